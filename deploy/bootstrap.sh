@@ -1,0 +1,22 @@
+#!/bin/sh
+# Makes a fresh clone ready: installs the locked packages (Node 24 among them) and, for `test`, a browser.
+set -eu
+cd "$(dirname "$0")/.."
+
+[ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --loglevel=error
+
+# The packages node-linux-* are optional for npm, so their absence must be noticed here.
+PATH="$PWD/node_modules/.bin:$PATH"
+node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 24 || (a === 24 && b >= 11) ? 0 : 1)' || {
+  echo "Node 24.11 or newer is needed and none came with the install for this machine: install it, then repeat." >&2
+  exit 1
+}
+
+if [ "${1:-}" = test ] && [ -z "${CHROMIUM_PATH:-}" ] && ! command -v chromium >/dev/null; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null
+  else
+    echo "The browser tests need Chromium: install it, or set CHROMIUM_PATH to its program, then repeat." >&2
+    exit 1
+  fi
+fi

@@ -1,0 +1,65 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { guidPattern } from '../schema.ts';
+
+const guid = Type.String({ pattern: guidPattern });
+const text = (maxLength: number) => Type.String({ maxLength });
+const data = <T extends Record<string, TSchema>>(properties: T) =>
+  Type.Object(properties, { additionalProperties: false });
+
+/** Why a launch or a token was not given. Words of a closed list: nothing that a caller sent appears in it. */
+const refusal = {
+  status: Type.Integer({ minimum: 400, maximum: 599 }),
+  reason: text(60),
+  issuer: Type.Optional(text(300)),
+  clientId: Type.Optional(text(200)),
+};
+
+/**
+ * Every event of the platform: its type is also its routing key and the name of its schema.
+ * `data` never carries patient data in the clear; a field named `sealed` is ciphertext for the consumer that
+ * holds the key, and the audit trail does not keep it.
+ */
+export const eventCatalogue = {
+  /** An access token was given to a client (RFC 6749 section 4.4). */
+  'access.token.issued.v1': data({
+    realm: text(100),
+    clientId: text(200),
+    tokenId: text(100),
+    scope: text(1000),
+    expiresInSeconds: Type.Integer(),
+  }),
+  'access.token.refused.v1': data({ ...refusal, realm: text(100) }),
+  /** A launch URL was handed to a PMS (OLTR: Launch token states, none to Issued). */
+  'launch.url.issued.v1': data({
+    issuer: text(300),
+    clientId: text(200),
+    action: text(25),
+    ttlSeconds: Type.Integer(),
+  }),
+  'launch.url.refused.v1': data({
+    ...refusal,
+    /** Paths of the faults in the payload, without values. */
+    paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
+  }),
+  /** A launch token was used (OLTR: Launch token states, Issued to Used) and a launch session began. */
+  'launch.token.redeemed.v1': data({}),
+  'launch.token.refused.v1': data(refusal),
+  /** A request left the ordering pages for the laboratories. `sealed` holds the `Order`. */
+  'order.submitted.v1': data({
+    orderGuid: guid,
+    launchId: guid,
+    issuer: text(300),
+    clientId: text(200),
+    batches: Type.Integer({ minimum: 1 }),
+    tests: Type.Integer({ minimum: 1 }),
+    sealed: Type.String(),
+  }),
+  'order.document.rendered.v1': data({ orderGuid: guid, messageId: guid }),
+  /** The Notepad page or the document itself was read by a launch session. */
+  'order.document.returned.v1': data({ orderGuid: guid, messageId: guid, by: text(20) }),
+  /** The support desk looked up what happened to a GUID. */
+  'audit.searched.v1': data({ clientId: text(200), searchedId: text(64) }),
+} as const;
+
+export type EventType = keyof typeof eventCatalogue;
+export type EventData<T extends EventType> = Static<(typeof eventCatalogue)[T]>;

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { Type } from 'typebox';
+import { compileSchema, guidPattern } from '../schema.ts';
+import { type EventData, type EventType, eventCatalogue } from './catalogue.ts';
+
+/** A CloudEvents 1.0 event in structured mode, with our `correlationid` and the distributed tracing extension. */
+export type CloudEvent<T extends EventType = EventType> = {
+  readonly specversion: '1.0';
+  readonly id: string;
+  /** The service that tells the fact, as a path: `/launch-api`. */
+  readonly source: string;
+  readonly type: T;
+  /** RFC 3339, UTC, milliseconds */
+  readonly time: string;
+  readonly datacontenttype: 'application/json';
+  readonly correlationid: string;
+  readonly traceparent: string;
+  readonly data: EventData<T>;
+};
+
+/** What a request knows of itself and writes on each event that it causes. */
+export type EventOrigin = {
+  readonly source: string;
+  readonly correlationId: string;
+  readonly traceparent: string;
+  readonly now: Date;
+};
+
+const envelope = compileSchema(
+  Type.Object(
+    {
+      specversion: Type.Literal('1.0'),
+      id: Type.String({ pattern: guidPattern }),
+      source: Type.String({ pattern: '^/[a-z-]+$' }),
+      type: Type.String(),
+      time: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
+      datacontenttype: Type.Literal('application/json'),
+      correlationid: Type.String({ pattern: guidPattern }),
+      traceparent: Type.String({ pattern: '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' }),
+      data: Type.Object({}),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+const dataChecks = new Map(
+  Object.entries(eventCatalogue).map(([type, schema]) => [type, compileSchema(schema)] as const),
+);
+
+/** Makes an event of the catalogue with a fresh id. The types hold its data; `assertCloudEvent` checks it on the bus. */
+export function createEvent<T extends EventType>(
+  type: T,
+  origin: EventOrigin,
+  data: EventData<T>,
+): CloudEvent<T> {
+  return {
+    specversion: '1.0',
+    id: randomUUID(),
+    source: origin.source,
+    type,
+    time: origin.now.toISOString(),
+    datacontenttype: 'application/json',
+    correlationid: origin.correlationId,
+    traceparent: origin.traceparent,
+    data,
+  };
+}
+
+/**
+ * Checks the envelope and the data against the catalogue, as sender and as receiver.
+ * @throws TypeError naming the faulty paths, never the values.
+ */
+export function assertCloudEvent(candidate: unknown): asserts candidate is CloudEvent {
+  const faults = envelope.faultsOf(candidate);
+  const { type, data } = (candidate ?? {}) as { type?: unknown; data?: unknown };
+  const checkData = typeof type === 'string' ? dataChecks.get(type) : undefined;
+  if (checkData === undefined) throw new TypeError('The event is of no type of the catalogue');
+  faults.push(...checkData.faultsOf(data).map(({ path, message }) => ({ path: `data.${path}`, message })));
+  if (faults.length > 0) {
+    const said = faults.map(({ path, message }) => `${path} ${message}`).join('; ');
+    throw new TypeError(`The event ${String(type)} is not as the catalogue has it: ${said}`);
+  }
+}

@@ -1,0 +1,46 @@
+import type {
+  OrganizationIdentifierSystem,
+  PatientIdentifierSystem,
+  PractitionerIdentifierSystem,
+} from '../launch-context.ts';
+import type { Namespaces } from '../namespaces.ts';
+
+/** Identifier systems as a payload writes them, each with the name it has in the launch context. */
+export type IdentifierSystems<Name extends string> = ReadonlyMap<string, Name>;
+
+/** Every URI of the OLTR specification's tables, in the namespaces of one installation. */
+export type Vocabulary = {
+  readonly actionExtension: string;
+  readonly authorExtension: string;
+  readonly originatingId: string;
+  readonly username: string;
+  readonly patient: IdentifierSystems<PatientIdentifierSystem>;
+  readonly practitioner: IdentifierSystems<PractitionerIdentifierSystem>;
+  readonly organization: IdentifierSystems<OrganizationIdentifierSystem>;
+};
+
+/** Writes out the extension URLs and identifier systems (OLTR: Resources and their fields). */
+export function createVocabulary({ fhir, nhs, hl7uk }: Namespaces): Vocabulary {
+  return {
+    actionExtension: `${fhir}/extension/action`,
+    authorExtension: `${fhir}/extension/author`,
+    originatingId: `${fhir}/Id/originating-system-id`,
+    username: `${fhir}/Id/username`,
+    patient: new Map([
+      [`${nhs}/Id/nhs-number`, 'nhs-number'],
+      [`${fhir}/Id/chi-number`, 'chi-number'],
+      [`${fhir}/Id/gha-number`, 'gha-number'],
+      [`${fhir}/Id/hospital-number`, 'hospital-number'],
+      [`${fhir}/Id/ssn-number`, 'ssn-number'],
+    ]),
+    practitioner: new Map([
+      [`${hl7uk}/Id/professional-code`, 'professional-code'],
+      [`${fhir}/Id/local-staff-code`, 'local-staff-code'],
+    ]),
+    organization: new Map([
+      [`${nhs}/Id/ods-organization-code`, 'ods-organization-code'],
+      [`${fhir}/Id/local-org-code`, 'local-org-code'],
+      [`${fhir}/Id/performing-org`, 'performing-org'],
+    ]),
+  };
+}

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defaultXmlNamespace } from '../namespaces.ts';
+import { escapeMarkup } from './markup.ts';
+
+/** Where the XML Schema of the order document lies, for tools that read files; it has the default namespace. */
+export const xsdPath = fileURLToPath(new URL('order-document.xsd', import.meta.url));
+
+/**
+ * The XML Schema 1.0 of the order document for a namespace ({xml_ns}).
+ * Reads the file: for start-up and tests, not per request.
+ */
+export function orderDocumentXsd(xmlNamespace: string = defaultXmlNamespace): string {
+  return readFileSync(xsdPath, 'utf8').replaceAll(defaultXmlNamespace, () => escapeMarkup(xmlNamespace));
+}

@@ -1,0 +1,131 @@
+import type {
+  CodedIdentifier,
+  LaunchOrganization,
+  LaunchPatient,
+  LaunchPractitioner,
+} from '../launch-context.ts';
+import { localDateTime } from './local-time.ts';
+import { escapeMarkup as text } from './markup.ts';
+import type { Code, CodeScheme, Order, OrderBatch, OrderedTest, OrderSample } from './order.ts';
+
+export type OrderDocumentOptions = {
+  /** GUID of this document; every rendering of an order has its own. */
+  readonly messageId: string;
+  /** {xml_ns} of the specification */
+  readonly xmlNamespace: string;
+  /** IANA name of the zone whose local time the document shows. */
+  readonly timeZone: string;
+  /** The system that made the document. */
+  readonly system: { readonly name: string; readonly version: string };
+};
+
+/**
+ * Renders the order document (OLTR: Returned XML): elements only, in the order of the specification. The result
+ * is valid against `orderDocumentXsd` for every order that its type and the payload's checks allow.
+ * @throws RangeError when a time of the order is not of ISO 8601 or the zone is not known.
+ */
+export function renderOrderDocument(order: Order, options: OrderDocumentOptions): string {
+  const at = (isoTime: string) => localDateTime(isoTime, options.timeZone);
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<onlineOrder xmlns="${text(options.xmlNamespace)}">
+  <messageId>${text(options.messageId)}</messageId>
+  <serviceProvider>
+    <system>
+      <systemName>${text(options.system.name)}</systemName>
+      <systemVersion>${text(options.system.version)}</systemVersion>
+    </system>
+    ${organisation(order.performer)}
+  </serviceProvider>
+  ${patient(order.patient)}
+  <orderHeader>
+    <guid>${text(order.guid)}</guid>
+    ${requestor(order.requester)}
+    <timeofRequest>${at(order.authoredOn)}</timeofRequest>${order.batches.map((each) => batch(each, at)).join('')}
+  </orderHeader>
+</onlineOrder>
+`;
+}
+
+type TimeWriter = (isoTime: string) => string;
+
+function organisation({ name, identifier }: LaunchOrganization): string {
+  return `<organisation>
+      <name>${text(name)}</name>
+      ${identificationCode(codeOf(identifier))}
+    </organisation>`;
+}
+
+function patient({ birthDate, name, identifiers }: LaunchPatient): string {
+  const nhsNumber = identifiers.find(({ system }) => system === 'nhs-number')?.value ?? '';
+  return `<patient>
+    <dateOfBirth>${text(birthDate.replaceAll('-', ''))}</dateOfBirth>
+    <familyName>${text(name.family)}</familyName>
+    <firstNames>${text(name.given.join(' '))}</firstNames>
+    <title>${text(name.title ?? '')}</title>
+    <nhsNumber>${text(nhsNumber)}</nhsNumber>
+  </patient>`;
+}
+
+function requestor({ name, identifier }: LaunchPractitioner): string {
+  return `<requestor>
+      <familyName>${text(name.family)}</familyName>
+      <firstNames>${text(name.given.join(' '))}</firstNames>
+      <title>${text(name.title ?? '')}</title>
+      ${identificationCode(codeOf(identifier))}
+    </requestor>`;
+}
+
+function batch(of: OrderBatch, at: TimeWriter): string {
+  return `
+    <orderBatch>
+      <refid>${text(of.id)}</refid>
+      <guid>${text(of.guid)}</guid>
+      <orderReference>${text(of.orderReference)}</orderReference>
+      <Provider>
+        <name>${text(of.provider.name)}</name>
+        ${identificationCode(of.provider.code)}
+      </Provider>
+      <OrderCategory>${text(of.category)}</OrderCategory>
+      <Status>${of.status}</Status>
+      <LastStatusDate>${at(of.statusAt)}</LastStatusDate>${of.samples.map((each) => sample(each, at)).join('')}${of.tests.map((each) => testOrder(each, at)).join('')}
+    </orderBatch>`;
+}
+
+function sample({ id, description, completedAt }: OrderSample, at: TimeWriter): string {
+  return `
+      <sample>
+        <refid>${text(id)}</refid>
+        <description>${text(description)}</description>
+        <sampleCompletionTime>${completedAt === undefined ? '' : at(completedAt)}</sampleCompletionTime>
+      </sample>`;
+}
+
+function testOrder(test: OrderedTest, at: TimeWriter): string {
+  return `
+      <testOrder>
+        <refid>${text(test.id)}</refid>
+        <sample><refid>${text(test.sample)}</refid></sample>
+        <testDescription>${text(test.description)}</testDescription>
+        <code>
+          <value>${text(test.code.value)}</value>
+          <scheme>${test.code.scheme}</scheme>
+          <term>${text(test.code.term)}</term>
+        </code>
+        <Status>${test.status}</Status>
+        <LastStatusDate>${at(test.statusAt)}</LastStatusDate>
+      </testOrder>`;
+}
+
+function identificationCode({ value, scheme }: Code): string {
+  return `<identificationCode><value>${text(value)}</value><scheme>${scheme}</scheme></identificationCode>`;
+}
+
+/** The national code sets that the document has a scheme for; a code of any other set is a local one. */
+const nationalSchemes: Readonly<Record<string, CodeScheme>> = {
+  'ods-organization-code': 'NHSORGANISATIONS',
+  'professional-code': 'NHSGPNATIONALCODES',
+};
+
+function codeOf({ system, value }: CodedIdentifier): Code {
+  return { value, scheme: nationalSchemes[system] ?? 'LOCAL' };
+}

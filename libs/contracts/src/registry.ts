@@ -1,0 +1,145 @@
+import { type Static, Type } from 'typebox';
+import { compileSchema, type Fault } from './schema.ts';
+
+const origin = Type.String({
+  pattern: '^https?://[^/?#\\s]+$',
+  description: 'must be an origin: scheme, host and port, without a path',
+});
+
+/** What a PMS registered for its launches; the same whoever issued its tokens. */
+const launchPolicy = {
+  /** Requests in any one second to each endpoint, for this client; no limit when absent. */
+  requestsPerSecond: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** Origins whose pages may frame the launched application. */
+  frameAncestors: Type.Optional(Type.Array(origin)),
+  /** Origin that is offered the order document by postMessage. */
+  resultOrigin: Type.Optional(origin),
+};
+
+const client = Type.Object(
+  {
+    clientId: Type.String({ pattern: '^[A-Za-z0-9._~-]{1,200}$', description: 'must be a plain client id' }),
+    name: Type.String({ minLength: 1 }),
+    /** SHA-256 (hex) of the live secrets; two at most, so that one can be rolled while the other works. */
+    secrets: Type.Array(
+      Type.Object(
+        {
+          sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'must be 64 hexadecimal digits' }),
+          /** RFC 3339; from then on the secret is refused. */
+          expires: Type.Optional(Type.String()),
+        },
+        { additionalProperties: false },
+      ),
+      { maxItems: 2 },
+    ),
+    /** The rights that `<APP_ID_URI>/.default` stands for. */
+    scopes: Type.Array(
+      Type.String({ pattern: '^[!#-\\[\\]-~]+$', description: 'must be an OAuth scope token' }),
+    ),
+    ...launchPolicy,
+  },
+  { additionalProperties: false },
+);
+
+const signingAlgorithm = Type.Union([Type.Literal('RS256'), Type.Literal('ES256'), Type.Literal('EdDSA')]);
+
+const realm = Type.Object(
+  {
+    /** One path segment, or two: `demo`, `demo/desktop`. Written one way here; compared without regard to case. */
+    realm: Type.String({
+      pattern: '^[a-z0-9-]+(/[a-z0-9-]+)?$',
+      description: 'must be one or two path segments',
+    }),
+    signingAlgorithm: Type.Optional(signingAlgorithm),
+    accessTokenSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 86_400 })),
+    clients: Type.Array(client),
+  },
+  { additionalProperties: false },
+);
+
+const trustedIssuer = Type.Object(
+  {
+    issuer: Type.String({
+      pattern: '^https?://',
+      description: 'must be the issuer URL as its tokens carry it',
+    }),
+    /** Where its keys are, when its discovery document is not to be asked. */
+    jwksUri: Type.Optional(Type.String({ pattern: '^https?://' })),
+    /** Audiences that its tokens may carry; the platform's own when absent. */
+    audiences: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    /** The claims that may carry the right; all three when absent. */
+    rightClaims: Type.Optional(
+      Type.Array(Type.Union([Type.Literal('scope'), Type.Literal('scp'), Type.Literal('roles')]), {
+        minItems: 1,
+      }),
+    ),
+    /** The clients that may call, and what each registered. */
+    clients: Type.Array(
+      Type.Object(
+        { clientId: Type.String({ minLength: 1 }), ...launchPolicy },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** The declarative registry: our realms with their clients, and the identity providers of others that we trust. */
+export const registrySchema = Type.Object(
+  { realms: Type.Array(realm), trustedIssuers: Type.Optional(Type.Array(trustedIssuer)) },
+  { additionalProperties: false },
+);
+
+export type Registry = Static<typeof registrySchema>;
+export type Realm = Static<typeof realm>;
+export type RegisteredClient = Static<typeof client>;
+export type TrustedIssuer = Static<typeof trustedIssuer>;
+export type LaunchPolicy = {
+  readonly requestsPerSecond?: number;
+  readonly frameAncestors?: readonly string[];
+  readonly resultOrigin?: string;
+};
+
+const compiled = compileSchema(registrySchema);
+
+/**
+ * Checks a registry file's content: its shape, and that nothing is registered twice.
+ * @throws TypeError that lists every fault by its path; secrets' hashes are not in it.
+ */
+export function parseRegistry(candidate: unknown): Registry {
+  if (!compiled.is(candidate)) throw registryError(compiled.faultsOf(candidate));
+  const faults = [
+    ...repeated(candidate.realms, 'realms', ({ realm }) => realm),
+    ...candidate.realms.flatMap(({ clients }, index) =>
+      repeated(clients, `realms[${index}].clients`, ({ clientId }) => clientId),
+    ),
+    ...repeated(candidate.trustedIssuers ?? [], 'trustedIssuers', ({ issuer }) => issuer),
+    ...candidate.realms.flatMap(({ clients }, index) => faultyExpiries(clients, `realms[${index}].clients`)),
+  ];
+  if (faults.length > 0) throw registryError(faults);
+  return candidate;
+}
+
+function repeated<T>(entries: readonly T[], path: string, keyOf: (entry: T) => string): Fault[] {
+  const seen = new Set<string>();
+  return entries.flatMap((entry, index) => {
+    const isRepeated = seen.has(keyOf(entry));
+    seen.add(keyOf(entry));
+    return isRepeated ? [{ path: `${path}[${index}]`, message: 'is registered twice' }] : [];
+  });
+}
+
+function faultyExpiries(clients: readonly RegisteredClient[], path: string): Fault[] {
+  return clients.flatMap(({ secrets }, client) =>
+    secrets.flatMap(({ expires }, secret) =>
+      expires !== undefined && Number.isNaN(Date.parse(expires))
+        ? [{ path: `${path}[${client}].secrets[${secret}].expires`, message: 'must be an RFC 3339 time' }]
+        : [],
+    ),
+  );
+}
+
+function registryError(faults: readonly Fault[]): TypeError {
+  const said = faults.map(({ path, message }) => `${path} ${message}`);
+  return new TypeError(`The registry cannot be used:\n  ${said.join('\n  ')}`);
+}

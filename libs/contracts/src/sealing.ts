@@ -1,0 +1,44 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** Encrypts what leaves the process (ticket contexts, patient data in events) and opens it again. */
+export type Sealer = {
+  /** AES-256-GCM over the JSON of `value`; `purpose` is bound in, so a seal cannot be moved to another place. */
+  seal(purpose: string, value: unknown): string;
+  /** @throws Error when the seal was made for another purpose, with a key that is gone, or was changed. */
+  open(purpose: string, sealed: string): unknown;
+};
+
+const ivBytes = 12;
+const tagBytes = 16;
+
+/**
+ * Creates a sealer. The first key seals; every key opens, so keys can be rolled.
+ * @param keys 32 bytes each, by a short key id.
+ * @throws TypeError when there is no key or one is not 32 bytes.
+ */
+export function createSealer(keys: readonly { id: string; key: Uint8Array }[]): Sealer {
+  const [current] = keys;
+  if (current === undefined) throw new TypeError('A sealer needs a key');
+  if (keys.some(({ key }) => key.length !== 32)) throw new TypeError('A sealing key has 32 bytes');
+  const byId = new Map(keys.map(({ id, key }) => [id, key]));
+
+  return {
+    seal(purpose, value) {
+      const iv = randomBytes(ivBytes);
+      const cipher = createCipheriv('aes-256-gcm', current.key, iv).setAAD(Buffer.from(purpose));
+      const body = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
+      return `${current.id}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
+    },
+    open(purpose, sealed) {
+      const dot = sealed.indexOf('.');
+      const key = byId.get(sealed.slice(0, dot));
+      if (key === undefined) throw new Error('The key that sealed this is not configured');
+      const bytes = Buffer.from(sealed.slice(dot + 1), 'base64url');
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes))
+        .setAAD(Buffer.from(purpose))
+        .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
+      const text = Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]);
+      return JSON.parse(text.toString('utf8'));
+    },
+  };
+}

@@ -1,0 +1,334 @@
+import { describe, expect, it } from '@jest/globals';
+import { validateXML } from 'xmllint-wasm';
+import {
+  escapeMarkup,
+  type Order,
+  type OrderBatch,
+  type OrderDocumentOptions,
+  orderDocumentXsd,
+  parseOrder,
+  renderOrderDocument,
+} from '../src/index.ts';
+
+const worldNames = {
+  family: "Ó Súilleabháin-D'Ângelo & <Sons>",
+  given: ['Zoë “Zee”', 'محمد', '𠮷野'],
+  title: 'Prof. Dr',
+};
+const awkwardLine = ']]> </textarea> &amp; "The Barn" <!-- <![CDATA[ <?x ?>';
+
+describe('the order document', () => {
+  it('starts with the XML declaration and is valid against its schema', async () => {
+    const document = render(anOrder());
+    expect(document.startsWith('<?xml version="1.0" encoding="UTF-8"?>')).toBe(true);
+    expect(await faultsOf(document)).toEqual([]);
+  });
+
+  it('shows every field of the order where the specification has it', async () => {
+    const document = render(anOrder());
+    const expected = {
+      messageId: '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b01',
+      'serviceProvider/system/systemName': 'Clinical Launch',
+      'serviceProvider/system/systemVersion': '0.1.0',
+      'serviceProvider/organisation/name': 'North Coast Pathology',
+      'serviceProvider/organisation/identificationCode/value': 'RCB00',
+      'serviceProvider/organisation/identificationCode/scheme': 'LOCAL',
+      'patient/dateOfBirth': '19580228',
+      'patient/familyName': 'Whitfield',
+      'patient/firstNames': 'Margaret Anne',
+      'patient/title': 'Mrs',
+      'patient/nhsNumber': '9434765919',
+      'orderHeader/guid': '0b9c4c9e-52cf-4d43-8d8f-1d6f5f6a7b02',
+      'orderHeader/requestor/familyName': 'Bairstow',
+      'orderHeader/requestor/firstNames': 'Thomas',
+      'orderHeader/requestor/title': 'Dr',
+      'orderHeader/requestor/identificationCode/value': 'G8134567',
+      'orderHeader/requestor/identificationCode/scheme': 'NHSGPNATIONALCODES',
+      'orderHeader/timeofRequest': '20231106194305',
+      'orderHeader/orderBatch/refid': 'B1',
+      'orderHeader/orderBatch/guid': '7a1de1d0-0a0b-4e0c-8f0d-2e6f5a4b3c03',
+      'orderHeader/orderBatch/orderReference': 'CL-1-1',
+      'orderHeader/orderBatch/Provider/name': 'North Coast Pathology',
+      'orderHeader/orderBatch/Provider/identificationCode/value': 'RCB00',
+      'orderHeader/orderBatch/Provider/identificationCode/scheme': 'NHSORGANISATIONS',
+      'orderHeader/orderBatch/OrderCategory': 'Blood Sciences',
+      'orderHeader/orderBatch/Status': 'S',
+      'orderHeader/orderBatch/LastStatusDate': '20231106194410',
+      'orderHeader/orderBatch/sample/refid': 'S1',
+      'orderHeader/orderBatch/sample/description': 'EDTA blood',
+      'orderHeader/orderBatch/sample/sampleCompletionTime': '20231106194400',
+      'orderHeader/orderBatch/testOrder/refid': 'T1',
+      'orderHeader/orderBatch/testOrder/sample/refid': 'S1',
+      'orderHeader/orderBatch/testOrder/testDescription': 'Full blood count',
+      'orderHeader/orderBatch/testOrder/code/value': 'FBC',
+      'orderHeader/orderBatch/testOrder/code/scheme': 'LOCAL',
+      'orderHeader/orderBatch/testOrder/code/term': 'Full blood count',
+      'orderHeader/orderBatch/testOrder/Status': 'D',
+      'orderHeader/orderBatch/testOrder/LastStatusDate': '20231106194430',
+    };
+    expect(await valuesOf(document, Object.keys(expected))).toEqual(expected);
+  });
+
+  it('carries names, codes and reasons back character for character through an XML parser', async () => {
+    const order = anOrder({
+      patient: { ...anOrder().patient, name: worldNames },
+      performer: {
+        identifier: { system: 'performing-org', value: awkwardLine },
+        name: 'A\r\nB\rC\tD\nE  F ',
+      },
+    });
+    const document = render(order);
+    expect(await faultsOf(document)).toEqual([]);
+    const expected = {
+      'patient/familyName': worldNames.family,
+      'patient/firstNames': 'Zoë “Zee” محمد 𠮷野',
+      'serviceProvider/organisation/identificationCode/value': awkwardLine,
+      'serviceProvider/organisation/name': 'A\r\nB\rC\tD\nE  F ',
+    };
+    expect(await valuesOf(document, Object.keys(expected))).toEqual(expected);
+  });
+
+  it('leaves the title and the NHS number empty where the patient has none', async () => {
+    const { patient } = anOrder();
+    const document = render(
+      anOrder({
+        patient: {
+          ...patient,
+          name: { family: 'Whitfield', given: [] },
+          identifiers: [{ system: 'hospital-number', value: 'WH-0042317' }],
+        },
+      }),
+    );
+    expect(await faultsOf(document)).toEqual([]);
+    expect(await valuesOf(document, ['patient/title', 'patient/firstNames', 'patient/nhsNumber'])).toEqual({
+      'patient/title': '',
+      'patient/firstNames': '',
+      'patient/nhsNumber': '',
+    });
+  });
+
+  it('names local codes LOCAL and ODS codes NHSORGANISATIONS', async () => {
+    const document = render(
+      anOrder({
+        requester: { ...anOrder().requester, identifier: { system: 'local-staff-code', value: 'tb' } },
+        performer: {
+          identifier: { system: 'ods-organization-code', value: 'RCB' },
+          name: 'North Coast Pathology',
+        },
+      }),
+    );
+    const paths = [
+      'orderHeader/requestor/identificationCode/scheme',
+      'serviceProvider/organisation/identificationCode/scheme',
+    ];
+    expect(Object.values(await valuesOf(document, paths))).toEqual(['LOCAL', 'NHSORGANISATIONS']);
+  });
+
+  it('leaves sampleCompletionTime empty until the sample is taken', async () => {
+    const document = render(
+      anOrder({ batches: [aBatch({ samples: [{ id: 'S1', description: 'EDTA blood' }] })] }),
+    );
+    expect(document).toContain('<sampleCompletionTime></sampleCompletionTime>');
+    expect(await faultsOf(document)).toEqual([]);
+  });
+
+  it('holds one orderBatch for each laboratory location, each with its own samples and tests', async () => {
+    const document = render(anOrder({ batches: [aBatch(), secondBatch()] }));
+    expect(await faultsOf(document)).toEqual([]);
+    const refids = await xpath(
+      document,
+      'concat(count(//*[local-name()="orderBatch"]), " ", //*[local-name()="orderBatch"][2]/*[local-name()="testOrder"]/*[local-name()="sample"]/*)',
+    );
+    expect(refids).toBe('2 S2');
+  });
+
+  it('is written in the namespace that is configured', async () => {
+    const xmlNamespace = 'http://example.org/orders?a=1&b=$&';
+    const document = render(anOrder(), { xmlNamespace });
+    expect(await xpath(document, 'namespace-uri(/*)')).toBe(xmlNamespace);
+    expect(await faultsOf(document, orderDocumentXsd(xmlNamespace))).toEqual([]);
+    expect(await faultsOf(document)).not.toEqual([]);
+  });
+});
+
+describe('times in the order document', () => {
+  it.each([
+    ['winter: London is UTC', '2023-11-06T19:43:05Z', '20231106194305'],
+    ['summer: London is an hour ahead', '2023-07-06T23:43:05Z', '20230707004305'],
+    ['the last second before the clocks go forward', '2024-03-31T00:59:59Z', '20240331005959'],
+    ['the first second after the clocks went forward', '2024-03-31T01:00:00Z', '20240331020000'],
+    ['half past one, the first time', '2024-10-27T00:30:00Z', '20241027013000'],
+    ['half past one again, after the clocks went back', '2024-10-27T01:30:00Z', '20241027013000'],
+    ['midnight is hour 00 of the new day', '2024-01-01T00:00:00Z', '20240101000000'],
+    ['a long fraction is cut', '2023-11-06T19:43:05.9999999+00:00', '20231106194305'],
+    ['an offset is honoured', '2023-11-06T19:43:05.5+05:30', '20231106141305'],
+    ['a leap second begins the next minute', '2016-12-31T23:59:60Z', '20170101000000'],
+    ['a leap second with fraction and offset', '2017-01-01T05:29:60.25+05:30', '20170101000000'],
+    ['a year of less than four digits', '0987-06-05T12:00:00Z', '09870605115845'],
+  ])('%s', async (_case, authoredOn, expected) => {
+    const document = render(anOrder({ authoredOn }));
+    expect(await faultsOf(document)).toEqual([]);
+    expect(await xpath(document, 'string(//*[local-name()="timeofRequest"])')).toBe(expected);
+  });
+
+  it('follow the zone that is configured', () => {
+    expect(render(anOrder(), { timeZone: 'Asia/Kathmandu' })).toContain('<timeofRequest>20231107012805<');
+  });
+
+  it('are refused when they are no times', () => {
+    expect(() => render(anOrder({ authoredOn: 'yesterday' }))).toThrow(RangeError);
+  });
+});
+
+describe('the schema of the order document', () => {
+  const document = render(anOrder({ batches: [aBatch(), secondBatch()] }));
+
+  it.each([
+    ['a missing element', '<title>Mrs</title>', ''],
+    ['a repeated element', '<title>Mrs</title>', '<title>Mrs</title><title>Mrs</title>'],
+    [
+      'elements in another order',
+      /(<familyName>Whitfield<\/familyName>)(\s*)(<firstNames>.*<\/firstNames>)/,
+      '$3$2$1',
+    ],
+    ['a name in another case', /timeofRequest/g, 'timeOfRequest'],
+    ['an unknown element', '<title>Mrs</title>', '<title>Mrs</title><gender>female</gender>'],
+    ['an attribute', '<title>', '<title use="usual">'],
+    ['a date of birth with dashes', '19580228', '1958-02-28'],
+    ['a time without seconds', '20231106194305', '202311061943'],
+    ['an empty time of request', '20231106194305', ''],
+    ['a status that is not R, S or D', '<Status>S<', '<Status>X<'],
+    ['an unknown scheme', '>NHSGPNATIONALCODES<', '>GMC<'],
+    ['two samples of one refid', '<refid>S2</refid>\n        <desc', '<refid>S1</refid>\n        <desc'],
+    ['two tests of one refid', '<refid>T2</refid>', '<refid>T1</refid>'],
+    ['two batches of one refid', '<refid>B2</refid>', '<refid>B1</refid>'],
+    ['a test whose sample does not exist', '<sample><refid>S2<', '<sample><refid>S9<'],
+    ['a test whose sample belongs to another batch', '<sample><refid>S2<', '<sample><refid>S1<'],
+    ['no batch', /<orderBatch>.*<\/orderBatch>/s, ''],
+  ])('refuses %s', async (_case, original, changed) => {
+    expect(await faultsOf(document)).toEqual([]);
+    const mutated = document.replace(original, changed);
+    expect(mutated).not.toBe(document);
+    expect(await faultsOf(mutated)).not.toEqual([]);
+  });
+});
+
+describe('escapeMarkup', () => {
+  it('leaves text without markup characters as it is', () => {
+    expect(escapeMarkup('Zoë محمد 𠮷野 \t\n')).toBe('Zoë محمد 𠮷野 \t\n');
+  });
+
+  it('escapes what would end an element, an attribute or a line', () => {
+    expect(escapeMarkup(`</textarea>&"'\r`)).toBe('&lt;/textarea&gt;&amp;&quot;&#39;&#13;');
+  });
+});
+
+describe('parseOrder', () => {
+  it('takes an order, as it comes out of JSON', () => {
+    expect(parseOrder(JSON.parse(JSON.stringify(anOrder())))).toEqual(anOrder());
+  });
+
+  it('refuses what is not one, naming paths and no values', () => {
+    const { guid: _guid, ...withoutGuid } = anOrder({ authoredOn: 'Whitfield' });
+    expect(() => parseOrder(withoutGuid)).toThrow(/guid is required.*authoredOn/);
+    expect(() => parseOrder(withoutGuid)).not.toThrow(/Whitfield/);
+    expect(() => parseOrder(undefined)).toThrow(TypeError);
+  });
+});
+
+function anOrder(changed: Partial<Order> = {}): Order {
+  return {
+    guid: '0b9c4c9e-52cf-4d43-8d8f-1d6f5f6a7b02',
+    patient: {
+      name: { title: 'Mrs', family: 'Whitfield', given: ['Margaret', 'Anne'] },
+      birthDate: '1958-02-28',
+      gender: 'female',
+      address: { lines: ['4 Harbour Row'], postalCode: 'YO22 4QT' },
+      identifiers: [
+        { system: 'hospital-number', value: 'WH-0042317' },
+        { system: 'nhs-number', value: '9434765919' },
+      ],
+      telecom: [],
+    },
+    requester: {
+      identifier: { system: 'professional-code', value: 'G8134567' },
+      name: { title: 'Dr', family: 'Bairstow', given: ['Thomas'] },
+    },
+    practice: { identifier: { system: 'ods-organization-code', value: 'B82017' }, name: 'Harbour Surgery' },
+    performer: { identifier: { system: 'performing-org', value: 'RCB00' }, name: 'North Coast Pathology' },
+    authoredOn: '2023-11-06T19:43:05Z',
+    batches: [aBatch()],
+    ...changed,
+  };
+}
+
+function aBatch(changed: Partial<OrderBatch> = {}): OrderBatch {
+  return {
+    id: 'B1',
+    guid: '7a1de1d0-0a0b-4e0c-8f0d-2e6f5a4b3c03',
+    orderReference: 'CL-1-1',
+    provider: { name: 'North Coast Pathology', code: { value: 'RCB00', scheme: 'NHSORGANISATIONS' } },
+    category: 'Blood Sciences',
+    status: 'S',
+    statusAt: '2023-11-06T19:44:10.120Z',
+    samples: [{ id: 'S1', description: 'EDTA blood', completedAt: '2023-11-06T19:44:00.000Z' }],
+    tests: [aTest('T1', 'S1')],
+    ...changed,
+  };
+}
+
+function secondBatch(): OrderBatch {
+  return aBatch({
+    id: 'B2',
+    samples: [{ id: 'S2', description: 'Mid-stream urine' }],
+    tests: [aTest('T2', 'S2')],
+  });
+}
+
+function aTest(id: string, sample: string): OrderBatch['tests'][number] {
+  return {
+    id,
+    sample,
+    description: 'Full blood count',
+    code: { value: 'FBC', scheme: 'LOCAL', term: 'Full blood count' },
+    status: 'D',
+    statusAt: '2023-11-06T19:44:30.999Z',
+  };
+}
+
+function render(order: Order, changed: Partial<OrderDocumentOptions> = {}): string {
+  return renderOrderDocument(order, {
+    messageId: '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b01',
+    xmlNamespace: 'urn:clinical-launch:online-order:1',
+    timeZone: 'Europe/London',
+    system: { name: 'Clinical Launch', version: '0.1.0' },
+    ...changed,
+  });
+}
+
+async function faultsOf(document: string, schema = orderDocumentXsd()): Promise<string[]> {
+  const { errors } = await validateXML({ xml: document, schema });
+  return errors.map(({ message }) => message);
+}
+
+/** Asks libxml2 for the value of an XPath expression; the tool ends its answer with a line feed of its own. */
+async function xpath(document: string, expression: string): Promise<string> {
+  const { normalized, rawOutput } = await validateXML({
+    xml: { fileName: 'order.xml', contents: document },
+    normalization: 'format',
+    modifyArguments: () => ['--xpath', expression, 'order.xml'],
+  });
+  if (!normalized.endsWith('\n')) throw new Error(`XPath failed: ${rawOutput}`);
+  return normalized.slice(0, -1);
+}
+
+/** The text at each path below the root: one parse for all of them. */
+async function valuesOf(document: string, paths: readonly string[]): Promise<Record<string, string>> {
+  const separator = '\u2063';
+  const stringsAt = paths.map((path) => {
+    const steps = path.split('/').map((name) => `*[local-name()="${name}"]`);
+    return `string(/*/${steps.join('/')}), "${separator}"`;
+  });
+  const values = (await xpath(document, `concat(${stringsAt.join(', ')}, "")`)).split(separator);
+  return Object.fromEntries(paths.map((path, index) => [path, values[index] ?? '']));
+}

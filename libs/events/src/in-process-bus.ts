@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts';
+import type { Consumer, EventBus, Outbox } from './event-bus.ts';
+
+export type DeadLetter = { readonly consumer: string; readonly event: CloudEvent; readonly error: unknown };
+
+type Queue = {
+  readonly consumer: Consumer;
+  readonly events: CloudEvent[];
+  running: Promise<void> | undefined;
+};
+
+type InProcessBusOptions = {
+  /** Told of an event that a consumer could not deal with, after its last attempt. */
+  readonly onDeadLetter: (letter: DeadLetter) => void;
+  /** Waits between the attempts, in milliseconds; one attempt more than there are waits. */
+  readonly retryAfterMs?: readonly number[];
+};
+
+/**
+ * The bus within one process: one queue per consumer, in order, with bounded redelivery and dead letters.
+ * It is its own outbox, since nothing can fail between the two. Events do not outlive the process.
+ */
+export class InProcessBus implements EventBus, Outbox {
+  readonly deadLetters: DeadLetter[] = [];
+  readonly #queues: Queue[] = [];
+  readonly #onDeadLetter: InProcessBusOptions['onDeadLetter'];
+  readonly #retryAfterMs: readonly number[];
+  readonly #stopping = new AbortController();
+
+  constructor({ onDeadLetter, retryAfterMs = [10, 100, 1000] }: InProcessBusOptions) {
+    this.#onDeadLetter = onDeadLetter;
+    this.#retryAfterMs = retryAfterMs;
+  }
+
+  async publish(events: readonly CloudEvent[]): Promise<void> {
+    for (const event of events) assertCloudEvent(event);
+    for (const queue of this.#queues) {
+      const wanted = events.filter(({ type }) => queue.consumer.types?.includes(type) ?? true);
+      queue.events.push(...wanted);
+      this.#run(queue);
+    }
+  }
+
+  append(events: readonly CloudEvent[]): Promise<void> {
+    return this.publish(events);
+  }
+
+  async consume(consumer: Consumer): Promise<void> {
+    if (this.#queues.some(({ consumer: { name } }) => name === consumer.name)) {
+      throw new TypeError(`A consumer ${consumer.name} is on the bus already`);
+    }
+    this.#queues.push({ consumer, events: [], running: undefined });
+  }
+
+  /** Resolves when every queue is empty, events caused by consumers included. */
+  async idle(): Promise<void> {
+    for (let busy = this.#running(); busy.length > 0; busy = this.#running()) await Promise.all(busy);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.idle();
+  }
+
+  #running(): Promise<void>[] {
+    return this.#queues.flatMap(({ running }) => running ?? []);
+  }
+
+  #run(queue: Queue): void {
+    if (queue.running !== undefined || queue.events.length === 0) return;
+    queue.running = this.#deliverAll(queue).finally(() => {
+      queue.running = undefined;
+      this.#run(queue);
+    });
+  }
+
+  async #deliverAll({ consumer, events }: Queue): Promise<void> {
+    for (let event = events.shift(); event !== undefined; event = events.shift()) {
+      await this.#deliver(consumer, event);
+    }
+  }
+
+  async #deliver(consumer: Consumer, event: CloudEvent): Promise<void> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await consumer.handle(event);
+      } catch (error) {
+        const waitMs = this.#retryAfterMs[attempt];
+        if (waitMs === undefined) return this.#bury({ consumer: consumer.name, event, error });
+        // A bus that stops does not wait between attempts, so that the events under way have their outcome.
+        await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  #bury(letter: DeadLetter): void {
+    this.deadLetters.push(letter);
+    this.#onDeadLetter(letter);
+  }
+}

@@ -1,0 +1,3 @@
+export * from './event-bus.ts';
+export * from './in-process-bus.ts';
+export * from './relay.ts';

@@ -1,0 +1,88 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type Express } from 'express';
+import { correlate } from './call.ts';
+import type { Clock } from './clock.ts';
+import { errorEdge, problemDialect, ServiceError } from './errors.ts';
+import type { Logger } from './logger.ts';
+import type { Service } from './service.ts';
+
+type AppOptions = {
+  /** The edge map: which service answers below which path. `/` keeps the path whole. */
+  readonly mounts: readonly { readonly path: string; readonly service: Pick<Service, 'router'> }[];
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly isProduction: boolean;
+  /** How many reverse proxies stand in front, so that a caller's address can be told. */
+  readonly trustedProxies?: number;
+};
+
+/** Puts services behind one address. Paths that belong to none are answered 404 without a body. */
+export function createApp({ mounts, logger, clock, isProduction, trustedProxies = 0 }: AppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  // Endpoints read the query themselves: no arrays or objects where a string is meant.
+  app.set('query parser', false).set('trust proxy', trustedProxies);
+  app.use(correlate({ logger, clock }));
+  for (const { path, service } of mounts) app.use(path, service.router);
+  app.use(() => {
+    throw new ServiceError({ status: 404, code: 'not_found', message: 'There is nothing at this address' });
+  });
+  app.use(errorEdge({ dialect: problemDialect({ isProduction }) }));
+  return app;
+}
+
+export type RunningServer = {
+  readonly port: number;
+  /** Takes no new connection, lets the requests under way finish, then resolves. */
+  stop(): Promise<void>;
+};
+
+/** Serves on a port (0: any free one). Time-outs are short: no honest request here takes long to send. */
+export async function listen(
+  listener: RequestListener,
+  { port, host }: { port: number; host?: string },
+): Promise<RunningServer> {
+  const server = createServer(
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 15_000,
+      connectionsCheckingInterval: 1000,
+      keepAliveTimeout: 65_000,
+    },
+    listener,
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return { port: (server.address() as AddressInfo).port, stop: () => close(server) };
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close((error) => (error === undefined ? resolve() : reject(error)));
+    server.closeIdleConnections();
+  });
+}
+
+/**
+ * The admin endpoints, on a port of their own: `/healthz` (the process runs), `/readyz` (its parts answer and it is
+ * not stopping).
+ */
+export function createAdminApp(checks: Readonly<Record<string, () => Promise<boolean>>>): Express {
+  const app = express().disable('x-powered-by').disable('etag');
+  app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
+  app.get('/readyz', async (_request, response) => {
+    const parts = await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => [name, await check().catch(() => false)] as const),
+    );
+    const isReady = parts.every(([, isUp]) => isUp);
+    response
+      .status(isReady ? 200 : 503)
+      .json({ status: isReady ? 'ok' : 'not ready', parts: Object.fromEntries(parts) });
+  });
+  return app;
+}

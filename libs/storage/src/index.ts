@@ -1,0 +1,2 @@
+export * from './sql-outbox.ts';
+export * from './storage.ts';

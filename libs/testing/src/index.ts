@@ -1,0 +1,2 @@
+export * from './serve.ts';
+export * from './test-clock.ts';

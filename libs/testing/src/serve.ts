@@ -1,0 +1,63 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import type { Consumer } from '@clinical-launch/events';
+import { type DeadLetter, InProcessBus } from '@clinical-launch/events';
+import {
+  type Clock,
+  createApp,
+  createLogger,
+  type Logger,
+  listen,
+  type Service,
+} from '@clinical-launch/service';
+import { InMemoryTickets } from '@clinical-launch/tickets';
+
+/** A logger that keeps its lines, so that a test can look for what must or must not be in them. */
+export function createRecordedLogger(level = 'debug'): { logger: Logger; lines: string[] } {
+  const lines: string[] = [];
+  return { lines, logger: createLogger({ level, destination: { write: (line) => void lines.push(line) } }) };
+}
+
+/** The embedded parts that a service is given in a test, with everything that went over the bus. */
+export function createTestBacking(clock: Clock) {
+  const { logger, lines } = createRecordedLogger();
+  const deadLetters: DeadLetter[] = [];
+  const bus = new InProcessBus({
+    onDeadLetter: (letter) => void deadLetters.push(letter),
+    retryAfterMs: [1, 1],
+  });
+  const published: CloudEvent[] = [];
+  const publish = bus.publish.bind(bus);
+  bus.publish = async (events) => {
+    published.push(...events);
+    await publish(events);
+  };
+  const tickets = new InMemoryTickets({ clock, outbox: bus });
+  return { clock, logger, lines, bus, published, deadLetters, tickets };
+}
+
+type ServeOptions = {
+  readonly mounts: readonly { readonly path: string; readonly service: Service }[];
+  readonly backing: ReturnType<typeof createTestBacking>;
+  readonly isProduction?: boolean;
+};
+
+/** Starts services on a free port behind one address; `stop` ends them in reverse order. */
+export async function serveForTest({ mounts, backing, isProduction = false }: ServeOptions) {
+  const { clock, logger, bus } = backing;
+  const services = mounts.map(({ service }) => service);
+  const consumers: Consumer[] = services.flatMap(({ consumers = [] }) => consumers);
+  for (const consumer of consumers) await bus.consume(consumer);
+  for (const service of services) await service.start?.();
+  const server = await listen(createApp({ mounts, logger, clock, isProduction }), {
+    port: 0,
+    host: '127.0.0.1',
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    async stop() {
+      await server.stop();
+      for (const service of services.toReversed()) await service.stop?.();
+      await bus.stop();
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** A clock that stands still until a test moves it. */
+export class TestClock {
+  #now: number;
+
+  constructor(startsAt: string | number = '2026-03-02T09:30:00Z') {
+    this.#now = new Date(startsAt).getTime();
+  }
+
+  /** Milliseconds since 1970-01-01T00:00:00Z */
+  now(): number {
+    return this.#now;
+  }
+
+  advance({ seconds }: { seconds: number }): void {
+    this.#now += seconds * 1000;
+  }
+}

@@ -1,0 +1,2 @@
+export * from './in-memory-tickets.ts';
+export * from './tickets.ts';
