@@ -1,5 +1,6 @@
 export * from './events/catalogue.ts';
 export * from './events/cloud-event.ts';
+export * from './fhir/service-request-reader.ts';
 export * from './launch-context.ts';
 export * from './namespaces.ts';
 export * from './order/markup.ts';

@@ -5,26 +5,31 @@ import { formats } from './fhir/formats.ts';
 /** One fault of a checked value: where it is (`contained[1].name[0].family`) and what to do. Never holds a value. */
 export type Fault = { readonly path: string; readonly message: string };
 
+/** The most faults that are reported of one value. */
+export const maxFaults = 200;
+
 export type CompiledSchema<T> = {
   /** Whether the value is as the schema has it. */
   is(value: unknown): value is T;
-  /** Every fault of the value; none when it is as the schema has it. */
+  /** Every fault of the value, up to `maxFaults`; none when it is as the schema has it. */
   faultsOf(value: unknown): Fault[];
 };
 
 /** A GUID as every part of the platform writes it. */
 export const guidPattern = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
-const ajv = new Ajv2020({ allErrors: true, strict: true, verbose: true });
-const coercingAjv = new Ajv2020({
+const options = {
   allErrors: true,
   strict: true,
-  coerceTypes: true,
-  useDefaults: true,
   verbose: true,
-});
+  formats: Object.fromEntries(Object.entries(formats).map(([name, { validate }]) => [name, validate])),
+};
+const ajv = new Ajv2020(options);
+const coercingAjv = new Ajv2020({ ...options, coerceTypes: true, useDefaults: true });
 
-const formatMessages = new Map<string, string>(Object.entries(formats).map(([name, { message }]) => [name, message]));
+const formatMessages = new Map<string, string>(
+  Object.entries(formats).map(([name, { message }]) => [name, message]),
+);
 
 /**
  * Compiles a schema once; call it at start-up, never per request.
@@ -38,7 +43,8 @@ export function compileSchema<S extends TSchema>(
   const validate = (coerce ? coercingAjv : ajv).compile<Static<S>>(schema);
   return {
     is: (value): value is Static<S> => validate(value),
-    faultsOf: (value) => (validate(value) ? [] : ((validate.errors ?? []) as DefinedError[]).map(toFault)),
+    faultsOf: (value) =>
+      validate(value) ? [] : ((validate.errors ?? []) as DefinedError[]).slice(0, maxFaults).map(toFault),
   };
 }
 
@@ -51,6 +57,11 @@ export function pathOf(instancePath: string, ...more: string[]): string {
     if (/^\d+$/.test(step)) return `${path}[${step}]`;
     return path === '' ? step : `${path}.${step}`;
   }, '');
+}
+
+/** The fault as seen from outside: `name[0]` within `contained[1]` is at `contained[1].name[0]`. */
+export function faultWithin(path: string, fault: Fault): Fault {
+  return { path: fault.path === '' ? path : `${path}.${fault.path}`, message: fault.message };
 }
 
 function toFault(error: DefinedError): Fault {

@@ -1,1 +1,4 @@
-export {};
+export * from './access-token.ts';
+export * from './pkce.ts';
+export * from './pms-client.ts';
+export * from './service-request.ts';

@@ -1,10 +1,21 @@
 import { compileSchema } from '@clinical-launch/contracts';
 import type { Static, TObject } from 'typebox';
 
+/** The process cannot start with this configuration; the message lists every problem and prints no value. */
+export class ConfigurationError extends TypeError {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(`The configuration cannot be used:\n  ${problems.join('\n  ')}`, options);
+    this.name = 'ConfigurationError';
+    this.problems = problems;
+  }
+}
+
 /**
  * Reads a configuration from environment variables: strings become the numbers and booleans that the schema names,
  * defaults are filled in, an empty variable counts as unset.
- * @throws TypeError that names every faulty variable at once, and prints no value.
+ * @throws ConfigurationError that names every faulty variable.
  */
 export function readEnvironment<S extends TObject>(
   schema: S,
@@ -17,14 +28,27 @@ export function readEnvironment<S extends TObject>(
       .filter(([, value]) => value !== undefined && value !== ''),
   );
   const compiled = compileSchema(schema, { coerce: true });
-  const faults = compiled.faultsOf(candidate);
-  if (faults.length > 0 || !compiled.is(candidate)) {
-    throw new TypeError(configurationError(faults.map(({ path, message }) => `${path} ${message}`)));
-  }
-  return Object.freeze(candidate);
+  if (compiled.is(candidate)) return Object.freeze(candidate);
+  throw new ConfigurationError(compiled.faultsOf(candidate).map(({ path, message }) => `${path} ${message}`));
 }
 
-/** The words of a start-up error: every problem on its own line. */
-export function configurationError(problems: readonly string[]): string {
-  return `The configuration cannot be used:\n  ${problems.join('\n  ')}`;
+/**
+ * Runs several readers of one environment, so that the problems of all of them are told at once.
+ * @throws ConfigurationError with every problem, each once.
+ */
+export function readTogether<Readers extends Readonly<Record<string, () => unknown>>>(
+  readers: Readers,
+): { readonly [Name in keyof Readers]: ReturnType<Readers[Name]> } {
+  const problems = new Set<string>();
+  const read = Object.entries(readers).map(([name, reader]) => {
+    try {
+      return [name, reader()] as const;
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      for (const problem of error.problems) problems.add(problem);
+      return [name, undefined] as const;
+    }
+  });
+  if (problems.size > 0) throw new ConfigurationError([...problems]);
+  return Object.fromEntries(read) as { [Name in keyof Readers]: ReturnType<Readers[Name]> };
 }

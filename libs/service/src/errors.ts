@@ -42,17 +42,17 @@ type ErrorEdgeOptions = {
   readonly audit?: (error: ServiceError, call: Call, response: Response) => Promise<void>;
 };
 
-/** The one place where an error of a path becomes an answer: audited, logged once with its cause, in its dialect. */
+/** The one place where an error of a path becomes an answer: logged once with its cause, audited, in its dialect. */
 export function errorEdge({ dialect, audit }: ErrorEdgeOptions): ErrorRequestHandler {
-  return (thrown: unknown, request, response, _next) => {
+  return async (thrown: unknown, request, response, _next) => {
     const call = callOf(response);
     const error = asServiceError(thrown);
     const said = { status: error.status, code: error.code, faults: error.faults };
     if (error.status >= 500) call.logger.error({ ...said, err: error.cause ?? error }, error.message);
     else call.logger.warn(said, error.message);
-    audit?.(error, call, response).catch((cause: unknown) =>
-      call.logger.error({ err: cause }, 'the audit event of this refusal was not kept'),
-    );
+    await audit?.(error, call, response).catch((cause: unknown) => {
+      call.logger.error({ err: cause }, 'the audit event of this refusal was not kept');
+    });
     if (response.headersSent) return response.destroy();
     response.status(error.status).set({ 'Cache-Control': 'no-store', ...error.headers });
     dialect(error, { request, response, call });

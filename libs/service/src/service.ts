@@ -1,5 +1,6 @@
 import type { Consumer } from '@clinical-launch/events';
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
+import { ServiceError } from './errors.ts';
 
 /** What a service's factory returns: it opens no socket, reads no environment and knows no global. */
 export type Service = {
@@ -15,4 +16,16 @@ export type Service = {
 /** A router that matches paths as they are written: `/SecureLaunch` and a trailing slash are other paths. */
 export function createRouter(): Router {
   return Router({ caseSensitive: true, strict: true });
+}
+
+/** Refuses every method that the routes before it did not take: 405 with `Allow` (RFC 9110 section 15.5.6). */
+export function onlyMethods(...methods: string[]): RequestHandler {
+  return () => {
+    throw new ServiceError({
+      status: 405,
+      code: 'method_not_allowed',
+      message: `Use ${methods.join(' or ')} here`,
+      headers: { Allow: methods.join(', ') },
+    });
+  };
 }

@@ -49,10 +49,7 @@ export class InMemoryTickets implements Tickets {
 
   async issue(kind: TicketKind, request: IssueRequest): Promise<Issue> {
     this.#sweep();
-    if (!this.#claim(request.claim)) {
-      await this.#outbox.append(request.events.claimed ?? []);
-      return { outcome: 'claimed' };
-    }
+    if (!this.#claim(request.claim)) return { outcome: 'claimed' };
     const ticket = this.#store(kind, {
       context: JSON.stringify(request.context),
       detail: request.detail,
@@ -60,19 +57,16 @@ export class InMemoryTickets implements Tickets {
       correlationId: request.correlationId,
       ttlSeconds: request.ttlSeconds,
     });
-    await this.#outbox.append(request.events.issued);
+    await this.#outbox.append(request.events);
     return { outcome: 'issued', ticket };
   }
 
   async redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption> {
     const redemption = this.#redeem(kind, ticket, request);
-    const events = request.events[redemption.outcome];
-    const { correlationId } = redemption.outcome === 'unknown' ? {} : redemption;
-    await this.#outbox.append(
-      correlationId === undefined
-        ? events
-        : events.map((event) => ({ ...event, correlationid: correlationId })),
-    );
+    if (redemption.outcome === 'redeemed') {
+      const { correlationId } = redemption;
+      await this.#outbox.append(request.events.map((event) => ({ ...event, correlationid: correlationId })));
+    }
     return redemption;
   }
 

@@ -23,8 +23,8 @@ export type IssueRequest = {
   readonly ttlSeconds: number;
   readonly claim?: Claim;
   readonly correlationId: string;
-  /** Goes to the outbox in the same step as the outcome that it tells of. */
-  readonly events: { readonly issued: readonly CloudEvent[]; readonly claimed?: readonly CloudEvent[] };
+  /** Go to the outbox in the same step, if the ticket is issued. */
+  readonly events: readonly CloudEvent[];
 };
 
 export type Issue = { readonly outcome: 'issued'; readonly ticket: string } | { readonly outcome: 'claimed' };
@@ -33,8 +33,8 @@ export type RedeemRequest = {
   readonly proofs?: readonly string[];
   /** Issued in the same step; inherits context and correlation id. */
   readonly successor?: { readonly kind: TicketKind; readonly ttlSeconds: number; readonly detail?: unknown };
-  /** One of these lists goes to the outbox; a known ticket's events are filed under its own correlation id. */
-  readonly events: { readonly [outcome in Redemption['outcome']]: readonly CloudEvent[] };
+  /** Go to the outbox in the same step, if the ticket is redeemed, filed under its own correlation id. */
+  readonly events: readonly CloudEvent[];
 };
 
 export type Redemption =

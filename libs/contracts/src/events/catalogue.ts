@@ -44,7 +44,7 @@ export const eventCatalogue = {
   /** A launch token was used (OLTR: Launch token states, Issued to Used) and a launch session began. */
   'launch.token.redeemed.v1': data({}),
   'launch.token.refused.v1': data(refusal),
-  /** A request left the ordering pages for the laboratories. `sealed` holds the `Order`. */
+  /** A request left the ordering pages for the laboratories. `sealed` holds `{ order: Order }`. */
   'order.submitted.v1': data({
     orderGuid: guid,
     launchId: guid,

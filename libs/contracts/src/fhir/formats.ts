@@ -1,7 +1,7 @@
 const xmlText = /^[\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]*$/u;
 const date = /^(?!0000)(\d{4})-(\d{2})-(\d{2})$/;
 const dateTime =
-  /^((?!0000)\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,900})?(?:Z|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))$/;
+  /^((?!0000)\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))$/;
 
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
@@ -21,6 +21,7 @@ export function isCalendarDate(text: string): boolean {
 
 /**
  * Whether the text is a FHIR dateTime with seconds and offset (FHIR R4 datatypes, dateTime) on a day of the calendar.
+ * Fractions go to nanoseconds, as FHIR R5 has them.
  * A leap second (`:60`) is not taken: nothing after this point could calculate with it.
  */
 export function isFullDateTime(text: string): boolean {

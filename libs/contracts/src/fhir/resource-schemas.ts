@@ -17,14 +17,16 @@ const containedReference = Type.Object({
   }),
 });
 
-/** Text that a person can see and that the order document can carry; lengths are in Unicode code points. */
+/** What every text is: a person can see it, and the order document can carry it. */
+const legible = {
+  pattern: '[^\\s\\p{Default_Ignorable_Code_Point}]',
+  description: 'must not be empty or blank',
+  format: 'xml-text',
+};
+
+/** Text of at most so many Unicode code points. */
 function text(maxLength = unnamedLimit) {
-  return Type.String({
-    maxLength,
-    pattern: '[^\\s\\p{Default_Ignorable_Code_Point}]',
-    description: 'must not be empty or blank',
-    format: 'xml-text',
-  });
+  return Type.String({ ...legible, maxLength });
 }
 
 function listOf<S extends TSchema>(schema: S, minItems: number, maxItems?: number) {
@@ -35,12 +37,12 @@ function contained<P extends TProperties>(properties: P): TObject<P & { id: type
   return Type.Object({ id, ...properties });
 }
 
-/** OLTR: HumanName. What `given` may have in total is a rule of its own, as is the limit of a patient's `family`. */
-function humanName<Use extends string>(uses: Use[], familyLimit: number) {
+/** OLTR: HumanName. What `given` may have in total crosses entries, so it is a rule of its own. */
+function humanName<Use extends string>(uses: Use[]) {
   return {
     use: Type.Enum(uses),
     prefix: Type.Optional(Type.Array(text(35))),
-    family: text(familyLimit),
+    family: text(70),
     given: Type.Optional(Type.Array(text(70))),
   };
 }
@@ -88,7 +90,7 @@ const practitionerRole = contained({ practitioner: containedReference, organizat
 const practitioner = contained({
   identifier: listOf(identifier, 1),
   name: listOf(
-    Type.Object(humanName(['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'], 70)),
+    Type.Object(humanName(['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'])),
     1,
   ),
 });
@@ -98,18 +100,29 @@ const organization = contained({ identifier: listOf(identifier, 1), name: text()
 /** The schemas of the ServiceRequest and of each resource it contains (OLTR: Resources and their fields). */
 export function createResourceSchemas(vocabulary: Vocabulary) {
   const person = contained({
-    name: listOf(Type.Object({ ...humanName(['usual'], 70), given: listOf(text(70), 1) }), 1, 1),
+    name: listOf(Type.Object({ ...humanName(['usual']), given: listOf(text(70), 1) }), 1, 1),
     identifier: listOf(identifierOf([vocabulary.username]), 1, 1),
   });
   const patient = contained({
-    name: listOf(Type.Object(humanName(['usual', 'old'], unnamedLimit)), 1, 2),
+    // How long a patient's family name may be depends on its use: a rule, not a limit here.
+    name: listOf(Type.Object({ ...humanName(['usual', 'old']), family: Type.String(legible) }), 1, 2),
     birthDate: Type.String({ format: 'calendar-date' }),
     gender: Type.Enum(['male', 'female', 'other', 'unknown']),
     address: listOf(address, 1, 1),
     identifier: listOf(identifierOf(vocabulary.patient.keys()), 1, 2),
     telecom: Type.Optional(Type.Array(contactPoint, { maxItems: 4 })),
   });
-  return { serviceRequest, action, author, anyResource, person, patient, practitionerRole, practitioner, organization };
+  return {
+    serviceRequest,
+    action,
+    author,
+    anyResource,
+    person,
+    patient,
+    practitionerRole,
+    practitioner,
+    organization,
+  };
 }
 
 export type ResourceSchemas = ReturnType<typeof createResourceSchemas>;

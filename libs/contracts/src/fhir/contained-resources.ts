@@ -1,0 +1,123 @@
+import { compileSchema, type Fault, faultWithin, maxFaults } from '../schema.ts';
+import { entriesOf, memberOf } from './payload-access.ts';
+import type { ResourceContents, ResourceReaders, ResourceType } from './resource-readers.ts';
+import type { ResourceSchemas } from './resource-schemas.ts';
+
+/** A reference of the payload, the type of resource that it must lead to, and where it stands. */
+export type Reference = { readonly path: string; readonly reference: unknown; readonly type: ResourceType };
+
+/** The resources in `contained`, found by the references to them (`#id`). */
+export type ContainedResources = {
+  /** The faults of every resource of a known type, and of ids that are used twice. */
+  readonly faults: readonly Fault[];
+  /** The references that the contained PractitionerRoles hold. */
+  readonly references: readonly Reference[];
+  /** Why the reference does not lead to one resource of its type. Silent about one that is no `#id` at all. */
+  referenceFaults(reference: Reference): Fault[];
+  /** The supported elements of the resource; `undefined` when the reference does not lead to a valid one. */
+  find<Type extends ResourceType>(type: Type, reference: string): ResourceContents[Type] | undefined;
+};
+
+type Shelves = { readonly [Type in ResourceType]: Map<string, ResourceContents[Type]> };
+
+/** The resources with one id: type and place of the first, and whether there are more. */
+type Holder = { readonly type: string; readonly index: number; isShared: boolean };
+
+type Holders = ReadonlyMap<string, Holder>;
+
+/**
+ * Creates the reading of `contained`. Each resource of the five known types is checked in full, referenced or not;
+ * others are dropped, but their ids count when a reference is resolved. Reading stops once there are `maxFaults`.
+ */
+export function createContainedReader(
+  readers: ResourceReaders,
+  schemas: ResourceSchemas,
+): (payload: unknown) => ContainedResources {
+  const structure = compileSchema(schemas.anyResource);
+  const isKnown = (type: string): type is ResourceType => Object.hasOwn(readers, type);
+
+  function shelve<Type extends ResourceType>(type: Type, resource: unknown, shelves: Shelves): Fault[] {
+    const { faults, content } = readers[type](resource);
+    const id = memberOf(resource, 'id');
+    if (content !== undefined && typeof id === 'string') shelves[type].set(id, content);
+    return faults;
+  }
+
+  /** A fault when an earlier resource has the id too, unless both are of types that are dropped. */
+  function idFaults(resource: { resourceType: string }, index: number, holders: Holders): Fault[] {
+    const id = memberOf(resource, 'id');
+    const holder = typeof id === 'string' ? holders.get(id) : undefined;
+    if (holder === undefined || holder.index === index) return [];
+    if (!isKnown(resource.resourceType) && !isKnown(holder.type)) return [];
+    return [{ path: 'id', message: 'must not be the id of another contained resource' }];
+  }
+
+  return (payload) => {
+    const entries = entriesOf(payload, 'contained');
+    const holders = holdersIn(entries);
+    const shelves: Shelves = {
+      Person: new Map(),
+      Patient: new Map(),
+      PractitionerRole: new Map(),
+      Practitioner: new Map(),
+      Organization: new Map(),
+    };
+    const faults = collectFaults(entries, (resource, index) => {
+      if (!structure.is(resource)) return structure.faultsOf(resource);
+      const type = resource.resourceType;
+      const doubled = idFaults(resource, index, holders);
+      return isKnown(type) ? [...doubled, ...shelve(type, resource, shelves)] : doubled;
+    });
+    return {
+      faults,
+      references: entries.flatMap(referencesOfRole),
+      referenceFaults: (reference) => referenceFaults(reference, holders),
+      find: (type, reference) => shelves[type].get(reference.slice(1)),
+    };
+  };
+}
+
+function holdersIn(entries: readonly unknown[]): Holders {
+  const holders = new Map<string, Holder>();
+  for (const [index, entry] of entries.entries()) {
+    const id = memberOf(entry, 'id');
+    const type = memberOf(entry, 'resourceType');
+    if (typeof id !== 'string' || typeof type !== 'string') continue;
+    const holder = holders.get(id);
+    if (holder === undefined) holders.set(id, { type, index, isShared: false });
+    else holder.isShared = true;
+  }
+  return holders;
+}
+
+function collectFaults(
+  entries: readonly unknown[],
+  faultsOf: (entry: unknown, index: number) => Fault[],
+): Fault[] {
+  const collected: Fault[] = [];
+  for (const [index, entry] of entries.entries()) {
+    for (const fault of faultsOf(entry, index)) {
+      if (collected.length >= maxFaults) return collected;
+      collected.push(faultWithin(`contained[${index}]`, fault));
+    }
+  }
+  return collected;
+}
+
+function referencesOfRole(resource: unknown, index: number): Reference[] {
+  if (memberOf(resource, 'resourceType') !== 'PractitionerRole') return [];
+  const reference = (member: string, type: ResourceType): Reference => ({
+    path: `contained[${index}].${member}.reference`,
+    reference: memberOf(memberOf(resource, member), 'reference'),
+    type,
+  });
+  return [reference('practitioner', 'Practitioner'), reference('organization', 'Organization')];
+}
+
+function referenceFaults({ path, reference, type }: Reference, holders: Holders): Fault[] {
+  if (typeof reference !== 'string' || !/^#[A-Za-z0-9\-.]{1,64}$/.test(reference)) return [];
+  const holder = holders.get(reference.slice(1));
+  if (holder === undefined) return [{ path, message: 'must refer to a resource in contained' }];
+  if (holder.isShared) return [{ path, message: 'must refer to one resource in contained, not to several' }];
+  return holder.type === type ? [] : [{ path, message: `must refer to a resource of type ${type}` }];
+}

@@ -1,0 +1,154 @@
+import type { Static, TSchema } from 'typebox';
+import type {
+  CodedIdentifier,
+  LaunchOrganization,
+  LaunchPatient,
+  LaunchPractitioner,
+  LaunchRequest,
+  PersonName,
+} from '../launch-context.ts';
+import { compileSchema, type Fault } from '../schema.ts';
+import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
+import {
+  givenNameFaults,
+  identifierFaults,
+  patientFamilyFaults,
+  patientUseFaults,
+  practitionerUseFaults,
+} from './resource-rules.ts';
+import type { Accepted, ResourceSchemas } from './resource-schemas.ts';
+
+/** What survives of each type of contained resource. The references of a PractitionerRole are kept as written. */
+export type ResourceContents = {
+  Person: LaunchRequest['author'];
+  Patient: LaunchPatient;
+  PractitionerRole: { readonly practitioner: string; readonly organization: string };
+  Practitioner: LaunchPractitioner;
+  Organization: LaunchOrganization;
+};
+
+export type ResourceType = keyof ResourceContents;
+
+/** Either every fault of a resource, with paths from the resource down, or its supported elements. */
+export type ResourceReader<Content> = (resource: unknown) => {
+  faults: Fault[];
+  content?: Content | undefined;
+};
+
+export type ResourceReaders = { readonly [Type in ResourceType]: ResourceReader<ResourceContents[Type]> };
+
+/** Creates the readers of the five contained resource types; compiles their schemas, so once per installation. */
+export function createResourceReaders(vocabulary: Vocabulary, schemas: ResourceSchemas): ResourceReaders {
+  const practitionerSystems = [...vocabulary.practitioner.keys()];
+  const organizationSystems = [...vocabulary.organization.keys()];
+  return {
+    Person: createReader(schemas.person, givenNameFaults, authorFrom),
+    Patient: createReader(
+      schemas.patient,
+      (patient) => [
+        ...patientUseFaults(patient),
+        ...patientFamilyFaults(patient),
+        ...givenNameFaults(patient),
+      ],
+      (patient) => patientFrom(patient, vocabulary),
+    ),
+    PractitionerRole: createReader(
+      schemas.practitionerRole,
+      () => [],
+      ({ practitioner, organization }) => ({
+        practitioner: practitioner.reference,
+        organization: organization.reference,
+      }),
+    ),
+    Practitioner: createReader(
+      schemas.practitioner,
+      (practitioner) => [
+        ...identifierFaults(practitioner, practitionerSystems),
+        ...practitionerUseFaults(practitioner),
+        ...givenNameFaults(practitioner),
+      ],
+      (practitioner) => practitionerFrom(practitioner, vocabulary),
+    ),
+    Organization: createReader(
+      schemas.organization,
+      (organization) => identifierFaults(organization, organizationSystems),
+      (organization) => organizationFrom(organization, vocabulary),
+    ),
+  };
+}
+
+function createReader<S extends TSchema, Content>(
+  schema: S,
+  crossingFaults: (resource: unknown) => Fault[],
+  contentFrom: (resource: Static<S>) => Content | undefined,
+): ResourceReader<Content> {
+  const structure = compileSchema(schema);
+  return (resource) => {
+    const crossing = crossingFaults(resource);
+    return structure.is(resource) && crossing.length === 0
+      ? { faults: [], content: contentFrom(resource) }
+      : { faults: [...structure.faultsOf(resource), ...crossing] };
+  };
+}
+
+function authorFrom({
+  name: [name],
+  identifier: [identifier],
+}: Accepted<'person'>): ResourceContents['Person'] | undefined {
+  return name && identifier && { username: identifier.value, name: personNameFrom(name) };
+}
+
+function patientFrom(patient: Accepted<'patient'>, vocabulary: Vocabulary): LaunchPatient | undefined {
+  const usual = patient.name.find(({ use }) => use === 'usual');
+  const previous = patient.name.find(({ use }) => use === 'old');
+  const [address] = patient.address;
+  if (usual === undefined || address === undefined) return undefined;
+  return {
+    name: personNameFrom(usual),
+    ...(previous !== undefined && { previousFamilyName: previous.family }),
+    birthDate: patient.birthDate,
+    gender: patient.gender,
+    address: {
+      lines: [...(address.line ?? [])],
+      ...(address.postalCode !== undefined && { postalCode: address.postalCode }),
+    },
+    identifiers: supportedAmong(patient.identifier, vocabulary.patient),
+    telecom: (patient.telecom ?? []).map(({ system, value, use }) => ({
+      system,
+      value,
+      ...(use !== undefined && { use }),
+    })),
+  };
+}
+
+function practitionerFrom(
+  { identifier: identifiers, name: names }: Accepted<'practitioner'>,
+  vocabulary: Vocabulary,
+): LaunchPractitioner | undefined {
+  const [identifier] = supportedAmong(identifiers, vocabulary.practitioner);
+  const name = names.find(({ use }) => use === 'usual');
+  return identifier && name && { identifier, name: personNameFrom(name) };
+}
+
+function organizationFrom(
+  { identifier: identifiers, name }: Accepted<'organization'>,
+  vocabulary: Vocabulary,
+): LaunchOrganization | undefined {
+  const [identifier] = supportedAmong(identifiers, vocabulary.organization);
+  return identifier && { identifier, name };
+}
+
+function personNameFrom({ prefix, family, given }: Accepted<'practitioner'>['name'][number]): PersonName {
+  const title = prefix?.[0];
+  return { ...(title !== undefined && { title }), family, given: [...(given ?? [])] };
+}
+
+function supportedAmong<Name extends string>(
+  identifiers: readonly { readonly system: string; readonly value: string }[],
+  systems: IdentifierSystems<Name>,
+): CodedIdentifier<Name>[] {
+  return identifiers.flatMap(({ system: uri, value }) => {
+    const system = systems.get(uri);
+    return system === undefined ? [] : [{ system, value }];
+  });
+}

@@ -1,0 +1,142 @@
+import { aServiceRequest, type Json, replaceAt } from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+import { faultsOf } from './fhir-reading.ts';
+
+/** A payload in which every text of the tables stands, so that each can be replaced. */
+const full = aServiceRequest({ request: { id: 'request' } });
+
+const names = ['contained[0].name[0]', 'contained[1].name[0]', 'contained[3].name[0]'];
+
+/** The texts of the payload and the most characters that each may have (OLTR: Limits). */
+const limits: readonly (readonly [string, number])[] = [
+  ...names.map((name) => [`${name}.prefix[0]`, 35] as const),
+  ...names.map((name) => [`${name}.family`, 70] as const),
+  ['contained[1].name[1].family', 35],
+  ['contained[1].address[0].line[0]', 70],
+  ['contained[1].address[0].postalCode', 10],
+  ['contained[1].telecom[0].value', 1024],
+  ['contained[0].identifier[0].value', 1024],
+  ['contained[1].identifier[0].value', 1024],
+  ['contained[3].identifier[0].value', 1024],
+  ['contained[4].identifier[0].value', 1024],
+  ['contained[4].name', 1024],
+  ['identifier[0].value', 1024],
+];
+
+/** Texts that may not be empty, blank or beyond XML. */
+const texts = [...limits.map(([path]) => path), ...names.map((name) => `${name}.given[0]`)];
+
+describe.each(limits)('%s', (path, limit) => {
+  it(`may have ${limit} characters`, () => {
+    expect(faultsOf(replaceAt(full, path, 'x'.repeat(limit)))).toEqual([]);
+  });
+
+  it(`may have ${limit} characters beyond the basic plane`, () => {
+    expect(faultsOf(replaceAt(full, path, '\u{20bb7}'.repeat(limit)))).toEqual([]);
+  });
+
+  it.each(['x', '\u{20bb7}'])(`must not have ${limit} times %s and one more`, (character) => {
+    expect(faultsOf(replaceAt(full, path, character.repeat(limit + 1)))).toEqual([
+      { path, message: `must have at most ${limit} characters` },
+    ]);
+  });
+});
+
+describe.each(texts)('%s', (path) => {
+  it.each(['', ' ', '\t\r\n', '\u{a0}', '\u{200b}\u{2060}', '\u{3000}', '\u{feff}'])(
+    'must not be blank: %j',
+    (blank) => {
+      expect(faultsOf(replaceAt(full, path, blank))).toEqual([
+        { path, message: 'must not be empty or blank' },
+      ]);
+    },
+  );
+
+  it.each(['a\0', '\u{1}', 'a\u{1b}b', '\ud800', 'a\udc00b', '\u{fffe}', 'a\u{ffff}'])(
+    'must not have what XML 1.0 cannot carry: %j',
+    (text) => {
+      expect(faultsOf(replaceAt(full, path, text))).toEqual([
+        { path, message: 'must have only characters that XML 1.0 can carry' },
+      ]);
+    },
+  );
+
+  it.each<Json>([null, 7, true, [], {}, ['text']])('must be text, not %j', (other) => {
+    expect(faultsOf(replaceAt(full, path, other))).toEqual([{ path, message: 'must be of type string' }]);
+  });
+});
+
+describe.each(names)('the given names of %s', (name) => {
+  const path = `${name}.given`;
+  const allowed: Json[][] = [
+    ['x'.repeat(35)],
+    ['x'.repeat(20), 'y'.repeat(15)],
+    ['\u{20bb7}'.repeat(34), 'y'],
+  ];
+  const refused: Json[][] = [
+    ['x'.repeat(36)],
+    ['x'.repeat(20), 'y'.repeat(16)],
+    ['\u{20bb7}'.repeat(35), 'y'],
+  ];
+
+  it.each(allowed.map((given) => [given]))('may have 35 characters in all: %j', (given) => {
+    expect(faultsOf(replaceAt(full, path, given))).toEqual([]);
+  });
+
+  it.each(refused.map((given) => [given]))('must not have 36 characters in all: %j', (given) => {
+    expect(faultsOf(replaceAt(full, path, given))).toEqual([
+      { path, message: 'must have at most 35 characters in all' },
+    ]);
+  });
+
+  it('may have 70 characters each, as far as the total allows', () => {
+    const message = 'must have at most 70 characters';
+    expect(faultsOf(replaceAt(full, path, ['x'.repeat(71)]))).toEqual([{ path: `${path}[0]`, message }]);
+    expect(faultsOf(replaceAt(full, path, ['x'.repeat(70)]))).toEqual([
+      { path, message: 'must have at most 35 characters in all' },
+    ]);
+  });
+});
+
+describe('an id', () => {
+  const message = 'must be 1 to 64 letters, digits, hyphens or full stops';
+
+  it.each(['a', 'x'.repeat(64), 'A-z.09', '--'])('may be %s', (id) => {
+    expect(faultsOf(replaceAt(full, 'id', id))).toEqual([]);
+    const renamed = replaceAt(replaceAt(full, 'contained[1].id', id), 'subject.reference', `#${id}`);
+    expect(faultsOf(renamed)).toEqual([]);
+  });
+
+  it.each(['', 'x'.repeat(65), 'a b', 'a_b', 'é', 'a\n', '#a'])('must not be %j', (id) => {
+    expect(faultsOf(replaceAt(full, 'id', id))).toEqual([{ path: 'id', message }]);
+    expect(faultsOf(replaceAt(full, 'contained[1].id', id))).toContainEqual({
+      path: 'contained[1].id',
+      message,
+    });
+  });
+
+  it('may be absent from the ServiceRequest', () => {
+    expect(faultsOf(replaceAt(full, 'id', undefined))).toEqual([]);
+  });
+});
+
+describe('the old name of a patient', () => {
+  it('has the shorter limit wherever it stands', () => {
+    const old = { use: 'old', family: 'x'.repeat(36) };
+    const usual = { use: 'usual', family: 'x'.repeat(70) };
+    expect(faultsOf(aServiceRequest({ patient: { name: [old, usual] } }))).toEqual([
+      { path: 'contained[1].name[0].family', message: 'must have at most 35 characters' },
+    ]);
+  });
+});
+
+describe.each(['identifier', 'contained[3].identifier', 'contained[4].identifier'])('the system of %s', (path) => {
+  const faultsWith = (system: string) => faultsOf(replaceAt(full, `${path}[1]`, { system, value: 'x' }));
+
+  it('has 1,024 characters at most and is not blank, even where it is not processed', () => {
+    const at = `${path}[1].system`;
+    expect(faultsWith('x'.repeat(1024))).toEqual([]);
+    expect(faultsWith('x'.repeat(1025))).toEqual([{ path: at, message: 'must have at most 1024 characters' }]);
+    expect(faultsWith(' ')).toEqual([{ path: at, message: 'must not be empty or blank' }]);
+  });
+});

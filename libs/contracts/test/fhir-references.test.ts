@@ -1,0 +1,116 @@
+import { aServiceRequest, type Json, replaceAt } from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+import { faultPathsOf, faultsOf } from './fhir-reading.ts';
+
+const valid = aServiceRequest();
+
+/** Each reference of the payload, the type that it must lead to, and the id of a resource of another type. */
+const references = [
+  ['extension[1].valueReference.reference', 'Person', 'patient', 'author'],
+  ['subject.reference', 'Patient', 'author', 'patient'],
+  ['requester.reference', 'PractitionerRole', 'clinician', 'requester'],
+  ['performer[0].reference', 'Organization', 'clinician', 'laboratory'],
+  ['contained[2].practitioner.reference', 'Practitioner', 'practice', 'clinician'],
+  ['contained[2].organization.reference', 'Organization', 'requester', 'practice'],
+] as const;
+
+function withContained(...more: Json[]): Json {
+  const { contained } = valid;
+  return { ...valid, contained: [...(Array.isArray(contained) ? contained : []), ...more] };
+}
+
+describe.each(references)('the reference %s', (path, type, otherId, ownId) => {
+  it('must be there', () => {
+    const holder = path.slice(0, -'.reference'.length);
+    expect(faultsOf(replaceAt(valid, path, undefined))).toEqual([{ path, message: 'is required' }]);
+    expect(faultPathsOf(replaceAt(valid, holder, null))).toEqual([holder]);
+  });
+
+  it('must start with #', () => {
+    const message = 'must be # followed by the id of a contained resource';
+    for (const wrong of [ownId, `${type}/${ownId}`, '', '#', '#a b', `##${ownId}`, `#${'x'.repeat(65)}`]) {
+      expect(faultsOf(replaceAt(valid, path, wrong))).toEqual([{ path, message }]);
+    }
+  });
+
+  it('must resolve', () => {
+    const message = 'must refer to a resource in contained';
+    for (const wrong of ['#nobody', `#${ownId.toUpperCase()}`, '#constructor', '#-']) {
+      expect(faultsOf(replaceAt(valid, path, wrong))).toEqual([{ path, message }]);
+    }
+  });
+
+  it(`must lead to a ${type}`, () => {
+    expect(faultsOf(replaceAt(valid, path, `#${otherId}`))).toEqual([
+      { path, message: `must refer to a resource of type ${type}` },
+    ]);
+  });
+
+  it('must not lead to a resource of a type that is dropped', () => {
+    const payload = replaceAt(withContained({ resourceType: 'Device', id: 'device' }), path, '#device');
+    expect(faultPathsOf(payload)).toEqual([path]);
+  });
+
+  it('must resolve once', () => {
+    const doubled = withContained({ resourceType: 'Device', id: ownId });
+    expect(faultsOf(doubled)).toEqual([
+      { path, message: 'must refer to one resource in contained, not to several' },
+      { path: 'contained[6].id', message: 'must not be the id of another contained resource' },
+    ]);
+  });
+});
+
+describe('contained', () => {
+  const practice = { resourceType: 'Organization', id: 'other', identifier: [], name: 'Other' };
+
+  it('is validated in full where nothing refers to it', () => {
+    expect(faultPathsOf(withContained(practice))).toEqual(['contained[6].identifier']);
+  });
+
+  it('is validated in full where the reference to it is broken', () => {
+    const broken = replaceAt(replaceAt(valid, 'subject.reference', '#nobody'), 'contained[1].gender', 'F');
+    expect(faultPathsOf(broken)).toEqual(['subject.reference', 'contained[1].gender']);
+  });
+
+  it('may be in any order', () => {
+    const { contained } = valid;
+    const turned = { ...valid, contained: Array.isArray(contained) ? contained.toReversed() : [] };
+    expect(faultsOf(turned)).toEqual([]);
+  });
+
+  it('may hold resources of other types, with or without an id, even a shared one', () => {
+    const device = { resourceType: 'Device', id: 'device', name: { deep: [null] } };
+    expect(faultsOf(withContained(device, device, { resourceType: 'Specimen' }))).toEqual([]);
+  });
+
+  it('must hold resources, each with its type', () => {
+    expect(faultPathsOf(withContained(null, [], 'text', {}, { resourceType: 7 }))).toEqual([
+      'contained[6]',
+      'contained[7]',
+      'contained[8]',
+      'contained[9].resourceType',
+      'contained[10].resourceType',
+    ]);
+  });
+
+  it('is the only fault when it is missing', () => {
+    expect(faultsOf(replaceAt(valid, 'contained', undefined))).toEqual([
+      { path: 'contained', message: 'is required' },
+    ]);
+  });
+
+  it('breaks every reference when it is empty', () => {
+    expect(faultPathsOf({ ...valid, contained: [] })).toEqual(references.slice(0, 4).map(([path]) => path));
+  });
+
+  it('needs the id of each resource of a known type', () => {
+    for (const index of [0, 1, 2, 3, 4, 5]) {
+      const path = `contained[${index}].id`;
+      expect(faultsOf(replaceAt(valid, path, undefined))).toContainEqual({ path, message: 'is required' });
+    }
+  });
+
+  it('may serve two references with one organisation', () => {
+    expect(faultsOf(replaceAt(valid, 'performer[0].reference', '#practice'))).toEqual([]);
+  });
+});

@@ -1,0 +1,171 @@
+import {
+  aServiceRequest,
+  editAt,
+  type Json,
+  mutatedServiceRequest,
+  pathsOf,
+  replaceAt,
+  validServiceRequest,
+} from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { faultPathsOf, faultsOf, read } from './fhir-reading.ts';
+
+const valid = aServiceRequest();
+const contained = entries(valid['contained']);
+
+describe('the reader', () => {
+  it('reports five faults at once', () => {
+    const changes: readonly (readonly [string, Json])[] = [
+      ['extension[0].valueString', 'Order'],
+      ['authoredOn', 'today'],
+      ['contained[1].name[0].family', 'x'.repeat(71)],
+      ['contained[1].name[0].given', ['x'.repeat(36)]],
+      ['contained[1].address[0].postalCode', 'YO21 3PU 123'],
+    ];
+    const payload = changes.reduce<Json>((changed, [path, value]) => replaceAt(changed, path, value), valid);
+    expect(faultPathsOf(payload).toSorted()).toEqual(changes.map(([path]) => path).toSorted());
+  });
+
+  it('accepts every arbitrary payload that is valid, and keeps its names', () => {
+    fc.assert(
+      fc.property(validServiceRequest(), (payload) => {
+        expect(faultsOf(payload)).toEqual([]);
+        expect(read(payload)).toHaveProperty('request.patient.name.family', usualFamilyOf(payload));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('reads every mutated payload without an error, and most of them are refused', () => {
+    let refused = 0;
+    fc.assert(
+      fc.property(mutatedServiceRequest(), (payload) => {
+        const reading = read(JSON.parse(JSON.stringify(payload)));
+        if ('faults' in reading) refused += 1;
+        expect('request' in reading || reading.faults.length > 0).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+    expect(refused).toBeGreaterThan(1000);
+  });
+
+  it.each([undefined, null, 0, true, 'text', [], [valid]])('refuses %j as a whole', (payload) => {
+    expect(faultsOf(payload)).toEqual([{ path: '', message: 'must be of type object' }]);
+  });
+
+  it('names every required element of an empty payload', () => {
+    expect(faultPathsOf({})).toEqual([
+      'resourceType',
+      'extension',
+      'identifier',
+      'subject',
+      'authoredOn',
+      'requester',
+      'performer',
+      'contained',
+    ]);
+  });
+
+  it('is not led astray by an own __proto__', () => {
+    const text = JSON.stringify(valid);
+    const disguised = JSON.parse(`{"__proto__":{"subject":{"reference":"#patient"}},${text.slice(1)}`);
+    expect(faultsOf(disguised)).toEqual([]);
+    delete disguised.subject;
+    expect(faultsOf(disguised)).toEqual([{ path: 'subject', message: 'is required' }]);
+    const types = ['__proto__', 'constructor', 'toString'].map((resourceType) => ({ resourceType }));
+    expect(faultsOf({ ...valid, contained: [...contained, ...types] })).toEqual([]);
+  });
+
+  it('ignores how deep the elements that it drops are nested', () => {
+    const levels = 4000;
+    const note = JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+    expect(faultsOf({ ...valid, note })).toEqual([]);
+    expect(faultPathsOf({ ...valid, subject: note })).toEqual(['subject']);
+  });
+
+  it('lets nothing but the supported elements survive', () => {
+    const marked = pathsOf(valid).reduce<Json>(
+      (payload, steps) =>
+        editAt(payload, steps, (node) =>
+          typeof node === 'object' && node !== null && !Array.isArray(node)
+            ? { ...node, extra: 'dropped' }
+            : node,
+        ),
+      valid,
+    );
+    expect(JSON.stringify(marked).split('dropped').length).toBeGreaterThan(30);
+    expect(read(marked)).toEqual(read(valid));
+    expect(read(marked)).toHaveProperty('request');
+  });
+});
+
+describe('faults', () => {
+  it('hold no value of the payload, whatever is wrong with it', () => {
+    const sentinel = 'Sentinel\0';
+    for (const steps of pathsOf(valid)) {
+      const spoilt = editAt(valid, steps, (node) => {
+        if (typeof node === 'string') return sentinel;
+        return Array.isArray(node) ? { [sentinel]: sentinel } : [sentinel];
+      });
+      expect(JSON.stringify(read(spoilt))).not.toContain('Sentinel');
+    }
+  });
+
+  it('hold no value when every text of the payload is wrong', () => {
+    const spoilt = JSON.parse(JSON.stringify(valid), (key, value) =>
+      typeof value === 'string' && key !== 'resourceType' && key !== 'url'
+        ? `Sentinel ${'x'.repeat(2000)}`
+        : value,
+    );
+    expect(faultsOf(spoilt).length).toBeGreaterThan(30);
+    expect(JSON.stringify(faultsOf(spoilt))).not.toMatch(/Sentinel|xxx/);
+  });
+
+  it('are 200 at most', () => {
+    const broken = Array.from({ length: 10_000 }, () => ({ resourceType: 'Patient' }));
+    expect(faultsOf({ ...valid, contained: broken })).toHaveLength(200);
+    expect(faultsOf({ ...valid, identifier: broken })).toHaveLength(200);
+  });
+
+  it('do not blame a reference for what stands behind the 200th fault', () => {
+    const broken = Array.from({ length: 300 }, () => ({ resourceType: 'Patient' }));
+    const paths = faultPathsOf({ ...valid, contained: [...broken, ...contained] });
+    expect(paths).toHaveLength(200);
+    expect(paths.filter((path) => !path.startsWith('contained['))).toEqual([]);
+  });
+});
+
+describe('a payload with 10,000 contained resources', () => {
+  const many = (resource: (index: number) => Json): Json => ({
+    ...valid,
+    contained: [...contained, ...Array.from({ length: 10_000 }, (_, index) => resource(index))],
+  });
+
+  it.each<readonly [string, (index: number) => Json]>([
+    ['of an unknown type with one id', () => ({ resourceType: 'Device', id: 'device' })],
+    ['valid and not referred to', (index) => ({ ...members(contained[1]), id: `patient-${index}` })],
+    ['with references of their own', (index) => ({ ...members(contained[2]), id: `role-${index}` })],
+  ])('%s is read within a second', (_, resource) => {
+    const payload = many(resource);
+    const start = performance.now();
+    expect(faultsOf(payload)).toEqual([]);
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+});
+
+function members(node: Json | undefined): { [member: string]: Json } {
+  return typeof node === 'object' && node !== null && !Array.isArray(node) ? node : {};
+}
+
+function usualFamilyOf(payload: Json): Json | undefined {
+  const patient = entries(members(payload)['contained']).find(
+    (one) => members(one)['resourceType'] === 'Patient',
+  );
+  const usual = entries(members(patient)['name']).find((name) => members(name)['use'] === 'usual');
+  return members(usual)['family'];
+}
+
+function entries(node: Json | undefined): Json[] {
+  return Array.isArray(node) ? node : [];
+}

@@ -1,0 +1,124 @@
+import { aServiceRequest, type Json, replaceAt } from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+import { actions } from '../src/index.ts';
+import { faultsOf, read } from './fhir-reading.ts';
+
+const valid = aServiceRequest();
+const fhir = 'https://fhir.clinical-launch.example';
+const nhs = 'https://fhir.nhs.uk';
+const hl7uk = 'https://fhir.hl7.org.uk';
+
+const patientSystems = [
+  `${nhs}/Id/nhs-number`,
+  ...['chi-number', 'gha-number', 'hospital-number', 'ssn-number'].map((name) => `${fhir}/Id/${name}`),
+];
+
+/** The elements whose values are a closed list: every value that each may have, and some of FHIR that it may not. */
+const closed: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+  ['resourceType', ['ServiceRequest'], ['Patient', 'servicerequest']],
+  ['extension[0].valueString', actions, ['ordertest', 'OrderTest ', 'x'.repeat(25), 'x'.repeat(26)]],
+  ['contained[0].name[0].use', ['usual'], ['official', 'temp', 'nickname', 'anonymous', 'old', 'maiden']],
+  ['contained[0].identifier[0].system', [`${fhir}/Id/username`], [`${fhir}/Id/local-staff-code`]],
+  ['contained[1].gender', ['male', 'female', 'other', 'unknown'], ['Male', 'f']],
+  ['contained[1].address[0].use', ['home'], ['work', 'temp', 'old', 'billing']],
+  ['contained[1].address[0].type', ['physical'], ['postal', 'both']],
+  ['contained[1].identifier[0].system', patientSystems, [`${fhir}/Id/nhs-number`, `${nhs}/Id/chi-number`]],
+  ['contained[1].telecom[0].system', ['phone', 'email'], ['fax', 'pager', 'url', 'sms', 'other']],
+  ['contained[1].telecom[0].use', ['home', 'work', 'mobile'], ['temp', 'old']],
+];
+
+describe.each(closed)('%s', (path, allowed, refused) => {
+  it.each(allowed)('may be %s', (value) => {
+    expect(faultsOf(replaceAt(valid, path, value))).toEqual([]);
+  });
+
+  it.each<Json>([...refused, '', null, 7, [allowed[0] ?? '']])('must not be %j', (value) => {
+    const message = `must be ${allowed.length > 1 ? 'one of ' : ''}${allowed.join(', ')}`;
+    expect(faultsOf(replaceAt(valid, path, value))).toEqual([{ path, message }]);
+  });
+});
+
+describe('Patient.name.use', () => {
+  const path = 'contained[1].name[0].use';
+
+  it.each(['official', 'temp', 'nickname', 'anonymous', 'maiden', 'x'])('must not be %s', (use) => {
+    expect(faultsOf(replaceAt(valid, path, use))).toEqual([{ path, message: 'must be one of usual, old' }]);
+  });
+});
+
+describe('Practitioner.name.use', () => {
+  const usual = { use: 'usual', family: 'Bairstow' };
+  const uses = ['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'];
+
+  it.each(uses)('may be %s beside the usual one', (use) => {
+    expect(faultsOf(aServiceRequest({ clinician: { name: [{ use, family: 'Other' }, usual] } }))).toEqual([]);
+  });
+
+  it('must be one of FHIR', () => {
+    const name = [usual, { use: 'stage', family: 'Other' }];
+    expect(faultsOf(aServiceRequest({ clinician: { name } }))).toEqual([
+      { path: 'contained[3].name[1].use', message: `must be one of ${uses.join(', ')}` },
+    ]);
+  });
+});
+
+describe('an identifier of which one is processed', () => {
+  /** The list, and the systems of which one must be there. */
+  const lists: readonly (readonly [string, readonly string[]])[] = [
+    ['identifier', [`${fhir}/Id/originating-system-id`]],
+    ['contained[3].identifier', [`${hl7uk}/Id/professional-code`, `${fhir}/Id/local-staff-code`]],
+    [
+      'contained[4].identifier',
+      [`${nhs}/Id/ods-organization-code`, `${fhir}/Id/local-org-code`, `${fhir}/Id/performing-org`],
+    ],
+  ];
+
+  it.each(lists)('%s may be of any supported system, among others', (path, systems) => {
+    for (const system of systems) {
+      const others = { system: 'urn:example:other', value: 'ignored' };
+      const payload = replaceAt(valid, path, [
+        others,
+        { system, value: 'taken' },
+        { system, value: 'ignored' },
+      ]);
+      const reading = JSON.stringify(read(payload));
+      expect(faultsOf(payload)).toEqual([]);
+      expect(reading).toContain('"taken"');
+      expect(reading).not.toContain('ignored');
+    }
+  });
+
+  it.each(lists)('%s must have an entry of a supported system', (path, systems) => {
+    const wanted = `${systems.length > 1 ? 'one of ' : ''}${systems.join(', ')}`;
+    expect(faultsOf(replaceAt(valid, path, [{ system: 'urn:example:other', value: 'x' }]))).toEqual([
+      { path, message: `must have an entry whose system is ${wanted}` },
+    ]);
+  });
+});
+
+describe('times', () => {
+  it.each(['2023-11-06T19:43:05Z', '2023-11-06T19:43:05.1234567+00:00'])(
+    'authoredOn may be %s',
+    (authoredOn) => {
+      expect(read(aServiceRequest({ authoredOn }))).toMatchObject({ request: { authoredOn } });
+    },
+  );
+
+  it.each(['2023-02-29T19:43:05Z', '2023-11-06T19:43:05', '2023-11-06', ''])(
+    'authoredOn must not be %j',
+    (authoredOn) => {
+      expect(faultsOf(aServiceRequest({ authoredOn }))).toEqual([
+        {
+          path: 'authoredOn',
+          message: 'must be a real date and time with its offset, written like 2023-11-06T19:43:05Z',
+        },
+      ]);
+    },
+  );
+
+  it.each(['2023-02-29', '1958', '1958-02', '28-02-1958', ''])('birthDate must not be %j', (birthDate) => {
+    expect(faultsOf(aServiceRequest({ patient: { birthDate } }))).toEqual([
+      { path: 'contained[1].birthDate', message: 'must be a real date, written YYYY-MM-DD' },
+    ]);
+  });
+});

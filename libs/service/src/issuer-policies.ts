@@ -1,0 +1,41 @@
+import type { Registry } from '@clinical-launch/contracts';
+import type { IssuerPolicy } from './access-tokens.ts';
+
+type IssuerPoliciesOptions = {
+  readonly publicUrl: string;
+  /** Where the identity provider answers within the deployment: the address that the edge maps to `/idp`. */
+  readonly identityProviderUrl: string;
+  /** APP_ID_URI: the audience of the platform's APIs. */
+  readonly audience: string;
+};
+
+const anyClaim = ['scope', 'scp', 'roles'] as const;
+
+/** The issuer of a realm, written the one way that its tokens carry. */
+export function issuerOf(publicUrl: string, realm: string): string {
+  return `${publicUrl}/idp/${realm}/v2.0`;
+}
+
+/** The terms on which access tokens are accepted: of every realm of ours, and of everyone whom the registry trusts. */
+export function issuerPolicies(registry: Registry, options: IssuerPoliciesOptions): IssuerPolicy[] {
+  const { publicUrl, identityProviderUrl, audience } = options;
+  const ours = registry.realms.map(({ realm, clients }) => ({
+    issuer: issuerOf(publicUrl, realm),
+    audiences: [audience],
+    jwksUri: `${identityProviderUrl}/${realm}/discovery/v2.0/keys`,
+    rightClaims: anyClaim,
+    requiresAccessTokenType: true,
+    clients: new Map(clients.map((client) => [client.clientId, client])),
+  }));
+  const others = (registry.trustedIssuers ?? []).map(
+    ({ issuer, jwksUri, audiences, rightClaims, clients }) => ({
+      issuer,
+      audiences: audiences ?? [audience],
+      ...(jwksUri === undefined ? {} : { jwksUri }),
+      rightClaims: rightClaims ?? anyClaim,
+      requiresAccessTokenType: false,
+      clients: new Map(clients.map((client) => [client.clientId, client])),
+    }),
+  );
+  return [...ours, ...others];
+}

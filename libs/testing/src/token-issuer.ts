@@ -1,0 +1,76 @@
+import { type Clock, listen } from '@clinical-launch/service';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+
+export type TestKey = { readonly kid: string; readonly privateKey: CryptoKey; readonly publicJwk: JWK };
+
+type TokenParts = {
+  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly key?: TestKey;
+};
+
+/** Makes a signing key as an identity provider has it. */
+export async function createTestKey(kid: string, alg = 'ES256'): Promise<TestKey> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+  return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
+}
+
+/**
+ * An identity provider of its own, on a free port: it publishes discovery and keys, and signs whatever a test asks
+ * for, good or bad.
+ */
+export async function startTokenIssuer({ clock, audience }: { clock: Clock; audience: string }) {
+  const key = await createTestKey('test-key');
+  let isAnswering = true;
+  let keyRequests = 0;
+  const server = await listen(
+    (request, response) => {
+      if (!isAnswering) return void response.writeHead(500).end();
+      response.setHeader('Content-Type', 'application/json');
+      if (request.url === '/keys') {
+        keyRequests += 1;
+        return void response.end(JSON.stringify({ keys: [key.publicJwk] }));
+      }
+      if (request.url === '/.well-known/openid-configuration') {
+        return void response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }));
+      }
+      response.writeHead(404).end();
+    },
+    { port: 0, host: '127.0.0.1' },
+  );
+  const issuer = `http://127.0.0.1:${server.port}`;
+  const seconds = () => Math.floor(clock.now() / 1000);
+
+  return {
+    issuer,
+    key,
+    /** How often the keys were fetched. */
+    keyRequests: () => keyRequests,
+    /** Makes discovery and keys fail, or work again. */
+    answer(isUp: boolean) {
+      isAnswering = isUp;
+    },
+    /** A token that is good but for what the test changes; a claim set to undefined is left out. */
+    sign({ claims = {}, header = {}, key: signingKey = key }: TokenParts = {}): Promise<string> {
+      const all = {
+        iss: issuer,
+        aud: audience,
+        sub: 'pms',
+        client_id: 'pms',
+        scope: 'ocs-launch.write',
+        iat: seconds(),
+        exp: seconds() + 3600,
+        ...claims,
+      };
+      return new SignJWT(all)
+        .setProtectedHeader({
+          alg: signingKey.publicJwk.alg ?? 'ES256',
+          typ: 'at+jwt',
+          kid: signingKey.kid,
+          ...header,
+        })
+        .sign(signingKey.privateKey);
+    },
+    stop: () => server.stop(),
+  };
+}

@@ -1,0 +1,42 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { expect, it } from '@jest/globals';
+import { InMemoryTickets } from '../src/index.ts';
+import { describeTickets } from './tickets-contract.ts';
+
+function create(usedMarkerSeconds?: number) {
+  let now = 0;
+  const sent: CloudEvent[] = [];
+  const tickets = new InMemoryTickets({
+    clock: { now: () => now },
+    outbox: { append: async (events) => void sent.push(...events) },
+    ...(usedMarkerSeconds === undefined ? {} : { usedMarkerSeconds }),
+  });
+  return {
+    tickets,
+    outbox: async () => sent,
+    pass: async (seconds: number) => {
+      now += seconds * 1000;
+    },
+    stop: async () => undefined,
+  };
+}
+
+describeTickets('in memory', async () => create());
+
+it('forgets that a ticket was used when the used-marker has expired', async () => {
+  const { tickets, pass } = create(30);
+  const issued = await tickets.issue('launch-token', {
+    context: 1,
+    ttlSeconds: 10,
+    correlationId: 'c',
+    events: [],
+  });
+  if (issued.outcome !== 'issued') throw new Error(issued.outcome);
+  await tickets.redeem('launch-token', issued.ticket, { events: [] });
+  await pass(29.9);
+  expect(await tickets.redeem('launch-token', issued.ticket, { events: [] })).toMatchObject({
+    outcome: 'used',
+  });
+  await pass(0.1);
+  expect(await tickets.redeem('launch-token', issued.ticket, { events: [] })).toEqual({ outcome: 'unknown' });
+});

@@ -1,0 +1,209 @@
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { IssueRequest, Tickets } from '../src/index.ts';
+
+/** One implementation, ready for the suite. */
+export type TicketsUnderTest = {
+  readonly tickets: Tickets;
+  /** Everything that reached the outbox, in order. */
+  outbox(): Promise<readonly CloudEvent[]>;
+  /** Lets time pass, as this implementation counts it. */
+  pass(seconds: number): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const guid = (digit: number) => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
+
+const event = (correlationId: string): CloudEvent =>
+  createEvent(
+    'launch.token.redeemed.v1',
+    {
+      source: '/test',
+      correlationId,
+      traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+      now: new Date(0),
+    },
+    {},
+  );
+
+const issueRequest = (changes: Partial<IssueRequest> = {}): IssueRequest => ({
+  context: { patient: 'one' },
+  ttlSeconds: 60,
+  correlationId: guid(1),
+  events: [],
+  ...changes,
+});
+
+/** What every implementation of `Tickets` keeps to, case by case. */
+export function describeTickets(name: string, create: () => Promise<TicketsUnderTest>): void {
+  describe(`${name}: tickets`, () => {
+    let under: TicketsUnderTest;
+    let claims = 0;
+    beforeAll(async () => {
+      under = await create();
+    });
+    afterAll(() => under.stop());
+
+    const issue = async (changes?: Partial<IssueRequest>) => {
+      const issued = await under.tickets.issue('launch-token', issueRequest(changes));
+      if (issued.outcome !== 'issued') throw new Error(issued.outcome);
+      return issued.ticket;
+    };
+    const redeem = (ticket: string, proofs?: string[]) =>
+      under.tickets.redeem('launch-token', ticket, {
+        ...(proofs === undefined ? {} : { proofs }),
+        events: [],
+      });
+    const freshClaim = () => `claim ${(claims += 1)} of ${crypto.randomUUID()}`;
+
+    it('hands out tickets of at least 256 bits in the Base64URL alphabet, never the same twice', async () => {
+      const tickets = await Promise.all(Array.from({ length: 100 }, () => issue()));
+      expect(new Set(tickets).size).toBe(100);
+      for (const ticket of tickets) expect(ticket).toMatch(/^[A-Za-z0-9_-]{43,64}$/);
+    });
+
+    it('gives back context and detail as they were, and the correlation id', async () => {
+      const context = { text: 'Ó “Zoë” 𠮷 \u0000', list: [1, null, { deep: true }] };
+      const ticket = await issue({ context, detail: { redirectUri: 'app://auth' }, correlationId: guid(2) });
+      expect(await redeem(ticket)).toEqual({
+        outcome: 'redeemed',
+        context,
+        detail: { redirectUri: 'app://auth' },
+        correlationId: guid(2),
+      });
+    });
+
+    it('redeems a ticket once: the second time it is used, whatever the proof', async () => {
+      const ticket = await issue({ challenge: 'c' });
+      expect(await redeem(ticket, ['c'])).toMatchObject({ outcome: 'redeemed' });
+      expect(await redeem(ticket, ['c'])).toEqual({ outcome: 'used', correlationId: guid(1) });
+      expect(await redeem(ticket, ['other'])).toEqual({ outcome: 'used', correlationId: guid(1) });
+      expect(await redeem(ticket)).toEqual({ outcome: 'used', correlationId: guid(1) });
+    });
+
+    it('has exactly one winner among 200 simultaneous redemptions', async () => {
+      const ticket = await issue({ challenge: 'c' });
+      const outcomes = await Promise.all(Array.from({ length: 200 }, () => redeem(ticket, ['c'])));
+      expect(outcomes.filter(({ outcome }) => outcome === 'redeemed')).toHaveLength(1);
+      expect(outcomes.filter(({ outcome }) => outcome === 'used')).toHaveLength(199);
+    });
+
+    it('leaves the ticket usable after a mismatch', async () => {
+      const ticket = await issue({ challenge: 'c' });
+      for (const proofs of [['d'], [], undefined, ['', 'C', 'cc']]) {
+        expect(await redeem(ticket, proofs)).toEqual({ outcome: 'mismatch', correlationId: guid(1) });
+      }
+      expect(await redeem(ticket, ['d', 'c'])).toMatchObject({ outcome: 'redeemed' });
+    });
+
+    it('does not know a ticket that was never issued, is of another kind, or is no ticket at all', async () => {
+      const ticket = await issue();
+      const { tickets } = under;
+      for (const stranger of [
+        'A'.repeat(43),
+        '',
+        'x',
+        `${ticket}A`,
+        '\u0000',
+        'é'.repeat(43),
+        'A'.repeat(10_000),
+      ]) {
+        expect(await redeem(stranger)).toEqual({ outcome: 'unknown' });
+      }
+      expect(await tickets.redeem('launch-session', ticket, { events: [] })).toEqual({ outcome: 'unknown' });
+      expect(await redeem(ticket)).toMatchObject({ outcome: 'redeemed' });
+    });
+
+    it('does not know a ticket that has expired, and still knows one that was used before', async () => {
+      const [expired, used] = [await issue({ ttlSeconds: 1 }), await issue({ ttlSeconds: 1 })];
+      await redeem(used);
+      await under.pass(1.1);
+      expect(await redeem(expired)).toEqual({ outcome: 'unknown' });
+      expect(await redeem(used)).toMatchObject({ outcome: 'used' });
+    });
+
+    it('issues the successor in the same step, with context and correlation id inherited', async () => {
+      const ticket = await issue({ context: { launch: 1 }, correlationId: guid(3) });
+      const redemption = await under.tickets.redeem('launch-token', ticket, {
+        successor: { kind: 'launch-session', ttlSeconds: 60, detail: { step: 2 } },
+        events: [],
+      });
+      if (redemption.outcome !== 'redeemed' || redemption.successor === undefined)
+        throw new Error('no successor');
+      const expected = { context: { launch: 1 }, detail: { step: 2 }, correlationId: guid(3) };
+      expect(await under.tickets.find('launch-session', redemption.successor)).toEqual(expected);
+      expect(await under.tickets.find('launch-token', redemption.successor)).toBeUndefined();
+    });
+
+    it('finds a live ticket without using it, and not a used or an expired one', async () => {
+      const [live, used, expired] = [await issue(), await issue(), await issue({ ttlSeconds: 1 })];
+      await redeem(used);
+      await under.pass(1.1);
+      const { tickets } = under;
+      expect(await tickets.find('launch-token', live)).toMatchObject({ context: { patient: 'one' } });
+      expect(await tickets.find('launch-token', used)).toBeUndefined();
+      expect(await tickets.find('launch-token', expired)).toBeUndefined();
+      expect(await redeem(live)).toMatchObject({ outcome: 'redeemed' });
+    });
+
+    it('extends a session each time it is found, and ends it when it idles', async () => {
+      const session = await issue({ ttlSeconds: 2 });
+      for (let look = 0; look < 3; look += 1) {
+        await under.pass(1.2);
+        expect(await under.tickets.find('launch-token', session, { extendSeconds: 2 })).toBeDefined();
+      }
+      await under.pass(2.1);
+      expect(await under.tickets.find('launch-token', session, { extendSeconds: 2 })).toBeUndefined();
+    });
+
+    it("takes a caller's identifier once, also among simultaneous issues", async () => {
+      const claim = { name: freshClaim(), holder: 'OrderTest', ttlSeconds: 60 };
+      const issues = await Promise.all(
+        Array.from({ length: 50 }, () => under.tickets.issue('launch-token', issueRequest({ claim }))),
+      );
+      expect(issues.filter(({ outcome }) => outcome === 'issued')).toHaveLength(1);
+      expect(issues.filter(({ outcome }) => outcome === 'claimed')).toHaveLength(49);
+    });
+
+    it('lets an issue join the claim of a holder that it names, without taking it over', async () => {
+      const name = freshClaim();
+      const outcome = async (holder: string, joins?: string[]) => {
+        const claim = { name, holder, ttlSeconds: 60, ...(joins === undefined ? {} : { joins }) };
+        return (await under.tickets.issue('launch-token', issueRequest({ claim }))).outcome;
+      };
+      expect(await outcome('UpdateTest', ['OrderTest'])).toBe('issued');
+      expect(await outcome('UpdateTest', ['OrderTest'])).toBe('claimed');
+      expect(await outcome('PatientReport', ['UpdateTest'])).toBe('issued');
+      expect(await outcome('OrderTest')).toBe('claimed');
+    });
+
+    it('frees a claim when its time has passed', async () => {
+      const claim = { name: freshClaim(), holder: 'OrderTest', ttlSeconds: 1 };
+      await issue({ claim });
+      await under.pass(1.1);
+      expect((await under.tickets.issue('launch-token', issueRequest({ claim }))).outcome).toBe('issued');
+    });
+
+    it('sends the events of an issue and of a redemption with them, and none of a refusal', async () => {
+      const [issued, claimed, redeemed, refused] = [
+        event(guid(4)),
+        event(guid(4)),
+        event(guid(5)),
+        event(guid(5)),
+      ];
+      const claim = { name: freshClaim(), holder: 'OrderTest', ttlSeconds: 60 };
+      const ticket = await issue({ claim, correlationId: guid(4), challenge: 'c', events: [issued] });
+      await under.tickets.issue('launch-token', issueRequest({ claim, events: [claimed] }));
+      const redeemWith = (proof: string, events: CloudEvent[]) =>
+        under.tickets.redeem('launch-token', ticket, { proofs: [proof], events });
+      await redeemWith('d', [refused]);
+      await redeemWith('c', [redeemed]);
+      await redeemWith('c', [refused]);
+
+      const mine = new Set([issued.id, claimed.id, redeemed.id, refused.id]);
+      const sent = (await under.outbox()).filter(({ id }) => mine.has(id));
+      // The redemption knew only its own request; the ticket knows the launch.
+      expect(sent).toEqual([issued, { ...redeemed, correlationid: guid(4) }]);
+    });
+  });
+}

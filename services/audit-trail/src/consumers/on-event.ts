@@ -1,0 +1,13 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import type { Consumer } from '@clinical-launch/events';
+import type { AuditStore } from '../store/audit-store.ts';
+
+/** Keeps every event of the platform, without what is sealed for another consumer. */
+export function onEvent(store: () => AuditStore): Consumer {
+  return { name: 'audit-trail', handle: (event) => store().keep(withoutSealed(event)) };
+}
+
+function withoutSealed(event: CloudEvent): CloudEvent {
+  const { sealed: _sealed, ...data } = { sealed: undefined, ...event.data };
+  return { ...event, data: data as CloudEvent['data'] };
+}

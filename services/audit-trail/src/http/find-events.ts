@@ -1,0 +1,69 @@
+import { createEvent } from '@clinical-launch/contracts';
+import type { Outbox } from '@clinical-launch/events';
+import {
+  type AccessTokenVerifier,
+  assertRight,
+  callOf,
+  guidForm,
+  ServiceError,
+} from '@clinical-launch/service';
+import type { RequestHandler } from 'express';
+import type { AuditStore } from '../store/audit-store.ts';
+
+const requiredRight = 'audit.read';
+const pageSize = 500;
+
+export type FindEventsBacking = {
+  readonly store: () => AuditStore;
+  readonly tokens: AccessTokenVerifier;
+  readonly events: Outbox;
+};
+
+/**
+ * `GET /audit/events?correlationId=GUID`: what happened to this GUID, in order of arrival, as CloudEvents.
+ * `next`, when there is more, is the address of the following page. The look-up is itself an event.
+ */
+export function findEvents({ store, tokens, events }: FindEventsBacking): RequestHandler {
+  return async (request, response) => {
+    const caller = await tokens.verify(request.get('authorization'));
+    assertRight(caller, requiredRight);
+    const query = new URL(request.originalUrl, 'http://query').searchParams;
+    const correlationId = searchedId(query);
+    const found = await store().findByCorrelation(correlationId, {
+      after: searchedPage(query),
+      limit: pageSize,
+    });
+    const searched = { clientId: caller.clientId, searchedId: correlationId };
+    await events.append([
+      createEvent('audit.searched.v1', callOf(response).origin('/audit-trail'), searched),
+    ]);
+    const last = found.at(-1);
+    response.set('Cache-Control', 'no-store').json({
+      correlationId,
+      events: found.map(({ event }) => event),
+      ...(last === undefined || found.length < pageSize
+        ? {}
+        : { next: `/audit/events?correlationId=${correlationId}&after=${last.sequence}` }),
+    });
+  };
+}
+
+function searchedId(query: URLSearchParams): string {
+  const [id = '', ...more] = query.getAll('correlationId').map((value) => value.toLowerCase());
+  if (guidForm.test(id) && more.length === 0) return id;
+  throw invalid('correlationId', 'must be one GUID, as X-Correlation-Id gave it');
+}
+
+function searchedPage(query: URLSearchParams): string {
+  const after = query.get('after') ?? '0';
+  if (/^\d{1,18}$/.test(after)) return after;
+  throw invalid('after', 'must be taken from `next` as it is');
+}
+
+const invalid = (path: string, message: string) =>
+  new ServiceError({
+    status: 400,
+    code: 'invalid_request',
+    message: 'The query has faults',
+    faults: [{ path, message }],
+  });

@@ -1,0 +1,72 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import type { Storage } from '@clinical-launch/storage';
+import { type Generated, type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+
+type AuditTables = {
+  event: {
+    /** Order of arrival */
+    sequence: Generated<string>;
+    id: string;
+    correlation_id: string;
+    type: string;
+    event: CloudEvent;
+  };
+};
+
+const schema = 'audit_trail';
+
+const migrations: Record<string, Migration> = {
+  '001-events': {
+    async up(db) {
+      await sql`create table ${sql.id(schema)}.event (
+        sequence bigint generated always as identity primary key,
+        id uuid not null unique,
+        correlation_id uuid not null,
+        type text not null,
+        event jsonb not null
+      )`.execute(db);
+      await sql`create index event_by_correlation on ${sql.id(schema)}.event (correlation_id, sequence)`.execute(
+        db,
+      );
+    },
+  },
+};
+
+export type AuditStore = {
+  /** Keeps an event; one that is there already stays as it is. */
+  keep(event: CloudEvent): Promise<void>;
+  /** The events of one correlation id in order of arrival, at most `limit`, after the given sequence. */
+  findByCorrelation(
+    correlationId: string,
+    page: { after: string; limit: number },
+  ): Promise<{ sequence: string; event: CloudEvent }[]>;
+};
+
+/** Opens the audit trail's own schema. */
+export async function openAuditStore(storage: Storage): Promise<AuditStore> {
+  const database: Kysely<AuditTables> = await storage.open<AuditTables>(schema, migrations);
+  return {
+    async keep(event) {
+      await database
+        .insertInto('event')
+        .values({
+          id: event.id,
+          correlation_id: event.correlationid,
+          type: event.type,
+          event: sql<CloudEvent>`${JSON.stringify(event)}::jsonb`,
+        })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute();
+    },
+    findByCorrelation: (correlationId, { after, limit }) =>
+      database
+        .selectFrom('event')
+        .select(['sequence', 'event'])
+        .where('correlation_id', '=', correlationId)
+        .where('sequence', '>', after)
+        .orderBy('sequence')
+        .limit(limit)
+        .execute(),
+  };
+}

@@ -1,0 +1,238 @@
+import { createHmac, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createTestKey } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CompactSign } from 'jose';
+import Provider from 'oidc-provider';
+import { audience, startLaunchApi } from './launch-api.ts';
+
+let api: Awaited<ReturnType<typeof startLaunchApi>>;
+beforeAll(async () => {
+  api = await startLaunchApi();
+});
+afterAll(() => api.stop());
+
+const seconds = () => Math.floor(api.clock.now() / 1000);
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+const goodClaims = () => ({
+  iss: api.issuer.issuer,
+  aud: audience,
+  client_id: 'pms',
+  scope: 'ocs-launch.write',
+  iat: seconds(),
+  exp: seconds() + 60,
+});
+
+async function expectUnauthorized(token: string) {
+  const response = await api.post({ token });
+  expect(response.status).toBe(401);
+  expect(await response.text()).toBe('');
+  expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
+}
+
+describe('401: missing or invalid token', () => {
+  it('is answered without a body when there is no Authorization header, before the payload is looked at', async () => {
+    const response = await fetch(api.url, { method: 'POST', body: 'no json' });
+    expect([response.status, await response.text()]).toEqual([401, '']);
+  });
+
+  it.each(['Basic cG1zOnNlY3JldA==', 'Bearer', 'Bearer not-a-token', 'Bearer a.b', 'bearer  a.b.c.d'])(
+    'is answered to Authorization: %s',
+    async (authorization) => {
+      const response = await fetch(api.url, { method: 'POST', headers: { Authorization: authorization } });
+      expect(response.status).toBe(401);
+    },
+  );
+
+  const claimFaults: [string, () => Record<string, unknown>][] = [
+    ['expired beyond the tolerance', () => ({ exp: seconds() - 11 })],
+    ['without expiry', () => ({ exp: undefined })],
+    ['not valid yet', () => ({ nbf: seconds() + 11 })],
+    ['issued in the future', () => ({ iat: seconds() + 11 })],
+    ['for another audience', () => ({ aud: 'api://another' })],
+    ['without an audience', () => ({ aud: undefined })],
+    ['of another issuer', () => ({ iss: 'https://idp.example' })],
+    ['of an issuer written otherwise', () => ({ iss: `${api.issuer.issuer}/` })],
+    ['without a client', () => ({ client_id: undefined })],
+    ['of a client that is not registered', () => ({ client_id: 'stranger' })],
+  ];
+  it.each(claimFaults)('is answered to a token %s', async (_fault, claims) => {
+    await expectUnauthorized(await api.issuer.sign({ claims: claims() }));
+  });
+
+  it.each([
+    ['names itself another type', { typ: 'JWT' }],
+    ['names no key', { kid: undefined }],
+    ['names a key that is not published', { kid: 'another' }],
+    ['has a critical header that nobody here knows', { crit: ['exp'], exp: 1 }],
+  ])('is answered to a token that %s', async (_fault, header) => {
+    const { kid, privateKey } = api.issuer.key;
+    const parts = { alg: 'ES256', typ: 'at+jwt', kid, ...header };
+    const signer = new CompactSign(Buffer.from(JSON.stringify(goodClaims())));
+    // Written and read again, so that a member set to undefined is absent.
+    signer.setProtectedHeader(JSON.parse(JSON.stringify(parts)));
+    await expectUnauthorized(await signer.sign(privateKey, { crit: { exp: true } }));
+  });
+
+  it("is answered to a token signed with a stranger's key of the same id", async () => {
+    await expectUnauthorized(await api.issuer.sign({ key: await createTestKey(api.issuer.key.kid) }));
+  });
+
+  it('is answered to an unsigned token (alg none)', async () => {
+    const header = encode({ alg: 'none', typ: 'at+jwt', kid: api.issuer.key.kid });
+    await expectUnauthorized(`${header}.${encode(goodClaims())}.`);
+    await expectUnauthorized(`${header}.${encode(goodClaims())}.AA`);
+  });
+
+  it('is answered to a token whose algorithm was confused: HS256 with the public key as the secret', async () => {
+    const signed = `${encode({ alg: 'HS256', typ: 'at+jwt', kid: api.issuer.key.kid })}.${encode(goodClaims())}`;
+    const secrets = [JSON.stringify(api.issuer.key.publicJwk), api.issuer.key.publicJwk.x ?? ''];
+    for (const secret of secrets) {
+      await expectUnauthorized(
+        `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`,
+      );
+    }
+  });
+
+  it('is answered to a token that brings its own key (jwk, jku)', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    for (const brought of [
+      { jwk: publicKey.export({ format: 'jwk' }) },
+      { jku: 'http://127.0.0.1:9/keys' },
+    ]) {
+      const header = { alg: 'ES256', typ: 'at+jwt', kid: 'mine', ...brought };
+      const signer = new CompactSign(Buffer.from(JSON.stringify(goodClaims()))).setProtectedHeader(header);
+      await expectUnauthorized(await signer.sign(privateKey));
+    }
+  });
+
+  it('is answered to a good token of which one character was changed', async () => {
+    const [header, claims = '', signature] = (await api.issuer.sign()).split('.');
+    const changed = { ...goodClaims(), client_id: 'other' };
+    await expectUnauthorized(`${header}.${encode(changed)}.${signature}`);
+    await expectUnauthorized(
+      `${header}.${claims}.${signature?.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))}`,
+    );
+  });
+
+  it('is answered to a remembered token once it has expired', async () => {
+    const token = await api.issuer.sign({ claims: { exp: seconds() + 5 } });
+    expect((await api.post({ token })).status).toBe(200);
+    api.clock.advance({ seconds: 16 });
+    await expectUnauthorized(token);
+  });
+});
+
+describe('403: the token lacks the required scope', () => {
+  it.each([
+    {},
+    { scope: 'ocs-launch.read' },
+    { scope: 'xocs-launch.write' },
+    { scp: ['other'], roles: 'other' },
+  ])('is answered without a body to the claims %j', async (rights) => {
+    const token = await api.issuer.sign({ claims: { scope: undefined, ...rights } });
+    const response = await api.post({ token, body: 'no json' });
+    expect([response.status, await response.text()]).toEqual([403, '']);
+  });
+
+  it.each([
+    { scope: 'openid ocs-launch.write' },
+    { scp: 'ocs-launch.write' },
+    { scp: ['ocs-launch.write'] },
+    { roles: ['ocs-launch.write'] },
+  ])('is not answered when the right is in %j', async (rights) => {
+    const token = await api.issuer.sign({ claims: { scope: undefined, ...rights } });
+    expect((await api.post({ token })).status).toBe(200);
+  });
+});
+
+describe('the keys of an issuer', () => {
+  it('are fetched once and not per request', async () => {
+    const fresh = await startLaunchApi();
+    for (let count = 0; count < 5; count += 1) {
+      const token = await fresh.issuer.sign({ claims: { jti: randomUUID() } });
+      expect((await fresh.post({ token })).status).toBe(200);
+    }
+    expect(fresh.issuer.keyRequests()).toBe(1);
+    await fresh.stop();
+  });
+
+  it('that cannot be had are answered 503 with Retry-After, never 401, and found again when they are back', async () => {
+    const fresh = await startLaunchApi();
+    fresh.issuer.answer(false);
+    const down = await fresh.post();
+    fresh.issuer.answer(true);
+    const up = await fresh.post();
+    await fresh.stop();
+    expect([down.status, down.headers.get('retry-after'), up.status]).toEqual([503, '2', 200]);
+  });
+});
+
+describe("a token of someone else's identity provider", () => {
+  it('is accepted when its issuer is registered: node-oidc-provider, found by discovery', async () => {
+    const { issuer, token, stop } = await startOidcProvider();
+    const trusting = await startLaunchApi({
+      trustedIssuers: [{ issuer, clients: [{ clientId: 'customer-pms' }] }],
+    });
+    // The other provider lives by the machine's clock.
+    trusting.clock.advance({ seconds: (Date.now() - trusting.clock.now()) / 1000 });
+    const accepted = await trusting.post({ token });
+    const elsewhere = await api.post({ token });
+    await trusting.stop();
+    await stop();
+    expect([accepted.status, elsewhere.status]).toEqual([200, 401]);
+  });
+});
+
+async function startOidcProvider() {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: 'customer-pms',
+        client_secret: 'a-secret-of-the-customer',
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+      },
+    ],
+    features: {
+      clientCredentials: { enabled: true },
+      devInteractions: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({
+          scope: 'ocs-launch.write',
+          audience,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'RS256' } },
+        }),
+      },
+    },
+  });
+  server.on('request', provider.callback());
+  const response = await fetch(`${issuer}/token`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Basic ${Buffer.from('customer-pms:a-secret-of-the-customer').toString('base64')}`,
+    },
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      scope: 'ocs-launch.write',
+      resource: 'https://launch.example',
+    }),
+  });
+  const answer = (await response.json()) as { access_token?: string };
+  if (answer.access_token === undefined) throw new Error(`no token: ${JSON.stringify(answer)}`);
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.closeAllConnections();
+      server.close(() => resolve());
+    });
+  return { issuer, token: answer.access_token, stop };
+}

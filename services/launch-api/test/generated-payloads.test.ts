@@ -1,0 +1,56 @@
+import { mutatedServiceRequest, validServiceRequest } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { faultsOf, startLaunchApi } from './launch-api.ts';
+
+const payloads = 5000;
+const simultaneous = 50;
+
+let api: Awaited<ReturnType<typeof startLaunchApi>>;
+let token: string;
+beforeAll(async () => {
+  api = await startLaunchApi();
+  token = await api.issuer.sign();
+});
+afterAll(() => api.stop());
+
+/** Posts generated payloads, some at a time; the seed is told, so that a failure can be repeated. */
+async function postAll(
+  arbitrary: fc.Arbitrary<unknown>,
+  judge: (response: Response, payload: unknown) => Promise<void>,
+) {
+  const seed = Date.now();
+  const generated = fc.sample(arbitrary, { numRuns: payloads, seed });
+  for (let from = 0; from < generated.length; from += simultaneous) {
+    const batch = generated.slice(from, from + simultaneous);
+    await Promise.all(
+      batch.map(async (payload) => {
+        const response = await api.post({ payload, token });
+        await judge(response, payload).catch((cause: unknown) => {
+          throw new Error(`seed ${seed}: ${response.status} to ${JSON.stringify(payload)}`, { cause });
+        });
+      }),
+    );
+  }
+}
+
+describe('10,000 generated payloads', () => {
+  it('are accepted when they are valid', async () => {
+    await postAll(validServiceRequest(), async (response) => {
+      // Two generated payloads may carry one originating id.
+      expect([200, 409]).toContain(response.status);
+      await response.text();
+    });
+  }, 120_000);
+
+  it('are accepted or refused with named faults when they were mutated, and never answered 5xx', async () => {
+    const refused = { count: 0 };
+    await postAll(mutatedServiceRequest(), async (response) => {
+      expect([200, 400, 409]).toContain(response.status);
+      if (response.status !== 400) return void (await response.text());
+      refused.count += 1;
+      expect((await faultsOf(response)).length).toBeGreaterThan(0);
+    });
+    expect(refused.count).toBeGreaterThan(payloads / 10);
+  }, 120_000);
+});

@@ -1,0 +1,373 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { LaunchContext } from '@clinical-launch/contracts';
+import { aServiceRequest, containedAt } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { codeChallenge, codeVerifier, faultsOf, startLaunchApi } from './launch-api.ts';
+
+const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let api: Awaited<ReturnType<typeof startLaunchApi>>;
+beforeAll(async () => {
+  api = await startLaunchApi();
+});
+afterAll(() => api.stop());
+
+const redeem = (url: string, proofs: string[]) =>
+  api.tickets.redeem('launch-token', new URL(url).searchParams.get('launchToken') ?? '', {
+    proofs,
+    events: [],
+  });
+
+async function urlOf(response: Response): Promise<string> {
+  expect(response.status).toBe(200);
+  const answer = (await response.json()) as Record<string, unknown>;
+  expect(Object.keys(answer)).toEqual(['url']);
+  return String(answer.url);
+}
+
+describe('RequestLaunchUrl, launch URL response', () => {
+  it('answers 200 with the url {oltr_server}/secureLaunch?launchToken=<launch_token> and nothing else', async () => {
+    const response = await api.post();
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await urlOf(response)).toMatch(
+      /^https:\/\/oltr\.example\/secureLaunch\?launchToken=[A-Za-z0-9_-]{43,}$/,
+    );
+  });
+
+  it('keeps the challenge and the supported elements of the payload with the token', async () => {
+    const response = await api.post({
+      payload: aServiceRequest({ originatingId: 'HS-1', action: 'PatientReportList' }),
+    });
+    const redemption = await redeem(await urlOf(response), [codeChallenge]);
+    if (redemption.outcome !== 'redeemed') throw new Error(redemption.outcome);
+    const { launchId, client, request } = redemption.context as LaunchContext;
+    expect(launchId).toBe(response.headers.get('x-correlation-id'));
+    expect(client).toMatchObject({ issuer: api.issuer.issuer, clientId: 'pms', frameAncestors: [] });
+    expect(request).toMatchObject({ action: 'PatientReportList', originatingId: 'HS-1' });
+  });
+
+  it('answers every response with a fresh GUID in X-Correlation-Id, whatever the caller sends', async () => {
+    const mine = '11111111-1111-4111-8111-111111111111';
+    const responses = await Promise.all(
+      [1, 2].map(() => api.post({ headers: { 'X-Correlation-Id': mine } })),
+    );
+    const ids = responses.map(({ headers }) => headers.get('x-correlation-id') ?? '');
+    expect(ids[0]).toMatch(guid);
+    expect(new Set([...ids, mine]).size).toBe(3);
+  });
+
+  it('lets the launch URL live ten seconds and no longer', async () => {
+    const [late, inTime] = [await urlOf(await api.post()), await urlOf(await api.post())];
+    api.clock.advance({ seconds: 9.999 });
+    expect(await redeem(inTime, [codeChallenge])).toMatchObject({ outcome: 'redeemed' });
+    api.clock.advance({ seconds: 0.001 });
+    expect(await redeem(late, [codeChallenge])).toEqual({ outcome: 'unknown' });
+  });
+
+  const samples = new URL('../../../libs/testing/samples/', import.meta.url);
+  it.each(readdirSync(samples).filter((name) => name.endsWith('.json')))(
+    'accepts the sample %s',
+    async (name) => {
+      const response = await api.post({ body: readFileSync(new URL(name, samples)) });
+      expect(response.status).toBe(200);
+    },
+  );
+});
+
+describe('the code challenge', () => {
+  const other = createHash('sha256').update('another').digest('base64url');
+  const none = { 'Code-Challenge': '' };
+  const withField = (name: string, value: unknown = codeChallenge) => ({
+    ...aServiceRequest(),
+    [name]: value,
+  });
+
+  it.each([
+    ['header Code-Challenge', {}],
+    ['header X-Code-Challenge', { headers: { ...none, 'X-Code-Challenge': codeChallenge } }],
+    ['header codeChallenge', { headers: { ...none, codeChallenge } }],
+    ['query codeChallenge', { headers: none, query: `?codeChallenge=${codeChallenge}` }],
+    ['query code_challenge', { headers: none, query: `?code_challenge=${codeChallenge}` }],
+    ['body field codeChallenge', { headers: none, payload: () => withField('codeChallenge') }],
+    ['body field code_challenge', { headers: none, payload: () => withField('code_challenge') }],
+    ['the same value in two places', { query: `?code_challenge=${codeChallenge}` }],
+    ['with the method S256', { query: '?code_challenge_method=S256' }],
+  ])(
+    'is accepted as %s',
+    async (_place, { payload, ...request }: { headers?: object; query?: string; payload?: () => object }) => {
+      const response = await api.post({
+        ...request,
+        ...(payload === undefined ? {} : { payload: payload() }),
+      } as object);
+      expect(await redeem(await urlOf(response), [codeChallenge])).toMatchObject({ outcome: 'redeemed' });
+    },
+  );
+
+  it.each([
+    ['missing', { headers: none }],
+    ['sent in two places with two values', { query: `?codeChallenge=${other}` }],
+    [
+      'sent twice in the query with two values',
+      { headers: none, query: `?codeChallenge=${other}&codeChallenge=${codeChallenge}` },
+    ],
+    ['a header sent twice with two values', { headers: { 'Code-Challenge': `${other}, ${codeChallenge}` } }],
+    ['of 42 characters', { headers: { 'Code-Challenge': codeChallenge.slice(1) } }],
+    ['of 44 characters', { headers: { 'Code-Challenge': `${codeChallenge}A` } }],
+    ['padded', { headers: { 'Code-Challenge': `${codeChallenge}=` } }],
+    ['Base64 but not Base64URL', { headers: { 'Code-Challenge': `+/${codeChallenge.slice(2)}` } }],
+    ['a number in the body', { headers: none, payload: () => withField('codeChallenge', 7) }],
+  ])(
+    'is refused with 400 when it is %s',
+    async (_fault, { payload, ...request }: { headers?: object; query?: string; payload?: () => object }) => {
+      const response = await api.post({
+        ...request,
+        ...(payload === undefined ? {} : { payload: payload() }),
+      } as object);
+      expect(response.status).toBe(400);
+      expect(await faultsOf(response)).toMatchObject([{ path: 'Code-Challenge' }]);
+    },
+  );
+
+  it('is refused with 400 for another method than S256', async () => {
+    const response = await api.post({ query: '?code_challenge_method=plain' });
+    expect(response.status).toBe(400);
+    expect(await faultsOf(response)).toEqual([{ path: 'code_challenge_method', message: 'must be S256' }]);
+  });
+});
+
+describe("the caller's identifier (IdByCaller)", () => {
+  const launch = (action: Parameters<typeof aServiceRequest>[0], token?: string) =>
+    api.post({ payload: aServiceRequest(action), ...(token === undefined ? {} : { token }) });
+
+  it('is answered 409 when it was used before, without a body', async () => {
+    const first = await launch({ originatingId: 'once' });
+    const second = await launch({ originatingId: 'once' });
+    expect([first.status, second.status]).toEqual([200, 409]);
+    expect(await second.text()).toBe('');
+  });
+
+  it('has one winner among simultaneous posts', async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => launch({ originatingId: 'together' })),
+    );
+    const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 409)]);
+  });
+
+  it('belongs to the calling client: another may use the same', async () => {
+    const token = await api.issuer.sign({ claims: { client_id: 'other' } });
+    const statuses = [
+      await launch({ originatingId: 'shared' }),
+      await launch({ originatingId: 'shared' }, token),
+    ];
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
+    'may be repeated by %s as often as needed, under the id of an OrderTest',
+    async (action) => {
+      const originatingId = `order-for-${action}`;
+      await launch({ originatingId });
+      const repeats = [await launch({ originatingId, action }), await launch({ originatingId, action })];
+      expect(repeats.map(({ status }) => status)).toEqual([200, 200]);
+      expect((await launch({ originatingId })).status).toBe(409);
+    },
+  );
+
+  it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
+    'never seen before is issued to %s like any other launch, once',
+    async (action) => {
+      const originatingId = `unseen-by-${action}`;
+      const statuses = [await launch({ originatingId, action }), await launch({ originatingId, action })];
+      expect(statuses.map(({ status }) => status)).toEqual([200, 409]);
+    },
+  );
+
+  it.each(['PatientRequestList', 'LocationSampleQueue', 'PatientReportList', 'LocationReportList'] as const)(
+    'of an OrderTest cannot be repeated by %s',
+    async (action) => {
+      const originatingId = `order-not-for-${action}`;
+      await launch({ originatingId });
+      expect((await launch({ originatingId, action })).status).toBe(409);
+    },
+  );
+
+  it('is not used up by a request that was refused', async () => {
+    const refused = await launch({ originatingId: 'mended', authoredOn: '2023-02-29T10:00:00Z' });
+    const mended = await launch({ originatingId: 'mended' });
+    expect([refused.status, mended.status]).toEqual([400, 200]);
+  });
+
+  it('is free again after the retention time', async () => {
+    await launch({ originatingId: 'kept' });
+    api.clock.advance({ seconds: 400 * 86_400 - 1 });
+    const kept = await launch({ originatingId: 'kept' });
+    api.clock.advance({ seconds: 1 });
+    const freed = await launch({ originatingId: 'kept' });
+    expect([kept.status, freed.status]).toEqual([409, 200]);
+  });
+});
+
+describe('400', () => {
+  it('tells five faults in one answer, with the GUID of the request', async () => {
+    const payload = aServiceRequest({
+      authoredOn: 'yesterday',
+      patient: { birthDate: '1958-02-30', gender: 'F', identifier: undefined },
+      practice: { name: undefined },
+    });
+    const response = await api.post({ payload });
+    expect(response.status).toBe(400);
+    expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    const problem = (await response.json()) as { errors: { path: string }[] };
+    expect(problem).toMatchObject({ status: 400, correlationId: response.headers.get('x-correlation-id') });
+    expect(problem.errors.map(({ path }) => path).toSorted()).toEqual([
+      'authoredOn',
+      `${containedAt.patient}.birthDate`,
+      `${containedAt.patient}.gender`,
+      `${containedAt.patient}.identifier`,
+      `${containedAt.practice}.name`,
+    ]);
+  });
+
+  it('names a fault of the challenge beside those of the payload', async () => {
+    const response = await api.post({
+      payload: aServiceRequest({ authoredOn: 'today' }),
+      headers: { 'Code-Challenge': 'x' },
+    });
+    expect((await faultsOf(response)).map(({ path }) => path)).toEqual(['Code-Challenge', 'authoredOn']);
+  });
+
+  it('is an OperationOutcome with FHIRPath expressions for Accept: application/fhir+json', async () => {
+    const response = await api.post({
+      payload: aServiceRequest({ patient: { birthDate: 'x' } }),
+      headers: { Accept: 'application/fhir+json' },
+    });
+    expect(response.status).toBe(400);
+    expect(response.headers.get('content-type')).toMatch(/^application\/fhir\+json/);
+    expect(await response.json()).toMatchObject({
+      resourceType: 'OperationOutcome',
+      id: response.headers.get('x-correlation-id'),
+      issue: [{ severity: 'error', expression: [`ServiceRequest.${containedAt.patient}.birthDate`] }],
+    });
+  });
+
+  const deep = (depth: number) => `{"extra":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+  it.each([
+    ['no JSON', '{"resourceType":'],
+    ['an empty body', ''],
+    ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00])],
+    ['a member named twice', '{"resourceType":"ServiceRequest","resourceType":"Patient"}'],
+    ['a member named twice in two spellings', '{"id":"a","\\u0069d":"b"}'],
+    ['nesting 40,000 deep', deep(40_000)],
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['a string', '"ServiceRequest"'],
+    ['an own __proto__', '{"__proto__":{"resourceType":"ServiceRequest"}}'],
+  ])('is answered for %s', async (_fault, body) => {
+    const response = await api.post({ body });
+    expect(response.status).toBe(400);
+    expect((await faultsOf(response)).length).toBeGreaterThan(0);
+  });
+
+  it('carries nothing of the payload, and neither do the log and the events', async () => {
+    const patient = { name: [{ use: 'usual', family: 'Zyxwvut', given: ['Qponmlk'] }], birthDate: 'Zyxwvut' };
+    const response = await api.post({ payload: aServiceRequest({ patient }) });
+    expect(response.status).toBe(400);
+    const correlationId = response.headers.get('x-correlation-id') ?? '';
+    const everything = [await response.text(), ...api.lines, JSON.stringify(api.published)].join('\n');
+    expect(everything).not.toMatch(/Zyxwvut|Qponmlk|9434765919|Harbour Lane/);
+    const refused = api.published.filter((event) => event.correlationid === correlationId);
+    expect(refused).toMatchObject([
+      {
+        type: 'launch.url.refused.v1',
+        data: { status: 400, clientId: 'pms', paths: [`${containedAt.patient}.birthDate`] },
+      },
+    ]);
+    expect(api.lines.filter((line) => line.includes(correlationId)).join()).toMatch(/birthDate/);
+  });
+});
+
+describe('413, 415 and 405', () => {
+  it('answers 413 to a body past the limit, before looking into it', async () => {
+    expect((await api.post({ body: ' '.repeat(262_145) })).status).toBe(413);
+  });
+
+  it.each([
+    [{ 'Content-Type': 'text/plain' }],
+    [{ 'Content-Type': 'application/x-www-form-urlencoded' }],
+    [{ 'Content-Type': 'application/json; charset=iso-8859-1' }],
+    [{ 'Content-Encoding': 'gzip' }],
+  ])('answers 415 to %j', async (headers) => {
+    expect((await api.post({ headers, body: '{}' })).status).toBe(415);
+  });
+
+  it('takes application/fhir+json and a charset of utf-8', async () => {
+    const statuses = [
+      await api.post({ headers: { 'Content-Type': 'application/fhir+json' } }),
+      await api.post({ headers: { 'Content-Type': 'application/json; charset=UTF-8' } }),
+    ];
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it('answers 405 with Allow to another method, and 404 to another spelling of the path', async () => {
+    const got = await fetch(api.url);
+    expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
+    for (const url of [api.url.toLowerCase(), `${api.url}/`]) {
+      expect((await fetch(url, { method: 'POST' })).status).toBe(404);
+    }
+  });
+});
+
+describe('rate limits', () => {
+  it('answers the sixth request in a second of a client with five with 429 and Retry-After, and no one else', async () => {
+    const limited = await startLaunchApi({ policies: { pms: { requestsPerSecond: 5 } } });
+    const statuses = [];
+    for (let count = 0; count < 6; count += 1) statuses.push((await limited.post()).status);
+    const refused = await limited.post();
+    const other = await limited.post({
+      token: await limited.issuer.sign({ claims: { client_id: 'other' } }),
+    });
+    limited.clock.advance({ seconds: 1 });
+    const later = await limited.post();
+    await limited.stop();
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    expect([refused.status, refused.headers.get('retry-after'), other.status, later.status]).toEqual([
+      429,
+      '1',
+      200,
+      200,
+    ]);
+  });
+
+  it('counts by address before the token is looked at', async () => {
+    const limited = await startLaunchApi({ environment: { REQUESTS_PER_SECOND_PER_ADDRESS: '2' } });
+    const statuses = [];
+    for (let count = 0; count < 3; count += 1) statuses.push((await limited.post({ token: 'none' })).status);
+    await limited.stop();
+    expect(statuses).toEqual([401, 401, 429]);
+  });
+});
+
+describe('the configuration', () => {
+  it('refuses a launch URL lifetime of more than ten seconds at start-up', async () => {
+    await expect(startLaunchApi({ environment: { LAUNCH_TOKEN_SECONDS: '11' } })).rejects.toThrow(
+      /LAUNCH_TOKEN_SECONDS/,
+    );
+  });
+
+  it('honours a shorter one', async () => {
+    const short = await startLaunchApi({ environment: { LAUNCH_TOKEN_SECONDS: '3' } });
+    const { url } = (await (await short.post()).json()) as { url: string };
+    short.clock.advance({ seconds: 3 });
+    const token = new URL(url).searchParams.get('launchToken') ?? '';
+    const redemption = await short.tickets.redeem('launch-token', token, {
+      proofs: [codeVerifier],
+      events: [],
+    });
+    await short.stop();
+    expect(redemption).toEqual({ outcome: 'unknown' });
+  });
+});

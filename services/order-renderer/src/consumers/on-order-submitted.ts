@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type CloudEvent,
+  createEvent,
+  type Order,
+  parseOrder,
+  renderOrderDocument,
+  type Sealer,
+} from '@clinical-launch/contracts';
+import type { Consumer } from '@clinical-launch/events';
+import type { Clock } from '@clinical-launch/service';
+import type { OrderRendererConfig } from '../config.ts';
+import type { NewDocument } from '../store/documents.ts';
+
+const submitted = 'order.submitted.v1';
+
+type Needs = {
+  readonly config: OrderRendererConfig;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly keep: (document: NewDocument, events: readonly CloudEvent[]) => Promise<void>;
+};
+
+/** Makes the document of an order that was submitted, or submitted anew. Faults end in the dead letters. */
+export function onOrderSubmitted({ config, sealer, clock, keep }: Needs): Consumer {
+  return {
+    name: 'order-renderer.order-submitted',
+    types: [submitted],
+    async handle(event) {
+      if (!isSubmitted(event)) return;
+      const order = openOrder(sealer, event);
+      const messageId = randomUUID();
+      const now = new Date(clock.now());
+      const rendered = createEvent(
+        'order.document.rendered.v1',
+        {
+          source: '/order-renderer',
+          correlationId: event.correlationid,
+          traceparent: event.traceparent,
+          now,
+        },
+        { orderGuid: order.guid, messageId },
+      );
+      const document = {
+        orderGuid: order.guid,
+        messageId,
+        event,
+        launchId: event.data.launchId,
+        practice: { system: order.practice.identifier.system, code: order.practice.identifier.value },
+        xml: renderOrderDocument(order, { ...config, messageId }),
+        renderedAt: now.toISOString(),
+      };
+      await keep(document, [rendered]);
+    },
+  };
+}
+
+function isSubmitted(event: CloudEvent): event is CloudEvent<typeof submitted> {
+  return event.type === submitted;
+}
+
+/** @throws Error when the seal cannot be opened or holds something else than the order that the event names. */
+function openOrder(sealer: Sealer, { data }: CloudEvent<typeof submitted>): Order {
+  const opened = sealer.open(submitted, data.sealed);
+  const order = parseOrder(
+    typeof opened === 'object' && opened !== null && 'order' in opened ? opened.order : undefined,
+  );
+  if (order.guid !== data.orderGuid) throw new Error('The seal holds another order than the event names');
+  return order;
+}

@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto';
+import { defaultXmlNamespace, orderDocumentXsd } from '@clinical-launch/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { chromium } from 'playwright-core';
+import { validateXML } from 'xmllint-wasm';
+import { type RendererPlatform, type SubmittedEvent, startRendererPlatform } from './renderer-platform.ts';
+import { anOrder } from './submitted-order.ts';
+
+const config = {
+  xmlNamespace: defaultXmlNamespace,
+  timeZone: 'Europe/London',
+  system: { name: 'Clinical Launch', version: '0.1.0' },
+  documentWaitMs: 10_000,
+  isProduction: false,
+};
+
+describe('the order renderer', () => {
+  let platform: RendererPlatform;
+  beforeAll(async () => {
+    platform = await startRendererPlatform(config);
+  });
+  afterAll(() => platform.stop());
+
+  it('puts the order document into the TEXTAREA Output, from which a browser reads it character for character', async () => {
+    const { guid, cookie } = await platform.submitOrder();
+    const { body: xml } = await platform.read(`/orders/${guid}.xml`, cookie);
+    const familyName = anOrder(guid).patient.name.family;
+    expect(await readInBrowser(`${platform.url}/orders/${guid}/notepad`, cookie)).toEqual({
+      xml,
+      familyName,
+    });
+  });
+
+  it('serves the Notepad page as HTML with a title and a language', async () => {
+    const { guid, cookie } = await platform.submitOrder();
+    const { status, type, body } = await platform.read(`/orders/${guid}/notepad`, cookie);
+    expect([status, type]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(body).toMatch(/<html lang="en">[^]*<title>[^<]+<\/title>/);
+  });
+
+  it('serves a document that is valid against the schema and holds the order', async () => {
+    const { guid, cookie } = await platform.submitOrder();
+    const { body, type } = await platform.read(`/orders/${guid}.xml`, cookie);
+    expect(type).toBe('application/xml; charset=utf-8');
+    const { errors } = await validateXML({ xml: body, schema: orderDocumentXsd() });
+    expect(errors).toEqual([]);
+    expect(body).toContain(`<guid>${guid}</guid>`);
+    expect(body.match(/<orderBatch>/g)).toHaveLength(2);
+  });
+
+  it('offers the document as a file that is named for the order', async () => {
+    const { guid, cookie } = await platform.submitOrder();
+    const { headers } = await platform.read(`/orders/${guid}.xml`, cookie);
+    expect(headers.get('content-disposition')).toBe(`attachment; filename="order-${guid}.xml"`);
+  });
+
+  it.each([
+    ['/notepad', "frame-ancestors 'self' https://pms.example"],
+    ['.xml', "frame-ancestors 'none'"],
+  ])('lets nothing of %s be kept, sniffed, scripted or framed elsewhere', async (form, ancestors) => {
+    const { guid, cookie } = await platform.submitOrder();
+    const { headers } = await platform.read(`/orders/${guid}${form}`, cookie);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
+    expect(headers.get('content-security-policy')?.endsWith(ancestors)).toBe(true);
+  });
+
+  it('waits for a document that is not rendered yet', async () => {
+    const { launchId, cookie } = await platform.openSession();
+    const guid = randomUUID();
+    const reading = platform.read(`/orders/${guid}/notepad`, cookie);
+    await platform.isReading(launchId);
+    await platform.submit({ guid, launchId });
+    const page = await reading;
+    expect(page.status).toBe(200);
+    expect(page.body).toContain(`&lt;guid&gt;${guid}&lt;/guid&gt;`);
+  });
+
+  it('tells of the document when it is rendered and each time it is returned, under the GUID of the launch', async () => {
+    const { guid, launchId, cookie } = await platform.submitOrder();
+    await platform.read(`/orders/${guid}/notepad`, cookie);
+    const document = await platform.read(`/orders/${guid}.xml`, cookie);
+    const [, messageId] = /<messageId>(.*)<\/messageId>/.exec(document.body) ?? [];
+    expect(await platform.storyOf(launchId, 4)).toEqual([
+      ['order.submitted.v1', expect.objectContaining({ orderGuid: guid })],
+      ['order.document.rendered.v1', { orderGuid: guid, messageId }],
+      ['order.document.returned.v1', { orderGuid: guid, messageId, by: 'notepad' }],
+      ['order.document.returned.v1', { orderGuid: guid, messageId, by: 'download' }],
+    ]);
+    expect(document.headers.get('x-correlation-id')).toBe(launchId);
+  });
+
+  it('makes one document of an event, however often it comes', async () => {
+    const { launchId, cookie } = await platform.openSession();
+    const guid = randomUUID();
+    const event = await platform.submit({ guid, launchId });
+    const first = await platform.read(`/orders/${guid}.xml`, cookie);
+    await platform.publish(event);
+    const second = await platform.read(`/orders/${guid}.xml`, cookie);
+    expect(second.body).toBe(first.body);
+    expect(platform.deadLetters).not.toContainEqual(expect.objectContaining({ event }));
+    const types = (await platform.storyOf(launchId, 5)).map(([type]) => type);
+    expect(types.filter((type) => type === 'order.document.rendered.v1')).toHaveLength(1);
+  });
+
+  it('serves the newest document of an order, in whatever sequence the events came', async () => {
+    const { launchId, cookie } = await platform.openSession();
+    const guid = randomUUID();
+    await platform.submit({ guid, launchId, familyName: 'Newer', now: new Date('2026-03-02T09:31:00Z') });
+    await platform.submit({ guid, launchId, familyName: 'Older', now: new Date('2026-03-02T09:30:00Z') });
+    const { body } = await platform.read(`/orders/${guid}.xml`, cookie);
+    expect(body).toContain('<familyName>Newer</familyName>');
+  });
+
+  it.each(['/notepad', '.xml'])('answers 401 on %s without a launch session', async (form) => {
+    const { guid } = await platform.submitOrder();
+    const launchToken = await platform.issueTicket('launch-token');
+    for (const cookie of [undefined, 'launch-session=', 'launch-session=unknown', launchToken]) {
+      const { status, body } = await platform.read(`/orders/${guid}${form}`, cookie);
+      expect(status).toBe(401);
+      expect(body).not.toContain('9434765919');
+    }
+  });
+
+  it('answers 401 when the launch session has ended', async () => {
+    const { guid, cookie } = await platform.submitOrder();
+    platform.clock.advance({ seconds: 1800 });
+    expect((await platform.read(`/orders/${guid}/notepad`, cookie)).status).toBe(401);
+  });
+
+  it.each(['/notepad', '.xml'])('answers 404 on %s to the session of another launch', async (form) => {
+    const { guid } = await platform.submitOrder();
+    const { cookie } = await platform.openSession();
+    const { status, body } = await platform.read(`/orders/${guid}${form}`, cookie);
+    expect(status).toBe(404);
+    expect(body).not.toContain('9434765919');
+  });
+
+  it('lets a launch that amends an order see its own document and not the one before it', async () => {
+    const { guid } = await platform.submitOrder();
+    const { launchId, cookie } = await platform.openSession('UpdateTest');
+    const reading = platform.read(`/orders/${guid}.xml`, cookie);
+    await platform.isReading(launchId);
+    await platform.submit({ guid, launchId, familyName: 'Amended' });
+    expect((await reading).body).toContain('<familyName>Amended</familyName>');
+  });
+
+  it.each(['/orders/1/notepad', '/orders/1.xml', '/orders/%27%20or%201=1/notepad'])(
+    'answers 404 at %s, which names no order',
+    async (path) => {
+      const { cookie } = await platform.openSession();
+      expect((await platform.read(path, cookie)).status).toBe(404);
+    },
+  );
+
+  it.each(['/notepad/', '/Notepad', '.XML', '.xml/', ''])(
+    'has nothing at /orders/{guid}%s',
+    async (ending) => {
+      const { guid, cookie } = await platform.submitOrder();
+      const { status, body } = await platform.read(`/orders/${guid}${ending}`, cookie);
+      expect([status, body]).toEqual([404, '']);
+    },
+  );
+
+  it('answers HEAD without telling that the document was returned', async () => {
+    const { guid, launchId, cookie } = await platform.submitOrder();
+    await platform.read(`/orders/${guid}/notepad`, cookie, 'HEAD');
+    await platform.read(`/orders/${guid}.xml`, cookie);
+    const [, , returned] = await platform.storyOf(launchId, 3);
+    expect(returned).toEqual(['order.document.returned.v1', expect.objectContaining({ by: 'download' })]);
+  });
+
+  it('stops waiting when the reader leaves, and tells of no return', async () => {
+    const { launchId, cookie } = await platform.openSession();
+    const guid = randomUUID();
+    await platform.leaveWhileWaiting(`/orders/${guid}/notepad`, { launchId, cookie });
+    await platform.submit({ guid, launchId });
+    await platform.read(`/orders/${guid}.xml`, cookie);
+    const returns = (await platform.storyOf(launchId, 3)).slice(2);
+    expect(returns).toEqual([['order.document.returned.v1', expect.objectContaining({ by: 'download' })]]);
+    const said = platform.lines.filter((line) => line.includes(launchId)).join('');
+    expect(said).not.toContain('document_not_ready');
+  });
+
+  it.each([
+    [
+      'a seal that was changed',
+      (event: SubmittedEvent) => ({ ...event, data: { ...event.data, sealed: 'k.AAAA' } }),
+    ],
+    [
+      'a seal that holds another order',
+      (event: SubmittedEvent) => ({ ...event, data: { ...event.data, orderGuid: randomUUID() } }),
+    ],
+  ])('leaves %s to the dead letters', async (_case, changed) => {
+    const { launchId } = await platform.openSession();
+    const event = platform.orderSubmitted({ guid: randomUUID(), launchId });
+    await platform.publish({ ...changed(event), id: randomUUID() });
+    const letter = platform.deadLetters.at(-1);
+    expect(letter?.event.correlationid).toBe(launchId);
+    expect((await platform.storyOf(launchId, 1)).map(([type]) => type)).toEqual(['order.submitted.v1']);
+  });
+
+  it('leaves a seal without an order to the dead letters, and repeats nothing of it', async () => {
+    const { launchId } = await platform.openSession();
+    await platform.submit({ guid: randomUUID(), launchId, sealedValue: { patient: 'Whitfield' } });
+    const letter = platform.deadLetters.at(-1);
+    expect(letter?.event.correlationid).toBe(launchId);
+    expect(String(letter?.error)).toMatch(/no order/);
+    expect(String(letter?.error)).not.toContain('Whitfield');
+  });
+
+  it('writes no patient data to logs and events', async () => {
+    const { guid, cookie } = await platform.submitOrder();
+    await platform.read(`/orders/${guid}/notepad`, cookie);
+    const written = `${platform.lines.join('')}${JSON.stringify(platform.published)}`;
+    expect(written).toContain(guid);
+    expect(written).not.toMatch(/Súilleabháin|9434765919|1958-?02-?28|Tŷ Gwyn/);
+  });
+});
+
+describe('a document that is not made in time', () => {
+  let platform: RendererPlatform;
+  beforeAll(async () => {
+    platform = await startRendererPlatform({ ...config, documentWaitMs: 120 });
+  });
+  afterAll(() => platform.stop());
+
+  it.each(['/notepad', '.xml'])('is answered 503 on %s with a page that asks again', async (form) => {
+    const { cookie } = await platform.openSession();
+    const { status, headers, body } = await platform.read(`/orders/${randomUUID()}${form}`, cookie);
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toBe('2');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toContain('<meta http-equiv="refresh" content="2">');
+  });
+
+  it('is answered 503 too when a launch amends an order of another launch', async () => {
+    const { guid } = await platform.submitOrder();
+    const { cookie } = await platform.openSession('UpdateTest');
+    expect((await platform.read(`/orders/${guid}/notepad`, cookie)).status).toBe(503);
+  });
+});
+
+/** What a PMS reads in a browser: the TEXTAREA's value, and the family name in it after parsing it as XML. */
+async function readInBrowser(address: string, cookie: string): Promise<unknown> {
+  const browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+    chromiumSandbox: false,
+    args: ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  });
+  try {
+    const page = await browser.newPage({ extraHTTPHeaders: { cookie } });
+    await page.goto(address);
+    return await page.evaluate(`(() => {
+      const xml = document.querySelector('textarea[name=Output]').value;
+      const parsed = new DOMParser().parseFromString(xml, 'application/xml');
+      return { xml, familyName: parsed.querySelector('patient > familyName')?.textContent };
+    })()`);
+  } finally {
+    await browser.close();
+  }
+}
