@@ -130,13 +130,18 @@ describe('the old name of a patient', () => {
   });
 });
 
-describe.each(['identifier', 'contained[3].identifier', 'contained[4].identifier'])('the system of %s', (path) => {
-  const faultsWith = (system: string) => faultsOf(replaceAt(full, `${path}[1]`, { system, value: 'x' }));
+describe.each(['identifier', 'contained[3].identifier', 'contained[4].identifier'])(
+  'the system of %s',
+  (path) => {
+    const faultsWith = (system: string) => faultsOf(replaceAt(full, `${path}[1]`, { system, value: 'x' }));
 
-  it('has 1,024 characters at most and is not blank, even where it is not processed', () => {
-    const at = `${path}[1].system`;
-    expect(faultsWith('x'.repeat(1024))).toEqual([]);
-    expect(faultsWith('x'.repeat(1025))).toEqual([{ path: at, message: 'must have at most 1024 characters' }]);
-    expect(faultsWith(' ')).toEqual([{ path: at, message: 'must not be empty or blank' }]);
-  });
-});
+    it('has 1,024 characters at most and is not blank, even where it is not processed', () => {
+      const at = `${path}[1].system`;
+      expect(faultsWith('x'.repeat(1024))).toEqual([]);
+      expect(faultsWith('x'.repeat(1025))).toEqual([
+        { path: at, message: 'must have at most 1024 characters' },
+      ]);
+      expect(faultsWith(' ')).toEqual([{ path: at, message: 'must not be empty or blank' }]);
+    });
+  },
+);

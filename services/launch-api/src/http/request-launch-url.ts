@@ -4,6 +4,7 @@ import {
   type Fault,
   type LaunchContext,
   type LaunchRequest,
+  maxFaults,
 } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import {
@@ -113,7 +114,7 @@ function validate(
     status: 400,
     code: 'invalid_payload',
     message: 'The request has faults: mend what `errors` names and send it again',
-    faults,
+    faults: faults.slice(0, maxFaults),
   });
 }
 
