@@ -47,7 +47,7 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
     demo: () => readDemoConfig(environment),
     production: () => assertNotProduction(environment),
     // Read again below, with the address; here so that a faulty setting is told before a port is taken.
-    services: () => readConfigs({ PUBLIC_URL: 'http://localhost', ...environment }),
+    services: () => readConfigs({ ...environment, PUBLIC_URL: environment.PUBLIC_URL || 'http://localhost' }),
   });
   const server = await listen((request, response) => answer(request, response), demo);
   try {

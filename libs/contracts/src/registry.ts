@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { entriesOf, memberOf } from './fhir/payload-access.ts';
 import { compileSchema, type Fault } from './schema.ts';
 
 const origin = Type.String({
@@ -26,7 +27,7 @@ const client = Type.Object(
         {
           sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'must be 64 hexadecimal digits' }),
           /** RFC 3339; from then on the secret is refused. */
-          expires: Type.Optional(Type.String()),
+          expires: Type.Optional(Type.String({ format: 'full-date-time' })),
         },
         { additionalProperties: false },
       ),
@@ -41,7 +42,7 @@ const client = Type.Object(
   { additionalProperties: false },
 );
 
-const signingAlgorithm = Type.Union([Type.Literal('RS256'), Type.Literal('ES256'), Type.Literal('EdDSA')]);
+const signingAlgorithm = Type.Enum(['RS256', 'ES256', 'EdDSA']);
 
 const realm = Type.Object(
   {
@@ -68,11 +69,7 @@ const trustedIssuer = Type.Object(
     /** Audiences that its tokens may carry; the platform's own when absent. */
     audiences: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
     /** The claims that may carry the right; all three when absent. */
-    rightClaims: Type.Optional(
-      Type.Array(Type.Union([Type.Literal('scope'), Type.Literal('scp'), Type.Literal('roles')]), {
-        minItems: 1,
-      }),
-    ),
+    rightClaims: Type.Optional(Type.Array(Type.Enum(['scope', 'scp', 'roles']), { minItems: 1 })),
     /** The clients that may call, and what each registered. */
     clients: Type.Array(
       Type.Object(
@@ -107,36 +104,33 @@ const compiled = compileSchema(registrySchema);
  * @throws TypeError that lists every fault by its path; secrets' hashes are not in it.
  */
 export function parseRegistry(candidate: unknown): Registry {
-  if (!compiled.is(candidate)) throw registryError(compiled.faultsOf(candidate));
-  const faults = [
-    ...repeated(candidate.realms, 'realms', ({ realm }) => realm),
-    ...candidate.realms.flatMap(({ clients }, index) =>
-      repeated(clients, `realms[${index}].clients`, ({ clientId }) => clientId),
-    ),
-    ...repeated(candidate.trustedIssuers ?? [], 'trustedIssuers', ({ issuer }) => issuer),
-    ...candidate.realms.flatMap(({ clients }, index) => faultyExpiries(clients, `realms[${index}].clients`)),
-  ];
-  if (faults.length > 0) throw registryError(faults);
-  return candidate;
+  const repetitions = repetitionsIn(candidate);
+  if (repetitions.length === 0 && compiled.is(candidate)) return candidate;
+  throw registryError([...compiled.faultsOf(candidate), ...repetitions]);
 }
 
-function repeated<T>(entries: readonly T[], path: string, keyOf: (entry: T) => string): Fault[] {
-  const seen = new Set<string>();
+/** Looks at the candidate as it came, so that its repetitions are told together with its faults of form. */
+function repetitionsIn(candidate: unknown): Fault[] {
+  const realms = entriesOf(candidate, 'realms');
+  const issuers = entriesOf(candidate, 'trustedIssuers');
+  const clientsOf = (path: string) => (owner: unknown, index: number) =>
+    repeated(entriesOf(owner, 'clients'), `${path}[${index}].clients`, 'clientId');
+  return [
+    ...repeated(realms, 'realms', 'realm'),
+    ...realms.flatMap(clientsOf('realms')),
+    ...repeated(issuers, 'trustedIssuers', 'issuer'),
+    ...issuers.flatMap(clientsOf('trustedIssuers')),
+  ];
+}
+
+function repeated(entries: readonly unknown[], path: string, key: string): Fault[] {
+  const seen = new Set<unknown>();
   return entries.flatMap((entry, index) => {
-    const isRepeated = seen.has(keyOf(entry));
-    seen.add(keyOf(entry));
+    const name = memberOf(entry, key);
+    const isRepeated = name !== undefined && seen.has(name);
+    seen.add(name);
     return isRepeated ? [{ path: `${path}[${index}]`, message: 'is registered twice' }] : [];
   });
-}
-
-function faultyExpiries(clients: readonly RegisteredClient[], path: string): Fault[] {
-  return clients.flatMap(({ secrets }, client) =>
-    secrets.flatMap(({ expires }, secret) =>
-      expires !== undefined && Number.isNaN(Date.parse(expires))
-        ? [{ path: `${path}[${client}].secrets[${secret}].expires`, message: 'must be an RFC 3339 time' }]
-        : [],
-    ),
-  );
 }
 
 function registryError(faults: readonly Fault[]): TypeError {

@@ -13,14 +13,18 @@ const tagBytes = 16;
 
 /**
  * Creates a sealer. The first key seals; every key opens, so keys can be rolled.
- * @param keys 32 bytes each, by a short key id.
- * @throws TypeError when there is no key or one is not 32 bytes.
+ * @param keys 32 bytes each, by a short key id of letters, digits, `_` and `-`.
+ * @throws TypeError when there is no key, one is not 32 bytes, or an id is of another form or there twice.
  */
 export function createSealer(keys: readonly { id: string; key: Uint8Array }[]): Sealer {
   const [current] = keys;
   if (current === undefined) throw new TypeError('A sealer needs a key');
   if (keys.some(({ key }) => key.length !== 32)) throw new TypeError('A sealing key has 32 bytes');
   const byId = new Map(keys.map(({ id, key }) => [id, key]));
+  // Either would seal what it cannot open again.
+  if (byId.size < keys.length) throw new TypeError('A sealing key has an id of its own');
+  if (keys.some(({ id }) => !/^[\w-]+$/.test(id)))
+    throw new TypeError('A key id has letters, digits, _ and -');
 
   return {
     seal(purpose, value) {
@@ -34,7 +38,9 @@ export function createSealer(keys: readonly { id: string; key: Uint8Array }[]): 
       const key = byId.get(sealed.slice(0, dot));
       if (key === undefined) throw new Error('The key that sealed this is not configured');
       const bytes = Buffer.from(sealed.slice(dot + 1), 'base64url');
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes))
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), {
+        authTagLength: tagBytes,
+      })
         .setAAD(Buffer.from(purpose))
         .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
       const text = Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]);

@@ -1,5 +1,5 @@
+import { schemaFaultsOf, textsAt, xpathOf } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
-import { validateXML } from 'xmllint-wasm';
 import {
   escapeMarkup,
   type Order,
@@ -21,7 +21,7 @@ describe('the order document', () => {
   it('starts with the XML declaration and is valid against its schema', async () => {
     const document = render(anOrder());
     expect(document.startsWith('<?xml version="1.0" encoding="UTF-8"?>')).toBe(true);
-    expect(await faultsOf(document)).toEqual([]);
+    expect(await schemaFaultsOf(document)).toEqual([]);
   });
 
   it('shows every field of the order where the specification has it', async () => {
@@ -66,7 +66,7 @@ describe('the order document', () => {
       'orderHeader/orderBatch/testOrder/Status': 'D',
       'orderHeader/orderBatch/testOrder/LastStatusDate': '20231106194430',
     };
-    expect(await valuesOf(document, Object.keys(expected))).toEqual(expected);
+    expect(await textsAt(document, Object.keys(expected))).toEqual(expected);
   });
 
   it('carries names, codes and reasons back character for character through an XML parser', async () => {
@@ -78,14 +78,14 @@ describe('the order document', () => {
       },
     });
     const document = render(order);
-    expect(await faultsOf(document)).toEqual([]);
+    expect(await schemaFaultsOf(document)).toEqual([]);
     const expected = {
       'patient/familyName': worldNames.family,
       'patient/firstNames': 'Zoë “Zee” محمد 𠮷野',
       'serviceProvider/organisation/identificationCode/value': awkwardLine,
       'serviceProvider/organisation/name': 'A\r\nB\rC\tD\nE  F ',
     };
-    expect(await valuesOf(document, Object.keys(expected))).toEqual(expected);
+    expect(await textsAt(document, Object.keys(expected))).toEqual(expected);
   });
 
   it('leaves the title and the NHS number empty where the patient has none', async () => {
@@ -99,8 +99,8 @@ describe('the order document', () => {
         },
       }),
     );
-    expect(await faultsOf(document)).toEqual([]);
-    expect(await valuesOf(document, ['patient/title', 'patient/firstNames', 'patient/nhsNumber'])).toEqual({
+    expect(await schemaFaultsOf(document)).toEqual([]);
+    expect(await textsAt(document, ['patient/title', 'patient/firstNames', 'patient/nhsNumber'])).toEqual({
       'patient/title': '',
       'patient/firstNames': '',
       'patient/nhsNumber': '',
@@ -121,7 +121,7 @@ describe('the order document', () => {
       'orderHeader/requestor/identificationCode/scheme',
       'serviceProvider/organisation/identificationCode/scheme',
     ];
-    expect(Object.values(await valuesOf(document, paths))).toEqual(['LOCAL', 'NHSORGANISATIONS']);
+    expect(Object.values(await textsAt(document, paths))).toEqual(['LOCAL', 'NHSORGANISATIONS']);
   });
 
   it('leaves sampleCompletionTime empty until the sample is taken', async () => {
@@ -129,13 +129,13 @@ describe('the order document', () => {
       anOrder({ batches: [aBatch({ samples: [{ id: 'S1', description: 'EDTA blood' }] })] }),
     );
     expect(document).toContain('<sampleCompletionTime></sampleCompletionTime>');
-    expect(await faultsOf(document)).toEqual([]);
+    expect(await schemaFaultsOf(document)).toEqual([]);
   });
 
   it('holds one orderBatch for each laboratory location, each with its own samples and tests', async () => {
     const document = render(anOrder({ batches: [aBatch(), secondBatch()] }));
-    expect(await faultsOf(document)).toEqual([]);
-    const refids = await xpath(
+    expect(await schemaFaultsOf(document)).toEqual([]);
+    const refids = await xpathOf(
       document,
       'concat(count(//*[local-name()="orderBatch"]), " ", //*[local-name()="orderBatch"][2]/*[local-name()="testOrder"]/*[local-name()="sample"]/*)',
     );
@@ -145,9 +145,9 @@ describe('the order document', () => {
   it('is written in the namespace that is configured', async () => {
     const xmlNamespace = 'http://example.org/orders?a=1&b=$&';
     const document = render(anOrder(), { xmlNamespace });
-    expect(await xpath(document, 'namespace-uri(/*)')).toBe(xmlNamespace);
-    expect(await faultsOf(document, orderDocumentXsd(xmlNamespace))).toEqual([]);
-    expect(await faultsOf(document)).not.toEqual([]);
+    expect(await xpathOf(document, 'namespace-uri(/*)')).toBe(xmlNamespace);
+    expect(await schemaFaultsOf(document, orderDocumentXsd(xmlNamespace))).toEqual([]);
+    expect(await schemaFaultsOf(document)).not.toEqual([]);
   });
 });
 
@@ -167,8 +167,8 @@ describe('times in the order document', () => {
     ['a year of less than four digits', '0987-06-05T12:00:00Z', '09870605115845'],
   ])('%s', async (_case, authoredOn, expected) => {
     const document = render(anOrder({ authoredOn }));
-    expect(await faultsOf(document)).toEqual([]);
-    expect(await xpath(document, 'string(//*[local-name()="timeofRequest"])')).toBe(expected);
+    expect(await schemaFaultsOf(document)).toEqual([]);
+    expect(await xpathOf(document, 'string(//*[local-name()="timeofRequest"])')).toBe(expected);
   });
 
   it('follow the zone that is configured', () => {
@@ -206,10 +206,10 @@ describe('the schema of the order document', () => {
     ['a test whose sample belongs to another batch', '<sample><refid>S2<', '<sample><refid>S1<'],
     ['no batch', /<orderBatch>.*<\/orderBatch>/s, ''],
   ])('refuses %s', async (_case, original, changed) => {
-    expect(await faultsOf(document)).toEqual([]);
+    expect(await schemaFaultsOf(document)).toEqual([]);
     const mutated = document.replace(original, changed);
     expect(mutated).not.toBe(document);
-    expect(await faultsOf(mutated)).not.toEqual([]);
+    expect(await schemaFaultsOf(mutated)).not.toEqual([]);
   });
 });
 
@@ -304,31 +304,4 @@ function render(order: Order, changed: Partial<OrderDocumentOptions> = {}): stri
     system: { name: 'Clinical Launch', version: '0.1.0' },
     ...changed,
   });
-}
-
-async function faultsOf(document: string, schema = orderDocumentXsd()): Promise<string[]> {
-  const { errors } = await validateXML({ xml: document, schema });
-  return errors.map(({ message }) => message);
-}
-
-/** Asks libxml2 for the value of an XPath expression; the tool ends its answer with a line feed of its own. */
-async function xpath(document: string, expression: string): Promise<string> {
-  const { normalized, rawOutput } = await validateXML({
-    xml: { fileName: 'order.xml', contents: document },
-    normalization: 'format',
-    modifyArguments: () => ['--xpath', expression, 'order.xml'],
-  });
-  if (!normalized.endsWith('\n')) throw new Error(`XPath failed: ${rawOutput}`);
-  return normalized.slice(0, -1);
-}
-
-/** The text at each path below the root: one parse for all of them. */
-async function valuesOf(document: string, paths: readonly string[]): Promise<Record<string, string>> {
-  const separator = '\u2063';
-  const stringsAt = paths.map((path) => {
-    const steps = path.split('/').map((name) => `*[local-name()="${name}"]`);
-    return `string(/*/${steps.join('/')}), "${separator}"`;
-  });
-  const values = (await xpath(document, `concat(${stringsAt.join(', ')}, "")`)).split(separator);
-  return Object.fromEntries(paths.map((path, index) => [path, values[index] ?? '']));
 }

@@ -1,1 +1,4 @@
-export {};
+export { readCatalogue } from './catalogue-file.ts';
+export { type OrderingConfig, readOrderingConfig } from './config.ts';
+export { type Catalogue, parseCatalogue } from './domain/catalogue.ts';
+export { type OrderingBacking, ordering } from './service.ts';

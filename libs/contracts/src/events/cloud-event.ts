@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
-import { compileSchema, guidPattern } from '../schema.ts';
+import { compileSchema, faultWithin, guidPattern } from '../schema.ts';
 import { type EventData, type EventType, eventCatalogue } from './catalogue.ts';
 
 /** A CloudEvents 1.0 event in structured mode, with our `correlationid` and the distributed tracing extension. */
@@ -75,7 +75,7 @@ export function assertCloudEvent(candidate: unknown): asserts candidate is Cloud
   const { type, data } = (candidate ?? {}) as { type?: unknown; data?: unknown };
   const checkData = typeof type === 'string' ? dataChecks.get(type) : undefined;
   if (checkData === undefined) throw new TypeError('The event is of no type of the catalogue');
-  faults.push(...checkData.faultsOf(data).map(({ path, message }) => ({ path: `data.${path}`, message })));
+  faults.push(...checkData.faultsOf(data).map((fault) => faultWithin('data', fault)));
   if (faults.length > 0) {
     const said = faults.map(({ path, message }) => `${path} ${message}`).join('; ');
     throw new TypeError(`The event ${String(type)} is not as the catalogue has it: ${said}`);

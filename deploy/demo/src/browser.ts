@@ -1,0 +1,50 @@
+/** A page as `Browser` sees it: enough to follow links and forms without scripts. */
+export type Page = { readonly url: string; readonly status: number; readonly html: string };
+
+/** A browser without scripts, for playing the demo on a machine that has none: cookies by path, redirects, forms. */
+export class Browser {
+  readonly #cookies: { path: string; pair: string }[] = [];
+
+  /** Goes to an address, or posts a form to it, and follows redirects and a page's immediate refresh. */
+  async open(address: string, form?: URLSearchParams): Promise<Page> {
+    const url = new URL(address);
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { Cookie: this.#cookiesFor(url.pathname) },
+      ...(form === undefined ? {} : { method: 'POST', body: form }),
+    });
+    this.#keep(response);
+    const html = await response.text();
+    const next =
+      response.headers.get('location') ?? /http-equiv="refresh" content="0; url=([^"]+)"/.exec(html)?.[1];
+    if (next !== undefined && next !== null) return this.open(new URL(next, url).href);
+    return { url: url.href, status: response.status, html };
+  }
+
+  #cookiesFor(pathname: string): string {
+    return this.#cookies
+      .filter(({ path }) => pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`))
+      .map(({ pair }) => pair)
+      .join('; ');
+  }
+
+  #keep(response: Response): void {
+    for (const cookie of response.headers.getSetCookie()) {
+      const [pair = ''] = cookie.split(';', 1);
+      this.#cookies.unshift({ pair, path: /; ?path=([^;]+)/i.exec(cookie)?.[1] ?? '/' });
+    }
+  }
+}
+
+const characters: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+
+/** Text as it stands behind the character references of HTML. */
+export function plainText(markup: string): string {
+  return markup.replace(
+    /&(?:#(\d+)|#x([0-9a-f]+)|(amp|lt|gt|quot));/gi,
+    (_match, decimal, hexadecimal, name) => {
+      if (name !== undefined) return characters[String(name).toLowerCase()] ?? '';
+      return String.fromCodePoint(decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number(decimal));
+    },
+  );
+}

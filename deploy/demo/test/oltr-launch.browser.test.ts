@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { orderDocumentXsd } from '@clinical-launch/contracts';
+import { startChromium } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { validateXML } from 'xmllint-wasm';
+import { startPlatformForTest } from './running-platform.ts';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
+let chromium: Browser;
+beforeAll(async () => {
+  [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
+}, 60_000);
+afterAll(async () => {
+  await chromium.close();
+  await platform.stop();
+});
+
+/** Opens the PMS as its user does, and keeps what the browser complained about. */
+async function openPms(options: Parameters<Browser['newContext']>[0] = {}) {
+  const context = await chromium.newContext(options);
+  const complaints: string[] = [];
+  context.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  const pms = await context.newPage();
+  await pms.goto(platform.url);
+  return { context, pms, complaints };
+}
+
+async function launch(context: BrowserContext, pms: Page, button: string): Promise<Page> {
+  const opened = context.waitForEvent('page');
+  await pms.getByRole('button', { name: button, exact: true }).click();
+  const oltr = await opened;
+  await oltr.waitForURL(/\/oltr\/[0-9a-f-]{36}\/$/);
+  return oltr;
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axeSource);
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    const results = await axe.run();
+    return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+  });
+  expect(violations).toEqual([]);
+}
+
+describe('one whole OLTR launch in a browser', () => {
+  it('leads from the PMS through two tests of two laboratories to the order XML with two batches', async () => {
+    const { context, pms, complaints } = await openPms();
+    await expectAccessible(pms);
+    await pms.getByRole('link', { name: /súilleabháin/i }).click();
+    const oltr = await launch(context, pms, 'Order tests');
+    expect(await oltr.getByText('Ó Súilleabháin, Cathal').first().isVisible()).toBe(true);
+    await expectAccessible(oltr);
+
+    await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
+    await oltr.getByLabel('Search for a test').fill('chest');
+    await oltr.getByRole('checkbox', { name: /^Chest X-ray/ }).check();
+    await oltr.getByRole('button', { name: 'Review order' }).click();
+    await oltr.getByRole('heading', { name: 'Review the order' }).waitFor();
+    await expectAccessible(oltr);
+    await oltr.getByRole('button', { name: 'Submit order' }).click();
+    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    await expectAccessible(oltr);
+
+    const shown = pms.locator('pre');
+    await shown.waitFor();
+    const xml = await shown.innerText();
+    expect(xml.match(/<orderBatch>/g)).toHaveLength(2);
+    expect(xml).toContain('<familyName>Ó Súilleabháin</familyName>');
+    expect(xml).toContain('<testDescription>Full blood count</testDescription>');
+    expect(xml).toContain('<testDescription>Chest X-ray</testDescription>');
+    const { valid, rawOutput } = await validateXML({ xml, schema: orderDocumentXsd() });
+    expect([valid, rawOutput]).toEqual([true, expect.anything()]);
+    await expectAccessible(pms);
+
+    const notepad = oltr.frame({ name: 'Notepad' });
+    expect(await notepad?.locator('textarea[name="Output"]').inputValue()).toBe(xml);
+    expect(complaints).toEqual([]);
+    await context.close();
+  }, 60_000);
+
+  it('works without JavaScript up to the Notepad page', async () => {
+    const { context, pms } = await openPms({ javaScriptEnabled: false });
+    const oltr = await launch(context, pms, 'Order tests');
+    await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
+    await oltr.getByLabel('Search for a test').fill('x-ray knee');
+    await oltr.getByRole('button', { name: 'Search' }).click();
+    await oltr.getByRole('checkbox', { name: /^Knee X-ray/ }).check();
+    await oltr.getByRole('button', { name: 'Review order' }).click();
+    await oltr.getByRole('button', { name: 'Submit order' }).click();
+    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    const notepad = oltr.frame({ name: 'Notepad' });
+    const output = await notepad?.locator('textarea[name="Output"]').inputValue();
+    expect(output?.match(/<orderBatch>/g)).toHaveLength(2);
+    await context.close();
+  }, 60_000);
+
+  it('works by keyboard alone', async () => {
+    const { context, pms } = await openPms();
+    const oltr = await launch(context, pms, 'Order tests');
+    await tabTo(oltr, () => oltr.getByLabel('Search for a test'));
+    await oltr.keyboard.type('fbc');
+    await tabTo(oltr, () => oltr.getByRole('checkbox', { name: /^Full blood count/ }));
+    await oltr.keyboard.press('Space');
+    await oltr
+      .locator('#chosen')
+      .getByRole('button', { name: /Remove\s+Full blood count/ })
+      .waitFor();
+    await tabTo(oltr, () => oltr.getByRole('button', { name: 'Review order' }));
+    await oltr.keyboard.press('Enter');
+    await oltr.getByRole('heading', { name: 'Review the order' }).waitFor();
+    await tabTo(oltr, () => oltr.getByRole('button', { name: 'Submit order' }));
+    await oltr.keyboard.press('Enter');
+    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    await context.close();
+  }, 60_000);
+
+  it('leaves the verifier in no address, referrer or history of the browser', async () => {
+    const { context, pms } = await openPms();
+    const referrers: (string | undefined)[] = [];
+    context.on('request', (request) => {
+      if (new URL(request.url()).pathname.startsWith('/oltr/')) referrers.push(request.headers().referer);
+    });
+    const oltr = await launch(context, pms, 'Order tests');
+    expect(oltr.url()).not.toMatch(/codeVerifier|launchToken/);
+    expect(referrers.filter((referrer) => referrer?.includes('codeVerifier'))).toEqual([]);
+    await oltr.goBack();
+    expect(oltr.url()).not.toMatch(/codeVerifier|launchToken/);
+    await context.close();
+  });
+
+  it.each(['Change a request', "Practice's requests"])(
+    'opens the action of "%s" with the patient in context',
+    async (button) => {
+      const { context, pms } = await openPms();
+      const oltr = await launch(context, pms, button);
+      expect(await oltr.getByText('Whitfield, Margaret Anne').first().isVisible()).toBe(true);
+      await expectAccessible(oltr);
+      await context.close();
+    },
+  );
+});
+
+/** Presses Tab until the element has the focus, as somebody without a mouse does. */
+async function tabTo(page: Page, element: () => ReturnType<Page['locator']>): Promise<void> {
+  for (let presses = 0; presses < 200; presses += 1) {
+    if (await element().evaluate((node) => node === node.ownerDocument.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('200 presses of Tab do not lead there');
+}

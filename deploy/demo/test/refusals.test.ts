@@ -1,0 +1,87 @@
+import { aServiceRequest } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startPlatformForTest } from './running-platform.ts';
+
+const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
+beforeAll(async () => {
+  platform = await startPlatformForTest();
+}, 60_000);
+afterAll(() => platform.stop());
+
+async function post(clientId: string, payload: object = aServiceRequest()): Promise<Response> {
+  return fetch(`${platform.url}/AccessApi/RequestLaunchUrl`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${await platform.tokenOf(clientId)}`,
+      'Content-Type': 'application/json',
+      'Code-Challenge': codeChallenge,
+    },
+    body: JSON.stringify(payload),
+  });
+}
+
+describe('the clients of the demo registry', () => {
+  it.each([
+    ['pms-demo', 200],
+    ['pms-other', 200],
+    ['pms-noscope', 403],
+    ['host-demo', 403],
+    ['audit-demo', 403],
+  ])('%s is answered %i', async (clientId, status) => {
+    expect((await post(clientId)).status).toBe(status);
+  });
+
+  it('pms-limited has five requests in a second', async () => {
+    const token = await platform.tokenOf('pms-limited');
+    const statuses = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const response = await fetch(`${platform.url}/AccessApi/RequestLaunchUrl`, {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${token}` },
+        });
+        return response.status;
+      }),
+    );
+    // Without a body each is answered 415 as long as it is within the limit.
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array(5).fill(415), ...Array(5).fill(429)]);
+  });
+
+  it('a PMS may not read the audit trail', async () => {
+    const response = await fetch(`${platform.url}/audit/events?correlationId=${crypto.randomUUID()}`, {
+      headers: { Authorization: `Bearer ${await platform.tokenOf('pms-demo')}` },
+    });
+    expect([response.status, await response.text()]).toEqual([403, '']);
+  });
+});
+
+describe('the GUID of a 400', () => {
+  it('finds the whole story in the log and in the audit trail, and neither holds anything of the patient', async () => {
+    const patient = {
+      name: [{ use: 'usual', family: 'Quillfeather', given: ['Ottoline'] }],
+      address: [{ use: 'home', type: 'physical', line: ['4 Limpet Row'], postalCode: 'ZZ99 1XX' }],
+      birthDate: '1958-02-30',
+    };
+    const response = await post('pms-demo', aServiceRequest({ patient }));
+    const { correlationId } = (await response.json()) as { correlationId: string };
+    expect([response.status, correlationId]).toEqual([400, response.headers.get('x-correlation-id')]);
+
+    const token = await platform.tokenOf('audit-demo');
+    const story = await platform.storyOf(correlationId, ['launch.url.refused.v1'], token);
+    expect(story).toMatchObject([
+      {
+        data: {
+          status: 400,
+          reason: 'invalid_payload',
+          clientId: 'pms-demo',
+          paths: ['contained[1].birthDate'],
+        },
+      },
+    ]);
+    const logged = platform.lines.filter((line) => line.includes(correlationId));
+    expect(logged.join()).toMatch(/invalid_payload.*contained\[1\]\.birthDate/);
+    const everything = JSON.stringify(story) + platform.lines.join();
+    expect(everything).not.toMatch(/Quillfeather|Ottoline|Limpet|ZZ99|9434765919|1958-02-30/);
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  assertCloudEvent,
+  createEvent,
+  type EventData,
+  type EventOrigin,
+  type EventType,
+  eventCatalogue,
+} from '../src/index.ts';
+
+const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
+const refusal = { status: 401, reason: 'invalid_token', issuer: 'https://issuer.example', clientId: 'pms' };
+
+/** One event of each type with everything it can carry. The type makes a new event bring its example along. */
+const examples: { readonly [Type in EventType]: EventData<Type> } = {
+  'access.token.issued.v1': {
+    realm: 'demo',
+    clientId: 'pms',
+    tokenId: guid,
+    scope: 'ocs-launch.write',
+    expiresInSeconds: 3600,
+  },
+  'access.token.refused.v1': { ...refusal, realm: 'demo' },
+  'launch.url.issued.v1': {
+    issuer: 'https://issuer.example',
+    clientId: 'pms',
+    action: 'PatientSampleQueue',
+    ttlSeconds: 10,
+  },
+  'launch.url.refused.v1': { ...refusal, paths: ['contained[1].name[0].family'] },
+  'launch.token.redeemed.v1': {},
+  'launch.token.refused.v1': refusal,
+  'order.submitted.v1': {
+    orderGuid: guid,
+    launchId: guid,
+    issuer: 'https://issuer.example',
+    clientId: 'pms',
+    batches: 2,
+    tests: 3,
+    sealed: 'key.ciphertext',
+  },
+  'order.document.rendered.v1': { orderGuid: guid, messageId: guid },
+  'order.document.returned.v1': { orderGuid: guid, messageId: guid, by: 'notepad' },
+  'audit.searched.v1': { clientId: 'audit', searchedId: guid },
+};
+const types = Object.keys(eventCatalogue) as EventType[];
+
+const origin: EventOrigin = {
+  source: '/launch-api',
+  correlationId: guid,
+  traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+  now: new Date('2026-03-02T09:30:00Z'),
+};
+const exampleOf = (type: EventType) => createEvent(type, origin, examples[type]);
+
+/** What is said of an event that is refused. */
+function refusalOf(candidate: unknown): string {
+  try {
+    assertCloudEvent(candidate);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return String(error);
+  }
+  throw new Error('The event was accepted');
+}
+
+describe('the event catalogue', () => {
+  it.each(types)('%s: its example is accepted', (type) => {
+    expect(() => assertCloudEvent(exampleOf(type))).not.toThrow();
+  });
+
+  it.each(types)('%s: data that the catalogue does not name is refused, and not repeated', (type) => {
+    const event = { ...exampleOf(type), data: { ...examples[type], patientName: 'Whitfield' } };
+    const said = refusalOf(event);
+    expect(said).toMatch(/: data has a property that is not known here$/);
+    expect(said).not.toContain('Whitfield');
+  });
+
+  it.each(types.filter((type) => Object.keys(examples[type]).length > 0))(
+    '%s: data of another type is refused, naming the path',
+    (type) => {
+      const [member = ''] = Object.keys(examples[type]);
+      const event = { ...exampleOf(type), data: { ...examples[type], [member]: [] } };
+      expect(refusalOf(event)).toContain(`data.${member} must be of type`);
+    },
+  );
+
+  it.each(types)('%s: its name is a past fact with a version, and can be a routing key', (type) => {
+    expect(type).toMatch(/^[a-z]+(\.[a-z]+)+\.v\d+$/);
+  });
+});
+
+describe('the envelope', () => {
+  it('is that of CloudEvents 1.0 in structured mode, with a fresh id each time', () => {
+    const event = exampleOf('launch.token.redeemed.v1');
+    expect(event).toEqual({
+      specversion: '1.0',
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      source: '/launch-api',
+      type: 'launch.token.redeemed.v1',
+      time: '2026-03-02T09:30:00.000Z',
+      datacontenttype: 'application/json',
+      correlationid: guid,
+      traceparent: origin.traceparent,
+      data: {},
+    });
+    expect(exampleOf('launch.token.redeemed.v1').id).not.toBe(event.id);
+  });
+
+  it.each([
+    ['specversion', '0.3'],
+    ['id', 'not a guid'],
+    ['source', 'launch-api'],
+    ['time', '2026-03-02 09:30'],
+    ['datacontenttype', 'text/plain'],
+    ['correlationid', guid.toUpperCase()],
+    ['traceparent', '00-0-0-01'],
+    ['data', undefined],
+  ])('is refused with a faulty %s', (member, value) => {
+    expect(refusalOf({ ...exampleOf('launch.token.redeemed.v1'), [member]: value })).toContain(
+      `: ${member} `,
+    );
+  });
+
+  it('is refused with an attribute that we do not have', () => {
+    const event = { ...exampleOf('launch.token.redeemed.v1'), subject: 'Whitfield' };
+    expect(refusalOf(event)).not.toContain('Whitfield');
+  });
+
+  it('is refused with a type that is not of the catalogue, which is not repeated', () => {
+    for (const type of ['launch.token.redeemed.v2', 'constructor', '', 1, undefined]) {
+      const event = { ...exampleOf('launch.token.redeemed.v1'), type };
+      expect(refusalOf(event)).toBe('TypeError: The event is of no type of the catalogue');
+    }
+  });
+
+  it.each([undefined, null, 'event', 1, [], {}])('is refused when it is %j', (candidate) => {
+    expect(refusalOf(candidate)).toContain('of no type of the catalogue');
+  });
+});

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { parseRegistry } from '../src/index.ts';
+
+const secret = (text: string) => ({ sha256: createHash('sha256').update(text).digest('hex') });
+const aClient = (changes: object = {}) => ({
+  clientId: 'pms',
+  name: 'A practice management system',
+  secrets: [secret('one')],
+  scopes: ['ocs-launch.write'],
+  ...changes,
+});
+const aRealm = (changes: object = {}) => ({ realm: 'demo', clients: [aClient()], ...changes });
+const anIssuer = (changes: object = {}) => ({
+  issuer: 'https://login.example/tenant',
+  clients: [{ clientId: 'pms' }],
+  ...changes,
+});
+
+/** The lines in which a faulty registry is refused. */
+function refusalOf(registry: unknown): string[] {
+  try {
+    parseRegistry(registry);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return String(error)
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim());
+  }
+  throw new Error('The registry was accepted');
+}
+
+describe('a registry', () => {
+  it('is given back as it was written', () => {
+    const registry = {
+      realms: [
+        aRealm({ signingAlgorithm: 'EdDSA', accessTokenSeconds: 60 }),
+        aRealm({
+          realm: 'demo/desktop',
+          clients: [
+            aClient({
+              secrets: [{ ...secret('one'), expires: '2026-03-02T09:30:00Z' }, secret('two')],
+              requestsPerSecond: 5,
+              frameAncestors: ['https://pms.example'],
+              resultOrigin: 'https://pms.example:8443',
+            }),
+          ],
+        }),
+      ],
+      trustedIssuers: [
+        anIssuer({ jwksUri: 'https://login.example/keys', audiences: ['api://x'], rightClaims: ['roles'] }),
+      ],
+    };
+    expect(parseRegistry(registry)).toEqual(registry);
+    expect(parseRegistry({ realms: [] })).toEqual({ realms: [] });
+  });
+
+  it('lets two realms, and two issuers, have clients of one id', () => {
+    expect(() =>
+      parseRegistry({
+        realms: [aRealm(), aRealm({ realm: 'other' })],
+        trustedIssuers: [anIssuer(), anIssuer({ issuer: 'https://other.example' })],
+      }),
+    ).not.toThrow();
+  });
+
+  it('is refused with every fault at once, by path, faults of form and repetitions together', () => {
+    const refusal = refusalOf({
+      realms: [
+        aRealm({ signingAlgorithm: 'HS256', accessTokenSeconds: 59 }),
+        aRealm({
+          clients: [
+            aClient({ clientId: 'has space', scopes: ['two words'] }),
+            aClient({ name: undefined, frameAncestors: ['https://pms.example/path'] }),
+            aClient({ secrets: [{ sha256: 'plain' }, { ...secret('two'), expires: 'Mar 2' }] }),
+          ],
+        }),
+      ],
+      trustedIssuers: [anIssuer({ rightClaims: ['groups'], jwksUri: 'login.example' })],
+    });
+    expect(refusal).toEqual(
+      expect.arrayContaining([
+        'realms[0].signingAlgorithm must be one of RS256, ES256, EdDSA',
+        expect.stringMatching(/^realms\[0\]\.accessTokenSeconds must be >= 60$/),
+        'realms[1] is registered twice',
+        'realms[1].clients[0].clientId must be a plain client id',
+        'realms[1].clients[0].scopes[0] must be an OAuth scope token',
+        'realms[1].clients[1].name is required',
+        expect.stringMatching(/^realms\[1\]\.clients\[1\]\.frameAncestors\[0\] must be an origin/),
+        'realms[1].clients[2] is registered twice',
+        'realms[1].clients[2].secrets[0].sha256 must be 64 hexadecimal digits',
+        expect.stringMatching(
+          /^realms\[1\]\.clients\[2\]\.secrets\[1\]\.expires must be a real date and time/,
+        ),
+        'trustedIssuers[0].rightClaims[0] must be one of scope, scp, roles',
+        expect.stringMatching(/^trustedIssuers\[0\]\.jwksUri /),
+      ]),
+    );
+    expect(refusal).toHaveLength(12);
+  });
+
+  it.each([
+    ['a realm', { realms: [aRealm(), aRealm()] }, 'realms[1]'],
+    ['a client', { realms: [aRealm({ clients: [aClient(), aClient()] })] }, 'realms[0].clients[1]'],
+    ['an issuer', { realms: [], trustedIssuers: [anIssuer(), anIssuer()] }, 'trustedIssuers[1]'],
+    [
+      "an issuer's client",
+      {
+        realms: [],
+        trustedIssuers: [anIssuer({ clients: [{ clientId: 'pms' }, { clientId: 'pms' }] })],
+      },
+      'trustedIssuers[0].clients[1]',
+    ],
+  ])('registers %s once', (_what, registry, path) => {
+    expect(refusalOf(registry)).toEqual([`${path} is registered twice`]);
+  });
+
+  it('has two secrets of a client at most', () => {
+    const withSecrets = (...secrets: object[]) => ({
+      realms: [aRealm({ clients: [aClient({ secrets })] })],
+    });
+    expect(() => parseRegistry(withSecrets())).not.toThrow();
+    expect(() => parseRegistry(withSecrets(secret('1'), secret('2')))).not.toThrow();
+    expect(refusalOf(withSecrets(secret('1'), secret('2'), secret('3')))).toEqual([
+      'realms[0].clients[0].secrets must have at most 2 entries',
+    ]);
+  });
+
+  it.each(['2023-02-29T00:00:00Z', '2026-03-02', '2026-03-02T09:30:00', 'never', '5'])(
+    'does not take %s for the end of a secret',
+    (expires) => {
+      const clients = [aClient({ secrets: [{ ...secret('1'), expires }] })];
+      expect(refusalOf({ realms: [aRealm({ clients })] })).toEqual([
+        expect.stringMatching(/^realms\[0\]\.clients\[0\]\.secrets\[0\]\.expires /),
+      ]);
+    },
+  );
+
+  it("shows no secret's hash when it is refused", () => {
+    const { sha256 } = secret('one');
+    const registry = {
+      realms: [aRealm({ clients: [aClient({ clientId: sha256, secrets: [{ sha256 }, 1] })] })],
+    };
+    expect(refusalOf(registry).join()).not.toContain(sha256);
+  });
+
+  it.each([undefined, null, 'realms', [], {}, { realms: {} }, { realms: [null] }, { realms: [], more: 1 }])(
+    'is refused when it is %j',
+    (candidate) => {
+      expect(refusalOf(candidate)).not.toEqual([]);
+    },
+  );
+});

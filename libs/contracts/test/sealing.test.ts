@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createSealer } from '../src/index.ts';
+
+const older = { id: 'older', key: randomBytes(32) };
+const newer = { id: 'newer', key: randomBytes(32) };
+const sealer = createSealer([newer]);
+const notAuthentic = 'unable to authenticate';
+
+describe('a seal', () => {
+  it('opens to what was sealed', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.jsonValue(), (purpose, value) => {
+        const json: unknown = JSON.parse(JSON.stringify(value));
+        expect(sealer.open(purpose, sealer.seal(purpose, value))).toEqual(json);
+      }),
+    );
+  });
+
+  it('shows nothing of its content and is never the same twice', () => {
+    const seals = [sealer.seal('order', 'Whitfield'), sealer.seal('order', 'Whitfield')];
+    expect(seals[0]).not.toBe(seals[1]);
+    for (const seal of seals) {
+      expect(seal).toMatch(/^newer\.[A-Za-z0-9_-]+$/);
+      expect(Buffer.from(seal.slice('newer.'.length), 'base64url').toString('latin1')).not.toContain(
+        'Whitfield',
+      );
+    }
+  });
+
+  it('does not open for another purpose', () => {
+    const sealed = sealer.seal('ticket context', 'Whitfield');
+    expect(() => sealer.open('order', sealed)).toThrow(notAuthentic);
+    expect(sealer.open('ticket context', sealed)).toBe('Whitfield');
+  });
+
+  it('does not open when any one of its bytes was changed', () => {
+    const sealed = sealer.seal('order', { family: 'Whitfield' });
+    const bytes = Buffer.from(sealed.slice('newer.'.length), 'base64url');
+    for (const at of bytes.keys()) {
+      const changed = Buffer.from(bytes);
+      changed.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+      expect(() => sealer.open('order', `newer.${changed.toString('base64url')}`)).toThrow(notAuthentic);
+    }
+  });
+
+  it('does not open when it was cut short', () => {
+    const sealed = sealer.seal('order', 1);
+    for (let length = 0; length < sealed.length; length += 1) {
+      expect(() => sealer.open('order', sealed.slice(0, length))).toThrow(
+        /not configured|Invalid|authenticat/,
+      );
+    }
+  });
+});
+
+describe('rolled keys', () => {
+  it('open what the key before sealed, and seal with the first alone', () => {
+    const rolled = createSealer([newer, older]);
+    const before = createSealer([older]).seal('order', 'Whitfield');
+    expect(rolled.open('order', before)).toBe('Whitfield');
+    expect(sealer.open('order', rolled.seal('order', 'Okonkwo'))).toBe('Okonkwo');
+  });
+
+  it('do not open what a key that is gone sealed, nor another key under the same id', () => {
+    const sealed = createSealer([older]).seal('order', 1);
+    expect(() => sealer.open('order', sealed)).toThrow('not configured');
+    const another = createSealer([{ id: 'older', key: randomBytes(32) }]);
+    expect(() => another.open('order', sealed)).toThrow(notAuthentic);
+  });
+});
+
+describe('a sealer', () => {
+  it.each([
+    ['without a key', []],
+    ['with a key of 31 bytes', [{ id: 'short', key: randomBytes(31) }]],
+    [
+      'with two keys of one id, of which one would never open',
+      [older, { id: 'older', key: randomBytes(32) }],
+    ],
+    ['with an id that cannot be read back', [{ id: 'a.b', key: randomBytes(32) }]],
+  ])('is not created %s', (_fault, keys) => {
+    expect(() => createSealer(keys)).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,24 @@
+import { type CloudEvent, createEvent, type EventType } from '@clinical-launch/contracts';
+
+const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
+const refusal = { status: 401, reason: 'token_unknown' };
+const dataOf = { 'launch.token.refused.v1': refusal, 'launch.token.redeemed.v1': {} } as const;
+
+/** An event of the catalogue with an id of its own. */
+export function anEvent(
+  type: Extract<EventType, keyof typeof dataOf> = 'launch.token.redeemed.v1',
+): CloudEvent {
+  const origin = {
+    source: '/test',
+    correlationId: guid,
+    traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+    now: new Date('2026-03-02T09:30:00.123Z'),
+  };
+  return createEvent(type, origin, dataOf[type]);
+}
+
+/** So many events. */
+export const someEvents = (count: number): CloudEvent[] => Array.from({ length: count }, () => anEvent());
+
+/** Their ids, each once, in the order of their first appearance. */
+export const idsOf = (events: readonly CloudEvent[]): string[] => [...new Set(events.map(({ id }) => id))];

@@ -1,0 +1,84 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { describe, expect, it } from '@jest/globals';
+import { type DeadLetter, InProcessBus } from '../src/index.ts';
+import { describeEventBus } from './event-bus-contract.ts';
+import { anEvent, someEvents } from './events.ts';
+
+function create(retryAfterMs = [1, 1]) {
+  const told: DeadLetter[] = [];
+  return { told, bus: new InProcessBus({ retryAfterMs, onDeadLetter: (letter) => void told.push(letter) }) };
+}
+
+describeEventBus('in process', async () => {
+  const { bus } = create();
+  return {
+    bus,
+    deliveries: 3,
+    deadLetters: async (name) =>
+      bus.deadLetters.filter(({ consumer }) => consumer === name).map(({ event }) => event),
+    close: () => bus.stop(),
+  };
+});
+
+describe('in process, beyond the contract', () => {
+  it('is its own outbox', async () => {
+    const { bus } = create();
+    const handed: CloudEvent[] = [];
+    await bus.consume({ name: 'one', handle: async (event) => void handed.push(event) });
+    const events = someEvents(3);
+    await bus.append(events);
+    await bus.idle();
+    expect(handed).toEqual(events);
+  });
+
+  it('has every name once', async () => {
+    const { bus } = create();
+    await bus.consume({ name: 'one', handle: async () => undefined });
+    await expect(bus.consume({ name: 'one', handle: async () => undefined })).rejects.toThrow(
+      'A consumer one is on the bus already',
+    );
+  });
+
+  it('tells of a dead letter with its consumer and the last error', async () => {
+    const { bus, told } = create([]);
+    const error = new Error('cannot deal with it');
+    await bus.consume({ name: 'one', handle: () => Promise.reject(error) });
+    const event = anEvent();
+    await bus.publish([event]);
+    await bus.idle();
+    expect(told).toEqual([{ consumer: 'one', event, error }]);
+  });
+
+  it('is idle when also the events are dealt with that consumers caused', async () => {
+    const { bus } = create();
+    const story: string[] = [];
+    await bus.consume({
+      name: 'cause',
+      types: ['launch.token.redeemed.v1'],
+      handle: async () => bus.publish([anEvent('launch.token.refused.v1')]),
+    });
+    await bus.consume({
+      name: 'effect',
+      types: ['launch.token.refused.v1'],
+      handle: async ({ type }) => void story.push(type),
+    });
+    await bus.publish([anEvent()]);
+    await bus.idle();
+    expect(story).toEqual(['launch.token.refused.v1']);
+  });
+
+  it('stops at once when an event waits for its next attempt, which it still gets', async () => {
+    const { bus, told } = create([3_600_000, 3_600_000]);
+    let attempts = 0;
+    await bus.consume({
+      name: 'one',
+      handle: async () => {
+        attempts += 1;
+        if (attempts < 3) throw new Error('cannot deal with it');
+      },
+    });
+    await bus.publish([anEvent()]);
+    await bus.stop();
+    expect([attempts, told]).toEqual([3, []]);
+  });
+});

@@ -1,0 +1,167 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { describe, expect, it } from '@jest/globals';
+import { type OutboxSource, startRelay } from '../src/index.ts';
+import { someEvents } from './events.ts';
+
+const anHourMs = 3_600_000;
+const often = 1;
+
+/** An outbox in which events wait, as `OutboxSource` has it, a few at a time. */
+function anOutbox(waiting: CloudEvent[]) {
+  const source: OutboxSource = {
+    async drain(publish) {
+      const batch = waiting.slice(0, 3);
+      if (batch.length === 0) return 0;
+      await publish(batch);
+      return waiting.splice(0, batch.length).length;
+    },
+  };
+  return { waiting, source };
+}
+
+/** A bus that keeps what was published, and tells when so many events have come; it may be down. */
+function aBus() {
+  const published: CloudEvent[] = [];
+  const awaited = new Map<number, () => void>();
+  const bus = { isUp: true };
+  return {
+    bus,
+    published,
+    publish: async (events: readonly CloudEvent[]) => {
+      if (!bus.isUp) throw new Error('the broker is away');
+      published.push(...events);
+      for (const [count, tell] of awaited) if (published.length >= count) tell();
+    },
+    async receives(count: number) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      awaited.set(count, resolve);
+      if (published.length < count) await promise;
+    },
+  };
+}
+
+/** Collects failures, and tells of the next one. */
+function failures() {
+  const told: unknown[] = [];
+  let next = Promise.withResolvers<void>();
+  return {
+    told,
+    next: () => next.promise,
+    onFailure: (error: unknown) => {
+      told.push(error);
+      next.resolve();
+      next = Promise.withResolvers<void>();
+    },
+  };
+}
+
+describe('a relay', () => {
+  it('publishes everything that waits, once and in order', async () => {
+    const events = someEvents(20);
+    const { source, waiting } = anOutbox([...events]);
+    const { publish, published } = aBus();
+    const { onFailure, told } = failures();
+    const relay = startRelay({ source, publish, onFailure, everyMs: anHourMs });
+    await relay.stop();
+    expect(published).toEqual(events);
+    expect([waiting, told]).toEqual([[], []]);
+  });
+
+  it('looks again by itself', async () => {
+    const events = someEvents(7);
+    const { source, waiting } = anOutbox(events.slice(0, 1));
+    const { publish, published, receives } = aBus();
+    const relay = startRelay({ source, publish, onFailure: failures().onFailure, everyMs: often });
+    await receives(1);
+    waiting.push(...events.slice(1));
+    await receives(7);
+    await relay.stop();
+    expect(published).toEqual(events);
+  });
+
+  it('keeps the events while they cannot be published, tells of it, and publishes them afterwards', async () => {
+    const events = someEvents(5);
+    const { source, waiting } = anOutbox([...events]);
+    const { bus, publish, published, receives } = aBus();
+    const { onFailure, told, next } = failures();
+    bus.isUp = false;
+    const relay = startRelay({ source, publish, onFailure, everyMs: often });
+    await next();
+    await next();
+    expect(waiting).toEqual(events);
+    expect(published).toEqual([]);
+    expect(told).toContainEqual(new Error('the broker is away'));
+    bus.isUp = true;
+    await receives(5);
+    await relay.stop();
+    expect(published).toEqual(events);
+  });
+
+  it('looks at once when it is nudged', async () => {
+    const events = someEvents(2);
+    const { source, waiting } = anOutbox(events.slice(0, 1));
+    const { publish, published, receives } = aBus();
+    const relay = startRelay({ source, publish, onFailure: failures().onFailure, everyMs: anHourMs });
+    await receives(1);
+    waiting.push(...events.slice(1));
+    relay.nudge();
+    await receives(2);
+    await relay.stop();
+    expect(published).toEqual(events);
+  });
+
+  it('forgets no nudge that comes while it is looking', async () => {
+    const events = someEvents(2);
+    const { source, waiting } = anOutbox([]);
+    const { publish, published, receives } = aBus();
+    const looking = Promise.withResolvers<void>();
+    const mayAnswer = Promise.withResolvers<void>();
+    let looks = 0;
+    const relay = startRelay({
+      source: {
+        async drain(publishAll) {
+          looks += 1;
+          if (looks > 1) return source.drain(publishAll);
+          looking.resolve();
+          await mayAnswer.promise;
+          // It saw nothing before the events came.
+          return 0;
+        },
+      },
+      publish,
+      onFailure: failures().onFailure,
+      everyMs: anHourMs,
+    });
+    await looking.promise;
+    waiting.push(...events);
+    relay.nudge();
+    mayAnswer.resolve();
+    await receives(2);
+    await relay.stop();
+    expect(published).toEqual(events);
+  });
+
+  it('stops after it has published what was appended before', async () => {
+    const events = someEvents(9);
+    const { source, waiting } = anOutbox(events.slice(0, 1));
+    const { publish, published, receives } = aBus();
+    const relay = startRelay({ source, publish, onFailure: failures().onFailure, everyMs: anHourMs });
+    await receives(1);
+    waiting.push(...events.slice(1));
+    await relay.stop();
+    expect(published).toEqual(events);
+  });
+
+  it('stops while nothing can be published, and the events stay', async () => {
+    const events = someEvents(2);
+    const { source, waiting } = anOutbox([...events]);
+    const { bus, publish } = aBus();
+    const { onFailure, told, next } = failures();
+    bus.isUp = false;
+    const relay = startRelay({ source, publish, onFailure, everyMs: anHourMs });
+    await next();
+    await relay.stop();
+    expect(waiting).toEqual(events);
+    expect(told).toHaveLength(2);
+  });
+});

@@ -1,0 +1,48 @@
+import { readEnvironment } from '@clinical-launch/service';
+import { Type } from 'typebox';
+
+export type IdentityProviderConfig = {
+  /** Where callers reach the platform; the issuers are below it. */
+  readonly publicUrl: string;
+  /** APP_ID_URI: the audience of the access tokens, and what the scope `<APP_ID_URI>/.default` starts with. */
+  readonly audience: string;
+  readonly isProduction: boolean;
+  /** How long a signing key signs before the next one does. */
+  readonly keyRotationDays: number;
+};
+
+/**
+ * The environment of the identity provider.
+ * In production its address must be https: secrets and tokens travel over it (RFC 6749 section 3.2).
+ */
+export function identityProviderEnvironment({ isProduction }: { isProduction: boolean }) {
+  return Type.Object({
+    PUBLIC_URL: Type.String({
+      pattern: isProduction ? '^https://[^?#\\s]*[^/?#\\s]$' : '^https?://[^?#\\s]*[^/?#\\s]$',
+      description: `must be an ${isProduction ? 'https' : 'http or https'} address without a slash at its end`,
+    }),
+    AUDIENCE: Type.String({
+      default: 'api://clinical-launch',
+      pattern: '^[!#-\\[\\]-~]*[!#-.0-\\[\\]-~]$',
+      description: 'must be an APP_ID_URI: no spaces or quotes, and no slash at its end',
+    }),
+    KEY_ROTATION_DAYS: Type.Integer({ default: 30, minimum: 1, maximum: 365 }),
+  });
+}
+
+/**
+ * Reads the configuration of the identity provider from environment variables.
+ * @throws TypeError that names every faulty variable at once.
+ */
+export function readIdentityProviderConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+): IdentityProviderConfig {
+  const isProduction = environment.NODE_ENV === 'production';
+  const read = readEnvironment(identityProviderEnvironment({ isProduction }), environment);
+  return {
+    publicUrl: read.PUBLIC_URL,
+    audience: read.AUDIENCE,
+    isProduction,
+    keyRotationDays: read.KEY_ROTATION_DAYS,
+  };
+}

@@ -1,0 +1,32 @@
+import { readForm, ServiceError } from '@clinical-launch/service';
+import type { Request, Response } from 'express';
+import { TokenRefusal } from '../errors.ts';
+
+const formLimitBytes = 8 * 1024;
+
+/** Reads the form of a token request. @throws TokenRefusal 400, and 413 for more than 8 KiB. */
+export async function readTokenForm(request: Request, response: Response): Promise<URLSearchParams> {
+  try {
+    return await readForm(request, response, formLimitBytes);
+  } catch (cause) {
+    if (!(cause instanceof ServiceError) || cause.status >= 500) throw cause;
+    // RFC 6749 section 5.2 has a 400 for what HTTP would call 415.
+    const reason = cause.status === 413 ? 'body_too_large' : 'not_a_form';
+    throw new TokenRefusal(reason, { headers: cause.headers, cause });
+  }
+}
+
+/**
+ * Picks the named parameters of a form. Unknown ones are ignored, one without a value is absent (RFC 6749
+ * section 3.2).
+ * @throws TokenRefusal when one of the named is sent more than once
+ */
+export function pickParameters(form: URLSearchParams, names: readonly string[]): Map<string, string> {
+  const picked = new Map<string, string>();
+  for (const name of names) {
+    const [value = '', ...more] = form.getAll(name);
+    if (more.length > 0) throw new TokenRefusal('repeated_parameter');
+    if (value !== '') picked.set(name, value);
+  }
+  return picked;
+}

@@ -1,0 +1,151 @@
+import type { Sealer } from '@clinical-launch/contracts';
+import type { Clock, Logger } from '@clinical-launch/service';
+import type { Storage } from '@clinical-launch/storage';
+import { type JWK, SignJWT } from 'jose';
+import type { AccessTokenClaims } from '../domain/access-token.ts';
+import type { IssuingRealm, Realms } from '../domain/realms.ts';
+import {
+  isIdle,
+  keyStateAt,
+  keysReadEveryMs,
+  keysThat,
+  keysTrustedForMs,
+  planKeys,
+} from '../domain/signing-key-lifecycle.ts';
+import { keysOutOfReach } from '../errors.ts';
+import { createKeyPair, openPrivateKey, type PrivateKey } from './key-pairs.ts';
+import { type KeptKey, openSigningKeyTable, type SigningKeyTable } from './signing-key-table.ts';
+
+type KeyRingParts = {
+  readonly realms: Realms;
+  readonly rotateEveryDays: number;
+  readonly storage: Storage;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+type KnownKeys = {
+  readonly keys: readonly KeptKey[];
+  readonly privateKeys: ReadonlyMap<string, PrivateKey>;
+  readonly readAt: number;
+};
+
+const readAgainAfterFailureMs = 5000;
+
+/**
+ * The signing keys as this replica knows them: read again on use when a minute has passed, made and removed when the
+ * lifecycle says so, each private key opened once. While the database is away the known keys go on signing, but not
+ * for so long that another replica could have replaced them.
+ */
+export class KeyRing {
+  readonly #parts: KeyRingParts;
+  #table: SigningKeyTable | undefined;
+  #known: KnownKeys = { keys: [], privateKeys: new Map(), readAt: Number.NEGATIVE_INFINITY };
+  #readAgainAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(parts: KeyRingParts) {
+    this.#parts = parts;
+  }
+
+  /** Opens the table and sees to it that every realm has a key that signs. @throws Error when it cannot. */
+  async start(): Promise<void> {
+    this.#table = await openSigningKeyTable(this.#parts.storage);
+    await this.#read(this.#table);
+  }
+
+  /** Signs an access token (RFC 9068 section 2.1). @throws ServiceError 503 when the keys are out of reach. */
+  async sign(realm: IssuingRealm, claims: AccessTokenClaims): Promise<string> {
+    const known = await this.#upToDate();
+    const [key] = keysThat('signs', keysOf(realm, known.keys), this.#parts.clock.now());
+    const privateKey = key === undefined ? undefined : known.privateKeys.get(key.kid);
+    if (key === undefined || privateKey === undefined) {
+      throw new Error(`The realm ${realm.name} has no key that signs`);
+    }
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: key.algorithm, typ: 'at+jwt', kid: key.kid })
+      .sign(privateKey);
+  }
+
+  /** The public keys that verify what a realm signed, and will sign. @throws ServiceError 503 as `sign` does. */
+  async publicKeys(realm: IssuingRealm): Promise<JWK[]> {
+    const { keys } = await this.#upToDate();
+    const published = keysThat('isPublished', keysOf(realm, keys), this.#parts.clock.now());
+    return published.map(({ publicJwk }) => publicJwk);
+  }
+
+  async #upToDate(): Promise<KnownKeys> {
+    if (this.#parts.clock.now() >= this.#readAgainAt) {
+      this.#reading ??= this.#tryToRead().finally(() => {
+        this.#reading = undefined;
+      });
+      await this.#reading;
+    }
+    return this.#known;
+  }
+
+  async #tryToRead(): Promise<void> {
+    const { clock, logger } = this.#parts;
+    if (this.#table === undefined) throw new TypeError('Start the service before it is used');
+    try {
+      await this.#read(this.#table);
+    } catch (cause) {
+      if (clock.now() - this.#known.readAt >= keysTrustedForMs) throw keysOutOfReach(cause);
+      logger.error({ err: cause }, 'the signing keys could not be read; those known go on');
+      this.#readAgainAt = clock.now() + readAgainAfterFailureMs;
+    }
+  }
+
+  async #read(table: SigningKeyTable): Promise<void> {
+    const readAt = this.#parts.clock.now();
+    let keys = await table.read();
+    if (this.#plansFor(keys, readAt).some(({ plan }) => !isIdle(plan))) keys = await this.#change(table);
+    const privateKeys = await this.#openNew(keys, readAt);
+    this.#known = { keys, privateKeys, readAt };
+    this.#readAgainAt = readAt + keysReadEveryMs;
+  }
+
+  #plansFor(keys: readonly KeptKey[], now: number) {
+    const { realms, rotateEveryDays } = this.#parts;
+    return [...realms.values()].map((realm) => {
+      const { signingAlgorithm: algorithm, accessTokenSeconds } = realm;
+      const policy = { algorithm, accessTokenSeconds, rotateEveryDays };
+      return { realm, plan: planKeys(keysOf(realm, keys), policy, now) };
+    });
+  }
+
+  #change(table: SigningKeyTable): Promise<KeptKey[]> {
+    const { clock, logger, sealer } = this.#parts;
+    return table.change(async (kept) => {
+      for (const { realm, plan } of this.#plansFor(kept.keys, clock.now())) {
+        await kept.prolong(plan.prolong, realm.accessTokenSeconds);
+        await kept.remove(plan.remove);
+        if (plan.create === undefined) continue;
+        const about = { realm: realm.name, algorithm: realm.signingAlgorithm };
+        const { signsFrom } = plan.create;
+        const pair = await createKeyPair(about, sealer);
+        await kept.insert({ ...about, ...pair, signsFrom, longestTokenSeconds: realm.accessTokenSeconds });
+        logger.info({ ...about, kid: pair.kid, signsFrom: new Date(signsFrom) }, 'made a signing key');
+      }
+    });
+  }
+
+  /** Private keys that sign or will; those that are open already are kept. */
+  async #openNew(keys: readonly KeptKey[], now: number): Promise<Map<string, PrivateKey>> {
+    const signing = [...this.#parts.realms.values()].flatMap((realm) => {
+      const ofRealm = keysOf(realm, keys);
+      return ofRealm.filter((key) => ['next', 'current'].includes(keyStateAt(key, ofRealm, now)));
+    });
+    const opened = signing.map(async (key) => {
+      const privateKey =
+        this.#known.privateKeys.get(key.kid) ?? (await openPrivateKey(key, this.#parts.sealer));
+      return [key.kid, privateKey] as const;
+    });
+    return new Map(await Promise.all(opened));
+  }
+}
+
+function keysOf(realm: IssuingRealm, keys: readonly KeptKey[]): KeptKey[] {
+  return keys.filter((key) => key.realm === realm.name);
+}

@@ -1,0 +1,123 @@
+import type { Storage } from '@clinical-launch/storage';
+import type { JWK } from 'jose';
+import { type ColumnType, type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import type { SigningAlgorithm } from '../domain/realms.ts';
+import type { KeyTimes } from '../domain/signing-key-lifecycle.ts';
+
+const schema = 'identity_provider';
+
+type Tables = {
+  signing_key: {
+    kid: string;
+    realm: string;
+    algorithm: SigningAlgorithm;
+    public_jwk: ColumnType<JWK, ReturnType<typeof asJson>, never>;
+    sealed_private_jwk: string;
+    signs_from: ColumnType<Date, Date, never>;
+    longest_token_seconds: number;
+  };
+};
+
+const migrations: Readonly<Record<string, Migration>> = {
+  '0001-signing-key': {
+    async up(db) {
+      // One key at a time begins to sign in a realm; the constraint holds it whatever the lock does.
+      await sql`create table ${sql.id(schema)}.signing_key (
+        kid text primary key,
+        realm text not null,
+        algorithm text not null,
+        public_jwk jsonb not null,
+        sealed_private_jwk text not null,
+        signs_from timestamptz not null,
+        longest_token_seconds integer not null,
+        unique (realm, signs_from)
+      )`.execute(db);
+    },
+  },
+};
+
+/** A kept key pair. Its private part is sealed; its public part is as it is published. */
+export type KeptKey = KeyTimes & {
+  readonly realm: string;
+  readonly publicJwk: JWK;
+  readonly sealedPrivateJwk: string;
+};
+
+export type SigningKeyChange = (table: {
+  /** All keys, as they are under the lock. */
+  readonly keys: readonly KeptKey[];
+  insert(key: KeptKey): Promise<void>;
+  prolong(kids: readonly string[], longestTokenSeconds: number): Promise<void>;
+  remove(kids: readonly string[]): Promise<void>;
+}) => Promise<void>;
+
+/** The key pairs of all realms, as every replica sees them. */
+export type SigningKeyTable = {
+  read(): Promise<KeptKey[]>;
+  /** Changes the table, one replica at a time, all of it or nothing. Resolves with the keys that are kept then. */
+  change(make: SigningKeyChange): Promise<KeptKey[]>;
+};
+
+/** Opens the service's schema, at its newest migration. */
+export async function openSigningKeyTable(storage: Storage): Promise<SigningKeyTable> {
+  const database = await storage.open<Tables>(schema, migrations);
+  return {
+    read: () => readKeys(database),
+    change: (make) =>
+      database.transaction().execute(async (transaction) => {
+        // The second of two replicas that start together waits here, and then finds the keys that the first made.
+        await sql`select pg_advisory_xact_lock(hashtext(${`${schema}.signing_key`}))`.execute(transaction);
+        await make({ keys: await readKeys(transaction), ...changesOn(transaction) });
+        return readKeys(transaction);
+      }),
+  };
+}
+
+async function readKeys(database: Kysely<Tables>): Promise<KeptKey[]> {
+  const rows = await database.selectFrom('signing_key').selectAll().orderBy('signs_from').execute();
+  return rows.map((row) => ({
+    kid: row.kid,
+    realm: row.realm,
+    algorithm: row.algorithm,
+    publicJwk: row.public_jwk,
+    sealedPrivateJwk: row.sealed_private_jwk,
+    signsFrom: row.signs_from.getTime(),
+    longestTokenSeconds: row.longest_token_seconds,
+  }));
+}
+
+function changesOn(database: Kysely<Tables>) {
+  return {
+    async insert(key: KeptKey) {
+      await database
+        .insertInto('signing_key')
+        .values({
+          kid: key.kid,
+          realm: key.realm,
+          algorithm: key.algorithm,
+          public_jwk: asJson(key.publicJwk),
+          sealed_private_jwk: key.sealedPrivateJwk,
+          signs_from: new Date(key.signsFrom),
+          longest_token_seconds: key.longestTokenSeconds,
+        })
+        .execute();
+    },
+    async prolong(kids: readonly string[], longestTokenSeconds: number) {
+      if (kids.length === 0) return;
+      await database
+        .updateTable('signing_key')
+        .set({ longest_token_seconds: longestTokenSeconds })
+        .where('kid', 'in', kids)
+        .execute();
+    },
+    async remove(kids: readonly string[]) {
+      if (kids.length === 0) return;
+      await database.deleteFrom('signing_key').where('kid', 'in', kids).execute();
+    },
+  };
+}
+
+function asJson(value: JWK) {
+  return sql<JWK>`${JSON.stringify(value)}::jsonb`;
+}

@@ -1,0 +1,190 @@
+import { createAccessTokenVerifier } from '@clinical-launch/service';
+import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
+import { TestClock } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
+import { aClient, audience, record, runIdentityProvider, scope } from './running-identity-provider.ts';
+
+const clock = new TestClock();
+const awkwardSecret = 'with: a+b %41 & é=/';
+const clients = [aClient(), aClient({ clientId: 'awkward', secret: awkwardSecret })];
+const algorithms = { 'north-rs': 'RS256', 'north-es': 'ES256', 'north/ed': 'EdDSA' } as const;
+const realms = Object.entries(algorithms).map(([realm, signingAlgorithm]) => ({
+  realm,
+  signingAlgorithm,
+  clients,
+}));
+const realmNames = Object.entries(algorithms).map(([realm, algorithm]) => ({ realm, algorithm }));
+
+let storage: Storage;
+let running: Awaited<ReturnType<typeof runIdentityProvider>>;
+beforeAll(async () => {
+  storage = await openEmbeddedStorage();
+  running = await runIdentityProvider({ clock, storage, realms });
+});
+afterAll(async () => {
+  await running.stop();
+  await storage.close();
+});
+
+async function verifyByPublishedKeys(token: string, jwksUri: string | undefined, issuer: string) {
+  const keys = createRemoteJWKSet(new URL(String(jwksUri)));
+  return jwtVerify(token, keys, { issuer, audience, typ: 'at+jwt', currentDate: new Date(clock.now()) });
+}
+
+describe('an off-the-shelf client', () => {
+  const methods = { post: openid.ClientSecretPost, basic: openid.ClientSecretBasic };
+
+  it.each(realmNames)(
+    'openid-client gets a token of $algorithm from the issuer alone',
+    async ({ realm, algorithm }) => {
+      const issuer = running.issuer(realm);
+      for (const [name, method] of Object.entries(methods)) {
+        const client = await openid.discovery(new URL(issuer), 'awkward', undefined, method(awkwardSecret), {
+          execute: [openid.allowInsecureRequests],
+        });
+        const answer = await openid.clientCredentialsGrant(client, { scope });
+        expect({ name, expiresIn: answer.expires_in }).toEqual({ name, expiresIn: 3600 });
+        const { jwks_uri } = client.serverMetadata();
+        const { payload, protectedHeader } = await verifyByPublishedKeys(
+          answer.access_token,
+          jwks_uri,
+          issuer,
+        );
+        expect(payload.sub).toBe('awkward');
+        expect(protectedHeader.alg).toBe(algorithm);
+      }
+    },
+  );
+
+  it('openid-client reads the error of a wrong secret', async () => {
+    const client = await openid.discovery(
+      new URL(running.issuer('north-rs')),
+      'awkward',
+      undefined,
+      openid.ClientSecretPost('wrong'),
+      { execute: [openid.allowInsecureRequests] },
+    );
+    await expect(openid.clientCredentialsGrant(client, { scope })).rejects.toMatchObject({
+      error: 'invalid_client',
+      status: 401,
+    });
+  });
+
+  it.each([oauth.ClientSecretPost(awkwardSecret), oauth.ClientSecretBasic(awkwardSecret)])(
+    'oauth4webapi gets a token from the issuer alone (authentication %#)',
+    async (authentication) => {
+      const insecure = { [oauth.allowInsecureRequests]: true };
+      const issuer = new URL(running.issuer('north/ed'));
+      const server = await oauth.processDiscoveryResponse(
+        issuer,
+        await oauth.discoveryRequest(issuer, insecure),
+      );
+      const client = { client_id: 'awkward' };
+      const response = await oauth.clientCredentialsGrantRequest(
+        server,
+        client,
+        authentication,
+        { scope },
+        insecure,
+      );
+      const answer = await oauth.processClientCredentialsResponse(server, client, response);
+      expect(answer.token_type).toBe('bearer');
+      const { payload } = await verifyByPublishedKeys(answer.access_token, server.jwks_uri, issuer.href);
+      expect(payload.scp).toEqual(['ocs-launch.write']);
+    },
+  );
+
+  it("our own services' verifier accepts the token, by discovery and by key address", async () => {
+    const { access_token } = await running.idp.token('north-es');
+    const issuer = running.issuer('north-es');
+    const jwksUri = `${running.url}/idp/north-es/discovery/v2.0/keys`;
+    for (const known of [{}, { jwksUri }]) {
+      const policy = {
+        issuer,
+        audiences: [audience],
+        rightClaims: ['scope', 'scp', 'roles'] as const,
+        requiresAccessTokenType: true,
+        ...known,
+      };
+      const verifier = createAccessTokenVerifier({ issuers: [policy], clock });
+      const caller = await verifier.verify(`Bearer ${String(access_token)}`);
+      expect(caller).toMatchObject({ issuer, clientId: 'pms-north' });
+      expect([...caller.rights]).toEqual(['ocs-launch.write']);
+    }
+  });
+});
+
+describe('GET {issuer}/.well-known/openid-configuration', () => {
+  const discovery = '/v2.0/.well-known/openid-configuration';
+
+  it('tells what exists and nothing else', async () => {
+    const response = await running.idp.get(`/north/ed${discovery}`);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+    expect(record(await response.json())).toEqual({
+      issuer: `${running.url}/idp/north/ed/v2.0`,
+      token_endpoint: `${running.url}/idp/north/ed/oauth2/v2.0/token`,
+      jwks_uri: `${running.url}/idp/north/ed/discovery/v2.0/keys`,
+      grant_types_supported: ['client_credentials'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      scopes_supported: ['api://clinical-launch/.default'],
+      response_types_supported: [],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['EdDSA'],
+    });
+  });
+
+  it.each(['/north/ed', '/NORTH/Ed', '/tfp/north/ed', '/TFP/North/ED'])(
+    'writes the issuer one way, asked at %s',
+    async (realm) => {
+      const response = await running.idp.get(`${realm}${discovery}`);
+      expect(record(await response.json()).issuer).toBe(running.issuer('north/ed'));
+    },
+  );
+
+  it.each([discovery, '/discovery/v2.0/keys'])(
+    'is 404 for an unknown realm and 405 for a POST at %s',
+    async (path) => {
+      expect((await running.idp.get(`/nowhere${path}`)).status).toBe(404);
+      const posted = await running.idp.postForm(`/north/ed${path}`, {});
+      expect(posted.status).toBe(405);
+      expect(posted.headers.get('allow')).toBe('GET, HEAD');
+    },
+  );
+});
+
+describe('GET /{realm}/discovery/v2.0/keys', () => {
+  const publicMembers = {
+    RS256: ['alg', 'e', 'kid', 'kty', 'n', 'use'],
+    ES256: ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'],
+    EdDSA: ['alg', 'crv', 'kid', 'kty', 'use', 'x'],
+  };
+
+  it.each(realmNames)(
+    'holds the public members of the $algorithm key and no others',
+    async ({ realm, algorithm }) => {
+      const response = await running.idp.get(`/${realm}/discovery/v2.0/keys`);
+      expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+      const { keys } = await running.idp.keySet(realm);
+      expect(keys).toHaveLength(1);
+      expect(Object.keys(keys[0] ?? {}).toSorted()).toEqual(publicMembers[algorithm]);
+      expect(keys[0]).toMatchObject({ alg: algorithm, use: 'sig' });
+    },
+  );
+
+  it('names each key of every realm differently', async () => {
+    const sets = await Promise.all(realmNames.map(({ realm }) => running.idp.keySet(realm)));
+    const kids = sets.flatMap(({ keys }) => keys.map(({ kid }) => kid));
+    expect(new Set(kids).size).toBe(3);
+  });
+
+  it("does not verify another realm's token", async () => {
+    const { access_token } = await running.idp.token('north-rs');
+    const jwksUri = `${running.url}/idp/north-es/discovery/v2.0/keys`;
+    await expect(
+      verifyByPublishedKeys(String(access_token), jwksUri, running.issuer('north-rs')),
+    ).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
+  });
+});

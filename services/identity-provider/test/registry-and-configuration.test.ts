@@ -1,0 +1,115 @@
+import { parseRegistry } from '@clinical-launch/contracts';
+import { describe, expect, it } from '@jest/globals';
+import {
+  assertProductionRegistry,
+  createClientSecret,
+  hashClientSecret,
+  productionRegistryProblems,
+  readIdentityProviderConfig,
+} from '../src/index.ts';
+import { aClient } from './running-identity-provider.ts';
+
+describe('a client secret', () => {
+  it('is kept as its SHA-256 (FIPS 180-2 example "abc")', () => {
+    expect(hashClientSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  it('is made of 256 random bits that need no escaping anywhere', () => {
+    const made = Array.from({ length: 100 }, () => createClientSecret());
+    for (const secret of made) {
+      expect(secret).toMatch(/^[A-Za-z0-9_-]{43}$/);
+      expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
+    }
+    expect(new Set(made).size).toBe(100);
+  });
+
+  it('asks its source for 32 bytes and uses every one', () => {
+    const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
+    const secret = createClientSecret((size) => bytes.subarray(0, size));
+    expect(Buffer.from(secret, 'base64url')).toEqual(bytes);
+  });
+});
+
+describe('a registry for production', () => {
+  const registry = (...clients: Record<string, unknown>[]) =>
+    parseRegistry({
+      realms: [
+        { realm: 'empty', clients: [] },
+        { realm: 'north', clients },
+      ],
+    });
+
+  it('is accepted with secrets of its own', () => {
+    expect(productionRegistryProblems(registry(aClient({ secret: createClientSecret() })))).toEqual([]);
+  });
+
+  it.each([
+    'pms-demo',
+    'pms-other',
+    'pms-noscope',
+    'pms-limited',
+    'host-demo',
+    'audit-demo',
+    'partner-demo',
+    'partner-standard',
+    'partner-native',
+  ])('is refused with the demo client %s', (clientId) => {
+    expect(productionRegistryProblems(registry(aClient({ clientId })))).toEqual([
+      'realms[1].clients[0].clientId is a client of the demo',
+    ]);
+  });
+
+  it('is refused with every problem named at once, and no value of it', () => {
+    const demo = { sha256: hashClientSecret('host-demo-secret') };
+    const refused = registry(
+      aClient({ clientId: 'pms-demo', secret: 'pms-demo-secret' }),
+      aClient({ secrets: [{ sha256: hashClientSecret(createClientSecret()) }, demo] }),
+    );
+    expect(() => assertProductionRegistry(refused)).toThrow(
+      [
+        'The configuration cannot be used:',
+        'realms[1].clients[0].clientId is a client of the demo',
+        'realms[1].clients[0].secrets[0] is a secret of the demo',
+        'realms[1].clients[1].secrets[1] is a secret of the demo',
+      ].join('\n  '),
+    );
+  });
+});
+
+describe('the environment', () => {
+  it('needs the public address alone', () => {
+    expect(readIdentityProviderConfig({ PUBLIC_URL: 'http://localhost:8080' })).toEqual({
+      publicUrl: 'http://localhost:8080',
+      audience: 'api://clinical-launch',
+      isProduction: false,
+      keyRotationDays: 30,
+    });
+  });
+
+  it('sets the audience and the rotation', () => {
+    const read = readIdentityProviderConfig({
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://launch.example/platform',
+      AUDIENCE: 'https://api.example',
+      KEY_ROTATION_DAYS: '7',
+    });
+    expect(read).toEqual({
+      publicUrl: 'https://launch.example/platform',
+      audience: 'https://api.example',
+      isProduction: true,
+      keyRotationDays: 7,
+    });
+  });
+
+  it('is refused with every fault named at once, and no value of it', () => {
+    const faulty = { PUBLIC_URL: 'https://secret.example/', AUDIENCE: 'two words', KEY_ROTATION_DAYS: '0' };
+    const read = () => readIdentityProviderConfig(faulty);
+    for (const variable of Object.keys(faulty)) expect(read).toThrow(variable);
+    expect(read).not.toThrow('secret.example');
+  });
+
+  it('must have an https address in production', () => {
+    const environment = { NODE_ENV: 'production', PUBLIC_URL: 'http://launch.example' };
+    expect(() => readIdentityProviderConfig(environment)).toThrow('PUBLIC_URL must be an https address');
+  });
+});

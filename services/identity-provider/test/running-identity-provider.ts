@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { createSealer, parseRegistry, type Sealer } from '@clinical-launch/contracts';
+import type { Outbox } from '@clinical-launch/events';
+import { createRouter, issuerOf } from '@clinical-launch/service';
+import type { Storage } from '@clinical-launch/storage';
+import { createTestBacking, serveForTest, type TestClock } from '@clinical-launch/testing';
+import type { Router } from 'express';
+import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import { hashClientSecret, identityProvider } from '../src/index.ts';
+
+export const audience = 'api://clinical-launch';
+export const scope = `${audience}/.default`;
+
+/** One for all replicas of a test file, as it is in a deployment. */
+const deploymentSealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
+
+/** A registered client with one live secret. */
+export function aClient({ secret = 'a secret of this client', ...overrides }: Record<string, unknown> = {}) {
+  return {
+    clientId: 'pms-north',
+    name: 'PMS North',
+    secrets: [{ sha256: hashClientSecret(String(secret)) }],
+    scopes: ['ocs-launch.write'],
+    ...overrides,
+  };
+}
+
+type RunOptions = {
+  readonly clock: TestClock;
+  readonly storage: Storage;
+  readonly realms: readonly Record<string, unknown>[];
+  readonly replicas?: number;
+  readonly events?: Outbox;
+  readonly sealer?: Sealer;
+  readonly isProduction?: boolean;
+};
+
+/** Serves the identity provider at `/idp`, and further replicas of it on the same storage at `/idp-2`, `/idp-3`, ... */
+export async function runIdentityProvider({
+  clock,
+  storage,
+  realms,
+  replicas = 1,
+  isProduction = false,
+  ...given
+}: RunOptions) {
+  const backing = createTestBacking(clock);
+  const { events = backing.bus, sealer = deploymentSealer } = given;
+  // The issuer holds the address, which is known only when the server listens.
+  const addressed: Router[] = [];
+  const mounts = Array.from({ length: replicas }, (_, index) => {
+    const router = createRouter();
+    router.use((request, response, next) => addressed[index]?.(request, response, next));
+    return { path: index === 0 ? '/idp' : `/idp-${index + 1}`, service: { name: 'addressed', router } };
+  });
+  const server = await serveForTest({ mounts, backing });
+  const config = { publicUrl: server.url, audience, isProduction, keyRotationDays: 30 };
+  const services = mounts.map(() =>
+    identityProvider(config, { ...backing, events, storage, sealer, registry: parseRegistry({ realms }) }),
+  );
+  await Promise.all(services.map(async (service) => service.start?.())).catch(async (error: unknown) => {
+    await server.stop();
+    throw error;
+  });
+  addressed.push(...services.map(({ router }) => router));
+  const [first, ...others] = mounts.map(({ path }) => clientOf(`${server.url}${path}`));
+  if (first === undefined) throw new TypeError('At least one replica');
+  return {
+    ...server,
+    ...backing,
+    idp: first,
+    others,
+    issuer: (realm: string) => issuerOf(server.url, realm),
+  };
+}
+
+type Form = Record<string, string> | [string, string][];
+
+/** What a test asks of one replica, over HTTP. */
+function clientOf(base: string) {
+  const postForm = (path: string, form: Form, headers: Record<string, string> = {}) =>
+    fetch(`${base}${path}`, { method: 'POST', body: new URLSearchParams(form), headers });
+  return {
+    base,
+    postForm,
+    get: (path: string, init: RequestInit = {}) => fetch(`${base}${path}`, init),
+    async token(realm: string, form: Record<string, string> = {}): Promise<Record<string, unknown>> {
+      const response = await postForm(`/${realm}/oauth2/v2.0/token`, { ...tokenForm(), ...form });
+      return { status: response.status, ...record(await response.json()) };
+    },
+    async keySet(realm: string): Promise<JSONWebKeySet> {
+      const response = await fetch(`${base}/${realm}/discovery/v2.0/keys`);
+      const body = record(await response.json());
+      if (!Array.isArray(body.keys)) throw new TypeError('not a key set');
+      return { keys: body.keys };
+    },
+  };
+}
+
+/** The form of a token request that is in order. */
+export function tokenForm() {
+  return {
+    grant_type: 'client_credentials',
+    client_id: 'pms-north',
+    client_secret: 'a secret of this client',
+    scope,
+  };
+}
+
+/** The Authorization header of RFC 6749 section 2.3.1. */
+export function basic(clientId: string, clientSecret: string): string {
+  const encode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
+  return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString('base64')}`;
+}
+
+/** Verifies an access token against a key set at a moment, as a resource server would. */
+export async function verifyToken(
+  token: unknown,
+  { keySet, issuer, clock }: { keySet: JSONWebKeySet; issuer: string; clock: TestClock },
+): Promise<{ claims: JWTPayload; header: Record<string, unknown> }> {
+  const { payload, protectedHeader } = await jwtVerify(String(token), createLocalJWKSet(keySet), {
+    issuer,
+    audience,
+    typ: 'at+jwt',
+    currentDate: new Date(clock.now()),
+  });
+  return { claims: payload, header: { ...protectedHeader } };
+}
+
+export function record(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) throw new TypeError('not an object');
+  return { ...value };
+}

@@ -1,0 +1,248 @@
+import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
+import { TestClock } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { hashClientSecret } from '../src/index.ts';
+import {
+  aClient,
+  basic,
+  record,
+  runIdentityProvider,
+  scope,
+  tokenForm,
+} from './running-identity-provider.ts';
+
+const clock = new TestClock();
+const realms = [{ realm: 'north', clients: [aClient(), aClient({ clientId: 'public', secrets: [] })] }];
+const path = '/north/oauth2/v2.0/token';
+
+let storage: Storage;
+let running: Awaited<ReturnType<typeof runIdentityProvider>>;
+beforeAll(async () => {
+  storage = await openEmbeddedStorage();
+  running = await runIdentityProvider({ clock, storage, realms });
+});
+afterAll(async () => {
+  await running.stop();
+  await storage.close();
+});
+
+type Sent = {
+  readonly form?: Record<string, string> | [string, string][];
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+};
+type Answer = { readonly status: number; readonly error: string; readonly reason: string };
+
+const changed = (change: Record<string, string>): Sent => ({ form: { ...tokenForm(), ...change } });
+const without = (name: string): Sent => ({
+  form: Object.entries(tokenForm()).filter(([key]) => key !== name),
+});
+const twice = (name: string, value: string): Sent => ({
+  form: [...Object.entries(tokenForm()), [name, value]],
+});
+const typed = (type: string, body = 'a=b'): Sent => ({ body, headers: { 'content-type': type } });
+
+const byHeader = { grant_type: 'client_credentials', scope };
+const ours = { authorization: basic('pms-north', 'a secret of this client') };
+const formType = 'application/x-www-form-urlencoded';
+const secretHash = hashClientSecret('a secret of this client');
+
+/** Status, `error`, and the reason that the audit trail is told; then the requests that are answered so. */
+const refusals: [number, string, string, Record<string, Sent>][] = [
+  [
+    400,
+    'invalid_request',
+    'missing_grant_type',
+    { 'grant_type is missing': without('grant_type'), 'grant_type is empty': changed({ grant_type: '' }) },
+  ],
+  [
+    400,
+    'unsupported_grant_type',
+    'unsupported_grant_type',
+    {
+      'the grant is not offered': changed({ grant_type: 'password' }),
+      'the grant is called as a property of objects': changed({ grant_type: 'constructor' }),
+    },
+  ],
+  [
+    400,
+    'invalid_request',
+    'repeated_parameter',
+    {
+      'grant_type is repeated': twice('grant_type', 'client_credentials'),
+      'client_id is repeated': twice('client_id', 'pms-north'),
+      'client_secret is repeated': twice('client_secret', 'a secret of this client'),
+      'scope is repeated': twice('scope', scope),
+      'scope is repeated without a value': twice('scope', ''),
+    },
+  ],
+  [
+    400,
+    'invalid_scope',
+    'wrong_scope',
+    {
+      'scope is missing': without('scope'),
+      'scope is empty': changed({ scope: '' }),
+      'scope names the right itself': changed({ scope: 'ocs-launch.write' }),
+      'scope asks for more besides': changed({ scope: `${scope} openid` }),
+      'scope is of another API': changed({ scope: 'api://other/.default' }),
+      'scope is in another case': changed({ scope: scope.toUpperCase() }),
+    },
+  ],
+  [
+    401,
+    'invalid_client',
+    'unknown_client',
+    {
+      'the client is unknown': changed({ client_id: 'nobody' }),
+      'the client id is in another case': changed({ client_id: 'PMS-North' }),
+    },
+  ],
+  [
+    401,
+    'invalid_client',
+    'wrong_secret',
+    {
+      'the secret is wrong': changed({ client_secret: 'guessed' }),
+      'the secret is the hash itself': changed({ client_secret: secretHash }),
+      'the client has no secret': changed({ client_id: 'public' }),
+    },
+  ],
+  [
+    401,
+    'invalid_client',
+    'no_authentication',
+    {
+      'client_secret is missing': without('client_secret'),
+      'client_secret is empty': changed({ client_secret: '' }),
+      'client_id is missing': without('client_id'),
+      'there are no credentials': { form: byHeader },
+    },
+  ],
+  [
+    400,
+    'invalid_request',
+    'two_authentications',
+    {
+      'the credentials are sent in both ways': { form: tokenForm(), headers: ours },
+      'header and body name two clients': { form: { ...byHeader, client_id: 'public' }, headers: ours },
+    },
+  ],
+  [
+    400,
+    'invalid_request',
+    'not_a_form',
+    {
+      'the body is JSON': typed('application/json', JSON.stringify(tokenForm())),
+      'the body has no type': { body: 'a=b' },
+      'the form is in another charset': typed(`${formType}; charset=utf-16`),
+      'the form is not UTF-8': typed(formType, '\xff'),
+      'the form is compressed': {
+        body: 'a=b',
+        headers: { 'content-type': formType, 'content-encoding': 'gzip' },
+      },
+    },
+  ],
+  [
+    413,
+    'invalid_request',
+    'body_too_large',
+    { 'the body has over 8 KiB': typed(formType, 'y'.repeat(8193)) },
+  ],
+];
+
+const cases = refusals.flatMap(([status, error, reason, requests]) =>
+  Object.entries(requests).map(([when, sent]) => ({ when, sent, status, error, reason })),
+);
+
+const headers = [
+  { when: 'names an unknown client', authorization: basic('nobody', 'guessed'), reason: 'unknown_client' },
+  { when: 'has a wrong secret', authorization: basic('pms-north', 'guessed'), reason: 'wrong_secret' },
+  { when: 'has an empty secret', authorization: basic('pms-north', ''), reason: 'wrong_secret' },
+  { when: 'uses another scheme', authorization: 'Bearer abc', reason: 'malformed_authorization' },
+  { when: 'is not Base64', authorization: 'Basic a-b', reason: 'malformed_authorization' },
+  { when: 'has no colon', authorization: `Basic ${btoa('pms-north')}`, reason: 'malformed_authorization' },
+  {
+    when: 'is not form-urlencoded',
+    authorization: `Basic ${btoa('pms-north:50%')}`,
+    reason: 'malformed_authorization',
+  },
+];
+
+const post = ({ form, body = '', headers = {} }: Sent) =>
+  form === undefined
+    ? fetch(`${running.idp.base}${path}`, { method: 'POST', body: Buffer.from(body, 'latin1'), headers })
+    : running.idp.postForm(path, form, headers);
+
+async function expectRefusal(response: Response, { status, error, reason }: Answer): Promise<void> {
+  const body = record(await response.json());
+  expect({ status: response.status, error: body.error }).toEqual({ status, error });
+  expect(Object.keys(body)).toEqual(['error', 'error_description', 'correlation_id']);
+  expect(body.correlation_id).toBe(response.headers.get('x-correlation-id'));
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('pragma')).toBe('no-cache');
+  const event = running.published.find(({ correlationid }) => correlationid === body.correlation_id);
+  expect(event).toMatchObject({ type: 'access.token.refused.v1', data: { realm: 'north', status, reason } });
+}
+
+describe('a token request that is refused (RFC 6749 section 5.2)', () => {
+  it.each(cases)('is answered $status $error when $when', async ({ sent, ...answer }) => {
+    const response = await post(sent);
+    await expectRefusal(response, answer);
+    expect(response.headers.has('www-authenticate')).toBe(false);
+  });
+
+  it.each(headers)(
+    'is answered 401 with a challenge when its header $when',
+    async ({ authorization, reason }) => {
+      const response = await post({ form: byHeader, headers: { authorization } });
+      await expectRefusal(response, { status: 401, error: 'invalid_client', reason });
+      expect(response.headers.get('www-authenticate')).toBe('Basic realm="north", charset="UTF-8"');
+    },
+  );
+
+  it('is answered without a challenge when the header was right and something else was wrong', async () => {
+    const response = await post({ form: { ...byHeader, scope: 'other' }, headers: ours });
+    await expectRefusal(response, { status: 400, error: 'invalid_scope', reason: 'wrong_scope' });
+    expect(response.headers.has('www-authenticate')).toBe(false);
+  });
+
+  it('is answered alike for an unknown client and for a wrong secret', async () => {
+    const seen = async (sent: Sent) => {
+      const response = await post(sent);
+      const body = { ...record(await response.json()), correlation_id: '' };
+      const { 'x-correlation-id': _id, date: _date, ...rest } = Object.fromEntries(response.headers);
+      return { status: response.status, headers: rest, body };
+    };
+    expect(await seen(changed({ client_id: 'nobody' }))).toEqual(
+      await seen(changed({ client_secret: 'no' })),
+    );
+  });
+
+  it.each(['GET', 'PUT', 'DELETE', 'HEAD'])(
+    'is answered 405 with Allow when its method is %s',
+    async (method) => {
+      const response = await running.idp.get(path, { method });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe('POST');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+    },
+  );
+
+  it.each(['/nowhere', '/north/elsewhere', '/tfp', '/tfp/tfp/north', '/%00', '/north%20'])(
+    'is answered 404, and no event is written, when there is no realm %s',
+    async (realm) => {
+      const before = running.published.length;
+      const response = await running.idp.postForm(`${realm}/oauth2/v2.0/token`, tokenForm());
+      expect(response.status).toBe(404);
+      expect(record(await response.json()).error).toBe('not_found');
+      expect(running.published).toHaveLength(before);
+    },
+  );
+
+  it('is answered 400 when the path cannot be decoded', async () => {
+    const response = await running.idp.postForm('/%ff/oauth2/v2.0/token', tokenForm());
+    expect(response.status).toBe(400);
+  });
+});

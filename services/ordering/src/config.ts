@@ -1,0 +1,57 @@
+import { ConfigurationError, readEnvironment } from '@clinical-launch/service';
+import { Type } from 'typebox';
+import { readCatalogue } from './catalogue-file.ts';
+import type { Catalogue } from './domain/catalogue.ts';
+
+/** What the ordering service is given. */
+export type OrderingConfig = {
+  /** The address that browsers use, without a path: `https://launch.example.org` */
+  readonly publicUrl: string;
+  readonly catalogue: Catalogue;
+  /** IANA zone of the practices, which decides a patient's age. */
+  readonly timeZone: string;
+};
+
+const environmentSchema = Type.Object({
+  PUBLIC_URL: Type.String({
+    pattern: '^https?://[^/?#\\s]+$',
+    description: 'must be an origin, as https://launch.example',
+  }),
+  TIME_ZONE: Type.String({ default: 'Europe/London' }),
+  /** A catalogue other than the one that ships with the service. */
+  CATALOGUE_FILE: Type.Optional(Type.String()),
+});
+
+/**
+ * Reads the service's configuration from the environment, and the catalogue that it names.
+ * @throws ConfigurationError that names the faulty variables and prints no value.
+ */
+export function readOrderingConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+): OrderingConfig {
+  const { PUBLIC_URL, TIME_ZONE, CATALOGUE_FILE } = readEnvironment(environmentSchema, environment);
+  assertTimeZone(TIME_ZONE);
+  return Object.freeze({
+    publicUrl: PUBLIC_URL,
+    timeZone: TIME_ZONE,
+    catalogue: readCatalogueFor(CATALOGUE_FILE),
+  });
+}
+
+function readCatalogueFor(path: string | undefined): Catalogue {
+  try {
+    return readCatalogue(path);
+  } catch (cause) {
+    // The faults of a catalogue name paths in it, never a value of the environment.
+    const said = cause instanceof TypeError ? cause.message : 'cannot be read as JSON';
+    throw new ConfigurationError([`CATALOGUE_FILE ${said}`], { cause });
+  }
+}
+
+function assertTimeZone(timeZone: string): void {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+  } catch (cause) {
+    throw new ConfigurationError(['TIME_ZONE must be a time zone of the IANA database'], { cause });
+  }
+}

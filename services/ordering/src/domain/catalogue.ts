@@ -1,0 +1,176 @@
+import { compileSchema, type Fault } from '@clinical-launch/contracts';
+import { type Static, type TProperties, Type } from 'typebox';
+
+const closed = <P extends TProperties>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false });
+const text = Type.String({ minLength: 1, maxLength: 100 });
+const id = Type.String({
+  pattern: '^[A-Za-z0-9-]{1,40}$',
+  description: 'must be letters, digits and dashes',
+});
+const code = Type.String({ pattern: '^[A-Z0-9]{1,20}$', description: 'must be capital letters and digits' });
+
+/** The catalogue as its data file has it: entries refer to each other by id. */
+export const catalogueSchema = closed({
+  locations: Type.Array(
+    closed({
+      /** Also the beginning of the references of its order batches. */
+      id: Type.String({ pattern: '^[A-Z]{2,5}$', description: 'must be two to five capital letters' }),
+      name: text,
+      code: closed({
+        value: text,
+        scheme: Type.Union([Type.Literal('NHSORGANISATIONS'), Type.Literal('LOCAL')]),
+      }),
+      /** What the order document calls OrderCategory. */
+      category: text,
+    }),
+    { minItems: 1 },
+  ),
+  containers: Type.Array(
+    closed({
+      id,
+      name: text,
+      closure: text,
+      /** The stylesheet draws these. */
+      colour: Type.Enum([
+        'black',
+        'blue',
+        'brown',
+        'gold',
+        'green',
+        'grey',
+        'navy',
+        'orange',
+        'pink',
+        'purple',
+        'red',
+        'white',
+        'yellow',
+      ]),
+      /** Samples are taken in this order; blood before everything else. */
+      drawOrder: Type.Integer({ minimum: 1 }),
+    }),
+  ),
+  groups: Type.Array(closed({ id, name: text }), { minItems: 1 }),
+  orderables: Type.Array(
+    closed({
+      code,
+      name: text,
+      abbreviation: Type.Optional(text),
+      synonyms: Type.Optional(Type.Array(text)),
+      group: id,
+      location: id,
+      /** Absent when nothing is taken from the patient, as for imaging. */
+      container: Type.Optional(id),
+      note: Type.Optional(text),
+    }),
+    { minItems: 1 },
+  ),
+  orderSets: Type.Array(closed({ id, name: text, tests: Type.Array(code, { minItems: 1 }) })),
+});
+
+type CatalogueFile = Static<typeof catalogueSchema>;
+
+/** A place where tests are performed. */
+export type LabLocation = Readonly<CatalogueFile['locations'][number]>;
+/** What a sample is taken into. */
+export type Container = Readonly<CatalogueFile['containers'][number]>;
+export type Group = Readonly<CatalogueFile['groups'][number]>;
+
+/** A service that a laboratory provides: a blood test, an X-ray. */
+export type Orderable = {
+  readonly code: string;
+  readonly name: string;
+  readonly abbreviation?: string;
+  readonly synonyms: readonly string[];
+  readonly group: Group;
+  readonly location: LabLocation;
+  readonly container?: Container;
+  readonly note?: string;
+};
+
+/** Tests that are often ordered together. */
+export type OrderSet = {
+  readonly id: string;
+  readonly name: string;
+  readonly tests: readonly Orderable[];
+};
+
+/** The catalogue with every reference resolved. The order of its lists is the order of the pages. */
+export type Catalogue = {
+  readonly locations: readonly LabLocation[];
+  readonly containers: ReadonlyMap<string, Container>;
+  readonly groups: readonly Group[];
+  readonly orderables: ReadonlyMap<string, Orderable>;
+  readonly orderSets: ReadonlyMap<string, OrderSet>;
+};
+
+const compiled = compileSchema(catalogueSchema);
+
+/**
+ * Checks a catalogue file's content: its shape, that nothing is there twice and that every reference resolves.
+ * @throws TypeError that lists every fault by its path.
+ */
+export function parseCatalogue(candidate: unknown): Catalogue {
+  if (!compiled.is(candidate)) throw catalogueError(compiled.faultsOf(candidate));
+  const faults: Fault[] = [];
+  const unique = <T>(list: readonly T[], path: string, keyOf: (entry: T) => string) =>
+    uniqueBy({ list, path, keyOf, faults });
+  const lookUp = <T>(entries: ReadonlyMap<string, T>, key: string, path: string) => {
+    const found = entries.get(key);
+    if (found === undefined) faults.push({ path, message: 'names nothing of this catalogue' });
+    return found;
+  };
+
+  const locations = unique(candidate.locations, 'locations', (entry) => entry.id);
+  const containers = unique(candidate.containers, 'containers', (entry) => entry.id);
+  const groups = unique(candidate.groups, 'groups', (entry) => entry.id);
+  const orderables = candidate.orderables.flatMap((entry, index): Orderable[] => {
+    const path = `orderables[${index}]`;
+    const { container: containerId, synonyms = [], ...rest } = entry;
+    const group = lookUp(groups, entry.group, `${path}.group`);
+    const location = lookUp(locations, entry.location, `${path}.location`);
+    const container =
+      containerId === undefined ? undefined : lookUp(containers, containerId, `${path}.container`);
+    if (group === undefined || location === undefined) return [];
+    return [{ ...rest, synonyms, group, location, ...(container === undefined ? {} : { container }) }];
+  });
+  const byCode = unique(orderables, 'orderables', (entry) => entry.code);
+  const orderSets = candidate.orderSets.map((set, index): OrderSet => {
+    const path = `orderSets[${index}].tests`;
+    return {
+      ...set,
+      tests: set.tests.flatMap((test, at) => lookUp(byCode, test, `${path}[${at}]`) ?? []),
+    };
+  });
+  const sets = unique(orderSets, 'orderSets', (entry) => entry.id);
+  if (faults.length > 0) throw catalogueError(faults);
+  return {
+    locations: [...locations.values()],
+    containers,
+    groups: [...groups.values()],
+    orderables: byCode,
+    orderSets: sets,
+  };
+}
+
+type UniqueList<T> = {
+  readonly list: readonly T[];
+  readonly path: string;
+  readonly keyOf: (entry: T) => string;
+  readonly faults: Fault[];
+};
+
+function uniqueBy<T>({ list, path, keyOf, faults }: UniqueList<T>): Map<string, T> {
+  const entries = new Map<string, T>();
+  for (const [index, entry] of list.entries()) {
+    if (entries.has(keyOf(entry))) faults.push({ path: `${path}[${index}]`, message: 'is there twice' });
+    entries.set(keyOf(entry), entry);
+  }
+  return entries;
+}
+
+function catalogueError(faults: readonly Fault[]): TypeError {
+  const said = faults.map(({ path, message }) => `${path} ${message}`);
+  return new TypeError(`The catalogue cannot be used:\n  ${said.join('\n  ')}`);
+}

@@ -1,0 +1,45 @@
+import type { Catalogue, Container, LabLocation, Orderable } from './catalogue.ts';
+
+/** Something to take from the patient, once, for all the tests that it serves. */
+export type PlannedSample = {
+  readonly container: Container;
+  readonly tests: readonly Orderable[];
+};
+
+/** The chosen tests of one laboratory location. */
+export type PlannedBatch = {
+  readonly location: LabLocation;
+  readonly tests: readonly Orderable[];
+  /** In order of draw. */
+  readonly samples: readonly PlannedSample[];
+};
+
+/** Splits tests by laboratory location; those of one batch with the same container share a sample. */
+export function planBatches(tests: readonly Orderable[], { locations }: Catalogue): PlannedBatch[] {
+  return locations.flatMap((location) => {
+    const own = tests.filter((test) => test.location === location);
+    return own.length === 0 ? [] : [{ location, tests: own, samples: planSamples(own) }];
+  });
+}
+
+function planSamples(tests: readonly Orderable[]): PlannedSample[] {
+  const containers = new Set(tests.flatMap(({ container }) => container ?? []));
+  return [...containers]
+    .map((container) => ({ container, tests: tests.filter((test) => test.container === container) }))
+    .toSorted(byDrawOrder);
+}
+
+/** Everything that is to be taken, for all laboratories, in order of draw. */
+export function drawList(
+  batches: readonly PlannedBatch[],
+): (PlannedSample & { readonly location: LabLocation })[] {
+  return batches
+    .flatMap(({ location, samples }) => samples.map((sample) => ({ ...sample, location })))
+    .toSorted(byDrawOrder);
+}
+
+const byDrawOrder = (one: PlannedSample, other: PlannedSample) =>
+  one.container.drawOrder - other.container.drawOrder;
+
+/** What the order document calls a sample. */
+export const describeContainer = ({ name, closure }: Container) => `${name} (${closure})`;

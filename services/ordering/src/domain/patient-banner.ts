@@ -1,0 +1,85 @@
+import type { LaunchPatient, LaunchRequest, PersonName } from '@clinical-launch/contracts';
+
+export type PatientBanner = {
+  readonly name: string;
+  readonly previousName?: string;
+  readonly born: string;
+  /** Absent when the date of birth is after today. */
+  readonly age?: string;
+  readonly gender: string;
+  readonly identifiers: readonly { readonly label: string; readonly value: string }[];
+  readonly address: string;
+  readonly requester: string;
+  readonly author: string;
+  readonly practice: string;
+};
+
+const identifierLabels = {
+  'nhs-number': 'NHS number',
+  'chi-number': 'CHI number',
+  'gha-number': 'GHA number',
+  'hospital-number': 'Hospital number',
+  'ssn-number': 'Social security number',
+} as const;
+
+const genders = { male: 'Male', female: 'Female', other: 'Other', unknown: 'Not known' } as const;
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/**
+ * The banner that stands on every page of a launch.
+ * @param today YYYY-MM-DD where the practice is
+ */
+export function presentBanner(request: LaunchRequest, today: string): PatientBanner {
+  const { patient, requester, author, practice } = request;
+  const age = ageOn(today, patient.birthDate);
+  return {
+    name: fullName(patient.name),
+    ...(patient.previousFamilyName === undefined ? {} : { previousName: patient.previousFamilyName }),
+    born: writtenDate(patient.birthDate),
+    ...(age === undefined ? {} : { age }),
+    gender: genders[patient.gender],
+    identifiers: presentIdentifiers(patient),
+    address: [...patient.address.lines, patient.address.postalCode ?? ''].filter(Boolean).join(', '),
+    requester: fullName(requester.name),
+    author: fullName(author.name),
+    practice: practice.name,
+  };
+}
+
+/** Surname, Given (Title) */
+export function fullName({ family, given, title }: PersonName): string {
+  const name = given.length === 0 ? family : `${family}, ${given.join(' ')}`;
+  return title === undefined ? name : `${name} (${title})`;
+}
+
+/** National identifiers come before local ones, the NHS number first and in groups of 3, 3 and 4 digits. */
+function presentIdentifiers({ identifiers }: LaunchPatient): PatientBanner['identifiers'] {
+  const ranks = Object.keys(identifierLabels);
+  return identifiers
+    .toSorted((one, other) => ranks.indexOf(one.system) - ranks.indexOf(other.system))
+    .map(({ system, value }) => ({
+      label: identifierLabels[system],
+      value: system === 'nhs-number' ? value.replace(/^(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3') : value,
+    }));
+}
+
+/** `28 Feb 1958` for a day written YYYY-MM-DD. Read as text, so that no time zone moves it. */
+export function writtenDate(date: string): string {
+  const [year = '', month = '', day = ''] = date.split('-');
+  return `${Number(day)} ${months[Number(month) - 1] ?? month} ${year}`;
+}
+
+/** Years from the second birthday on, months before it, weeks in the first month. */
+export function ageOn(today: string, birthDate: string): string | undefined {
+  if (birthDate > today) return undefined;
+  const [thisYear = 0, thisMonth = 0, thisDay = 0] = today.split('-').map(Number);
+  const [year = 0, month = 0, day = 0] = birthDate.split('-').map(Number);
+  const wholeMonths = (thisYear - year) * 12 + (thisMonth - month) - (thisDay < day ? 1 : 0);
+  if (wholeMonths >= 24) return counted(Math.floor(wholeMonths / 12), 'year');
+  if (wholeMonths >= 1) return counted(wholeMonths, 'month');
+  const days = (Date.parse(today) - Date.parse(birthDate)) / 86_400_000;
+  return days >= 7 ? counted(Math.floor(days / 7), 'week') : counted(days, 'day');
+}
+
+const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,86 @@
+import type { LaunchContext } from '@clinical-launch/contracts';
+import {
+  callOf,
+  guidForm,
+  launchSessionIdleSeconds,
+  pageHeaders,
+  readLaunchSessionCookie,
+} from '@clinical-launch/service';
+import type { Pages } from '@clinical-launch/service/pages';
+import type { Tickets } from '@clinical-launch/tickets';
+import type { Request, RequestHandler, Response } from 'express';
+import { parseLaunchContext } from '../domain/launch-context.ts';
+import { foreignForm, pageNotFound, sessionEnded } from '../errors.ts';
+
+type LaunchParameters = { launchId: string; guid?: string };
+
+/** A request within a live launch. */
+export type Visit = {
+  readonly request: Request<LaunchParameters>;
+  readonly response: Response;
+  readonly launchId: string;
+  readonly context: LaunchContext;
+  /** The session's ticket, for the cookie of the order's own paths. */
+  readonly ticket: string;
+  /** `/oltr/{launchId}/` */
+  readonly home: string;
+};
+
+export type VisitHandler = (visit: Visit) => Promise<void>;
+
+type VisitNeeds = {
+  readonly tickets: Pick<Tickets, 'find'>;
+  readonly pages: Pages;
+  readonly publicOrigin: string;
+};
+
+/**
+ * Lets a request in if its cookie is the live session of the launch that its path names, and prolongs the session.
+ * The handler throws ServiceError 404 for a path without a launch, 403 for a form from elsewhere, 401 otherwise.
+ */
+export function createDoor({ tickets, pages, publicOrigin }: VisitNeeds) {
+  return (handle: VisitHandler): RequestHandler<LaunchParameters> =>
+    async (request, response) => {
+      const { launchId } = request.params;
+      if (!guidForm.test(launchId)) throw pageNotFound();
+      response.set(launchPageHeaders(pages));
+      if (request.method !== 'GET' && request.method !== 'HEAD') assertOwnForm(request, publicOrigin);
+      const ticket = readLaunchSessionCookie(request);
+      const context = ticket === undefined ? undefined : await findContext(tickets, ticket);
+      if (ticket === undefined || context === undefined || context.launchId !== launchId)
+        throw sessionEnded();
+      callOf(response).adopt(launchId);
+      response.set(launchPageHeaders(pages, context.client.frameAncestors));
+      await handle({ request, response, launchId, context, ticket, home: `/oltr/${launchId}/` });
+    };
+}
+
+function launchPageHeaders({ scriptHash }: Pages, frameAncestors: readonly string[] = []) {
+  return {
+    ...pageHeaders({ frameAncestors, scriptHashes: [scriptHash] }),
+    // With no-referrer a browser sends `Origin: null` with our own forms too (Fetch, "append a request Origin header").
+    'Referrer-Policy': 'same-origin',
+  };
+}
+
+async function findContext(
+  tickets: Pick<Tickets, 'find'>,
+  ticket: string,
+): Promise<LaunchContext | undefined> {
+  const found = await tickets.find('launch-session', ticket, { extendSeconds: launchSessionIdleSeconds });
+  return found === undefined ? undefined : parseLaunchContext(found.context);
+}
+
+/**
+ * Refuses what a page of another site makes a browser send. Browsers say where a form comes from in
+ * `Sec-Fetch-Site`, older ones in `Origin`; what sends neither is no browser, and has no cookie but its own.
+ */
+function assertOwnForm(request: Request<LaunchParameters>, publicOrigin: string): void {
+  const site = request.get('sec-fetch-site');
+  const origin = request.get('origin');
+  const isOwn =
+    site === undefined
+      ? origin === undefined || origin === publicOrigin
+      : site === 'same-origin' || site === 'none';
+  if (!isOwn) throw foreignForm();
+}

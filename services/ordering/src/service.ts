@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url';
+import type { Sealer } from '@clinical-launch/contracts';
+import { type EventBus, type Relay, startRelay } from '@clinical-launch/events';
+import { type Clock, createRouter, errorEdge, type Logger, type Service } from '@clinical-launch/service';
+import { createAssetsRouter, createPages } from '@clinical-launch/service/pages';
+import { type Storage, sqlOutbox } from '@clinical-launch/storage';
+import type { Tickets } from '@clinical-launch/tickets';
+import type { OrderingConfig } from './config.ts';
+import { pageDialect } from './errors.ts';
+import { createRoutes } from './http/routes.ts';
+import { openOrderingDatabase } from './store/database.ts';
+import { createDrafts } from './store/drafts.ts';
+import { createTestRequests } from './store/test-requests.ts';
+
+export type OrderingBacking = {
+  readonly tickets: Pick<Tickets, 'find'>;
+  readonly storage: Storage;
+  /** Where its outbox goes. */
+  readonly bus: Pick<EventBus, 'publish'>;
+  /** Seals the order in the event for the consumer that renders it. */
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** The OLTR web application. Mounted at `/`: it answers below `/oltr`. Serves its pages once it was started. */
+export function ordering(config: OrderingConfig, backing: OrderingBacking): Service {
+  const { tickets, storage, bus, sealer, clock, logger } = backing;
+  const pages = createPages(directory('views'));
+  const router = createRouter();
+  router.use('/oltr/assets', createAssetsRouter(directory('../public')));
+  let relay: Relay | undefined;
+  return {
+    name: 'ordering',
+    router,
+    async start() {
+      const database = await openOrderingDatabase(storage);
+      const running = startRelay({
+        source: sqlOutbox(database),
+        publish: (events) => bus.publish(events),
+        onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
+      });
+      relay = running;
+      const drafts = createDrafts(database, clock);
+      const testRequests = createTestRequests(database, clock);
+      const nudge = () => running.nudge();
+      router.use(
+        '/oltr',
+        createRoutes(config, { tickets, sealer, clock, pages, drafts, testRequests, nudge }),
+        errorEdge({ dialect: pageDialect(pages) }),
+      );
+    },
+    stop: async () => relay?.stop(),
+  };
+}

@@ -1,0 +1,159 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createSealer, type LaunchContext, type LaunchRequest } from '@clinical-launch/contracts';
+import { launchSessionIdleSeconds } from '@clinical-launch/service';
+import { openEmbeddedStorage } from '@clinical-launch/storage';
+import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/testing';
+import { ordering, readCatalogue } from '../src/index.ts';
+
+/** Where browsers think that the application is; what they would send as `Origin`. */
+export const publicUrl = 'https://launch.example.org';
+
+/** Starts ordering on embedded parts, with everything that a test wants to look at. */
+export async function startOrdering() {
+  const backing = createTestBacking(new TestClock());
+  const storage = await openEmbeddedStorage();
+  const sealer = createSealer([{ id: 'test', key: randomBytes(32) }]);
+  const catalogue = readCatalogue();
+  const service = ordering(
+    { publicUrl, catalogue, timeZone: 'Europe/London' },
+    { ...backing, storage, sealer },
+  );
+  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+  return {
+    ...backing,
+    url: server.url,
+    storage,
+    sealer,
+    catalogue,
+    openLaunch: (context: LaunchContext = aLaunchContext()) =>
+      openLaunch({ url: server.url, tickets: backing.tickets, context }),
+    async stop() {
+      await server.stop();
+      await storage.close();
+    },
+  };
+}
+
+export type Application = Awaited<ReturnType<typeof startOrdering>>;
+export type OpenLaunch = Awaited<ReturnType<typeof openLaunch>>;
+
+type Fields = readonly (readonly [name: string, value: string])[];
+
+/** A launch as its browser has it: an address and a cookie. Redirects are not followed. */
+async function openLaunch({
+  url,
+  tickets,
+  context,
+}: Pick<ReturnType<typeof createTestBacking>, 'tickets'> & { url: string; context: LaunchContext }) {
+  const issue = await tickets.issue('launch-session', {
+    context,
+    ttlSeconds: launchSessionIdleSeconds,
+    correlationId: context.launchId,
+    events: [],
+  });
+  if (issue.outcome !== 'issued') throw new Error('No session was issued');
+  const cookie = `launch-session=${issue.ticket}`;
+  const home = `/oltr/${context.launchId}/`;
+  const send = (path: string, { headers, ...init }: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {}) =>
+    fetch(new URL(path, `${url}${home}`), {
+      redirect: 'manual',
+      ...init,
+      headers: { cookie, ...headers },
+    });
+  const post = (path: string, fields: Fields, headers: Record<string, string> = {}) =>
+    send(path, { method: 'POST', body: toForm(fields), headers });
+  const page = async (path = '') => (await send(path)).text();
+  return { launchId: context.launchId, context, cookie, ticket: issue.ticket, home, send, post, page };
+}
+
+/** Posts the form of the page that chooses tests as a browser does: the page is read, then its fields are sent. */
+export async function press(
+  launch: OpenLaunch,
+  action: string,
+  { tick = [], untick = [], q }: { tick?: string[]; untick?: string[]; q?: string } = {},
+): Promise<Response> {
+  const html = await launch.page();
+  const ticked = tickedIn(html).filter((code) => !untick.includes(code));
+  return launch.post('', [
+    ['q', q ?? /name="q"[^>]* value="([^"]*)"/.exec(html)?.[1] ?? ''],
+    ...[...new Set([...ticked, ...tick])].map((code) => ['test', code] as const),
+    ...fieldValues(html, 'was').map((code) => ['was', code] as const),
+    ['action', action],
+  ]);
+}
+
+/** Submits the order from the review page. */
+export async function submit(launch: OpenLaunch, details = ''): Promise<Response> {
+  const [version = ''] = fieldValues(await launch.page('review'), 'version');
+  return launch.post('review', [
+    ['version', version],
+    ['details', details],
+    ['action', 'submit'],
+  ]);
+}
+
+/** The values of the hidden fields of one name. */
+export const fieldValues = (html: string, name: string) =>
+  [...html.matchAll(new RegExp(`type="hidden" name="${name}" value="([^"]*)"`, 'g'))].map(
+    ([, value = '']) => value,
+  );
+
+/** The codes of the boxes that are ticked on a page. */
+export const tickedIn = (html: string) =>
+  [...html.matchAll(/name="test" type="checkbox" value="([^"]*)" checked/g)].map(([, code = '']) => code);
+
+/** The codes of the tests that are to be seen on a page. */
+export const shownIn = (html: string) =>
+  [...html.matchAll(/data-test="([^"]*)">/g)].map(([, code = '']) => code);
+
+/** A launch of OrderTest for an invented patient. */
+export function aLaunchContext({
+  request = {},
+  client = {},
+}: {
+  request?: Partial<LaunchRequest>;
+  client?: Partial<LaunchContext['client']>;
+} = {}): LaunchContext {
+  return {
+    launchId: randomUUID(),
+    client: {
+      issuer: 'https://launch.example.org/idp/demo/v2.0',
+      clientId: 'pms-demo',
+      frameAncestors: [],
+      ...client,
+    },
+    request: {
+      action: 'OrderTest',
+      originatingId: `HS-${randomUUID()}`,
+      authoredOn: '2026-03-02T09:29:30Z',
+      author: { username: 'a.okonkwo', name: { title: 'Dr', family: 'Okonkwo', given: ['Adaeze'] } },
+      patient: {
+        name: { title: 'Mrs', family: 'Whitfield', given: ['Margaret', 'Anne'] },
+        birthDate: '1958-02-28',
+        gender: 'female',
+        address: { lines: ['14 Quayside', 'Whitby'], postalCode: 'YO22 4EB' },
+        identifiers: [{ system: 'nhs-number', value: '9434765919' }],
+        telecom: [{ system: 'phone', value: '01947 555 0142', use: 'home' }],
+      },
+      requester: {
+        identifier: { system: 'professional-code', value: 'G8134567' },
+        name: { title: 'Dr', family: 'Bairstow', given: ['Thomas'] },
+      },
+      practice: {
+        identifier: { system: 'ods-organization-code', value: 'B82017' },
+        name: 'Harbour Surgery',
+      },
+      performer: {
+        identifier: { system: 'performing-org', value: 'RCB00' },
+        name: 'North Coast Pathology',
+      },
+      ...request,
+    },
+  };
+}
+
+function toForm(fields: Fields): URLSearchParams {
+  const form = new URLSearchParams();
+  for (const [name, value] of fields) form.append(name, value);
+  return form;
+}
