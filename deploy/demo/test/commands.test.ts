@@ -8,14 +8,17 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const running: ChildProcess[] = [];
 afterEach(() => {
-  for (const child of running.splice(0)) child.kill('SIGKILL');
+  // npm starts others, and a signal to it alone would leave them behind: each command has a process group.
+  for (const { pid, exitCode } of running.splice(0)) {
+    if (pid !== undefined && exitCode === null) process.kill(-pid, 'SIGKILL');
+  }
 });
 
 /** Runs a command as somebody at a terminal does, with everything that it says. */
 function run(command: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
   // What the test runner has in its environment must not reach the command.
   const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
-  const child = spawn(command, args, { cwd: root, env: { ...inherited, ...environment } });
+  const child = spawn(command, args, { cwd: root, env: { ...inherited, ...environment }, detached: true });
   running.push(child);
   let output = '';
   const listeners = new Set<() => void>();

@@ -55,14 +55,23 @@ export async function runIdentityProvider({
   });
   const server = await serveForTest({ mounts, backing });
   const config = { publicUrl: server.url, audience, isProduction, keyRotationDays: 30 };
-  const services = mounts.map(() =>
-    identityProvider(config, { ...backing, events, storage, sealer, registry: parseRegistry({ realms }) }),
-  );
-  await Promise.all(services.map(async (service) => service.start?.())).catch(async (error: unknown) => {
+  const startReplica = async () => {
+    const service = identityProvider(config, {
+      ...backing,
+      events,
+      storage,
+      sealer,
+      registry: parseRegistry({ realms }),
+    });
+    await service.start?.();
+    return service.router;
+  };
+  try {
+    addressed.push(...(await Promise.all(mounts.map(startReplica))));
+  } catch (error) {
     await server.stop();
     throw error;
-  });
-  addressed.push(...services.map(({ router }) => router));
+  }
   const [first, ...others] = mounts.map(({ path }) => clientOf(`${server.url}${path}`));
   if (first === undefined) throw new TypeError('At least one replica');
   return {

@@ -44,9 +44,14 @@ function keepPanelInStep(form) {
     } else if (sending) {
       // What is on its way arrives first, so that nothing is decided on an older state.
       event.preventDefault();
-      sending.then(() => form.requestSubmit(event.submitter));
+      sending.then(() => form.requestSubmit(buttonFor(action)));
     }
   });
+
+  // The button that was pressed may be gone with the panel that it stood in; its successor does the same.
+  function buttonFor(action) {
+    return [...form.querySelectorAll('button[name="action"]')].find(({ value }) => value === action);
+  }
 
   function send(action, button) {
     changes += 1;

@@ -4,13 +4,15 @@ import { launchSessionIdleSeconds } from '@clinical-launch/service';
 import { openEmbeddedStorage } from '@clinical-launch/storage';
 import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/testing';
 import { ordering, readCatalogue } from '../src/index.ts';
+import { openOrderingDatabase } from '../src/store/database.ts';
 
 /** Where browsers think that the application is; what they would send as `Origin`. */
 export const publicUrl = 'https://launch.example.org';
 
 /** Starts ordering on embedded parts, with everything that a test wants to look at. */
 export async function startOrdering() {
-  const backing = createTestBacking(new TestClock());
+  const clock = new TestClock();
+  const backing = createTestBacking(clock);
   const storage = await openEmbeddedStorage();
   const sealer = createSealer([{ id: 'test', key: randomBytes(32) }]);
   const catalogue = readCatalogue();
@@ -21,6 +23,7 @@ export async function startOrdering() {
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
   return {
     ...backing,
+    clock,
     url: server.url,
     storage,
     sealer,
@@ -54,9 +57,11 @@ async function openLaunch({
   if (issue.outcome !== 'issued') throw new Error('No session was issued');
   const cookie = `launch-session=${issue.ticket}`;
   const home = `/oltr/${context.launchId}/`;
-  const send = (path: string, { headers, ...init }: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {}) =>
-    fetch(new URL(path, `${url}${home}`), {
-      redirect: 'manual',
+  const send = (
+    path: string,
+    { headers, ...init }: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
+  ) =>
+    fetchWhole(new URL(path, `${url}${home}`), {
       ...init,
       headers: { cookie, ...headers },
     });
@@ -64,6 +69,14 @@ async function openLaunch({
     send(path, { method: 'POST', body: toForm(fields), headers });
   const page = async (path = '') => (await send(path)).text();
   return { launchId: context.launchId, context, cookie, ticket: issue.ticket, home, send, post, page };
+}
+
+/** Reads the whole answer, so that its connection is free, and hands it out to be read again. */
+export async function fetchWhole(address: URL | string, init?: RequestInit): Promise<Response> {
+  const response = await fetch(address, { redirect: 'manual', ...init });
+  const kept = response.clone();
+  await response.arrayBuffer();
+  return kept;
 }
 
 /** Posts the form of the page that chooses tests as a browser does: the page is read, then its fields are sent. */
@@ -80,6 +93,23 @@ export async function press(
     ...fieldValues(html, 'was').map((code) => ['was', code] as const),
     ['action', action],
   ]);
+}
+
+/** A launch in which tests are chosen and the review is asked for. */
+export async function chooseAndReview(
+  application: Application,
+  tick: string[],
+  context = aLaunchContext(),
+): Promise<OpenLaunch> {
+  const launch = await application.openLaunch(context);
+  await press(launch, 'review', { tick });
+  return launch;
+}
+
+/** What is stored of a launch's order. */
+export async function rowsOf({ storage }: Application, { launchId }: OpenLaunch) {
+  const database = await openOrderingDatabase(storage);
+  return database.selectFrom('test_requests').selectAll().where('launch_id', '=', launchId).execute();
 }
 
 /** Submits the order from the review page. */
@@ -152,7 +182,8 @@ export function aLaunchContext({
   };
 }
 
-function toForm(fields: Fields): URLSearchParams {
+/** Fields as a browser sends them. */
+export function toForm(fields: Fields): URLSearchParams {
   const form = new URLSearchParams();
   for (const [name, value] of fields) form.append(name, value);
   return form;

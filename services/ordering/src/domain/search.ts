@@ -67,7 +67,7 @@ function wordsOf(text: string): string[] {
 const singular = (word: string) => (word.length > 2 && word.endsWith('s') ? word.slice(0, -1) : word);
 
 function beginsLike({ words, phrase }: Query, entry: Entry): boolean {
-  if (entry.phrases.some((each) => each.startsWith(phrase) || each === singular(phrase))) return true;
+  if (entry.phrases.some((each) => each === phrase || each === singular(phrase))) return true;
   // One letter among others is a whole word: the A of "hep a" is not the beginning of "antibody".
   const isLoneLetter = (word: string) => words.length > 1 && word.length === 1;
   return words.every((word) =>

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { parseCatalogue, readCatalogue, readOrderingConfig } from '../src/index.ts';
+
+const file = JSON.parse(
+  readFileSync(new URL('../catalogue/catalogue.json', import.meta.url), 'utf8'),
+) as Record<'locations' | 'containers' | 'groups' | 'orderables' | 'orderSets', Record<string, unknown>[]>;
+
+const changed = (list: keyof typeof file, index: number, change: Record<string, unknown>) => ({
+  ...file,
+  [list]: file[list].map((entry, at) => (at === index ? { ...entry, ...change } : entry)),
+});
+
+describe('the catalogue that ships with the service', () => {
+  const catalogue = readCatalogue();
+  const orderables = [...catalogue.orderables.values()];
+
+  it('has at least 70 orderables of pathology and imaging over three laboratory locations', () => {
+    expect(orderables.length).toBeGreaterThanOrEqual(70);
+    const used = new Set(orderables.map(({ location }) => location));
+    expect([...used].toSorted((one, other) => one.id.localeCompare(other.id))).toEqual(
+      catalogue.locations.toSorted((one, other) => one.id.localeCompare(other.id)),
+    );
+    expect(used.size).toBe(3);
+    expect(new Set([...used].map(({ category }) => category))).toEqual(new Set(['Pathology', 'Imaging']));
+  });
+
+  it('names a container for every pathology test and for no imaging', () => {
+    for (const { code, container, location } of orderables) {
+      expect([code, container !== undefined]).toEqual([code, location.category === 'Pathology']);
+    }
+  });
+
+  it('has no group, container or order set that leads nowhere', () => {
+    for (const group of catalogue.groups) expect(orderables.map((test) => test.group)).toContain(group);
+    for (const container of catalogue.containers.values())
+      expect(orderables.map((test) => test.container)).toContain(container);
+    for (const { tests } of catalogue.orderSets.values()) expect(new Set(tests).size).toBe(tests.length);
+    expect(catalogue.orderSets.size).toBeGreaterThanOrEqual(5);
+  });
+
+  it('draws every container in a colour that the stylesheet has', () => {
+    const css = readFileSync(new URL('../public/app.css', import.meta.url), 'utf8');
+    for (const { colour } of catalogue.containers.values()) expect(css).toContain(`.app-tube--${colour} {`);
+  });
+
+  it('draws blood in the recommended order: citrate, serum, heparin, EDTA, fluoride', () => {
+    const order = ['citrate', 'serum', 'heparin', 'edta', 'fluoride'].map(
+      (id) => catalogue.containers.get(id)?.drawOrder,
+    );
+    expect(order).toEqual([...order].toSorted((one = 0, other = 0) => one - other));
+    expect(order).not.toContain(undefined);
+  });
+});
+
+describe('a catalogue is refused', () => {
+  it.each([
+    [
+      'a test in a group that is not there',
+      changed('orderables', 3, { group: 'nowhere' }),
+      'orderables[3].group',
+    ],
+    [
+      'a test of a location that is not there',
+      changed('orderables', 0, { location: 'XX' }),
+      'orderables[0].location',
+    ],
+    [
+      'a test in a container that is not there',
+      changed('orderables', 0, { container: 'x' }),
+      'orderables[0].container',
+    ],
+    [
+      'an order set with a test that is not there',
+      changed('orderSets', 1, { tests: ['NONE'] }),
+      'orderSets[1].tests[0]',
+    ],
+    [
+      'a code that is there twice',
+      changed('orderables', 1, { code: 'HFBC' }),
+      'orderables[1] is there twice',
+    ],
+    [
+      'a location id that is there twice',
+      changed('locations', 1, { id: 'NCP' }),
+      'locations[1] is there twice',
+    ],
+    [
+      'a scheme that the order document lacks',
+      changed('locations', 0, { code: { value: 'x', scheme: 'GMC' } }),
+      'locations[0].code.scheme',
+    ],
+    ['a colour that nothing draws', changed('containers', 0, { colour: 'plaid' }), 'containers[0].colour'],
+    ['a property that nothing reads', changed('groups', 0, { hint: 'x' }), 'groups[0]'],
+  ])('for %s', (_case, candidate, path) => {
+    expect(() => parseCatalogue(candidate)).toThrow(path);
+  });
+
+  it('with every fault named at once', () => {
+    const candidate = {
+      ...changed('orderables', 0, { group: 'a' }),
+      orderSets: [{ id: 'x', name: 'X', tests: ['Y'] }],
+    };
+    expect(() => parseCatalogue(candidate)).toThrow(/orderables\[0\]\.group[^]*orderSets\[0\]\.tests\[0\]/);
+  });
+
+  it('by the configuration, which names the variable', () => {
+    const environment = { PUBLIC_URL: 'http://localhost:8080', CATALOGUE_FILE: '/nowhere/catalogue.json' };
+    expect(() => readOrderingConfig(environment)).toThrow('CATALOGUE_FILE cannot be read');
+    expect(() => readOrderingConfig({ ...environment, PUBLIC_URL: 'localhost' })).toThrow(
+      'PUBLIC_URL must be',
+    );
+    expect(() => readOrderingConfig({ PUBLIC_URL: 'http://x', TIME_ZONE: 'Europe/Nowhere' })).toThrow(
+      'TIME_ZONE',
+    );
+  });
+});

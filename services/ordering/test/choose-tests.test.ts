@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Application,
+  fetchWhole,
+  fieldValues,
+  press,
+  shownIn,
+  startOrdering,
+  tickedIn,
+} from './launches.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+describe('choosing tests without JavaScript', () => {
+  it('shows the whole catalogue, with specimen and location, and nothing chosen', async () => {
+    const launch = await application.openLaunch();
+    const html = await launch.page();
+    expect(shownIn(html)).toEqual([...application.catalogue.orderables.keys()]);
+    expect(tickedIn(html)).toEqual([]);
+    expect(html).toContain('EDTA blood, purple top · North Coast Pathology');
+    expect(html).toContain('No sample · Seaview Imaging Centre');
+    expect(html).toContain('Nothing chosen yet');
+  });
+
+  it('keeps what is ticked when a search is made, narrowed and cleared', async () => {
+    const launch = await application.openLaunch();
+    const searched = await press(launch, 'search', { tick: ['HFBC', 'XCXR'], q: 'thyroid' });
+    expect([searched.status, searched.headers.get('location')]).toEqual([303, `${launch.home}#search`]);
+    const found = await launch.page();
+    expect(shownIn(found)).toEqual(['ETFT', 'ETPO', 'UTHY']);
+    expect(found).toContain(`3 of ${application.catalogue.orderables.size} tests match “thyroid”.`);
+    expect(tickedIn(found)).toEqual(['HFBC', 'XCXR']);
+
+    await press(launch, 'search', { tick: ['ETFT'], q: 'nothing like it' });
+    expect(shownIn(await launch.page())).toEqual([]);
+    expect(await launch.page()).toContain('No tests match “nothing like it”');
+
+    await press(launch, 'clear-search');
+    const cleared = await launch.page();
+    expect(shownIn(cleared)).toHaveLength(application.catalogue.orderables.size);
+    expect(tickedIn(cleared)).toEqual(['HFBC', 'ETFT', 'XCXR']);
+  });
+
+  it('takes a test away when its box is unticked or its Remove button pressed', async () => {
+    const launch = await application.openLaunch();
+    await press(launch, 'update', { tick: ['HFBC', 'BUE', 'KMSU'] });
+    await press(launch, 'update', { untick: ['HFBC'] });
+    expect(tickedIn(await launch.page())).toEqual(['BUE', 'KMSU']);
+    const removed = await press(launch, 'remove:BUE');
+    expect(removed.headers.get('location')).toBe(`${launch.home}#chosen`);
+    expect(tickedIn(await launch.page())).toEqual(['KMSU']);
+  });
+
+  it('adds the tests of an order set to what is chosen, each once', async () => {
+    const launch = await application.openLaunch();
+    await press(launch, 'add-set:diabetes-annual', { tick: ['BUE', 'XCXR'] });
+    const html = await launch.page();
+    expect(tickedIn(html)).toEqual(['BUE', 'BLFT', 'BLIP', 'DHBA1C', 'DACR', 'XCXR']);
+    expect(html).toContain('Diabetes annual review: HbA1c, Urea and electrolytes');
+    await press(launch, 'update');
+    expect(await launch.page()).not.toContain('Order set added');
+  });
+
+  it('lists the chosen tests by laboratory and the samples once each, in order of draw', async () => {
+    const launch = await application.openLaunch();
+    await press(launch, 'update', {
+      tick: ['DGLUF', 'HFBC', 'DHBA1C', 'BUE', 'CINR', 'KMSU', 'VHIV', 'XCXR'],
+    });
+    const panel = /id="chosen-title"[^]*?<\/section>/.exec(await launch.page())?.[0] ?? '';
+    expect([...panel.matchAll(/<h3[^>]*>([^<]*)/g)].map(([, text]) => text)).toEqual([
+      'North Coast Pathology',
+      'Westcliff Microbiology',
+      'Seaview Imaging Centre',
+      'Samples needed, in order of draw',
+    ]);
+    const draws = panel.matchAll(/<strong>([^<]*)<\/strong>\s*<span class="app-draw__detail">([^<]*)/g);
+    expect([...draws].map(([, tube, detail]) => `${tube}: ${detail}`)).toEqual([
+      'Citrate blood, blue top: 1 test · North Coast Pathology',
+      'Serum, gold top: 1 test · North Coast Pathology',
+      'Serum, gold top: 1 test · Westcliff Microbiology',
+      'EDTA blood, purple top: 2 tests · North Coast Pathology',
+      'Fluoride blood, grey top: 1 test · North Coast Pathology',
+      'Urine, midstream, boric acid, red top: 1 test · Westcliff Microbiology',
+    ]);
+  });
+
+  it('keeps what another window of the launch chose meanwhile', async () => {
+    const launch = await application.openLaunch();
+    await press(launch, 'update', { tick: ['HFBC', 'BUE'] });
+    const stale = await launch.page();
+    await press(launch, 'update', { tick: ['BCRP'], untick: ['BUE'] });
+    await launch.post('', [
+      ...fieldValues(stale, 'was').map((code) => ['was', code] as const),
+      ...['HFBC', 'BUE', 'XCXR'].map((code) => ['test', code] as const),
+      ['action', 'update'],
+    ]);
+    expect(tickedIn(await launch.page())).toEqual(['HFBC', 'BCRP', 'XCXR']);
+  });
+
+  it('keeps both of two changes that are posted at once', async () => {
+    const launch = await application.openLaunch();
+    const codes = ['HFBC', 'BUE', 'BCRP', 'ETFT', 'XCXR'];
+    await Promise.all(
+      codes.map((code) =>
+        launch.post('', [
+          ['test', code],
+          ['action', 'update'],
+        ]),
+      ),
+    );
+    expect(new Set(tickedIn(await launch.page()))).toEqual(new Set(codes));
+  });
+
+  it('says so in an error summary when nothing is chosen for a review', async () => {
+    const launch = await application.openLaunch();
+    expect((await press(launch, 'review')).headers.get('location')).toBe(`${launch.home}review`);
+    const review = await launch.send('review');
+    expect([review.status, review.headers.get('location')]).toEqual([303, `${launch.home}?nothing-chosen`]);
+    const html = await launch.page('?nothing-chosen');
+    expect(html).toContain('Choose at least one test to review');
+    expect(html).toContain('<title>Error: Choose tests');
+  });
+
+  it('ignores tests that the catalogue does not have and refuses buttons that no page has', async () => {
+    const launch = await application.openLaunch();
+    await launch.post('', [
+      ['test', 'HFBC'],
+      ['test', '<script>'],
+      ['test', 'NONE'],
+      ['action', 'update'],
+    ]);
+    expect(tickedIn(await launch.page())).toEqual(['HFBC']);
+    for (const action of ['order', 'add-set:none', 'remove:', 'submit']) {
+      expect((await launch.post('', [['action', action]])).status).toBe(400);
+    }
+  });
+
+  it('takes a search with characters that neither a page nor a database can carry', async () => {
+    const launch = await application.openLaunch();
+    const q = `fbc\u0000\u0007 ${'x'.repeat(500)}"><script>`;
+    const response = await launch.post('', [
+      ['q', q],
+      ['action', 'search'],
+    ]);
+    expect(response.status).toBe(303);
+    const html = await launch.page();
+    expect(html).not.toContain('"><script>');
+    expect(html).toContain('No tests match');
+  });
+});
+
+describe('choosing tests with JavaScript', () => {
+  it('answers a change with the panel of the chosen tests alone', async () => {
+    const launch = await application.openLaunch();
+    const response = await launch.post('chosen', [
+      ['test', 'HFBC'],
+      ['action', 'add-set:pre-op'],
+    ]);
+    const panel = await response.text();
+    expect(fieldValues(panel, 'was')).toEqual(['HFBC', 'CCLOT', 'CGRP', 'BUE', 'KMRSA']);
+    expect(panel).not.toContain('<html');
+    expect(tickedIn(await launch.page())).toEqual(fieldValues(panel, 'was'));
+  });
+
+  it('answers a search with the codes that it finds, and changes nothing', async () => {
+    const launch = await application.openLaunch();
+    const response = await launch.post('matches', [['q', 'thyriod']]);
+    expect(await response.json()).toEqual({ codes: ['ETFT', 'ETPO', 'UTHY'] });
+    expect(shownIn(await launch.page())).toHaveLength(application.catalogue.orderables.size);
+  });
+
+  it('serves its script and stylesheet, and only scripts of its own may run', async () => {
+    const launch = await application.openLaunch();
+    const page = await launch.send('');
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toMatch(/script-src 'self' 'sha256-[^']+';/);
+    const assets = [...(await page.text()).matchAll(/(?:src|href)="(\/oltr\/assets\/[^"]+)"/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(assets).toContain('/oltr/assets/app.js');
+    for (const path of [...assets, '/oltr/assets/nhsuk/nhsuk-frontend.js']) {
+      expect([path, (await fetchWhole(application.url + path)).status]).toEqual([path, 200]);
+    }
+  });
+});

@@ -1,0 +1,238 @@
+import { launchSessionIdleSeconds } from '@clinical-launch/service';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Application,
+  aLaunchContext,
+  fetchWhole,
+  press,
+  publicUrl,
+  startOrdering,
+  submit,
+  tickedIn,
+  toForm,
+} from './launches.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+const choice = [
+  ['test', 'HFBC'],
+  ['action', 'update'],
+] as const;
+
+describe('the launch session', () => {
+  it('opens every page below its launch, and files the request under the launch', async () => {
+    const launch = await application.openLaunch();
+    const response = await launch.send('');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-correlation-id')).toBe(launch.launchId);
+    const unslashed = await launch.send(launch.home.slice(0, -1));
+    expect([unslashed.status, unslashed.headers.get('location')]).toEqual([308, launch.home]);
+  });
+
+  it.each([
+    ['no cookie', ''],
+    ['a wrong ticket', 'launch-session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'],
+    ['an empty ticket', 'launch-session='],
+  ])('is asked for on every path: %s is answered 401', async (_case, cookie) => {
+    const { home } = await application.openLaunch();
+    const pages = ['', 'review', 'orders/4f9f3b0e-0000-4000-8000-000000000000'];
+    const forms = ['', 'review', 'chosen', 'matches'];
+    for (const [method, paths] of [
+      ['GET', pages],
+      ['POST', forms],
+    ] as const) {
+      for (const path of paths) {
+        const response = await fetchWhole(application.url + home + path, {
+          method,
+          headers: { cookie },
+          ...(method === 'POST' ? { body: toForm(choice) } : {}),
+        });
+        expect([method, path, response.status]).toEqual([method, path, 401]);
+        const html = await response.text();
+        expect(html).toContain('Your session has ended');
+        expect(html).toContain('Start again from your practice system');
+      }
+    }
+  });
+
+  it('ends thirty minutes after the last request, and each request prolongs it', async () => {
+    const launch = await application.openLaunch();
+    application.clock.advance({ seconds: launchSessionIdleSeconds - 1 });
+    expect((await launch.send('')).status).toBe(200);
+    application.clock.advance({ seconds: launchSessionIdleSeconds - 1 });
+    expect((await launch.post('', choice)).status).toBe(303);
+    application.clock.advance({ seconds: launchSessionIdleSeconds });
+    expect((await launch.send('')).status).toBe(401);
+  });
+
+  it('is not opened by a launch token, nor by a session that holds something else', async () => {
+    const context = aLaunchContext();
+    const request = { ttlSeconds: 60, correlationId: context.launchId, events: [] };
+    const token = await application.tickets.issue('launch-token', { ...request, context });
+    const broken = await application.tickets.issue('launch-session', {
+      ...request,
+      context: { launchId: context.launchId },
+    });
+    const statuses = [];
+    for (const issue of [token, broken]) {
+      const ticket = issue.outcome === 'issued' ? issue.ticket : '';
+      const response = await fetchWhole(`${application.url}/oltr/${context.launchId}/`, {
+        headers: { cookie: `launch-session=${ticket}` },
+      });
+      statuses.push(response.status);
+    }
+    expect(statuses).toEqual([401, 500]);
+  });
+
+  it('never mixes two launches: a form of one is refused by the other, and changes neither', async () => {
+    const [one, other] = [await application.openLaunch(), await application.openLaunch()];
+    await press(one, 'update', { tick: ['HFBC'] });
+    await press(other, 'update', { tick: ['XCXR'] });
+    expect((await one.send(other.home)).status).toBe(401);
+    expect((await one.post(other.home, choice)).status).toBe(401);
+    expect((await one.post(`${other.home}review`, [['action', 'submit']])).status).toBe(401);
+    expect([tickedIn(await one.page()), tickedIn(await other.page())]).toEqual([['HFBC'], ['XCXR']]);
+  });
+
+  it('says to start from the practice system where there is no launch', async () => {
+    for (const path of ['/oltr/', '/oltr']) {
+      const response = await fetchWhole(application.url + path);
+      expect(response.status).toBe(200);
+      expect(await response.text()).toContain('Start from your practice system');
+    }
+    for (const path of ['/oltr/nowhere', '/oltr/nowhere/', '/oltr/nowhere/review']) {
+      expect((await fetchWhole(application.url + path)).status).toBe(404);
+    }
+  });
+});
+
+describe('a form from another site', () => {
+  it.each([
+    ['Sec-Fetch-Site: cross-site', { 'sec-fetch-site': 'cross-site' }, 403],
+    [
+      'Sec-Fetch-Site: same-site',
+      { 'sec-fetch-site': 'same-site', origin: 'https://other.example.org' },
+      403,
+    ],
+    ['a foreign Origin', { origin: 'https://attacker.example' }, 403],
+    ['Origin: null', { origin: 'null' }, 403],
+    ['a foreign site that claims our Origin', { 'sec-fetch-site': 'cross-site', origin: publicUrl }, 403],
+    ['our own Origin', { origin: publicUrl }, 303],
+    ['our own page', { 'sec-fetch-site': 'same-origin', origin: publicUrl }, 303],
+    ['no browser', {}, 303],
+  ])('is told by its headers: %s', async (_case, headers, status) => {
+    const launch = await application.openLaunch();
+    expect((await launch.post('', choice, headers)).status).toBe(status);
+    expect(tickedIn(await launch.page())).toEqual(status === 303 ? ['HFBC'] : []);
+  });
+
+  it('can be told, because our pages let browsers send their origin', async () => {
+    const launch = await application.openLaunch();
+    expect((await launch.send('')).headers.get('referrer-policy')).toBe('same-origin');
+  });
+});
+
+describe('the other actions', () => {
+  it.each(['UpdateTest', 'PatientSampleQueue', 'LocationReportList'] as const)(
+    '%s gets an honest page with the patient on it, and nothing can be ordered',
+    async (action) => {
+      const launch = await application.openLaunch(aLaunchContext({ request: { action } }));
+      const response = await launch.send('');
+      expect(response.status).toBe(200);
+      const html = await response.text();
+      expect(html).toContain(`This system does not offer ${action} yet`);
+      expect(html).toContain('Whitfield, Margaret Anne (Mrs)');
+      for (const path of ['', 'review']) {
+        expect(await (await launch.post(path, choice)).text()).toContain('does not offer');
+      }
+    },
+  );
+});
+
+describe('what a patient record can hold', () => {
+  const hostile = {
+    ...aLaunchContext().request.patient,
+    name: {
+      title: 'Prof. Dr',
+      family: "Ó Súilleabháin-D'Ângelo & <Sons>",
+      given: ['Zoë “Zee”', 'محمد', '𠮷野'],
+    },
+    previousFamilyName: '<img src=x onerror=alert(1)>',
+    address: { lines: [']]> </textarea> &amp; "The Barn"', '{{ 7 * 7 }}'], postalCode: 'LL55 4TF' },
+    identifiers: [{ system: 'hospital-number' as const, value: '"><script>' }],
+  };
+  const names = {
+    patient: hostile,
+    author: { username: 'x', name: { family: '</dd><b>', given: [] } },
+    practice: {
+      identifier: { system: 'local-org-code' as const, value: 'HS' },
+      name: '<Harbour> & "Surgery"',
+    },
+  };
+
+  it('is escaped on every page', async () => {
+    const launch = await application.openLaunch(aLaunchContext({ request: names }));
+    const choosing = await launch.page();
+    await press(launch, 'review', { tick: ['HFBC'] });
+    const review = await launch.page('review');
+    const result = await launch.page(
+      (await submit(launch, '</textarea><script>')).headers.get('location') ?? '',
+    );
+    for (const html of [choosing, review, result]) {
+      expect(html).toContain(
+        'Ó Súilleabháin-D&#39;Ângelo &amp; &lt;Sons&gt;, Zoë “Zee” محمد 𠮷野 (Prof. Dr)',
+      );
+      expect(html).toContain(
+        ']]&gt; &lt;/textarea&gt; &amp;amp; &quot;The Barn&quot;, {{ 7 * 7 }}, LL55 4TF',
+      );
+      for (const raw of ['<Sons>', '<img src=x', '"><script>', '</dd><b>', '<Harbour>', ']]> </textarea>']) {
+        expect(html).not.toContain(raw);
+      }
+    }
+    expect(review).toContain('&lt;Harbour&gt; &amp; &quot;Surgery&quot;');
+  });
+
+  it('is in no log line and no address', async () => {
+    const launch = await application.openLaunch(aLaunchContext({ request: names }));
+    const addresses: string[] = [];
+    const visit = async (path: string) => {
+      const html = await launch.page(path);
+      addresses.push(
+        ...[...html.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, address = '']) => address),
+      );
+    };
+    const follow = async (response: Response) => {
+      addresses.push(response.headers.get('location') ?? '');
+      await visit(response.headers.get('location') ?? '');
+    };
+    await visit('');
+    await follow(await press(launch, 'search', { tick: ['VHIV'], q: 'Súilleabháin HIV' }));
+    await launch.post('matches', [['q', 'Súilleabháin HIV']]);
+    await follow(await press(launch, 'add-set:antenatal-booking'));
+    await launch.post('', [['action', 'Súilleabháin']]);
+    await follow(await press(launch, 'review'));
+    await follow(await submit(launch, 'Súilleabháin is pregnant'));
+    const written = [
+      ...application.lines.filter((line) => line.includes(launch.launchId)),
+      ...addresses,
+    ].join('\n');
+    expect(application.lines.filter((line) => line.includes(launch.launchId)).length).toBeGreaterThan(8);
+    for (const word of [
+      'Súilleabháin',
+      'S%C3%BA',
+      'The Barn',
+      'LL55',
+      '1958',
+      'HIV',
+      'antenatal',
+      'pregnant',
+      launch.ticket,
+    ]) {
+      expect(written).not.toContain(word);
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { ageOn, fullName, presentBanner } from '../src/domain/patient-banner.ts';
+import { aLaunchContext } from './launches.ts';
+
+const { request } = aLaunchContext();
+const today = '2026-03-02';
+
+describe('the patient banner', () => {
+  it('names the patient as surname, given names (title), with date of birth, age, gender and NHS number', () => {
+    expect(presentBanner(request, today)).toEqual({
+      name: 'Whitfield, Margaret Anne (Mrs)',
+      born: '28 Feb 1958',
+      age: '68 years',
+      gender: 'Female',
+      identifiers: [{ label: 'NHS number', value: '943 476 5919' }],
+      address: '14 Quayside, Whitby, YO22 4EB',
+      requester: 'Bairstow, Thomas (Dr)',
+      author: 'Okonkwo, Adaeze (Dr)',
+      practice: 'Harbour Surgery',
+    });
+  });
+
+  it('shows other identifiers as they are, after the NHS number, and the previous surname', () => {
+    const banner = presentBanner(
+      {
+        ...request,
+        patient: {
+          ...request.patient,
+          previousFamilyName: 'Marsh',
+          identifiers: [
+            { system: 'hospital-number', value: 'WH-0042317' },
+            { system: 'nhs-number', value: '9434765919' },
+          ],
+        },
+      },
+      today,
+    );
+    expect(banner.previousName).toBe('Marsh');
+    expect(banner.identifiers).toEqual([
+      { label: 'NHS number', value: '943 476 5919' },
+      { label: 'Hospital number', value: 'WH-0042317' },
+    ]);
+  });
+
+  it('leaves out a title and given names that were not sent', () => {
+    expect(fullName({ family: 'Whitfield', given: [] })).toBe('Whitfield');
+    expect(fullName({ family: 'Whitfield', given: ['M'] })).toBe('Whitfield, M');
+  });
+
+  it.each([
+    ['the day before a birthday', '2026-02-27', '1958-02-28', '67 years'],
+    ['the birthday', '2026-02-28', '1958-02-28', '68 years'],
+    ['29 February in a year without one', '2026-02-28', '2004-02-29', '21 years'],
+    ['a child under two', '2026-03-01', '2024-03-02', '23 months'],
+    ['the second birthday', '2026-03-02', '2024-03-02', '2 years'],
+    ['a month', '2026-03-02', '2026-02-02', '1 month'],
+    ['weeks', '2026-03-02', '2026-02-03', '3 weeks'],
+    ['days', '2026-03-02', '2026-03-01', '1 day'],
+    ['the day of birth', '2026-03-02', '2026-03-02', '0 days'],
+    ['a day to come', '2026-03-02', '2026-03-03', undefined],
+  ])('tells the age on %s', (_case, day, birthDate, age) => {
+    expect(ageOn(day, birthDate)).toBe(age);
+  });
+});

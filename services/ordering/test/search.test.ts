@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { createTestSearch } from '../src/domain/search.ts';
+import { readCatalogue } from '../src/index.ts';
+
+const search = createTestSearch(readCatalogue());
+const found = (query: string) => [...search(query)];
+
+describe('the search for tests', () => {
+  it.each([
+    ['abbreviations', 'FBC', 'HFBC'],
+    ['abbreviations in any case', 'tft', 'ETFT'],
+    ['abbreviations in the plural', 'LFTs', 'BLFT'],
+    ['an ampersand', 'U&E', 'BUE'],
+    ['an ampersand with spaces', 'u & e', 'BUE'],
+    ['no ampersand', 'ue', 'BUE'],
+    ['an ampersand in the plural', 'U&Es', 'BUE'],
+    ['initials with "and"', 'u and e', 'BUE'],
+    ['HbA1c in one word', 'hba1c', 'DHBA1C'],
+    ['HbA1c in two words', 'Hb A1c', 'DHBA1C'],
+    ['accents', 'ÉSR', 'HESR'],
+    ['ligatures', 'hæmoglobinopathy', 'HHBO'],
+    ['American spelling', 'hemoglobinopathy', 'HHBO'],
+    ['American spelling', 'estradiol', 'EOEST'],
+    ['synonyms', 'cholesterol', 'BLIP'],
+    ['synonyms', 'chickenpox', 'VVZV'],
+    ['unfinished words', 'haem', 'HHBO'],
+    ['the first letters of a diphthong', 'ha', 'HHBO'],
+    ['words in another order', 'xray chest', 'XCXR'],
+    ['hyphens', 'chest x-ray', 'XCXR'],
+    ['a space for a hyphen', 'chest x ray', 'XCXR'],
+    ['the middle of a word', 'globulin', 'IIGS'],
+    ['swapped letters', 'thyriod', 'ETFT'],
+    ['swapped letters in an abbreviation', 'fcb', 'HFBC'],
+    ['a missing letter', 'feritin', 'HFER'],
+    ['a doubled letter', 'glucosse', 'DGLUF'],
+    ['a wrong letter', 'vitamim d', 'BVITD'],
+    ['two slips in a long word', 'imunoglobulns', 'IIGS'],
+    ['our own code', 'KMSU', 'KMSU'],
+    ['a group', 'ultrasound', 'UABD'],
+  ])('forgives %s: %s', (_case, query, code) => {
+    expect(found(query)).toContain(code);
+  });
+
+  it('gives the one test for an exact abbreviation, without near misses', () => {
+    expect(found('FBC')).toEqual(['HFBC']);
+    expect(found('PSA')).toEqual(['MPSA']);
+    expect(found('hep a')).toEqual(['VHEPA']);
+    expect(found('vitamin d')).toEqual(['BVITD']);
+  });
+
+  it('gives every test for no words, and none for words that mean nothing', () => {
+    expect(found('')).toHaveLength(readCatalogue().orderables.size);
+    expect(found('   ')).toHaveLength(readCatalogue().orderables.size);
+    expect(found('qqqqqq')).toEqual([]);
+    expect(found('&&&')).toEqual([]);
+    expect(found('fbc qqqqqq')).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Application,
+  aLaunchContext,
+  chooseAndReview,
+  rowsOf,
+  startOrdering,
+  submit,
+} from './launches.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+describe('the result page', () => {
+  it('confirms with the references, tells the samples to take, and holds the hidden IFRAME Notepad', async () => {
+    const launch = await chooseAndReview(application, ['BUE', 'CINR', 'KMSU']);
+    const location = (await submit(launch)).headers.get('location') ?? '';
+    const response = await launch.send(location);
+    expect(response.status).toBe(200);
+    const html = await response.text();
+    const [row] = await rowsOf(application, launch);
+    for (const { orderReference } of row?.batches ?? []) expect(html).toContain(orderReference);
+    expect([...html.matchAll(/<strong>([^<]*(?:top\)))<\/strong>/g)].map(([, text]) => text)).toEqual([
+      'Citrate blood (blue top)',
+      'Serum (gold top)',
+      'Urine, midstream, boric acid (red top)',
+    ]);
+    const frame = /<iframe[^>]*>/.exec(html)?.[0] ?? '';
+    expect(frame).toContain('name="Notepad"');
+    expect(frame).toContain(`src="/orders/${row?.guid}/notepad"`);
+    expect(frame).toMatch(/ hidden aria-hidden="true"/);
+    expect(frame).not.toContain('data-result-origin');
+  });
+
+  it('hands the session to the paths of this order alone', async () => {
+    const launch = await chooseAndReview(application, ['BUE']);
+    const response = await launch.send((await submit(launch)).headers.get('location') ?? '');
+    const [row] = await rowsOf(application, launch);
+    expect(response.headers.getSetCookie()).toEqual(
+      [`/orders/${row?.guid}`, `/orders/${row?.guid}.xml`].map(
+        (path) => `launch-session=${launch.ticket}; Path=${path}; HttpOnly; Secure; SameSite=Lax`,
+      ),
+    );
+  });
+
+  it('offers the document to the registered origin, and may be framed by registered origins, alone', async () => {
+    const client = { frameAncestors: ['https://pms.example.org'], resultOrigin: 'https://pms.example.org' };
+    const launch = await chooseAndReview(application, ['BUE'], aLaunchContext({ client }));
+    const response = await launch.send((await submit(launch)).headers.get('location') ?? '');
+    expect(await response.text()).toContain('data-result-origin="https://pms.example.org"');
+    expect(response.headers.get('content-security-policy')).toContain(
+      'frame-ancestors https://pms.example.org',
+    );
+    expect(response.headers.getSetCookie()[0]).toContain('SameSite=None');
+    const unframed = await application.openLaunch();
+    expect((await unframed.send('')).headers.get('content-security-policy')).toContain(
+      "frame-ancestors 'none'",
+    );
+  });
+
+  it('is not there for another order, nor for another launch', async () => {
+    const launch = await chooseAndReview(application, ['BUE']);
+    const result = (await submit(launch)).headers.get('location') ?? '';
+    const guid = result.split('/').at(-1);
+    const other = await application.openLaunch();
+    expect((await other.send(`${other.home}orders/${guid}`)).status).toBe(404);
+    expect((await other.send(result)).status).toBe(401);
+    expect((await launch.send(`${launch.home}orders/${launch.launchId}`)).status).toBe(404);
+  });
+});
