@@ -17,7 +17,7 @@ export class Browser {
     const html = await response.text();
     const next =
       response.headers.get('location') ?? /http-equiv="refresh" content="0; url=([^"]+)"/.exec(html)?.[1];
-    if (next !== undefined && next !== null) return this.open(new URL(next, url).href);
+    if (next !== undefined) return this.open(new URL(next, url).href);
     return { url: url.href, status: response.status, html };
   }
 

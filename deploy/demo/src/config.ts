@@ -1,7 +1,5 @@
-import { ConfigurationError, readEnvironment } from '@clinical-launch/service';
+import { ConfigurationError, type Environment, readEnvironment } from '@clinical-launch/service';
 import { Type } from 'typebox';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 const port = { minimum: 0, maximum: 65_535 };
 
@@ -34,23 +32,14 @@ export function readDemoConfig(environment: Environment) {
   });
 }
 
-/** The parts that this composition has embedded, by the variable that names the real one. */
-const embeddedParts = ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'];
-
 /**
- * Keeps the demo out of production: its parts lose everything with the process, its keys are drawn at start-up, and
- * its registry has secrets that everybody knows.
- * @throws ConfigurationError in production mode, with all of it at once.
+ * Keeps what is only fit for a demo out of production: embedded parts lose everything with the process, the demo
+ * registry has secrets that everybody knows, and so has its sealing key.
+ * @throws ConfigurationError in production mode, naming everything that is missing.
  */
-export function assertNotProduction(environment: Environment): void {
+export function assertFitForProduction(environment: Environment): void {
   if (environment.NODE_ENV !== 'production') return;
-  const unset = embeddedParts.filter((name) => !environment[name]).map((name) => `${name} is not set`);
-  throw new ConfigurationError([
-    ...unset,
-    'NODE_ENV is production, and the one-process platform has embedded parts only',
-    ...(environment.REGISTRY_FILE
-      ? []
-      : ['REGISTRY_FILE is not set, and the demo registry has secrets that everybody knows']),
-    ...(environment.SEALING_KEYS ? [] : ['SEALING_KEYS is not set']),
-  ]);
+  const needed = ['PUBLIC_URL', 'REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'REGISTRY_FILE', 'SEALING_KEYS'];
+  const unset = needed.filter((name) => !environment[name]);
+  if (unset.length > 0) throw new ConfigurationError(unset.map((name) => `${name} is not set`));
 }

@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { auditTrail } from '@clinical-launch/audit-trail';
-import { createSealer, type Registry } from '@clinical-launch/contracts';
-import { InProcessBus } from '@clinical-launch/events';
+import type { Registry } from '@clinical-launch/contracts';
 import { identityProvider, readIdentityProviderConfig } from '@clinical-launch/identity-provider';
 import { launchApi, readLaunchApiConfig } from '@clinical-launch/launch-api';
 import { launchGateway, readLaunchGatewayConfig } from '@clinical-launch/launch-gateway';
@@ -13,6 +11,7 @@ import {
   createAccessTokenVerifier,
   createAdminApp,
   createApp,
+  type Environment,
   issuerPolicies,
   type Logger,
   listen,
@@ -21,9 +20,8 @@ import {
   readTogether,
   type Service,
 } from '@clinical-launch/service';
-import { openEmbeddedStorage } from '@clinical-launch/storage';
-import { InMemoryTickets } from '@clinical-launch/tickets';
-import { assertNotProduction, type Environment, readDemoConfig } from './config.ts';
+import { openBusPart, openSealer, openStoragePart, openTicketParts } from '@clinical-launch/service/parts';
+import { assertFitForProduction, readDemoConfig } from './config.ts';
 import { pmsSimulator } from './pms/simulator.ts';
 
 export type Platform = {
@@ -37,16 +35,17 @@ export type Platform = {
 type PlatformOptions = { readonly environment: Environment; readonly clock: Clock; readonly logger: Logger };
 
 /**
- * Starts the whole platform in this process, on embedded parts, behind the edge map, with the simulators.
- * Nothing outlives the process.
+ * Starts the whole platform in this process, behind the edge map, with the simulators. A part whose variable
+ * (`REDIS_URL`, `AMQP_URL`, `DATABASE_URL`) is unset is embedded, and what it holds ends with the process.
  * @throws TypeError that names every fault of the configuration at once.
  */
 export async function startPlatform({ environment, clock, logger }: PlatformOptions): Promise<Platform> {
   let answer: RequestListener = startingUp;
   const { demo } = readTogether({
     demo: () => readDemoConfig(environment),
-    production: () => assertNotProduction(environment),
+    production: () => assertFitForProduction(environment),
     // Read again below, with the address; here so that a faulty setting is told before a port is taken.
+    sealer: () => openSealer(environment),
     services: () => readConfigs({ ...environment, PUBLIC_URL: environment.PUBLIC_URL || 'http://localhost' }),
   });
   const server = await listen((request, response) => answer(request, response), demo);
@@ -54,6 +53,7 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
     const publicUrl = demo.publicUrl ?? `http://localhost:${server.port}`;
     const platformUrl = `http://127.0.0.1:${server.port}`;
     const parts = await openParts({
+      environment,
       configs: readConfigs({ ...environment, PUBLIC_URL: publicUrl }),
       registry: readRegistryFile(demo.registryFile, { publicUrl }),
       platformUrl,
@@ -65,7 +65,7 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
       mounts: parts.mounts,
       logger,
       clock,
-      isProduction: false,
+      isProduction: environment.NODE_ENV === 'production',
       trustedProxies: demo.trustedProxies,
     });
     return {
@@ -87,30 +87,30 @@ async function stopAll(running: readonly Pick<RunningServer, 'stop'>[]): Promise
   for (const one of running) await one.stop();
 }
 
-type PartsOptions = Omit<PlatformOptions, 'environment'> & {
+type PartsOptions = PlatformOptions & {
   readonly configs: ReturnType<typeof readConfigs>;
   readonly registry: Registry;
   /** Where this process reaches itself. */
   readonly platformUrl: string;
 };
 
-async function openParts({ configs, registry, platformUrl, clock, logger }: PartsOptions) {
+async function openParts({ environment, configs, registry, platformUrl, clock, logger }: PartsOptions) {
   const { publicUrl, audience } = configs.identityProvider;
-  const storage = await openEmbeddedStorage();
-  const bus = new InProcessBus({
-    onDeadLetter: ({ consumer, event: { id, type, correlationid }, error }) =>
-      logger.error({ consumer, eventId: id, type, correlationId: correlationid, err: error }, 'dead letter'),
-  });
+  const options = { environment, clock, logger, name: 'clinical-launch' };
+  const sealer = openSealer(environment);
+  const storagePart = await openStoragePart(options);
+  const busPart = await openBusPart(options);
+  const ticketParts = await openTicketParts({ ...options, sealer });
+  const { bus } = busPart;
   const backing = {
     clock,
     logger,
     registry,
-    storage,
+    sealer,
     bus,
-    events: bus,
-    tickets: new InMemoryTickets({ clock, outbox: bus }),
-    // What it seals lives in this process's memory alone, so its key does too.
-    sealer: createSealer([{ id: 'process', key: randomBytes(32) }]),
+    storage: storagePart.storage,
+    tickets: ticketParts.tickets,
+    events: ticketParts.outbox,
     tokens: createAccessTokenVerifier({
       issuers: issuerPolicies(registry, { publicUrl, audience, identityProviderUrl: `${platformUrl}/idp` }),
       clock,
@@ -125,20 +125,22 @@ async function openParts({ configs, registry, platformUrl, clock, logger }: Part
     { path: '/', service: ordering(configs.ordering, backing) },
     { path: '/', service: orderRenderer(configs.orderRenderer, backing) },
     { path: '/', service: auditTrail(configs.launchApi, backing) },
-    { path: '/', service: pmsSimulator({ publicUrl, platformUrl }, backing) },
+    ...(environment.NODE_ENV === 'production'
+      ? []
+      : [{ path: '/', service: pmsSimulator({ publicUrl, platformUrl }, backing) }]),
   ];
   const services = mounts.map(({ service }) => service);
   for (const service of services) {
-    for (const consumer of service.consumers ?? []) await bus.consume(consumer);
     await service.start?.();
+    for (const consumer of service.consumers ?? []) await bus.consume(consumer);
   }
+  ticketParts.startRelay(bus);
   return {
     mounts,
-    checks: { storage: () => storage.isReady() },
+    checks: { ...storagePart.checks, ...ticketParts.checks },
     async stop() {
       for (const service of services.toReversed()) await service.stop?.();
-      await bus.stop();
-      await storage.close();
+      await stopAll([ticketParts, busPart, storagePart]);
     },
   };
 }

@@ -119,7 +119,8 @@ describe('one whole OLTR launch in a browser', () => {
     await oltr.getByRole('heading', { name: 'Review the order' }).waitFor();
     await tabTo(oltr, () => oltr.getByRole('button', { name: 'Submit order' }));
     await oltr.keyboard.press('Enter');
-    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    await oltr.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
+    expect(await oltr.getByRole('heading', { level: 1 }).innerText()).toBe('Order submitted');
     await context.close();
   }, 60_000);
 
@@ -134,6 +135,24 @@ describe('one whole OLTR launch in a browser', () => {
     expect(referrers.filter((referrer) => referrer?.includes('codeVerifier'))).toEqual([]);
     await oltr.goBack();
     expect(oltr.url()).not.toMatch(/codeVerifier|launchToken/);
+    await context.close();
+  });
+
+  it('keeps the window of the PMS within reach: no page sends Cross-Origin-Opener-Policy', async () => {
+    const { context, pms } = await openPms();
+    const policies = new Map<string, string | undefined>();
+    context.on('response', (response) => {
+      const kind = new URL(response.url()).pathname.replaceAll(/[0-9a-f-]{36}/g, '{guid}');
+      policies.set(kind, response.headers()['cross-origin-opener-policy']);
+    });
+    const oltr = await launch(context, pms, 'Order tests');
+    await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
+    await oltr.getByRole('button', { name: 'Review order' }).click();
+    await oltr.getByRole('button', { name: 'Submit order' }).click();
+    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    const pages = ['/secureLaunch', '/oltr/{guid}/', '/oltr/{guid}/review', '/oltr/{guid}/orders/{guid}'];
+    for (const page of pages) expect([page, policies.get(page)]).toEqual([page, undefined]);
+    expect([...policies.keys()]).toEqual(expect.arrayContaining(pages));
     await context.close();
   });
 

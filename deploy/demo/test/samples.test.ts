@@ -40,6 +40,19 @@ it.each(samples)('%s is accepted and can be launched', async (name) => {
   expect(plainText(page.html)).toContain(reading.request.patient.name.family);
 });
 
+describe('an action that is not offered yet', () => {
+  const others = samples.filter((name) => /^0[2-8]-/.test(name));
+
+  it.each(others)('%s: the page says so, and nothing can be ordered or read there', async (name) => {
+    const { page, reading } = await launch(name);
+    if (!('request' in reading)) throw new Error('the sample has faults');
+    expect(page.html).toContain(`This system does not offer ${reading.request.action} yet`);
+    expect(page.html).not.toMatch(/<form|<iframe|<textarea/);
+  });
+
+  it('is each of the seven beside OrderTest', () => expect(others).toHaveLength(7));
+});
+
 describe('a submitted order', () => {
   const orders = samples.filter((name) => /^(01|09|11|12)-/.test(name));
 

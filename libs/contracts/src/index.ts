@@ -11,3 +11,4 @@ export * from './order/order-schema.ts';
 export * from './registry.ts';
 export * from './schema.ts';
 export * from './sealing.ts';
+export * from './unavailable.ts';

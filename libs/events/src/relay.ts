@@ -22,32 +22,49 @@ type RelayOptions = {
   readonly publish: (events: readonly CloudEvent[]) => Promise<void>;
   /** Told of a failed attempt; the events stay where they are and are tried again. */
   readonly onFailure: (error: unknown) => void;
+  /** How often to look without being nudged; longer and longer while it fails. */
   readonly everyMs?: number;
 };
 
-/** Moves events from an outbox to the bus, at least once each, until it is stopped. */
+/** The longest wait after a failure, unless `everyMs` is longer: soon enough when the bus is back. */
+const longestWaitMs = 5000;
+
+/**
+ * Moves events from an outbox to the bus, at least once each, until it is stopped. While the bus is down it tries less
+ * and less often, and a nudge does not hasten it: each attempt costs the database a transaction.
+ */
 export function startRelay({ source, publish, onFailure, everyMs = 1000 }: RelayOptions): Relay {
-  let isStopping = false;
+  const stopping = new AbortController();
+  let failures = 0;
   let wake = new AbortController();
 
   const drainAll = async () => {
-    while ((await source.drain(publish)) > 0);
-  };
-  const run = async () => {
-    while (!isStopping) {
-      wake = new AbortController();
-      await drainAll().catch(onFailure);
-      await delay(everyMs, undefined, { signal: wake.signal }).catch(() => undefined);
+    try {
+      while ((await source.drain(publish)) > 0);
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      onFailure(error);
     }
-    await drainAll().catch(onFailure);
+  };
+  const waitMs = () => Math.max(everyMs, Math.min(everyMs * 2 ** (failures - 1), longestWaitMs));
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      wake = new AbortController();
+      await drainAll();
+      const signal = AbortSignal.any([wake.signal, stopping.signal]);
+      await delay(waitMs(), undefined, { signal }).catch(() => undefined);
+    }
+    await drainAll();
   };
   const running = run();
 
   return {
-    nudge: () => wake.abort(),
+    nudge: () => {
+      if (failures === 0) wake.abort();
+    },
     stop: async () => {
-      isStopping = true;
-      wake.abort();
+      stopping.abort();
       await running;
     },
   };

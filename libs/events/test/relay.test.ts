@@ -32,7 +32,7 @@ function aBus() {
       published.push(...events);
       for (const [count, tell] of awaited) if (published.length >= count) tell();
     },
-    async receives(count: number) {
+    receives: async (count: number) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       awaited.set(count, resolve);
       if (published.length < count) await promise;

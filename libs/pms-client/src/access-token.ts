@@ -1,3 +1,5 @@
+import { readJsonAnswer } from './json-answer.ts';
+
 /** How a PMS authenticates: OAuth 2.0 client credentials, the secret in the body (OLTR: Authentication). */
 export type TokenRequest = {
   readonly tokenUrl: string;
@@ -69,8 +71,7 @@ async function fetchToken({ tokenUrl, clientId, clientSecret, scope }: TokenRequ
     redirect: 'error',
     signal: AbortSignal.timeout(10_000),
   });
-  const answer: unknown = await response.json().catch(() => ({}));
-  const { access_token, expires_in, error, error_description } = answer as Record<string, unknown>;
+  const { access_token, expires_in, error, error_description } = await readJsonAnswer(response);
   if (!response.ok || typeof access_token !== 'string') {
     throw new TokenRefused(response.status, textOf(error), textOf(error_description));
   }

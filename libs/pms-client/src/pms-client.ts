@@ -1,4 +1,5 @@
 import { createTokenCache, type TokenRequest } from './access-token.ts';
+import { isRecord, readJsonAnswer } from './json-answer.ts';
 import { createPkcePair } from './pkce.ts';
 
 export type PmsClientOptions = TokenRequest & {
@@ -50,7 +51,7 @@ export type PmsClient = {
 /** Creates the client of one PMS; keep it, so that its access token is used again until it expires. */
 export function createPmsClient(options: PmsClientOptions): PmsClient {
   const tokens = createTokenCache(options, options.now ?? Date.now);
-  const address = new URL('/AccessApi/RequestLaunchUrl', options.baseUrl);
+  const address = `${options.baseUrl.replace(/\/+$/, '')}/AccessApi/RequestLaunchUrl`;
 
   const post = async (serviceRequest: object, codeChallenge: string) => {
     const token = await tokens.get();
@@ -75,12 +76,19 @@ export function createPmsClient(options: PmsClientOptions): PmsClient {
       let response = await post(serviceRequest, codeChallenge);
       // A key or a registration may have changed since the token was cached: one fresh token, one more try.
       if (response.status === 401) response = await post(serviceRequest, codeChallenge);
-      const answer: unknown = await response.json().catch(() => ({}));
-      const { url, errors } = answer as { url?: unknown; errors?: LaunchFault[] };
-      if (response.status !== 200 || typeof url !== 'string') throw new LaunchRefused(response, errors ?? []);
+      const { url, errors } = await readJsonAnswer(response);
+      if (response.status !== 200 || typeof url !== 'string')
+        throw new LaunchRefused(response, faultsAmong(errors));
       return { url: `${url}&codeVerifier=${codeVerifier}`, correlationId: correlationIdOf(response) };
     },
   };
 }
 
 const correlationIdOf = (response: Response) => response.headers.get('x-correlation-id') ?? '';
+
+function faultsAmong(errors: unknown): LaunchFault[] {
+  return Array.isArray(errors) ? errors.filter(isFault) : [];
+}
+
+const isFault = (entry: unknown): entry is LaunchFault =>
+  isRecord(entry) && typeof entry['path'] === 'string' && typeof entry['message'] === 'string';

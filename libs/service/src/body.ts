@@ -85,7 +85,7 @@ const tooLarge = (limitBytes: number) =>
     status: 413,
     code: 'too_large',
     message: `The body must have at most ${limitBytes} bytes`,
-    // What is left of the body is not read, so the connection cannot carry another request.
+    // What is left of the body was thrown away; its sender may not have more on this connection.
     headers: { Connection: 'close' },
   });
 

@@ -3,6 +3,7 @@ import type { EventOrigin } from '@clinical-launch/contracts';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
+import { createRequestMeter } from './metrics.ts';
 
 /** What one inbound request knows of itself: on every log line, event and session that follows from it. */
 export type Call = {
@@ -27,24 +28,36 @@ const calls = new WeakMap<Response, Call>();
  * logs the outcome: method, path without query, status, duration.
  */
 export function correlate({ logger, clock }: { logger: Logger; clock: Clock }): RequestHandler {
+  const measure = createRequestMeter();
   return (request, response, next) => {
     const call = createCall({ request, response, logger, clock });
     calls.set(response, call);
     const startedAt = performance.now();
     response.on('close', () => {
+      const durationMs = performance.now() - startedAt;
+      const { method } = request;
+      const status = response.statusCode;
       call.logger.info(
         {
-          method: request.method,
+          method,
           path: request.originalUrl.split('?', 1)[0],
-          status: response.statusCode,
+          status,
           complete: response.writableFinished,
-          durationMs: Math.round((performance.now() - startedAt) * 10) / 10,
+          durationMs: Math.round(durationMs * 10) / 10,
         },
         'request answered',
       );
+      // The route as it is written, never the path: each launch would be a series of its own.
+      measure({ method, route: routeOf(request), status, seconds: durationMs / 1000 });
     });
     next();
   };
+}
+
+function routeOf(request: Request): string {
+  const route: unknown = request.route;
+  const path = typeof route === 'object' && route !== null && 'path' in route ? String(route.path) : 'none';
+  return `${request.baseUrl}${path}`;
 }
 
 /** The call that a response belongs to. @throws TypeError when `correlate` was not mounted before. */

@@ -1,6 +1,9 @@
 import { compileSchema } from '@clinical-launch/contracts';
 import type { Static, TObject } from 'typebox';
 
+/** Environment variables, as a process is given them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The process cannot start with this configuration; the message lists every problem and prints no value. */
 export class ConfigurationError extends TypeError {
   readonly problems: readonly string[];
@@ -17,10 +20,7 @@ export class ConfigurationError extends TypeError {
  * defaults are filled in, an empty variable counts as unset.
  * @throws ConfigurationError that names every faulty variable.
  */
-export function readEnvironment<S extends TObject>(
-  schema: S,
-  environment: Readonly<Record<string, string | undefined>>,
-): Readonly<Static<S>> {
+export function readEnvironment<S extends TObject>(schema: S, environment: Environment): Readonly<Static<S>> {
   const names = Object.keys(schema.properties);
   const candidate: Record<string, unknown> = Object.fromEntries(
     names

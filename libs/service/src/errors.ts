@@ -1,4 +1,4 @@
-import type { Fault } from '@clinical-launch/contracts';
+import { type Fault, Unavailable } from '@clinical-launch/contracts';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { type Call, callOf } from './call.ts';
 
@@ -116,6 +116,15 @@ export const oauthDialect: ErrorDialect = (error, { response, call }) => {
 
 function asServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
+  if (thrown instanceof Unavailable) {
+    return new ServiceError({
+      status: 503,
+      code: 'temporarily_unavailable',
+      message: 'The service cannot answer now: try again',
+      headers: { 'Retry-After': String(Math.ceil(thrown.retryAfterSeconds)) },
+      cause: thrown,
+    });
+  }
   // Express and its parsers throw errors with a status for what a caller sent (a path that cannot be decoded).
   const status = thrown instanceof Error && 'status' in thrown ? thrown.status : undefined;
   if (typeof status === 'number' && status >= 400 && status < 500) {

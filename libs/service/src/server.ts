@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import express, { type Express } from 'express';
 import { correlate } from './call.ts';
 import type { Clock } from './clock.ts';
@@ -34,9 +34,11 @@ export function createApp({ mounts, logger, clock, isProduction, trustedProxies 
 
 export type RunningServer = {
   readonly port: number;
-  /** Takes no new connection, lets the requests under way finish, then resolves. */
+  /** Takes no new connection, lets the requests under way finish, for 15 seconds at most, then resolves. */
   stop(): Promise<void>;
 };
+
+const requestTimeoutMs = 15_000;
 
 /** Serves on a port (0: any free one). Time-outs are short: no honest request here takes long to send. */
 export async function listen(
@@ -46,34 +48,76 @@ export async function listen(
   const server = createServer(
     {
       headersTimeout: 10_000,
-      requestTimeout: 15_000,
+      requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: 65_000,
     },
     listener,
   );
+  const closeQuietConnections = followConnections(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, () => {
       server.off('error', reject);
       resolve();
     });
   });
-  return { port: (server.address() as AddressInfo).port, stop: () => close(server) };
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () => close(server, closeQuietConnections),
+  };
 }
 
-function close(server: Server): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.close((error) => (error === undefined ? resolve() : reject(error)));
-    server.closeIdleConnections();
+/**
+ * Follows which connections have a request under way. The function that it returns closes the others at once, and
+ * these as soon as they have answered: node's `closeIdleConnections` passes over a connection that has sent nothing
+ * yet (browsers open some ahead), and one that falls idle later stays for its keep-alive time.
+ */
+function followConnections(server: Server): () => void {
+  const requestsOf = new Map<Socket, number>();
+  let isClosing = false;
+  const closeIfQuiet = (socket: Socket) => {
+    if (isClosing && requestsOf.get(socket) === 0) socket.destroySoon();
+  };
+  const count = (socket: Socket, change: 1 | -1) => {
+    const requests = requestsOf.get(socket);
+    if (requests === undefined) return;
+    requestsOf.set(socket, requests + change);
+    closeIfQuiet(socket);
+  };
+  server.on('connection', (socket: Socket) => {
+    requestsOf.set(socket, 0);
+    socket.once('close', () => requestsOf.delete(socket));
+    closeIfQuiet(socket);
   });
+  server.on('request', ({ socket }, response) => {
+    count(socket, 1);
+    response.once('close', () => count(socket, -1));
+  });
+  return () => {
+    isClosing = true;
+    for (const socket of requestsOf.keys()) closeIfQuiet(socket);
+  };
+}
+
+async function close(server: Server, closeQuietConnections: () => void): Promise<void> {
+  // A closed server no longer looks for requests that are late, so a sender that went silent would hold it for ever.
+  const deadline = setTimeout(() => server.closeAllConnections(), requestTimeoutMs);
+  await new Promise<void>((resolve, reject) => {
+    server.close((error) => (error === undefined ? resolve() : reject(error)));
+    closeQuietConnections();
+  }).finally(() => clearTimeout(deadline));
 }
 
 /**
  * The admin endpoints, on a port of their own: `/healthz` (the process runs), `/readyz` (its parts answer and it is
- * not stopping).
+ * not stopping), `/metrics` where a handler for them is given.
  */
-export function createAdminApp(checks: Readonly<Record<string, () => Promise<boolean>>>): Express {
+export function createAdminApp(
+  checks: Readonly<Record<string, () => Promise<boolean>>>,
+  answerMetrics?: RequestListener,
+): Express {
   const app = express().disable('x-powered-by').disable('etag');
+  if (answerMetrics !== undefined) app.get('/metrics', answerMetrics);
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', async (_request, response) => {
     const parts = await Promise.all(

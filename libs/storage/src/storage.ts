@@ -1,13 +1,14 @@
 import { PGlite, types } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
+import { StorageUnavailable, tellNoValues } from './storage-errors.ts';
 
-/** A database in which each service owns one schema. */
+/** A database in which each service owns one schema. What its queries throw tells no value of a row or parameter. */
 export type Storage = {
   /**
    * Brings the service's schema to its newest migration, once however many replicas start together, and gives
    * the queries that see this schema alone.
-   * @throws Error when a migration fails; nothing of it stays.
+   * @throws Error when a migration fails; nothing of it stays. StorageUnavailable when there is no database.
    */
   open<Tables extends Record<string, object>>(
     schema: string,
@@ -25,23 +26,32 @@ export type Storage = {
 export async function openEmbeddedStorage(): Promise<Storage> {
   // int8 as a string, as the pg driver has it: a count must not change its type with the database.
   const pglite = await PGlite.create({ parsers: { [types.INT8]: (value) => value } });
-  return storageOn(new Kysely<Record<never, never>>({ dialect: new PGliteDialect({ pglite }) }));
+  return storageOn(
+    new Kysely<Record<never, never>>({
+      dialect: new PGliteDialect({ pglite, onCreateConnection: tellNoValues }),
+    }),
+  );
 }
 
-function storageOn(database: Kysely<Record<never, never>>): Storage {
+/**
+ * The storage on an open database. Migrations run on `openMigrations()` when it is given, so that they are under
+ * other time-outs than queries are; it is closed after each.
+ */
+export function storageOn(
+  database: Kysely<Record<never, never>>,
+  openMigrations?: () => Kysely<Record<never, never>>,
+): Storage {
   return {
     async open<Tables extends Record<string, object>>(
       schema: string,
       migrations: Readonly<Record<string, Migration>>,
     ) {
-      await sql`create schema if not exists ${sql.id(schema)}`.execute(database);
-      const migrator = new Migrator({
-        db: database.withSchema(schema),
-        provider: { getMigrations: async () => ({ ...migrations }) },
-        migrationTableSchema: schema,
-      });
-      const { error } = await migrator.migrateToLatest();
-      if (error !== undefined) throw new Error(`The schema ${schema} cannot be migrated`, { cause: error });
+      const migrating = openMigrations?.();
+      try {
+        await migrate(migrating ?? database, schema, migrations);
+      } finally {
+        await migrating?.destroy();
+      }
       return database.withSchema(schema).$extendTables<Tables>();
     },
     async isReady() {
@@ -52,4 +62,20 @@ function storageOn(database: Kysely<Record<never, never>>): Storage {
     },
     close: () => database.destroy(),
   };
+}
+
+/** Kysely makes the schema and its tables when they are absent, and then runs one replica at a time (advisory lock). */
+async function migrate(
+  database: Kysely<Record<never, never>>,
+  schema: string,
+  migrations: Readonly<Record<string, Migration>>,
+): Promise<void> {
+  const migrator = new Migrator({
+    db: database.withSchema(schema),
+    provider: { getMigrations: async () => ({ ...migrations }) },
+    migrationTableSchema: schema,
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error instanceof StorageUnavailable) throw error;
+  if (error !== undefined) throw new Error(`The schema ${schema} cannot be migrated`, { cause: error });
 }

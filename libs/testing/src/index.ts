@@ -1,8 +1,13 @@
-export * from './chromium.ts';
 export * from './arbitrary-service-request.ts';
+export * from './chromium.ts';
 export * from './json-edit.ts';
 export * from './serve.ts';
+export { startPostgres } from './servers/postgres.ts';
+export type { PrivateServer } from './servers/private-server.ts';
+export { type PrivateRabbitMq, startRabbitMq } from './servers/rabbitmq.ts';
+export { startRedis } from './servers/redis.ts';
 export * from './service-request.ts';
 export * from './test-clock.ts';
+export * from './test-database.ts';
 export * from './token-issuer.ts';
 export * from './xml.ts';

@@ -1,4 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import { type CloudEvent, Unavailable } from '@clinical-launch/contracts';
 
 /** What a ticket is for. A ticket of one kind is unknown as any other. */
 export type TicketKind = 'launch-token' | 'launch-session';
@@ -71,4 +71,15 @@ export interface Tickets {
     ticket: string,
     options?: { extendSeconds?: number },
   ): Promise<FoundTicket | undefined>;
+}
+
+/**
+ * The tickets cannot be asked at present; nothing is known about the one in question. The caller may come again, with the
+ * same ticket, after `retryAfterSeconds`.
+ */
+export class TicketsUnavailable extends Unavailable {
+  constructor(message: string, options?: ConstructorParameters<typeof Unavailable>[1]) {
+    super(message, options);
+    this.name = 'TicketsUnavailable';
+  }
 }

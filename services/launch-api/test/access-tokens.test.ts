@@ -1,8 +1,8 @@
 import { createHmac, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createTestKey } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestKey, startTokenIssuer } from '@clinical-launch/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { CompactSign } from 'jose';
 import Provider from 'oidc-provider';
 import { audience, startLaunchApi } from './launch-api.ts';
@@ -148,6 +148,10 @@ describe('403: the token lacks the required scope', () => {
 });
 
 describe('the keys of an issuer', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   it('are fetched once and not per request', async () => {
     const fresh = await startLaunchApi();
     for (let count = 0; count < 5; count += 1) {
@@ -156,6 +160,22 @@ describe('the keys of an issuer', () => {
     }
     expect(fresh.issuer.keyRequests()).toBe(1);
     await fresh.stop();
+  });
+
+  it('are asked again for a token that is used for longer than five minutes: an end for a key withdrawn', async () => {
+    const fresh = await startLaunchApi();
+    const token = await fresh.issuer.sign();
+    const answers = [(await fresh.post({ token })).status];
+    // The fetched keys are kept by the machine's clock; without them only a remembered token is accepted.
+    fresh.issuer.answer(false);
+    const anHourLater = Date.now() + 3_600_000;
+    jest.spyOn(Date, 'now').mockReturnValue(anHourLater);
+    for (const seconds of [299, 1]) {
+      fresh.clock.advance({ seconds });
+      answers.push((await fresh.post({ token })).status);
+    }
+    await fresh.stop();
+    expect(answers).toEqual([200, 200, 503]);
   });
 
   it('that cannot be had are answered 503 with Retry-After, never 401, and found again when they are back', async () => {
@@ -182,6 +202,46 @@ describe("a token of someone else's identity provider", () => {
     await trusting.stop();
     await stop();
     expect([accepted.status, elsewhere.status]).toEqual([200, 401]);
+  });
+});
+
+describe('the terms of a trusted issuer', () => {
+  it('are its own: audience, claim of the right, address of its keys, clients', async () => {
+    const customer = await startTokenIssuer({ clock: api.clock, audience: 'api://of-the-customer' });
+    const trusting = await startLaunchApi({
+      trustedIssuers: [
+        {
+          issuer: customer.issuer,
+          jwksUri: `${customer.issuer}/keys`,
+          audiences: ['api://of-the-customer'],
+          rightClaims: ['roles'],
+          clients: [{ clientId: 'pms' }],
+        },
+      ],
+    });
+    const statusWith = async (claims: object, header = {}) => {
+      const token = await customer.sign({
+        claims: { iat: 0, roles: ['ocs-launch.write'], ...claims },
+        header,
+      });
+      return (await trusting.post({ token })).status;
+    };
+    const statuses = {
+      good: await statusWith({}),
+      goodWithoutTheTypeOfRfc9068: await statusWith({}, { typ: 'JWT' }),
+      rightInAnotherClaim: await statusWith({ roles: [], scope: 'ocs-launch.write' }),
+      ourAudience: await statusWith({ aud: audience }),
+      anotherClient: await statusWith({ client_id: 'stranger' }),
+    };
+    await trusting.stop();
+    await customer.stop();
+    expect(statuses).toEqual({
+      good: 200,
+      goodWithoutTheTypeOfRfc9068: 200,
+      rightInAnotherClaim: 403,
+      ourAudience: 401,
+      anotherClient: 401,
+    });
   });
 });
 

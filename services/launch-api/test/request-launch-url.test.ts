@@ -48,6 +48,37 @@ describe('RequestLaunchUrl, launch URL response', () => {
     expect(request).toMatchObject({ action: 'PatientReportList', originatingId: 'HS-1' });
   });
 
+  it('keeps the first of several prefixes, and of the old name the family name alone', async () => {
+    const name = [
+      { use: 'usual', prefix: ['Prof.', 'Dr'], family: 'Whitfield', given: ['Margaret'] },
+      { use: 'old', prefix: ['Miss'], family: 'Pemberton', given: ['Peggy'] },
+    ];
+    const response = await api.post({ payload: aServiceRequest({ patient: { name } }) });
+    const redemption = await redeem(await urlOf(response), [codeChallenge]);
+    if (redemption.outcome !== 'redeemed') throw new Error(redemption.outcome);
+    const { patient } = (redemption.context as LaunchContext).request;
+    expect(patient).toMatchObject({
+      name: { title: 'Prof.', family: 'Whitfield', given: ['Margaret'] },
+      previousFamilyName: 'Pemberton',
+    });
+    expect(JSON.stringify(redemption.context)).not.toMatch(/Miss|Peggy/);
+  });
+
+  it('gives no page in a browser leave to call it (CORS)', async () => {
+    const headers = {
+      Origin: 'https://pms.example',
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'authorization, code-challenge, content-type',
+    };
+    const preflight = await fetch(api.url, { method: 'OPTIONS', headers });
+    const posted = await api.post({ headers: { Origin: 'https://pms.example' } });
+    expect([preflight.status, posted.status]).toEqual([405, 200]);
+    for (const response of [preflight, posted]) {
+      const allowed = [...response.headers.keys()].filter((header) => header.startsWith('access-control-'));
+      expect(allowed).toEqual([]);
+    }
+  });
+
   it('answers every response with a fresh GUID in X-Correlation-Id, whatever the caller sends', async () => {
     const mine = '11111111-1111-4111-8111-111111111111';
     const responses = await Promise.all(
@@ -148,6 +179,17 @@ describe("the caller's identifier (IdByCaller)", () => {
     expect(await second.text()).toBe('');
   });
 
+  it('is told in the log and to the audit trail when it was used before', async () => {
+    await launch({ originatingId: 'told' });
+    const correlationId = (await launch({ originatingId: 'told' })).headers.get('x-correlation-id') ?? '';
+    const logged = api.lines.filter((line) => line.includes(correlationId)).map((line) => JSON.parse(line));
+    expect(logged).toContainEqual(expect.objectContaining({ status: 409, code: 'identifier_used' }));
+    const told = api.published.filter((event) => event.correlationid === correlationId);
+    expect(told).toMatchObject([
+      { type: 'launch.url.refused.v1', data: { status: 409, reason: 'identifier_used', clientId: 'pms' } },
+    ]);
+  });
+
   it('has one winner among simultaneous posts', async () => {
     const responses = await Promise.all(
       Array.from({ length: 20 }, () => launch({ originatingId: 'together' })),
@@ -239,6 +281,13 @@ describe('400', () => {
     expect((await faultsOf(response)).map(({ path }) => path)).toEqual(['Code-Challenge', 'authoredOn']);
   });
 
+  it('comes before 409: faults are told also under an identifier that was used', async () => {
+    const originatingId = 'used-and-faulty';
+    const first = await api.post({ payload: aServiceRequest({ originatingId }) });
+    const faulty = await api.post({ payload: aServiceRequest({ originatingId, authoredOn: 'today' }) });
+    expect([first.status, faulty.status]).toEqual([200, 400]);
+  });
+
   it('is an OperationOutcome with FHIRPath expressions for Accept: application/fhir+json', async () => {
     const response = await api.post({
       payload: aServiceRequest({ patient: { birthDate: 'x' } }),
@@ -287,6 +336,30 @@ describe('400', () => {
       },
     ]);
     expect(api.lines.filter((line) => line.includes(correlationId)).join()).toMatch(/birthDate/);
+  });
+});
+
+describe('500', () => {
+  const failing = async (environment: Record<string, string>) => {
+    const own = await startLaunchApi({ environment });
+    own.tickets.issue = () => Promise.reject(new Error('Whitfield was not kept'));
+    const response = await own.post();
+    const text = await response.text();
+    await own.stop();
+    return { response, text, correlationId: response.headers.get('x-correlation-id') };
+  };
+
+  it('carries the GUID in its body, and nothing of what failed', async () => {
+    const { response, text, correlationId } = await failing({});
+    expect(response.status).toBe(500);
+    expect(JSON.parse(text)).toMatchObject({ status: 500, correlationId });
+    expect(text).not.toContain('Whitfield');
+  });
+
+  it('carries it in the header alone in production', async () => {
+    const { response, text, correlationId } = await failing({ NODE_ENV: 'production' });
+    expect([response.status, text]).toEqual([500, '']);
+    expect(correlationId).toMatch(guid);
   });
 });
 
@@ -342,6 +415,17 @@ describe('rate limits', () => {
     ]);
   });
 
+  it('are told in the log and not to the audit trail: a flood of requests is no flood of events', async () => {
+    const limited = await startLaunchApi({ policies: { pms: { requestsPerSecond: 1 } } });
+    const statuses = [(await limited.post()).status, (await limited.post()).status];
+    await limited.stop();
+    expect(statuses).toEqual([200, 429]);
+    expect(limited.published.map(({ type }) => type)).toEqual(['launch.url.issued.v1']);
+    expect(limited.lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ status: 429, code: 'too_many_requests' }),
+    );
+  });
+
   it('counts by address before the token is looked at', async () => {
     const limited = await startLaunchApi({ environment: { REQUESTS_PER_SECOND_PER_ADDRESS: '2' } });
     const statuses = [];
@@ -352,6 +436,18 @@ describe('rate limits', () => {
 });
 
 describe('the configuration', () => {
+  it('says in which namespaces a payload is written', async () => {
+    const namespaces = { fhir: 'urn:a:fhir', nhs: 'urn:a:nhs', hl7uk: 'urn:a:hl7uk' };
+    const environment = { FHIR_NS: namespaces.fhir, NHS_NS: namespaces.nhs, HL7UK_NS: namespaces.hl7uk };
+    const own = await startLaunchApi({ environment });
+    const statuses = [
+      (await own.post({ payload: aServiceRequest({ namespaces }) })).status,
+      (await own.post({ payload: aServiceRequest() })).status,
+    ];
+    await own.stop();
+    expect(statuses).toEqual([200, 400]);
+  });
+
   it('refuses a launch URL lifetime of more than ten seconds at start-up', async () => {
     await expect(startLaunchApi({ environment: { LAUNCH_TOKEN_SECONDS: '11' } })).rejects.toThrow(
       /LAUNCH_TOKEN_SECONDS/,

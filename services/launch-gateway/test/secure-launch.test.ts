@@ -17,7 +17,7 @@ async function startGateway({ publicUrl = 'http://localhost' }: StartOptions = {
     ...backing,
     clock,
     url: `${server.url}/secureLaunch`,
-    stop: server.stop,
+    stop: () => server.stop(),
     /** A launch token as the launch API issues it, with its verifier. */
     async issue({
       verifier = randomBytes(64).toString('base64url'),
@@ -75,7 +75,7 @@ afterAll(() => gateway.stop());
 
 type Parameters = { launchToken: string; codeVerifier: string };
 const launch = ({ launchToken, codeVerifier }: Parameters, init?: RequestInit) =>
-  fetch(`${gateway.url}?${new URLSearchParams({ launchToken, codeVerifier })}`, init);
+  fetch(`${gateway.url}?${new URLSearchParams({ launchToken, codeVerifier }).toString()}`, init);
 
 async function expectEmpty(response: Response, status: number) {
   expect([response.status, await response.text()]).toEqual([status, '']);
@@ -139,7 +139,7 @@ describe('200: the verifier matches and the token is valid and unused', () => {
   it('lets the pages of a registered PMS frame it, with a cookie that works there', async () => {
     const secure = await startGateway({ publicUrl: 'https://oltr.example' });
     const issued = await secure.issue({ frameAncestors: ['https://pms.example'] });
-    const response = await fetch(`${secure.url}?${new URLSearchParams(issued)}`);
+    const response = await fetch(`${secure.url}?${new URLSearchParams(issued).toString()}`);
     await secure.stop();
     expect(response.headers.get('content-security-policy')).toContain('frame-ancestors https://pms.example');
     expect(response.headers.get('x-frame-options')).toBeNull();
@@ -198,6 +198,7 @@ describe('401', () => {
     ['a prefetch (Purpose)', { headers: { Purpose: 'prefetch' } }],
     ['a prefetch (X-Moz)', { headers: { 'X-Moz': 'prefetch' } }],
     ['a preview (Purpose)', { headers: { Purpose: 'preview' } }],
+    ['a preview (X-Purpose)', { headers: { 'X-Purpose': 'preview' } }],
   ])('is answered to %s, which burns nothing', async (_kind, init) => {
     const issued = await gateway.issue();
     await expectEmpty(await launch(issued, init), 401);
@@ -214,6 +215,16 @@ describe('410: the token was already used', () => {
     await expectEmpty(await launch({ ...issued, codeVerifier: 'short' }), 410);
     gateway.clock.advance({ seconds: 86_399 });
     await expectEmpty(await launch(issued), 410);
+  });
+
+  it('is told in the log under the GUID of the launch', async () => {
+    const issued = await gateway.issue();
+    await launch(issued);
+    await launch(issued);
+    const logged = gateway.lines.filter((line) => line.includes(issued.launchId));
+    expect(logged.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ correlationId: issued.launchId, status: 410, code: 'token_used' }),
+    );
   });
 
   it('is answered to 199 of 200 simultaneous launches of one token, and 200 to one', async () => {
@@ -244,7 +255,7 @@ describe('the audit trail', () => {
 describe('the path and the method', () => {
   it('are taken exactly: another case or a trailing slash is 404, another method 405', async () => {
     const { launchToken, codeVerifier } = await gateway.issue();
-    const query = `?${new URLSearchParams({ launchToken, codeVerifier })}`;
+    const query = `?${new URLSearchParams({ launchToken, codeVerifier }).toString()}`;
     for (const path of ['/SecureLaunch', '/securelaunch', '/secureLaunch/']) {
       expect((await fetch(gateway.url.replace('/secureLaunch', path) + query)).status).toBe(404);
     }

@@ -5,6 +5,7 @@ import {
   createRouter,
   errorEdge,
   type Logger,
+  observeOutbox,
   onlyMethods,
   type Service,
 } from '@clinical-launch/service';
@@ -66,6 +67,7 @@ export function orderRenderer(config: OrderRendererConfig, backing: OrderRendere
     consumers: [consumer],
     async start() {
       const documents = await openDocuments(storage);
+      observeOutbox('order-renderer', () => documents.outbox.level());
       const relay = startRelay({
         source: documents.outbox,
         publish: (events) => bus.publish(events),

@@ -1,7 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import type { Sealer } from '@clinical-launch/contracts';
 import { type EventBus, type Relay, startRelay } from '@clinical-launch/events';
-import { type Clock, createRouter, errorEdge, type Logger, type Service } from '@clinical-launch/service';
+import {
+  type Clock,
+  createRouter,
+  errorEdge,
+  type Logger,
+  observeOutbox,
+  type Service,
+} from '@clinical-launch/service';
 import { createAssetsRouter, createPages } from '@clinical-launch/service/pages';
 import { type Storage, sqlOutbox } from '@clinical-launch/storage';
 import type { Tickets } from '@clinical-launch/tickets';
@@ -37,8 +44,10 @@ export function ordering(config: OrderingConfig, backing: OrderingBacking): Serv
     router,
     async start() {
       const database = await openOrderingDatabase(storage);
+      const outbox = sqlOutbox(database);
+      observeOutbox('ordering', () => outbox.level());
       const running = startRelay({
-        source: sqlOutbox(database),
+        source: outbox,
         publish: (events) => bus.publish(events),
         onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
       });

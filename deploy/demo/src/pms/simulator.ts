@@ -13,7 +13,9 @@ import {
   type Clock,
   callOf,
   createRouter,
+  type Environment,
   pageHeaders,
+  readEnvironment,
   readForm,
   readJson,
   type Service,
@@ -29,6 +31,19 @@ export type PmsSimulatorConfig = {
   /** The platform's address as this backend reaches it. */
   readonly platformUrl: string;
 };
+
+const environmentSchema = Type.Object({
+  PUBLIC_URL: Type.String({ pattern: '^https?://[^/?#\\s]+$', description: 'must be an origin' }),
+  PLATFORM_URL: Type.Optional(
+    Type.String({ pattern: '^https?://', description: 'must be an http or https address' }),
+  ),
+});
+
+/** Reads the simulator's configuration. @throws ConfigurationError that names the faulty variables. */
+export function readPmsSimulatorConfig(environment: Environment): PmsSimulatorConfig {
+  const { PUBLIC_URL, PLATFORM_URL } = readEnvironment(environmentSchema, environment);
+  return Object.freeze({ publicUrl: PUBLIC_URL, platformUrl: PLATFORM_URL ?? PUBLIC_URL });
+}
 
 type Records = Omit<LaunchRequest, 'action' | 'originatingId' | 'authoredOn' | 'patient'> & {
   readonly patients: readonly (LaunchRequest['patient'] & { readonly id: string })[];

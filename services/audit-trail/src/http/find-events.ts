@@ -20,8 +20,9 @@ export type FindEventsBacking = {
 };
 
 /**
- * `GET /audit/events?correlationId=GUID`: what happened to this GUID, in order of arrival, as CloudEvents.
- * `next`, when there is more, is the address of the following page. The look-up is itself an event.
+ * `GET /audit/events?correlationId=GUID`: what happened to this GUID, as CloudEvents, in the order in which it
+ * happened. A page holds the next 500 that arrived; `next`, when there is more, is the address of the following one.
+ * The look-up is itself an event.
  */
 export function findEvents({ store, tokens, events }: FindEventsBacking): RequestHandler {
   return async (request, response) => {
@@ -29,19 +30,24 @@ export function findEvents({ store, tokens, events }: FindEventsBacking): Reques
     assertRight(caller, requiredRight);
     const query = new URL(request.originalUrl, 'http://query').searchParams;
     const correlationId = searchedId(query);
+    // One more than the page has, so that it is known whether there is a next one.
     const found = await store().findByCorrelation(correlationId, {
       after: searchedPage(query),
-      limit: pageSize,
+      limit: pageSize + 1,
     });
+    const page = found.slice(0, pageSize);
     const searched = { clientId: caller.clientId, searchedId: correlationId };
     await events.append([
       createEvent('audit.searched.v1', callOf(response).origin('/audit-trail'), searched),
     ]);
-    const last = found.at(-1);
+    const last = page.at(-1);
     response.set('Cache-Control', 'no-store').json({
       correlationId,
-      events: found.map(({ event }) => event),
-      ...(last === undefined || found.length < pageSize
+      // They come by several outboxes, so they do not arrive in the order in which they happened.
+      events: page
+        .map(({ event }) => event)
+        .toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0)),
+      ...(last === undefined || found.length === page.length
         ? {}
         : { next: `/audit/events?correlationId=${correlationId}&after=${last.sequence}` }),
     });

@@ -24,7 +24,7 @@ type Needs = {
 /** Makes the document of an order that was submitted, or submitted anew. Faults end in the dead letters. */
 export function onOrderSubmitted({ config, sealer, clock, keep }: Needs): Consumer {
   return {
-    name: 'order-renderer.order-submitted',
+    name: 'order-renderer',
     types: [submitted],
     async handle(event) {
       if (!isSubmitted(event)) return;

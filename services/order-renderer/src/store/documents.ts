@@ -1,5 +1,4 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
-import type { OutboxSource } from '@clinical-launch/events';
 import {
   appendToOutbox,
   type OutboxTables,
@@ -76,7 +75,7 @@ export type Documents = {
   /** The newest document that this launch made of this order. */
   find(key: { orderGuid: string; launchId: string }): Promise<Lookup>;
   record(events: readonly CloudEvent[]): Promise<void>;
-  readonly outbox: OutboxSource;
+  readonly outbox: ReturnType<typeof sqlOutbox>;
 };
 
 /** Opens the service's schema, at its newest migration. */

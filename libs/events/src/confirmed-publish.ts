@@ -1,0 +1,65 @@
+import type { ConfirmChannel, Message } from 'amqplib';
+
+export type OutgoingMessage = {
+  readonly routingKey: string;
+  readonly messageId: string;
+  readonly content: Buffer;
+  readonly headers: Readonly<Record<string, unknown>>;
+};
+
+/** The broker did not say in time whether it has the messages. */
+export class ConfirmTimeoutError extends Error {
+  override name = 'ConfirmTimeoutError';
+}
+
+/** There is no queue for a message, so the broker would have dropped it. */
+export class UnroutableError extends Error {
+  override name = 'UnroutableError';
+}
+
+/** CloudEvents AMQP binding section 3.2 (structured content mode) */
+const contentType = 'application/cloudevents+json';
+
+/**
+ * Publishes messages and resolves when the broker has confirmed every one of them (publisher confirms). They are
+ * written at once and their confirms awaited together.
+ * @throws UnroutableError when one has no queue: the broker confirms those too, so it is asked to return them.
+ * @throws ConfirmTimeoutError for a broker that is silent, as with a memory alarm.
+ * @throws Error when one is refused or the channel ends. After each of these the others may have arrived.
+ */
+export async function publishConfirmed(
+  channel: ConfirmChannel,
+  messages: readonly OutgoingMessage[],
+  { exchange, timeoutMs }: { readonly exchange: string; readonly timeoutMs: number },
+): Promise<void> {
+  const returned = new Set<unknown>();
+  const onReturn = ({ properties }: Message) => returned.add(properties.messageId);
+  const send = (message: OutgoingMessage) =>
+    new Promise<void>((resolve, reject) => {
+      const { routingKey, messageId, content, headers } = message;
+      const options = { persistent: true, mandatory: true, contentType, messageId, headers };
+      channel.publish(exchange, routingKey, content, options, (error: unknown) => {
+        if (error === null) resolve();
+        else reject(new Error('RabbitMQ did not take a message over', { cause: error }));
+      });
+    });
+
+  channel.on('return', onReturn);
+  const tooLate = Promise.withResolvers<never>();
+  const timer = setTimeout(() => tooLate.reject(timeout(timeoutMs)), timeoutMs);
+  try {
+    await Promise.race([Promise.all(messages.map(send)), tooLate.promise]);
+  } finally {
+    clearTimeout(timer);
+    channel.off('return', onReturn);
+  }
+  // A return always comes before the confirm of its message.
+  const lost = messages.filter(({ messageId }) => returned.has(messageId));
+  if (lost.length > 0) throw unroutable(lost.length, messages.length);
+}
+
+const timeout = (ms: number) =>
+  new ConfirmTimeoutError(`RabbitMQ did not confirm within ${ms} ms: it may have the messages or not`);
+
+const unroutable = (some: number, all: number) =>
+  new UnroutableError(`No queue is bound for ${some} of ${all} messages`);

@@ -1,0 +1,38 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import type { Outbox } from './event-bus.ts';
+import type { OutboxSource } from './relay.ts';
+
+/** The outbox of one process without Redis: in order, at least once, gone with the process. */
+export class InMemoryOutbox implements Outbox, OutboxSource {
+  readonly #events: CloudEvent[] = [];
+  readonly #onAppend: () => void;
+
+  /** @param onAppend Told of each append, to nudge the relay. */
+  constructor(onAppend: () => void = () => undefined) {
+    this.#onAppend = onAppend;
+  }
+
+  async append(events: readonly CloudEvent[]): Promise<void> {
+    this.#events.push(...events);
+    if (events.length > 0) this.#onAppend();
+  }
+
+  async drain(publish: (events: readonly CloudEvent[]) => Promise<void>): Promise<number> {
+    const batch = this.#events.slice(0, 100);
+    if (batch.length === 0) return 0;
+    await publish(batch);
+    this.#events.splice(0, batch.length);
+    return batch.length;
+  }
+
+  /** How many events wait. */
+  async depth(): Promise<number> {
+    return this.#events.length;
+  }
+
+  /** Since the oldest of them was made, by its own time; 0 when none waits. */
+  async oldestAgeMs(): Promise<number> {
+    const [oldest] = this.#events;
+    return oldest === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldest.time));
+  }
+}

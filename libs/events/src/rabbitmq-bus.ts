@@ -1,0 +1,164 @@
+import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts';
+import type { ChannelModel, ConfirmChannel } from 'amqplib';
+import { ConfirmTimeoutError, type OutgoingMessage, publishConfirmed } from './confirmed-publish.ts';
+import type { Consumer, EventBus } from './event-bus.ts';
+import { toMessage } from './event-message.ts';
+import { keepConnected, type Link, type LinkTerms } from './rabbitmq-link.ts';
+import { type Subscription, subscribe } from './rabbitmq-subscription.ts';
+import { type Broker, declareExchanges, type Topology, topologyOf } from './rabbitmq-topology.ts';
+
+type RabbitMqOptions = Broker &
+  LinkTerms & {
+    /** How many messages a consumer holds at once, so also how many may wait between attempts before it stands still. */
+    readonly prefetch?: number;
+    /** Waits between the attempts to deal with an event, in milliseconds; one attempt more than there are waits. */
+    readonly retryAfterMs?: readonly number[];
+    /** How long the broker may take to confirm what is published. */
+    readonly confirmWithinMs?: number;
+  };
+
+type Publisher = {
+  readonly channel: ConfirmChannel;
+  /** Why the broker takes nothing, as with a memory or disk alarm; undefined when it takes everything. */
+  blockage(): string | undefined;
+};
+
+/** Four minutes in all: a database that restarts should not make dead letters of good events. */
+const defaultRetryAfterMs = [100, 500, 2000, 5000, 10_000, 30_000, 60_000, 60_000, 60_000];
+
+/**
+ * Connects to RabbitMQ, and again whenever the connection is lost. Resolves also when the broker is away: a service
+ * starts without it, and its events wait in the outbox.
+ * @throws TypeError for an address or a namespace that cannot be one.
+ */
+export async function connectRabbitMq(options: RabbitMqOptions): Promise<RabbitMqBus> {
+  const { url, logger, reconnectAfterMs } = options;
+  const linkTerms = { url, logger, ...(reconnectAfterMs && { reconnectAfterMs }) };
+  const topology = topologyOf(options.namespace);
+  const publisher = await keepConnected<Publisher>({
+    ...linkTerms,
+    name: 'publisher',
+    open: (connection, drop) => openPublisher(connection, drop, { topology, logger }),
+    close: ({ channel }) => channel.close(),
+  });
+  return new RabbitMqBus({
+    link: linkTerms,
+    topology,
+    publisher,
+    prefetch: options.prefetch ?? 32,
+    retryAfterMs: options.retryAfterMs ?? defaultRetryAfterMs,
+    confirmWithinMs: options.confirmWithinMs ?? 10_000,
+  });
+}
+
+async function openPublisher(
+  connection: ChannelModel,
+  drop: (cause: Error) => void,
+  { topology, logger }: { topology: Topology; logger: LinkTerms['logger'] },
+): Promise<Publisher> {
+  const channel = await connection.createConfirmChannel();
+  // One listener for each batch under way.
+  channel.setMaxListeners(0);
+  channel.on('error', drop);
+  channel.on('close', () => drop(new Error('The channel was closed')));
+  await declareExchanges(channel, topology);
+  let blockage: string | undefined;
+  connection.on('blocked', (reason) => {
+    blockage = reason;
+    logger.error({ reason }, 'RabbitMQ takes no events: they wait in the outbox');
+  });
+  connection.on('unblocked', () => {
+    blockage = undefined;
+    logger.info({}, 'RabbitMQ takes events again');
+  });
+  return { channel, blockage: () => blockage };
+}
+
+type Parts = {
+  readonly link: LinkTerms;
+  readonly topology: Topology;
+  readonly publisher: Link<Publisher>;
+  readonly prefetch: number;
+  readonly retryAfterMs: readonly number[];
+  readonly confirmWithinMs: number;
+};
+
+/**
+ * The bus over RabbitMQ: one topic exchange, one quorum queue per consumer, and one for its dead letters.
+ *
+ * Guarantees: an event whose `publish` resolved is in the queue of every consumer that wants it, on disk on a majority
+ * of the nodes, until that consumer dealt with it or it is a dead letter. It does not guarantee that it comes once
+ * (a consumer must be idempotent by event id) nor, with several instances or after a failure, in order.
+ */
+export class RabbitMqBus implements EventBus {
+  readonly #parts: Parts;
+  readonly #subscriptions = new Map<string, Promise<Subscription>>();
+  readonly #publishing = new Set<Promise<void>>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Resolves when the broker has confirmed all of the events; when it rejects, some may have arrived.
+   * @throws TypeError for an event that is not of the catalogue; nothing is published then.
+   * @throws Error at once without a connection and while the broker takes nothing; UnroutableError when no consumer's
+   * queue exists for one; ConfirmTimeoutError.
+   */
+  async publish(events: readonly CloudEvent[]): Promise<void> {
+    for (const event of events) assertCloudEvent(event);
+    if (events.length === 0) return;
+    await this.#send(this.#parts.topology.events, events.map(toMessage));
+  }
+
+  /**
+   * Declares the consumer's queue and starts to deliver. Resolves also when the broker is away; delivery then starts when
+   * it is back.
+   * @throws TypeError for a name that is taken in this process or cannot be that of a queue.
+   */
+  async consume(consumer: Consumer): Promise<void> {
+    const { name } = consumer;
+    if (this.#subscriptions.has(name)) throw new TypeError(`A consumer ${name} is on the bus already`);
+    const { link, topology, prefetch, retryAfterMs } = this.#parts;
+    const bury = (letter: OutgoingMessage) => this.#send(topology.deadLetters, [letter]);
+    const subscription = subscribe({ link, topology, consumer, prefetch, retryAfterMs, bury });
+    this.#subscriptions.set(name, subscription);
+    await subscription;
+  }
+
+  /** Whether events are taken over and every consumer is subscribed. */
+  async isReady(): Promise<boolean> {
+    const publisher = this.#parts.publisher.session();
+    if (publisher === undefined || publisher.blockage() !== undefined) return false;
+    const subscriptions = await Promise.all(this.#subscriptions.values());
+    return subscriptions.every((subscription) => subscription.isUp());
+  }
+
+  /** Stops the consumers, then waits for what is being published, then closes the connections. */
+  async stop(): Promise<void> {
+    const subscriptions = await Promise.allSettled(this.#subscriptions.values());
+    const started = subscriptions.filter((outcome) => outcome.status === 'fulfilled');
+    await Promise.all(started.map(({ value }) => value.stop()));
+    await Promise.allSettled(this.#publishing);
+    await this.#parts.publisher.stop();
+  }
+
+  async #send(exchange: string, messages: readonly OutgoingMessage[]): Promise<void> {
+    const { publisher, confirmWithinMs } = this.#parts;
+    const session = publisher.session();
+    if (session === undefined) throw new Error('RabbitMQ is not connected');
+    const blockage = session.blockage();
+    if (blockage !== undefined) throw new Error(`RabbitMQ takes no events: ${blockage}`);
+    const sending = publishConfirmed(session.channel, messages, { exchange, timeoutMs: confirmWithinMs });
+    this.#publishing.add(sending);
+    try {
+      await sending;
+    } catch (error) {
+      // A silent connection may be dead. One that is blocked is not: it comes back by itself.
+      if (error instanceof ConfirmTimeoutError && session.blockage() === undefined) publisher.drop(error);
+      throw error;
+    } finally {
+      this.#publishing.delete(sending);
+    }
+  }
+}

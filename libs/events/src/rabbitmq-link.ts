@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ChannelModel, connect } from 'amqplib';
+
+/** What the bus writes its changes of state to; a pino logger is one. */
+export type BusLogger = Readonly<
+  Record<'info' | 'warn' | 'error', (fields: Readonly<Record<string, unknown>>, message: string) => void>
+>;
+
+/** A connection that is kept up, with what was opened on it. */
+export type Link<Session> = {
+  /** What was opened; undefined while there is no connection. */
+  session(): Session | undefined;
+  /** Gives the connection up, so that a new one is made. */
+  drop(cause: Error): void;
+  /** Closes the connection for good. */
+  stop(): Promise<void>;
+};
+
+export type LinkTerms = {
+  readonly url: string;
+  readonly logger: BusLogger;
+  /** The shortest and the longest wait between two attempts to connect, in milliseconds. */
+  readonly reconnectAfterMs?: { readonly least: number; readonly most: number };
+};
+
+type LinkOptions<Session> = LinkTerms & {
+  /** Says in the log and in the broker's list of connections what it is for. */
+  readonly name: string;
+  /** Opens channels and declares what they need, on every new connection; `drop` when one of them is lost. */
+  open(connection: ChannelModel, drop: (cause: Error) => void): Promise<Session>;
+  /** Closes the channels, so that what was written on them arrives before the connection ends. */
+  close(session: Session): Promise<void>;
+  /** How long `open` may take: a queue without a leader answers nothing. */
+  readonly openWithinMs?: number;
+};
+
+type Connected<Session> = {
+  readonly session: Session;
+  readonly lost: Promise<Error>;
+  drop(cause: Error): void;
+  close(): Promise<void>;
+  destroy(): void;
+};
+
+const heartbeatSeconds = 10;
+const connectWithinMs = 5000;
+const defaultOpenWithinMs = 15_000;
+const closeWithinMs = 2000;
+const defaultReconnect = { least: 100, most: 10_000 };
+
+/**
+ * Keeps a connection to RabbitMQ up for ever: exponential backoff with jitter, one log line per change of state.
+ * Resolves when it is up or when the first attempt failed, so that a broker that is away holds up no start.
+ * @throws TypeError when the address is not one of AMQP; it is not repeated, since it holds a password.
+ */
+export async function keepConnected<Session>(options: LinkOptions<Session>): Promise<Link<Session>> {
+  const { name, logger, reconnectAfterMs: { least, most } = defaultReconnect } = options;
+  const address = addressOf(options.url);
+  const stopping = new AbortController();
+  const stopped = new Promise<undefined>((resolve) => {
+    stopping.signal.addEventListener('abort', () => resolve(undefined));
+  });
+  const tried = Promise.withResolvers<void>();
+  let current: Connected<Session> | undefined;
+  let failures = 0;
+  let isKnownDown = false;
+
+  const tellDown = (err: unknown) => {
+    if (!isKnownDown && !stopping.signal.aborted)
+      logger.warn({ connection: name, err }, 'RabbitMQ is away: trying until it is back');
+    isKnownDown = true;
+  };
+
+  const stayConnected = async () => {
+    const connected = await openConnection(options, address, stopping.signal);
+    const since = performance.now();
+    current = connected;
+    isKnownDown = false;
+    logger.info({ connection: name }, 'RabbitMQ is connected');
+    tried.resolve();
+    const lost = await Promise.race([connected.lost, stopped]);
+    current = undefined;
+    if (lost === undefined) return connected.close();
+    connected.destroy();
+    // A connection that is lost as soon as it is made is a failure like one that is not made.
+    if (performance.now() - since > most) failures = 0;
+    tellDown(lost);
+  };
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      await stayConnected().catch(tellDown);
+      tried.resolve();
+      failures += 1;
+      const ceilingMs = Math.min(most, least * 2 ** Math.min(failures, 20));
+      const waitMs = ceilingMs * (0.5 + Math.random() / 2);
+      await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  await tried.promise;
+  return {
+    session: () => current?.session,
+    drop: (cause) => current?.drop(cause),
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+function addressOf(url: string): string {
+  const address = URL.parse(url);
+  if (address === null || !/^amqps?:$/.test(address.protocol)) {
+    throw new TypeError('The address of RabbitMQ is to be amqp://… or amqps://…');
+  }
+  if (!address.searchParams.has('heartbeat')) address.searchParams.set('heartbeat', String(heartbeatSeconds));
+  return address.href;
+}
+
+async function openConnection<Session>(
+  options: LinkOptions<Session>,
+  address: string,
+  giveUp: AbortSignal,
+): Promise<Connected<Session>> {
+  let timer: NodeJS.Timeout | undefined;
+  const socket = new AbortController();
+  const destroy = () => socket.abort();
+  const { promise: lost, resolve: drop } = Promise.withResolvers<Error>();
+  giveUp.addEventListener('abort', destroy);
+  try {
+    const connection = await connect(address, socketOptions(options.name, socket.signal));
+    connection.on('error', drop);
+    connection.on('close', (cause) => drop(cause ?? new Error('The broker closed the connection')));
+    const tooLong = () => drop(new Error('The broker does not answer'));
+    timer = setTimeout(tooLong, options.openWithinMs ?? defaultOpenWithinMs);
+    const session = await Promise.race([
+      options.open(connection, drop),
+      lost.then((cause) => Promise.reject(cause)),
+    ]);
+    const closeAll = async () => {
+      await options.close(session);
+      await connection.close();
+    };
+    return { session, lost, drop, destroy, close: () => within(closeWithinMs, closeAll()).finally(destroy) };
+  } catch (error) {
+    destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    giveUp.removeEventListener('abort', destroy);
+  }
+}
+
+function socketOptions(name: string, signal: AbortSignal) {
+  return {
+    // Otherwise each small write waits for the acknowledgement of the one before (Nagle).
+    noDelay: true,
+    keepAlive: true,
+    timeout: connectWithinMs,
+    clientProperties: { connection_name: name },
+    signal,
+  };
+}
+
+/** Waits for an ending, which may fail, but not for ever. */
+async function within(ms: number, ending: Promise<void>): Promise<void> {
+  const timer = new AbortController();
+  const enough = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined);
+  await Promise.race([ending.catch(() => undefined), enough]);
+  timer.abort();
+}

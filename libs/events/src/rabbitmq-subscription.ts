@@ -1,0 +1,91 @@
+import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
+import { type DeliveryTerms, deliver } from './rabbitmq-delivery.ts';
+import { keepConnected, type LinkTerms } from './rabbitmq-link.ts';
+import { declareConsumer, declareExchanges, deliveryLimit, type Topology } from './rabbitmq-topology.ts';
+
+type SubscriptionOptions = Pick<DeliveryTerms, 'consumer' | 'retryAfterMs' | 'bury'> & {
+  readonly link: LinkTerms;
+  readonly topology: Topology;
+  /** How many messages are held at once: those that wait their turn and those that wait to be tried again. */
+  readonly prefetch: number;
+};
+
+type Session = { readonly channel: Channel; readonly consumerTag: string };
+
+/** One consumer's queue, on a connection of its own: a broker that takes no more events goes on delivering. */
+export type Subscription = {
+  isUp(): boolean;
+  /** Takes no more messages, lets the event under way finish, gives back what waits, and closes. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Hands a consumer the events of its queue, one at a time and in order, until it is stopped. One that fails steps
+ * aside, waits, and goes back to the queue (any instance may get it next), a bounded number of times; then it is a
+ * dead letter. Nothing is acknowledged before it was dealt with, so an event may come twice. Resolves when the
+ * consumer is subscribed, or when the broker is away: then it is as soon as the broker is back.
+ * @throws TypeError when there are more waits than the queue has deliveries.
+ */
+export async function subscribe(options: SubscriptionOptions): Promise<Subscription> {
+  const { consumer, retryAfterMs, bury, topology, prefetch } = options;
+  if (retryAfterMs.length >= deliveryLimit) {
+    throw new TypeError(`An event can be tried again ${deliveryLimit - 1} times at most`);
+  }
+  const queue = topology.queueOf(consumer.name);
+  const terms = { queue, consumer, retryAfterMs, bury, logger: options.link.logger, takeTurn: inTurn() };
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<void>>();
+
+  const open = async (connection: ChannelModel, drop: (cause: Error) => void): Promise<Session> => {
+    const channel = await connection.createChannel();
+    const closing = new AbortController();
+    const ending = AbortSignal.any([stopping.signal, closing.signal]);
+    channel.on('error', drop);
+    channel.on('close', () => {
+      closing.abort();
+      drop(new Error('The channel was closed'));
+    });
+    await declareExchanges(channel, topology);
+    await declareConsumer(channel, topology, consumer);
+    await channel.prefetch(prefetch);
+    const receive = (message: ConsumeMessage) => {
+      const delivery = deliver(terms, channel, message, ending);
+      underWay.add(delivery);
+      void delivery.finally(() => underWay.delete(delivery));
+    };
+    const { consumerTag } = await channel.consume(queue, (message) => {
+      if (message === null) drop(new Error('The queue was deleted'));
+      else receive(message);
+    });
+    return { channel, consumerTag };
+  };
+
+  const link = await keepConnected<Session>({
+    ...options.link,
+    name: consumer.name,
+    open,
+    close: ({ channel }) => channel.close(),
+  });
+  return {
+    isUp: () => link.session() !== undefined,
+    async stop() {
+      const session = link.session();
+      // Sent before anything is given back, so that nothing that is given back comes here again.
+      const cancelled = session?.channel.cancel(session.consumerTag).catch(() => undefined);
+      stopping.abort();
+      await cancelled;
+      await Promise.all(underWay);
+      await link.stop();
+    },
+  };
+}
+
+/** One after the other, in the order of the calls; one that fails does not hold up the next. */
+function inTurn(): DeliveryTerms['takeTurn'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+}

@@ -1,0 +1,323 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { listDeadLetters } from '../src/index.ts';
+import { keepConnected } from '../src/rabbitmq-link.ts';
+import { describeEventBus } from './event-bus-contract.ts';
+import { anEvent, idsOf, someEvents } from './events.ts';
+import { brokerUrl, openPlace, type Place, until } from './rabbitmq-place.ts';
+import { startStallingProxy } from './stalling-proxy.ts';
+
+describeEventBus('RabbitMQ', async () => {
+  const place = await openPlace();
+  return {
+    bus: await place.connect(),
+    deliveries: 3,
+    deadLetters: async (consumer) =>
+      (await listDeadLetters(place.broker, consumer)).flatMap(({ event }) => event ?? []),
+    close: () => place.close(),
+  };
+});
+
+let place: Place;
+beforeEach(async () => {
+  place = await openPlace();
+});
+afterEach(() => place.close());
+
+/** A consumer that keeps what it was handed. */
+function aCollector(name: string) {
+  const handed: CloudEvent[] = [];
+  return { handed, consumer: { name, handle: async (event: CloudEvent) => void handed.push(event) } };
+}
+
+describe('RabbitMQ: what is published', () => {
+  it('is a CloudEvent in structured mode that outlives the broker, routed by its type', async () => {
+    const bus = await place.connect();
+    await bus.consume(aCollector('first').consumer);
+    await bus.stop();
+    const publisher = await place.connect();
+    const event = anEvent();
+    await publisher.publish([event]);
+    const message = await place.withChannel((channel) => channel.get(place.topology.queueOf('first')));
+    if (message === false) throw new Error('There is no message');
+    expect(JSON.parse(message.content.toString())).toEqual(event);
+    expect(message.fields).toMatchObject({ exchange: place.topology.events, routingKey: event.type });
+    expect(message.properties).toMatchObject({
+      contentType: 'application/cloudevents+json',
+      deliveryMode: 2,
+      messageId: event.id,
+      headers: { traceparent: event.traceparent },
+    });
+  });
+
+  it('is refused while no consumer has a queue for it, and taken as soon as one has', async () => {
+    const bus = await place.connect();
+    const { consumer, handed } = aCollector('late');
+    const events = someEvents(3);
+    await expect(bus.publish(events)).rejects.toThrow('No queue is bound for 3 of 3 messages');
+    await bus.consume(consumer);
+    await bus.publish(events);
+    await until(() => handed.length === 3);
+    expect(handed).toEqual(events);
+  });
+
+  it('is refused when it is routed for a part only, so that none is forgotten', async () => {
+    const bus = await place.connect();
+    const { consumer } = aCollector('some');
+    await bus.consume({ ...consumer, types: ['launch.token.redeemed.v1'] });
+    await expect(bus.publish([anEvent(), anEvent('launch.token.refused.v1')])).rejects.toThrow(
+      'No queue is bound for 1 of 2 messages',
+    );
+  });
+
+  it('is confirmed in whole batches, also when several are under way', async () => {
+    const bus = await place.connect();
+    const { consumer, handed } = aCollector('many');
+    await bus.consume(consumer);
+    const batches = Array.from({ length: 20 }, () => someEvents(100));
+    await Promise.all(batches.map((batch) => bus.publish(batch)));
+    await until(() => handed.length === 2000);
+    expect(new Set(idsOf(handed))).toEqual(new Set(idsOf(batches.flat())));
+  });
+
+  it('is confirmed at once when it is published one by one', async () => {
+    const bus = await place.connect();
+    await bus.consume(aCollector('single').consumer);
+    const took: number[] = [];
+    for (const event of someEvents(41)) {
+      const startedAt = performance.now();
+      await bus.publish([event]);
+      took.push(performance.now() - startedAt);
+    }
+    // Without TCP_NODELAY each one waits the 40 ms of a delayed acknowledgement.
+    expect(took.toSorted((a, b) => a - b)[20]).toBeLessThan(30);
+  });
+
+  it('is refused at once without a connection', async () => {
+    const bus = await place.connect({ url: 'amqp://guest:guest@127.0.0.1:1' });
+    const startedAt = performance.now();
+    await expect(bus.publish([anEvent()])).rejects.toThrow('RabbitMQ is not connected');
+    expect(performance.now() - startedAt).toBeLessThan(100);
+    expect(await bus.isReady()).toBe(false);
+  });
+
+  it('is refused when the bus was stopped', async () => {
+    const bus = await place.connect();
+    await bus.stop();
+    await expect(bus.publish([anEvent()])).rejects.toThrow('RabbitMQ is not connected');
+  });
+});
+
+describe('RabbitMQ: consumers', () => {
+  it('gets its events from one queue when it runs twice, each event by one of the two', async () => {
+    const [one, two] = [aCollector('shared'), aCollector('shared')];
+    const instances = [await place.connect({ prefetch: 1 }), await place.connect({ prefetch: 1 })];
+    await instances[0]?.consume(one.consumer);
+    await instances[1]?.consume(two.consumer);
+    const events = someEvents(200);
+    await instances[0]?.publish(events);
+    await until(() => one.handed.length + two.handed.length === 200);
+    expect(new Set(idsOf([...one.handed, ...two.handed]))).toEqual(new Set(idsOf(events)));
+    expect(Math.min(one.handed.length, two.handed.length)).toBeGreaterThan(0);
+  });
+
+  it('keeps its events while no instance of it runs', async () => {
+    const before = await place.connect();
+    await before.consume(aCollector('away').consumer);
+    await before.stop();
+    const events = someEvents(5);
+    const after = await place.connect();
+    await after.publish(events);
+    const { consumer, handed } = aCollector('away');
+    await after.consume(consumer);
+    await until(() => handed.length === 5);
+    expect(handed).toEqual(events);
+  });
+
+  it('gets only the types that its newest version wants, also of what was queued before', async () => {
+    const before = await place.connect();
+    await before.consume(aCollector('changed').consumer);
+    await before.stop();
+    const bus = await place.connect();
+    await bus.publish([anEvent('launch.token.refused.v1')]);
+    const { consumer, handed } = aCollector('changed');
+    await bus.consume({ ...consumer, types: ['launch.token.redeemed.v1'] });
+    await expect(bus.publish([anEvent('launch.token.refused.v1')])).rejects.toThrow('No queue is bound');
+    const wanted = anEvent();
+    await bus.publish([wanted]);
+    await until(() => handed.length > 0);
+    expect(handed).toEqual([wanted]);
+    await bus.stop();
+    expect(await place.depthOf(place.topology.queueOf('changed'))).toBe(0);
+  });
+
+  it('goes on with other events while one waits to be tried again', async () => {
+    const bus = await place.connect({ retryAfterMs: [3_600_000] });
+    const [bad, good] = [anEvent(), anEvent()];
+    const handed: CloudEvent[] = [];
+    const handle = async (event: CloudEvent) => {
+      handed.push(event);
+      if (event.id === bad.id) throw new Error('cannot deal with it');
+    };
+    await bus.consume({ name: 'patient', handle });
+    await bus.publish([bad, good]);
+    await until(() => handed.length === 2);
+    expect(handed).toEqual([bad, good]);
+    await bus.stop();
+    // Stopping waits for no retry: the event is back in its queue.
+    expect(await place.depthOf(place.topology.queueOf('patient'))).toBe(1);
+  });
+
+  it('gives back what it has not begun when it is stopped', async () => {
+    const bus = await place.connect();
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+    const handed: CloudEvent[] = [];
+    const handle = async (event: CloudEvent) => {
+      handed.push(event);
+      await mayEnd;
+    };
+    await bus.consume({ name: 'slow', handle });
+    await bus.publish(someEvents(10));
+    await until(() => handed.length === 1);
+    const stopped = bus.stop();
+    end();
+    await stopped;
+    expect(handed).toHaveLength(1);
+    expect(await place.depthOf(place.topology.queueOf('slow'))).toBe(9);
+  });
+
+  it('has a name of its own in a process, and one that a queue can have', async () => {
+    const bus = await place.connect();
+    await bus.consume(aCollector('one').consumer);
+    await expect(bus.consume(aCollector('one').consumer)).rejects.toThrow(TypeError);
+    const { handle } = aCollector('x').consumer;
+    await expect(bus.consume({ name: 'one.dead-letters', handle })).rejects.toThrow(TypeError);
+  });
+});
+
+describe('RabbitMQ: connections', () => {
+  it('are made again after they were cut, and consumers are subscribed again', async () => {
+    const proxy = await startStallingProxy(brokerUrl);
+    const bus = await place.connect({ url: proxy.url });
+    const { consumer, handed } = aCollector('faithful');
+    await bus.consume(consumer);
+    const events = someEvents(3);
+    for (const event of events) {
+      await until(() => bus.isReady());
+      await bus.publish([event]);
+      await until(() => idsOf(handed).includes(event.id));
+      proxy.refuse(true);
+      await until(async () => !(await bus.isReady()));
+      await expect(bus.publish([event])).rejects.toThrow('RabbitMQ is not connected');
+      proxy.refuse(false);
+    }
+    await bus.stop();
+    await proxy.stop();
+    expect(idsOf(handed)).toEqual(idsOf(events));
+  });
+
+  it('say once that they are lost and once that they are back, however often they try', async () => {
+    const proxy = await startStallingProxy(brokerUrl);
+    const bus = await place.connect({ url: proxy.url });
+    proxy.refuse(true);
+    await until(async () => !(await bus.isReady()));
+    await until(() => proxy.refused() >= 5);
+    proxy.refuse(false);
+    await until(() => bus.isReady());
+    await bus.stop();
+    await proxy.stop();
+    expect(place.log.map(({ level, message }) => [level, message])).toEqual([
+      ['info', 'RabbitMQ is connected'],
+      ['warn', 'RabbitMQ is away: trying until it is back'],
+      ['info', 'RabbitMQ is connected'],
+    ]);
+  });
+
+  it('are made when the broker comes after the bus, and nothing held up the start', async () => {
+    const proxy = await startStallingProxy(brokerUrl);
+    proxy.refuse(true);
+    const bus = await place.connect({ url: proxy.url });
+    const { consumer, handed } = aCollector('early');
+    await bus.consume(consumer);
+    expect(await bus.isReady()).toBe(false);
+    proxy.refuse(false);
+    await until(() => bus.isReady());
+    const event = anEvent();
+    await bus.publish([event]);
+    await until(() => handed.length > 0);
+    await bus.stop();
+    await proxy.stop();
+    expect(handed).toEqual([event]);
+  });
+
+  it('are given up when confirms do not come in time, and publish says so', async () => {
+    const proxy = await startStallingProxy(brokerUrl);
+    const consuming = await place.connect();
+    const { consumer, handed } = aCollector('waiting');
+    await consuming.consume(consumer);
+    const bus = await place.connect({ url: proxy.url, confirmWithinMs: 100 });
+    proxy.stall();
+    const events = someEvents(3);
+    await expect(bus.publish(events)).rejects.toThrow('RabbitMQ did not confirm within 100 ms');
+    await until(async () => !(await bus.isReady()));
+    proxy.flow();
+    await until(() => bus.isReady());
+    await bus.publish(events);
+    await until(() => idsOf(handed).length === 3);
+    await bus.stop();
+    await proxy.stop();
+  });
+
+  it('stop also while the broker is silent', async () => {
+    const proxy = await startStallingProxy(brokerUrl);
+    const bus = await place.connect({ url: proxy.url });
+    proxy.stall();
+    await bus.stop();
+    await proxy.stop();
+    expect(await bus.isReady()).toBe(false);
+  });
+
+  it('are given up when the broker does not answer what is opened on them', async () => {
+    let attempts = 0;
+    const link = await keepConnected({
+      url: brokerUrl,
+      name: 'unanswered',
+      logger: { info() {}, warn() {}, error() {} },
+      reconnectAfterMs: { least: 1, most: 1 },
+      openWithinMs: 10,
+      open: async () => {
+        attempts += 1;
+        return attempts < 3 ? Promise.withResolvers<string>().promise : 'open';
+      },
+      close: async () => undefined,
+    });
+    expect(link.session()).toBeUndefined();
+    await until(() => link.session() === 'open');
+    expect(attempts).toBe(3);
+    await link.stop();
+  });
+
+  it('subscribe again, with a new queue, when somebody deleted the queue', async () => {
+    const bus = await place.connect();
+    const { consumer, handed } = aCollector('robbed');
+    await bus.consume(consumer);
+    const queue = place.topology.queueOf('robbed');
+    await place.withChannel((channel) => channel.deleteQueue(queue));
+    const event = anEvent();
+    await until(() =>
+      bus.publish([event]).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until(() => handed.length > 0);
+    expect(handed[0]).toEqual(event);
+  });
+
+  it('are refused for an address that is none, which may hold a password and is not repeated', async () => {
+    const attempt = place.connect({ url: 'http://guest:secret@127.0.0.1' });
+    await expect(attempt).rejects.toThrow(
+      new TypeError('The address of RabbitMQ is to be amqp://… or amqps://…'),
+    );
+  });
+});

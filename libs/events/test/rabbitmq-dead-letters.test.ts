@@ -1,0 +1,250 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { listDeadLetters, replayDeadLetters } from '../src/index.ts';
+import { subscribe } from '../src/rabbitmq-subscription.ts';
+import { deliveryLimit } from '../src/rabbitmq-topology.ts';
+import { anEvent, idsOf, someEvents } from './events.ts';
+import { openPlace, type Place, until } from './rabbitmq-place.ts';
+
+let place: Place;
+beforeEach(async () => {
+  place = await openPlace();
+});
+afterEach(() => place.close());
+
+const consumer = 'audit';
+
+/** A consumer on a bus of its own that fails until it is cured. */
+async function startAudit() {
+  const bus = await place.connect();
+  const health = { isCured: false };
+  const handed: CloudEvent[] = [];
+  const dealtWith: CloudEvent[] = [];
+  const handle = async (event: CloudEvent) => {
+    handed.push(event);
+    if (!health.isCured) throw new RangeError('the table is full');
+    dealtWith.push(event);
+  };
+  await bus.consume({ name: consumer, handle });
+  const buried = async (count: number) =>
+    until(async () => (await place.depthOf(place.topology.deadLetterQueueOf(consumer))) === count);
+  return { bus, health, handed, dealtWith, buried };
+}
+
+describe('dead letters', () => {
+  it('are events that a consumer failed to deal with so many times, each with its reason', async () => {
+    const { bus, handed, buried } = await startAudit();
+    const event = anEvent();
+    const before = Date.now();
+    await bus.publish([event]);
+    await buried(1);
+    const [letter, ...others] = await listDeadLetters(place.broker, consumer);
+    expect(others).toEqual([]);
+    expect(letter).toMatchObject({
+      id: event.id,
+      event,
+      reason: 'RangeError: the table is full',
+      attempts: 3,
+    });
+    expect(Date.parse(letter?.time ?? '')).toBeGreaterThanOrEqual(before);
+    expect(handed).toEqual([event, event, event]);
+    expect(place.log.at(-1)).toMatchObject({ level: 'error', consumer, eventId: event.id, attempt: 3 });
+  });
+
+  it('can be looked at as often as one likes, and stay in their order', async () => {
+    const { bus, buried } = await startAudit();
+    const events = someEvents(5);
+    for (const [index, event] of events.entries()) {
+      await bus.publish([event]);
+      await buried(index + 1);
+    }
+    // More often than RabbitMQ hands out a message by default before it drops it.
+    for (let look = 0; look < 25; look += 1) {
+      const letters = await listDeadLetters(place.broker, consumer);
+      expect(letters.map(({ id }) => id)).toEqual(idsOf(events));
+    }
+    const limited = await listDeadLetters(place.broker, consumer, { limit: 2 });
+    expect(limited.map(({ id }) => id)).toEqual(idsOf(events.slice(0, 2)));
+    expect(await place.depthOf(place.topology.deadLetterQueueOf(consumer))).toBe(5);
+  });
+
+  it('go back to their consumer alone when they are replayed, and are gone', async () => {
+    const { bus, health, dealtWith, buried } = await startAudit();
+    const other: CloudEvent[] = [];
+    await bus.consume({ name: 'other', handle: async (event) => void other.push(event) });
+    const events = someEvents(4);
+    await bus.publish(events);
+    await buried(4);
+    health.isCured = true;
+    expect(new Set(await replayDeadLetters(place.broker, consumer))).toEqual(new Set(idsOf(events)));
+    await until(() => dealtWith.length === 4);
+    expect(new Set(idsOf(dealtWith))).toEqual(new Set(idsOf(events)));
+    expect(await listDeadLetters(place.broker, consumer)).toEqual([]);
+    expect(other).toEqual(events);
+  });
+
+  it('can be replayed one by one', async () => {
+    const { bus, health, dealtWith, buried } = await startAudit();
+    const [first, second, third] = [anEvent(), anEvent(), anEvent()];
+    await bus.publish([first, second, third]);
+    await buried(3);
+    health.isCured = true;
+    const replayed = await replayDeadLetters(place.broker, consumer, [second.id, anEvent().id]);
+    expect(replayed).toEqual([second.id]);
+    await until(() => dealtWith.length === 1);
+    expect(dealtWith).toEqual([second]);
+    const left = await listDeadLetters(place.broker, consumer);
+    expect(new Set(left.map(({ id }) => id))).toEqual(new Set([first.id, third.id]));
+  });
+
+  it('get all their attempts again when they are replayed and fail again', async () => {
+    const { bus, handed, buried } = await startAudit();
+    await bus.publish([anEvent()]);
+    await buried(1);
+    await replayDeadLetters(place.broker, consumer);
+    await until(() => handed.length === 6);
+    await buried(1);
+    expect(await listDeadLetters(place.broker, consumer)).toMatchObject([{ attempts: 3 }]);
+  });
+
+  it('are also messages that are no event of the catalogue, at once, and they show nothing of them', async () => {
+    const { handed, buried } = await startAudit();
+    const foreign = { ...anEvent(), data: { family: 'Whitfield' } };
+    const queue = place.topology.queueOf(consumer);
+    await place.withChannel(async (channel) => {
+      channel.sendToQueue(queue, Buffer.from(JSON.stringify(foreign)), { messageId: foreign.id });
+    });
+    await buried(1);
+    await place.withChannel(async (channel) => channel.sendToQueue(queue, Buffer.from('Whitfield')));
+    await buried(2);
+    const letters = await listDeadLetters(place.broker, consumer);
+    expect(letters).toMatchObject([
+      { id: foreign.id, event: undefined, attempts: 1 },
+      { id: '', event: undefined, reason: 'TypeError: The message is not JSON', attempts: 1 },
+    ]);
+    expect(letters[0]?.reason).toContain('launch.token.redeemed.v1 is not as the catalogue has it');
+    expect(JSON.stringify([letters, place.log])).not.toContain('Whitfield');
+    expect(handed).toEqual([]);
+  });
+
+  it('are made by the broker itself when a message ends its consumer again and again', async () => {
+    const { bus, buried } = await startAudit();
+    await bus.stop();
+    const publisher = await place.connect();
+    const event = anEvent();
+    await publisher.publish([event]);
+    await place.withChannel(async (channel) => {
+      for (let death = 0; death <= deliveryLimit; death += 1) {
+        const message = await channel.get(place.topology.queueOf(consumer));
+        if (message === false) throw new Error(`It was gone after ${death} deliveries`);
+        channel.reject(message, true);
+      }
+    });
+    await buried(1);
+    const [letter] = await listDeadLetters(place.broker, consumer);
+    expect(letter).toMatchObject({ id: event.id, event, reason: 'delivery_limit', attempts: undefined });
+    expect(Date.parse(letter?.time ?? '')).not.toBeNaN();
+  });
+
+  it('are made by the broker itself, without the reason, when the reason cannot be published', async () => {
+    const { bus, buried } = await startAudit();
+    await bus.stop();
+    const subscription = await subscribe({
+      link: { url: place.broker.url, logger: { info() {}, warn() {}, error() {} } },
+      topology: place.topology,
+      consumer: { name: consumer, handle: () => Promise.reject(new Error('cannot deal with it')) },
+      prefetch: 1,
+      retryAfterMs: [],
+      bury: () => Promise.reject(new Error('RabbitMQ takes no events')),
+    });
+    const publisher = await place.connect();
+    const event = anEvent();
+    await publisher.publish([event]);
+    await buried(1);
+    await subscription.stop();
+    expect(await listDeadLetters(place.broker, consumer)).toMatchObject([{ event, reason: 'rejected' }]);
+  });
+
+  it('are asked for in vain of a consumer that never was', async () => {
+    await expect(listDeadLetters(place.broker, 'nobody')).rejects.toThrow(
+      'There is no dead-letter queue of a consumer nobody',
+    );
+  });
+});
+
+const command = fileURLToPath(new URL('../src/dead-letters-command.ts', import.meta.url));
+
+function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const { url, namespace } = place.broker;
+  const env = { ...process.env, AMQP_URL: url, AMQP_NAMESPACE: namespace, NODE_OPTIONS: '', ...environment };
+  return new Promise<{ code: unknown; out: string; complaint: string }>((resolve) => {
+    execFile(process.execPath, [command, ...args], { env }, (error, out, complaint) =>
+      resolve({ code: error === null ? 0 : error.code, out, complaint }),
+    );
+  });
+}
+
+describe('the dead-letters command', () => {
+  it('lists them a line each without their data, and replays those that it is told', async () => {
+    const { bus, health, dealtWith, buried } = await startAudit();
+    const [first, second] = [anEvent('launch.token.refused.v1'), anEvent('launch.token.refused.v1')];
+    await bus.publish([first]);
+    await buried(1);
+    await bus.publish([second]);
+    await buried(2);
+    const listed = await runCommand(['list', consumer]);
+    expect([listed.code, listed.complaint]).toEqual([0, '']);
+    const lines = listed.out.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { id: first.id, type: first.type, reason: 'RangeError: the table is full', attempts: 3 },
+      { id: second.id, type: second.type, correlationid: second.correlationid },
+    ]);
+    expect(listed.out).not.toContain('token_unknown');
+
+    health.isCured = true;
+    expect(await runCommand(['replay', consumer, second.id])).toEqual({
+      code: 0,
+      out: `${second.id}\n`,
+      complaint: '',
+    });
+    await until(() => dealtWith.length === 1);
+    expect(await runCommand(['replay', consumer])).toEqual({ code: 0, out: `${first.id}\n`, complaint: '' });
+    await until(() => dealtWith.length === 2);
+    expect(dealtWith).toEqual([second, first]);
+  });
+
+  it('ends with 1 when it did not work, saying why', async () => {
+    await startAudit();
+    const missing = anEvent().id;
+    expect(await runCommand(['replay', consumer, missing])).toEqual({
+      code: 1,
+      out: '',
+      complaint: `There is no dead letter ${missing}\n`,
+    });
+    expect(await runCommand(['list', 'nobody'])).toEqual({
+      code: 1,
+      out: '',
+      complaint: 'There is no dead-letter queue of a consumer nobody\n',
+    });
+    const unreachable = await runCommand(['list', consumer], { AMQP_URL: 'amqp://guest:secret@127.0.0.1:1' });
+    expect(unreachable.code).toBe(1);
+    expect(unreachable.complaint).toContain('ECONNREFUSED');
+    expect(unreachable.complaint).not.toContain('secret');
+  });
+
+  it('ends with 2 and the usage when it is called wrongly', async () => {
+    for (const args of [[], ['list'], ['list', consumer, 'more'], ['forget', consumer]]) {
+      const { code, out, complaint } = await runCommand(args);
+      expect([code, out]).toEqual([2, '']);
+      expect(complaint).toContain('Usage: node libs/events/src/dead-letters-command.ts list <consumer>');
+    }
+    expect(await runCommand(['list', consumer], { AMQP_URL: '' })).toEqual({
+      code: 2,
+      out: '',
+      complaint: 'AMQP_URL is not set\n',
+    });
+    expect((await runCommand(['--help'])).code).toBe(0);
+  });
+});

@@ -1,0 +1,149 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { startRabbitMq } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type OutboxSource, startRelay } from '../src/index.ts';
+import { anEvent, idsOf, someEvents } from './events.ts';
+import { openPlace, until } from './rabbitmq-place.ts';
+
+let broker: Awaited<ReturnType<typeof startRabbitMq>>;
+beforeAll(async () => {
+  broker = await startRabbitMq();
+}, 90_000);
+afterAll(() => broker.stop());
+
+/** An outbox that keeps what was appended until it is published. */
+function anOutbox() {
+  const waiting: CloudEvent[] = [];
+  const source: OutboxSource = {
+    async drain(publish) {
+      const batch = waiting.slice(0, 50);
+      if (batch.length === 0) return 0;
+      await publish(batch);
+      waiting.splice(0, batch.length);
+      return batch.length;
+    },
+  };
+  return { waiting, source };
+}
+
+describe('a broker of its own, which fails', () => {
+  it('loses no event when it is killed in the middle, and each has its effect once', async () => {
+    const place = await openPlace(broker.url);
+    const bus = await place.connect({ confirmWithinMs: 5000 });
+    const effects = new Map<string, CloudEvent>();
+    let deliveries = 0;
+    const handle = async (event: CloudEvent) => {
+      deliveries += 1;
+      if (!effects.has(event.id)) effects.set(event.id, event);
+    };
+    await bus.consume({ name: 'audit', handle });
+
+    const { waiting, source } = anOutbox();
+    const appended: CloudEvent[] = [];
+    let failures = 0;
+    const relay = startRelay({
+      source,
+      publish: (events) => bus.publish(events),
+      onFailure: () => {
+        failures += 1;
+      },
+      everyMs: 10,
+    });
+    const append = (count: number) => {
+      const events = someEvents(count);
+      appended.push(...events);
+      waiting.push(...events);
+      relay.nudge();
+    };
+    for (let round = 1; round <= 2; round += 1) {
+      // The stream never pauses: it is under way before, during and after the kill.
+      const stream = setInterval(() => append(20), 5);
+      // Two seconds at least: RabbitMQ writes down half a second late what a queue is that was just declared.
+      const enough = effects.size + 8000;
+      await until(() => effects.size >= enough);
+      await broker.kill();
+      await until(async () => failures > 0 && !(await bus.isReady()));
+      await broker.restart();
+      await until(() => bus.isReady());
+      clearInterval(stream);
+      await until(() => effects.size === appended.length && waiting.length === 0);
+      failures = 0;
+    }
+    await relay.stop();
+    expect(new Set(effects.keys())).toEqual(new Set(idsOf(appended)));
+    expect(deliveries).toBeGreaterThanOrEqual(appended.length);
+    expect(await place.depthOf(place.topology.deadLetterQueueOf('audit'))).toBe(0);
+    process.stderr.write(`${appended.length} events, ${deliveries} deliveries over two kills\n`);
+    await place.close();
+  }, 120_000);
+
+  it('has replicated queues that lose nothing on the way to the dead letters, nor there', async () => {
+    const place = await openPlace(broker.url);
+    const bus = await place.connect();
+    await bus.consume({ name: 'audit', handle: async () => undefined });
+    const printed = await broker.control(
+      '--formatter',
+      'json',
+      'list_queues',
+      'name',
+      'durable',
+      'arguments',
+    );
+    const queues: unknown = JSON.parse(printed);
+    const [queue, deadLetterQueue] = [
+      place.topology.queueOf('audit'),
+      place.topology.deadLetterQueueOf('audit'),
+    ];
+    expect(queues).toContainEqual({
+      name: queue,
+      durable: true,
+      arguments: {
+        'x-queue-type': 'quorum',
+        'x-delivery-limit': 30,
+        'x-dead-letter-exchange': place.topology.deadLetters,
+        'x-dead-letter-routing-key': queue,
+        'x-dead-letter-strategy': 'at-least-once',
+        'x-overflow': 'reject-publish',
+      },
+    });
+    expect(queues).toContainEqual({
+      name: deadLetterQueue,
+      durable: true,
+      arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': 1_000_000 },
+    });
+    await place.close();
+  });
+
+  it('refuses events during a memory alarm, at once as soon as it is known, and delivers meanwhile', async () => {
+    const place = await openPlace(broker.url);
+    const bus = await place.connect({ confirmWithinMs: 200, retryAfterMs: [] });
+    const handed: CloudEvent[] = [];
+    const { promise: alarm, resolve: alarmed } = Promise.withResolvers<void>();
+    const handle = async (event: CloudEvent) => {
+      await alarm;
+      handed.push(event);
+    };
+    await bus.consume({ name: 'audit', handle });
+    const before = someEvents(50);
+    await bus.publish(before);
+    await broker.control('set_vm_memory_high_watermark', '0.000001');
+    const during = anEvent();
+    await expect(bus.publish([during])).rejects.toThrow(/did not confirm within|takes no events/);
+    await until(async () => !(await bus.isReady()));
+    await expect(bus.publish([during])).rejects.toThrow('RabbitMQ takes no events');
+    alarmed();
+    await until(() => handed.length === before.length);
+    await broker.control('set_vm_memory_high_watermark', '0.4');
+    await until(() => bus.isReady());
+    await bus.publish([during]);
+    await until(() => idsOf(handed).includes(during.id));
+    const messages = place.log
+      .filter(({ message }) => message.includes('events'))
+      .map(({ message }) => message);
+    expect(messages).toEqual([
+      'RabbitMQ takes no events: they wait in the outbox',
+      'RabbitMQ takes events again',
+    ]);
+    await place.close();
+  }, 60_000);
+});

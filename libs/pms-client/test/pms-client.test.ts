@@ -1,0 +1,227 @@
+import { TestClock } from '@clinical-launch/testing';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createPkcePair, createPmsClient, LaunchRefused, TokenRefused } from '../src/index.ts';
+import { challengeOf, correlationId, startOtherSide } from './other-side.ts';
+
+let other: Awaited<ReturnType<typeof startOtherSide>>;
+let clock: TestClock;
+beforeEach(async () => {
+  other = await startOtherSide();
+  clock = new TestClock();
+});
+afterEach(() => other.stop());
+
+const createClient = (changes: { baseUrl?: string } = {}) =>
+  createPmsClient({ ...other.options, now: () => clock.now(), ...changes });
+const payload = { resourceType: 'ServiceRequest', note: 'Ó \u{20bb7}' };
+const tokensSent = () => other.launchRequests.map(({ headers }) => headers.authorization);
+
+/** How a launch is refused. */
+async function refusalOf(launch: Promise<unknown>): Promise<LaunchRefused> {
+  const error: unknown = await launch.catch((reason: unknown) => reason);
+  if (error instanceof LaunchRefused) return error;
+  throw new Error('The launch was not refused', { cause: error });
+}
+
+describe('a launch', () => {
+  it('is asked for with the access token, the payload and the challenge of its verifier', async () => {
+    const launch = await createClient().requestLaunch(payload);
+    const [request] = other.launchRequests;
+    expect(request?.path).toBe('/AccessApi/RequestLaunchUrl');
+    expect(request?.headers).toMatchObject({
+      authorization: 'Bearer token-1',
+      'content-type': 'application/json',
+    });
+    expect(JSON.parse(request?.body ?? '')).toEqual(payload);
+    expect(launch.correlationId).toBe(correlationId);
+    const url = new URL(launch.url);
+    expect(url.searchParams.get('launchToken')).toBe('T');
+    expect(challengeOf(url.searchParams.get('codeVerifier') ?? '')).toBe(request?.headers['code-challenge']);
+    expect(request?.body).not.toContain(url.searchParams.get('codeVerifier'));
+  });
+
+  it('has a verifier of its own', async () => {
+    const client = createClient();
+    await client.requestLaunch(payload);
+    await client.requestLaunch(payload);
+    const challenges = other.launchRequests.map(({ headers }) => headers['code-challenge']);
+    expect(new Set(challenges).size).toBe(2);
+  });
+
+  it.each(['', '/', '/oltr/v1', '/oltr/v1/'])('is asked for below the base address %j', async (base) => {
+    await createClient({ baseUrl: other.url + base }).requestLaunch(payload);
+    const below = base.replace(/\/$/, '');
+    expect(other.launchRequests[0]?.path).toBe(`${below}/AccessApi/RequestLaunchUrl`);
+  });
+});
+
+describe('the access token', () => {
+  it('is asked for with client credentials in the body', async () => {
+    await createClient().requestLaunch(payload);
+    const [request] = other.tokenRequests;
+    expect(request?.headers['content-type']).toMatch(/^application\/x-www-form-urlencoded/);
+    expect(Object.fromEntries(new URLSearchParams(request?.body))).toEqual({
+      grant_type: 'client_credentials',
+      client_id: 'pms',
+      client_secret: 'a secret & more',
+      scope: 'api://clinical-launch/.default',
+    });
+  });
+
+  it('is kept until a minute before it expires', async () => {
+    const client = createClient();
+    await client.requestLaunch(payload);
+    clock.advance({ seconds: 3600 - 61 });
+    await client.requestLaunch(payload);
+    expect(other.tokenRequests).toHaveLength(1);
+    clock.advance({ seconds: 1 });
+    await client.requestLaunch(payload);
+    expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('that lives shorter than that is kept for half of its life', async () => {
+    other.answerTokenWith((count) => ({ body: { access_token: `token-${count}`, expires_in: 60 } }));
+    const client = createClient();
+    await client.requestLaunch(payload);
+    clock.advance({ seconds: 29 });
+    await client.requestLaunch(payload);
+    clock.advance({ seconds: 1 });
+    await client.requestLaunch(payload);
+    expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('whose life is not told is not kept', async () => {
+    other.answerTokenWith((count) => ({ body: { access_token: `token-${count}` } }));
+    const client = createClient();
+    await client.requestLaunch(payload);
+    await client.requestLaunch(payload);
+    expect(other.tokenRequests).toHaveLength(2);
+  });
+
+  it('is asked for once by launches that come together', async () => {
+    const client = createClient();
+    await Promise.all(Array.from({ length: 20 }, () => client.requestLaunch(payload)));
+    expect(other.tokenRequests).toHaveLength(1);
+    expect(other.launchRequests).toHaveLength(20);
+  });
+
+  it('that is refused is told, and asked for again by the next launch', async () => {
+    const client = createClient();
+    other.answerTokenWith(() => ({
+      status: 401,
+      body: { error: 'invalid_client', error_description: 'The secret is not known' },
+    }));
+    const refusal: unknown = await client.requestLaunch(payload).catch((reason: unknown) => reason);
+    expect(refusal).toBeInstanceOf(TokenRefused);
+    expect(refusal).toMatchObject({
+      status: 401,
+      error: 'invalid_client',
+      message: expect.stringContaining('The secret is not known'),
+    });
+    expect(String(refusal)).not.toContain('a secret & more');
+    other.answerTokenWith(() => ({ body: { access_token: 'another', expires_in: 3600 } }));
+    await client.requestLaunch(payload);
+    expect(tokensSent()).toEqual(['Bearer another']);
+  });
+
+  it.each([[500], [200]])(
+    'that is not in an answer of %i is refused, whatever the answer is',
+    async (status) => {
+      for (const body of [undefined, null, 'text', [], { access_token: 1 }]) {
+        other.answerTokenWith(() => ({ status, body }));
+        await expect(createClient().requestLaunch(payload)).rejects.toThrow(TokenRefused);
+      }
+    },
+  );
+});
+
+describe('401 to a launch', () => {
+  const only = (token: string) =>
+    other.answerLaunchWith(({ headers }) =>
+      headers.authorization === `Bearer ${token}`
+        ? { body: { url: 'https://oltr.example/?launchToken=T' } }
+        : { status: 401 },
+    );
+
+  it('renews the token once, and the launch succeeds', async () => {
+    const client = createClient();
+    await client.requestLaunch(payload);
+    only('token-2');
+    await client.requestLaunch(payload);
+    await client.requestLaunch(payload);
+    expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2', 'Bearer token-2']);
+    expect(other.tokenRequests).toHaveLength(2);
+  });
+
+  it('renews it once for all launches that come together', async () => {
+    const client = createClient();
+    await client.requestLaunch(payload);
+    only('token-2');
+    await Promise.all(Array.from({ length: 10 }, () => client.requestLaunch(payload)));
+    expect(other.tokenRequests).toHaveLength(2);
+  });
+
+  it('to the renewed token too is the answer', async () => {
+    other.answerLaunchWith(() => ({ status: 401 }));
+    const refusal = await refusalOf(createClient().requestLaunch(payload));
+    expect(refusal.status).toBe(401);
+    expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-2']);
+  });
+});
+
+describe('a refused launch', () => {
+  it('carries status, correlation id and the faults of a 400', async () => {
+    const errors = [{ path: 'contained[1].name[0].family', message: 'is required' }];
+    other.answerLaunchWith(() => ({ status: 400, body: { status: 400, errors } }));
+    const refusal = await refusalOf(createClient().requestLaunch(payload));
+    expect(refusal).toMatchObject({ status: 400, correlationId, faults: errors });
+    expect(refusal.retryAfterSeconds).toBeUndefined();
+    expect(refusal.message).toContain(correlationId);
+  });
+
+  it.each([429, 503])('carries how long to wait after a %i', async (status) => {
+    other.answerLaunchWith(() => ({ status, headers: { 'Retry-After': '2' } }));
+    const refusal = await refusalOf(createClient().requestLaunch(payload));
+    expect(refusal).toMatchObject({ status, retryAfterSeconds: 2, faults: [] });
+  });
+
+  it.each([403, 409, 500])('with %i is told once and not sent again', async (status) => {
+    other.answerLaunchWith(() => ({ status }));
+    expect(await refusalOf(createClient().requestLaunch(payload))).toMatchObject({ status, correlationId });
+    expect(other.launchRequests).toHaveLength(1);
+  });
+
+  it.each([[null], ['text'], [{ errors: 'none' }], [[1]]])(
+    'is refused also when something else answered: %j',
+    async (body) => {
+      other.answerLaunchWith(() => ({ status: 502, body }));
+      expect(await refusalOf(createClient().requestLaunch(payload))).toMatchObject({
+        status: 502,
+        faults: [],
+      });
+    },
+  );
+
+  it('is one that has no URL, too', async () => {
+    other.answerLaunchWith(() => ({ status: 200, body: { link: 'x' } }));
+    expect(await refusalOf(createClient().requestLaunch(payload))).toMatchObject({ status: 200 });
+  });
+
+  it('is not followed to another address', async () => {
+    other.answerLaunchWith(() => ({ status: 307, headers: { Location: `${other.url}/elsewhere` } }));
+    await expect(createClient().requestLaunch(payload)).rejects.toThrow('fetch failed');
+    expect(other.launchRequests).toHaveLength(1);
+  });
+});
+
+describe('a PKCE pair', () => {
+  it('is 64 random bytes in Base64URL and the SHA-256 of that text (RFC 7636, S256)', () => {
+    const pairs = Array.from({ length: 100 }, createPkcePair);
+    for (const { codeVerifier, codeChallenge } of pairs) {
+      expect(codeVerifier).toMatch(/^[A-Za-z0-9_-]{86}$/);
+      expect(codeChallenge).toMatch(/^[A-Za-z0-9_-]{43}$/);
+      expect(codeChallenge).toBe(challengeOf(codeVerifier));
+    }
+    expect(new Set(pairs.map(({ codeVerifier }) => codeVerifier)).size).toBe(100);
+  });
+});

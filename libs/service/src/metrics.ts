@@ -1,0 +1,49 @@
+import { metrics } from '@opentelemetry/api';
+
+/** The level of an outbox, as its metrics show it. */
+export type OutboxLevel = { readonly depth: number; readonly oldestAgeSeconds: number };
+
+const meter = () => metrics.getMeter('clinical-launch');
+
+/** Shows depth and age of an outbox, asked for at each scrape. An outbox that does not answer shows nothing. */
+export function observeOutbox(outbox: string, level: () => Promise<OutboxLevel>): void {
+  const depth = meter().createObservableGauge('clinical_launch.outbox.depth', {
+    description: 'Events that wait in the outbox',
+    unit: '{event}',
+  });
+  const age = meter().createObservableGauge('clinical_launch.outbox.oldest_age', {
+    description: 'Since the oldest event in the outbox was left there',
+    unit: 's',
+  });
+  meter().addBatchObservableCallback(
+    async (result) => {
+      const measured = await level().catch(() => undefined);
+      if (measured === undefined) return;
+      result.observe(depth, measured.depth, { 'clinical_launch.outbox.name': outbox });
+      result.observe(age, measured.oldestAgeSeconds, { 'clinical_launch.outbox.name': outbox });
+    },
+    [depth, age],
+  );
+}
+
+/** Counts one answered request (OpenTelemetry semantic conventions, `http.server.request.duration`). */
+export function createRequestMeter(): (request: {
+  method: string;
+  route: string;
+  status: number;
+  seconds: number;
+}) => void {
+  const duration = meter().createHistogram('http.server.request.duration', {
+    description: 'Duration of HTTP server requests',
+    unit: 's',
+    advice: {
+      explicitBucketBoundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    },
+  });
+  return ({ method, route, status, seconds }) =>
+    duration.record(seconds, {
+      'http.request.method': method,
+      'http.route': route,
+      'http.response.status_code': status,
+    });
+}

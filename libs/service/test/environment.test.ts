@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import { Type } from 'typebox';
+import { ConfigurationError, readEnvironment, readTogether } from '../src/index.ts';
+
+const schema = Type.Object({
+  PUBLIC_URL: Type.String({ pattern: '^https?://[^/]+$', description: 'must be an origin' }),
+  SECRET: Type.String({ minLength: 32 }),
+  PORT: Type.Integer({ minimum: 1, maximum: 65_535, default: 8080 }),
+  VERBOSE: Type.Optional(Type.Boolean()),
+  MODE: Type.Optional(Type.Enum(['demo', 'production'])),
+});
+const secret = 's'.repeat(32);
+const good = { PUBLIC_URL: 'https://launch.example', SECRET: secret };
+
+/** Why an environment cannot be used. */
+function problemsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('an environment', () => {
+  it('is read into the types that its schema names, with defaults', () => {
+    expect(readEnvironment(schema, good)).toEqual({ ...good, PORT: 8080 });
+    expect(readEnvironment(schema, { ...good, PORT: '81', VERBOSE: 'true', MODE: 'demo' })).toEqual({
+      ...good,
+      PORT: 81,
+      VERBOSE: true,
+      MODE: 'demo',
+    });
+  });
+
+  it('may hold variables that are no business of the service', () => {
+    expect(readEnvironment(schema, { ...good, HOME: '/root' })).not.toHaveProperty('HOME');
+  });
+
+  it('has unset what is empty', () => {
+    expect(readEnvironment(schema, { ...good, PORT: '', VERBOSE: '' })).toEqual({ ...good, PORT: 8080 });
+    expect(problemsOf(() => readEnvironment(schema, { ...good, SECRET: '' }))).toEqual([
+      'SECRET is required',
+    ]);
+  });
+
+  it('cannot be changed after it was read', () => {
+    expect(Object.isFrozen(readEnvironment(schema, good))).toBe(true);
+  });
+
+  it('is refused with every mistake at once, and none of its values', () => {
+    const wrong = {
+      PUBLIC_URL: 'launch.example/path',
+      SECRET: 'hunter2',
+      PORT: '70000',
+      VERBOSE: 'perhaps',
+      MODE: 'rehearsal',
+    };
+    const problems = problemsOf(() => readEnvironment(schema, wrong));
+    expect(problems).toEqual([
+      'PUBLIC_URL must be an origin',
+      expect.stringMatching(/^SECRET /),
+      'PORT must be <= 65535',
+      'VERBOSE must be of type boolean',
+      'MODE must be one of demo, production',
+    ]);
+    for (const value of Object.values(wrong)) expect(problems.join('\n')).not.toContain(value);
+  });
+
+  it('says in its error what its problems are', () => {
+    expect(() => readEnvironment(schema, {})).toThrow(
+      'The configuration cannot be used:\n  PUBLIC_URL is required\n  SECRET is required',
+    );
+  });
+});
+
+describe('several readers of one environment', () => {
+  const other = Type.Object({ PUBLIC_URL: Type.String(), LIMIT: Type.Integer() });
+
+  it('are all read', () => {
+    const read = readTogether({
+      one: () => readEnvironment(schema, good),
+      two: () => readEnvironment(other, { ...good, LIMIT: '5' }),
+    });
+    expect([read.one.PORT, read.two.LIMIT]).toEqual([8080, 5]);
+  });
+
+  it('tell the problems of all of them together, each once', () => {
+    const problems = problemsOf(() =>
+      readTogether({
+        one: () => readEnvironment(schema, { SECRET: secret }),
+        two: () => readEnvironment(other, {}),
+      }),
+    );
+    expect(problems).toEqual(['PUBLIC_URL is required', 'LIMIT is required']);
+  });
+
+  it('do not hide an error that is not about the configuration', () => {
+    const broken = () => {
+      throw new RangeError('a defect');
+    };
+    expect(() => readTogether({ broken })).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { scanJson } from '../src/json-scan.ts';
+
+/** JSON with white space where it may stand, and each name spelt in one of its ways. */
+const spelt = (value: unknown, indent: number) =>
+  JSON.stringify(value, undefined, indent).replaceAll('"a', '"\\u0061');
+
+describe('the scan of a JSON text', () => {
+  it('finds nothing in what JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 20 }), fc.nat(4), (value, indent) => {
+        expect(scanJson(JSON.stringify(value, undefined, indent))).toBeUndefined();
+      }),
+    );
+  });
+
+  it('finds a member that is named twice, wherever it is and however it is spelt', () => {
+    const name = fc.oneof(
+      fc.string({ minLength: 1 }),
+      fc.constantFrom('a', '__proto__', '"', '\\', ':', '{'),
+    );
+    fc.assert(
+      fc.property(name, fc.jsonValue(), fc.jsonValue(), fc.nat(2), (member, one, other, indent) => {
+        const first = `${JSON.stringify(member)}:${JSON.stringify(one)}`;
+        const second = `${spelt(member, 0)} : ${JSON.stringify(other, undefined, indent)}`;
+        expect(scanJson(`[{"x${member.length}":{${first},${second}}}]`)).toBe(
+          'names a member of an object twice',
+        );
+      }),
+    );
+  });
+
+  it('lets two objects have members of one name, and a value equal a name', () => {
+    expect(scanJson('{"a":{"a":1},"b":[{"a":"a"},{"a":"b"}],"c":"a"}')).toBeUndefined();
+  });
+
+  it('takes 64 levels of nesting and not 65', () => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ]) {
+      const nested = (levels: number) => `${open?.repeat(levels)}1${close?.repeat(levels)}`;
+      expect(scanJson(nested(64))).toBeUndefined();
+      expect(scanJson(nested(65))).toBe('is nested deeper than 64 levels');
+    }
+    expect(scanJson(`[${'[],'.repeat(1000)}[]]`)).toBeUndefined();
+    expect(scanJson(JSON.stringify('['.repeat(1000)))).toBeUndefined();
+  });
+
+  it('never throws, whatever the text is', () => {
+    const unit = fc.constantFrom('{', '}', '[', ']', ':', ',', '"', '\\', 'a', 'u', '0', ' ');
+    fc.assert(
+      fc.property(fc.string({ unit }), (text) => {
+        expect(typeof scanJson(text)).toMatch(/^(undefined|string)$/);
+      }),
+    );
+  });
+
+  it('takes time in proportion to the text', () => {
+    const text = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`n${index}`, 1])),
+    );
+    const startedAt = performance.now();
+    scanJson(text);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+});

@@ -1,0 +1,70 @@
+import { createRecordedLogger } from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+
+const secretFields = [
+  'authorization',
+  'cookie',
+  'client_secret',
+  'code_verifier',
+  'codeVerifier',
+  'launchToken',
+  'ticket',
+  'access_token',
+  'patient',
+  'payload',
+  'body',
+  'context',
+];
+
+describe('the log', () => {
+  it('is JSON lines with times in ISO 8601', () => {
+    const { logger, lines } = createRecordedLogger();
+    logger.info({ status: 200 }, 'request answered');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      level: 30,
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      status: 200,
+      msg: 'request answered',
+    });
+  });
+
+  it.each(secretFields)('never holds %s, wherever a log call puts it', (field) => {
+    const { logger, lines } = createRecordedLogger();
+    const value = 'Whitfield';
+    logger.info({ [field]: value, status: 200 }, 'on top');
+    logger.info({ [field]: { name: [{ family: value }] } }, 'as an object');
+    logger.info({ request: { [field]: value } }, 'within');
+    logger.error({ request: { headers: { [field]: value } } }, 'two levels down');
+    logger.child({ [field]: value }).warn('of a child');
+    logger.error({ err: Object.assign(new Error('failed'), { [field]: value }) }, 'on an error');
+    logger.error({ a: { b: { c: { d: [{ [field]: value }] } } } }, 'deep down');
+    expect(lines).toHaveLength(7);
+    for (const line of lines) expect(line).not.toContain(value);
+    for (const line of lines) expect(line).toContain('[redacted]');
+    expect(lines[0]).toContain('"status":200');
+  });
+
+  it('can be written to with an object that holds itself, or one thing twice', () => {
+    const { logger, lines } = createRecordedLogger();
+    const fault = { path: 'a', patient: 'Whitfield' };
+    const circular: Record<string, unknown> = { faults: [fault, fault] };
+    circular['self'] = circular;
+    logger.info({ circular, at: new Date(0) });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      circular: {
+        faults: [
+          { path: 'a', patient: '[redacted]' },
+          { path: 'a', patient: '[redacted]' },
+        ],
+      },
+      at: '1970-01-01T00:00:00.000Z',
+    });
+  });
+
+  it('takes what has no secret as it is', () => {
+    const { logger, lines } = createRecordedLogger();
+    const said = { path: '/secureLaunch', faults: [{ path: 'contained[0].name', message: 'is required' }] };
+    logger.warn(said, 'refused');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject(said);
+  });
+});

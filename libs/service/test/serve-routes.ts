@@ -1,0 +1,50 @@
+import { connect } from 'node:net';
+import { createRecordedLogger, TestClock } from '@clinical-launch/testing';
+import type { Router } from 'express';
+import { createApp, createRouter, listen } from '../src/index.ts';
+
+/** Serves routes as a service is served, on a free port, and keeps the log. */
+export async function serveRoutes(
+  addRoutes: (router: Router) => void,
+  { isProduction = false }: { isProduction?: boolean } = {},
+) {
+  const clock = new TestClock();
+  const { logger, lines } = createRecordedLogger();
+  const router = createRouter();
+  addRoutes(router);
+  const mounts = [{ path: '/', service: { router } }];
+  const server = await listen(createApp({ mounts, logger, clock, isProduction }), {
+    port: 0,
+    host: '127.0.0.1',
+  });
+  return {
+    clock,
+    port: server.port,
+    url: `http://127.0.0.1:${server.port}`,
+    stop: () => server.stop(),
+    lines,
+    /** The log, complete: stops the server, so that every request has been logged. */
+    async log(): Promise<Record<string, unknown>[]> {
+      await server.stop();
+      return lines.map((line): Record<string, unknown> => JSON.parse(line));
+    },
+  };
+}
+
+/** Sends these bytes over a connection of their own; resolves with what came back when the server closed it. */
+export function exchange(port: number, sent: string, { thenEnd = false } = {}): Promise<string> {
+  return new Promise((resolve) => {
+    let received = '';
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => {
+      if (thenEnd) socket.end(sent);
+      else socket.write(sent);
+    });
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+    });
+    // A server may reset the connection after its answer.
+    socket.on('error', () => undefined);
+    socket.on('end', () => socket.end());
+    socket.on('close', () => resolve(received));
+  });
+}

@@ -1,0 +1,6 @@
+import { openEmbeddedStorage } from '../src/index.ts';
+import { describeSqlOutbox } from './sql-outbox-contract.ts';
+import { describeStorage } from './storage-contract.ts';
+
+describeStorage('embedded', openEmbeddedStorage);
+describeSqlOutbox('embedded', openEmbeddedStorage);

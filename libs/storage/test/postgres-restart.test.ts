@@ -1,0 +1,156 @@
+import { type PrivateServer, startPostgres } from '@clinical-launch/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Kysely, sql } from 'kysely';
+import {
+  appendToOutbox,
+  type OutboxTables,
+  openPostgresStorage,
+  outboxMigration,
+  type Storage,
+  StorageUnavailable,
+  sqlOutbox,
+} from '../src/index.ts';
+import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts';
+import { someEvents } from './some-events.ts';
+
+type Tables = OutboxTables & { note: { text: string } };
+
+const schema = 'restarts';
+
+let server: PrivateServer;
+let proxy: FreezingProxy;
+beforeAll(async () => {
+  server = await startPostgres();
+  proxy = await startFreezingProxy(server.url);
+});
+afterAll(async () => {
+  await proxy.stop();
+  await server.stop();
+});
+
+let storage: Storage;
+let database: Kysely<Tables>;
+let lost: Error[];
+beforeEach(async () => {
+  lost = [];
+  storage = await openPostgresStorage({
+    url: proxy.url,
+    applicationName: 'restart-test',
+    connectTimeoutMs: 1000,
+    statementTimeoutMs: 1000,
+    onConnectionLost: (error) => void lost.push(error),
+  });
+  database = await storage.open<Tables>(schema, {
+    '001-outbox': outboxMigration(schema),
+    '002-note': {
+      up: async (db: Kysely<unknown>) => {
+        await sql`create table ${sql.id(schema)}.note (text text not null)`.execute(db);
+      },
+    },
+  });
+  await database.deleteFrom('note').execute();
+});
+afterEach(() => storage.close());
+
+const write = (text: string, db: Kysely<Tables> = database) =>
+  db.insertInto('note').values({ text }).execute();
+const notes = async () =>
+  (await database.selectFrom('note').select('text').execute()).map(({ text }) => text);
+
+/** Ways in which the server goes away and comes back. */
+const restarts: [string, () => Promise<void>][] = [
+  ['killed (-9) and started', async () => (await server.kill(), server.restart())],
+  ['restarted in order', () => server.restart()],
+];
+
+describe.each(restarts)('when the server is %s', (_, restart) => {
+  it('between transactions, what was committed is there and the pool works again by itself', async () => {
+    await Promise.all(['one', 'two', 'three'].map((text) => write(text)));
+    await restart();
+    expect((await notes()).toSorted()).toEqual(['one', 'three', 'two']);
+    expect(lost.length).toBeGreaterThan(0);
+    await write('four');
+    expect(await notes()).toHaveLength(4);
+  });
+
+  it('in the middle of a transaction, it is rejected and nothing of it is there', async () => {
+    await write('committed');
+    const halfDone = database.transaction().execute(async (transaction) => {
+      await write('uncommitted', transaction);
+      await restart();
+      await write('never written', transaction);
+    });
+    await expect(halfDone).rejects.toThrow(StorageUnavailable);
+    expect(await notes()).toEqual(['committed']);
+  });
+
+  it('before the commit, the transaction is rejected and nothing of it is there', async () => {
+    const halfDone = database.transaction().execute(async (transaction) => {
+      await write('uncommitted', transaction);
+      await restart();
+    });
+    await expect(halfDone).rejects.toThrow(StorageUnavailable);
+    expect(await notes()).toEqual([]);
+  });
+
+  it('while a batch of the outbox is published, the batch waits and goes out again', async () => {
+    const events = someEvents(2);
+    await database.transaction().execute((transaction) => appendToOutbox(transaction, events));
+    const outbox = sqlOutbox(database);
+    await expect(outbox.drain(restart)).rejects.toThrow(StorageUnavailable);
+    const published: unknown[] = [];
+    expect(await outbox.drain(async (batch) => void published.push(...batch))).toBe(2);
+    expect(published).toEqual(events);
+    expect(await outbox.drain(() => Promise.reject(new Error('there is nothing left')))).toBe(0);
+  });
+});
+
+describe('while the server is down', () => {
+  it('every query says that the storage is unavailable, and none does when it is back', async () => {
+    await write('before');
+    const inFlight = Promise.allSettled([sql`select pg_sleep(30)`.execute(database)]);
+    await server.kill();
+    expect(await inFlight).toMatchObject([{ status: 'rejected', reason: expect.any(StorageUnavailable) }]);
+    await expect(write('lost')).rejects.toThrow(StorageUnavailable);
+    await expect(database.transaction().execute((t) => write('lost', t))).rejects.toThrow(StorageUnavailable);
+    await expect(storage.open('another', {})).rejects.toThrow(StorageUnavailable);
+    expect(await storage.isReady()).toBe(false);
+    await server.restart();
+    expect(await storage.isReady()).toBe(true);
+    expect(await notes()).toEqual(['before']);
+  });
+
+  it('a commit has its answer or is unavailable, and every answered one is there afterwards', async () => {
+    const answered: string[] = [];
+    const writer = async (name: string) => {
+      for (let n = 0; ; n += 1) {
+        await write(`${name}-${n}`);
+        answered.push(`${name}-${n}`);
+      }
+    };
+    const writers = Array.from({ length: 8 }, (_, index) => writer(`writer-${index}`));
+    const outcomes = Promise.allSettled(writers);
+    while (answered.length < 200) await new Promise(setImmediate);
+    await server.kill();
+    for (const outcome of await outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(StorageUnavailable) });
+    }
+    await server.restart();
+    const kept = new Set(await notes());
+    expect(answered.filter((text) => !kept.has(text))).toEqual([]);
+    // What was written and not answered: one of each writer at most.
+    expect(kept.size - answered.length).toBeLessThanOrEqual(writers.length);
+  });
+});
+
+describe('when the server freezes', () => {
+  it('a query is given up after its time, and the connection is not used again', async () => {
+    await write('before');
+    proxy.freeze();
+    await expect(notes()).rejects.toThrow(StorageUnavailable);
+    await expect(notes()).rejects.toThrow(StorageUnavailable);
+    expect(await storage.isReady()).toBe(false);
+    proxy.thaw();
+    expect(await notes()).toEqual(['before']);
+  });
+});

@@ -1,0 +1,206 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { createTestDatabase } from '@clinical-launch/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Kysely, sql } from 'kysely';
+import {
+  appendToOutbox,
+  type OutboxTables,
+  openPostgresStorage,
+  outboxMigration,
+  type PostgresStorageOptions,
+  type Storage,
+  StorageUnavailable,
+  sqlOutbox,
+} from '../src/index.ts';
+import { startReplicas } from './replicas.ts';
+import { someEvents } from './some-events.ts';
+import { describeSqlOutbox } from './sql-outbox-contract.ts';
+import { describeStorage } from './storage-contract.ts';
+
+let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+});
+afterAll(() => testDatabase.drop());
+
+const open = (options: Partial<PostgresStorageOptions> = {}) =>
+  openPostgresStorage({ url: testDatabase.url, applicationName: 'storage-test', ...options });
+
+describeStorage('PostgreSQL', open);
+describeSqlOutbox('PostgreSQL', open);
+
+describe('migrations in eight processes that start together', () => {
+  it('run once, and every process finds the schema that they made', async () => {
+    const replicas = await startReplicas(8, testDatabase.url);
+    const outcomes = await replicas.migrate();
+    expect(outcomes.flatMap(({ ran }) => ran).toSorted()).toEqual(['001-table', '002-row', '003-row']);
+    expect(outcomes.map(({ rows }) => rows)).toEqual(Array.from({ length: 8 }, () => 2));
+  });
+});
+
+describe('relays of several replicas on one outbox', () => {
+  let storage: Storage;
+  let database: Kysely<OutboxTables>;
+  beforeAll(async () => {
+    storage = await open();
+    database = await storage.open<OutboxTables>('relays', { '001-outbox': outboxMigration('relays') });
+  });
+  afterAll(() => storage.close());
+
+  const append = (events: readonly CloudEvent[]) =>
+    database.transaction().execute((transaction) => appendToOutbox(transaction, events));
+
+  /** A relay that has taken its batch and waits in the middle of publishing it. */
+  async function startPublishing() {
+    const taken = Promise.withResolvers<readonly CloudEvent[]>();
+    const confirmed = Promise.withResolvers<void>();
+    const drained = sqlOutbox(database, { batchSize: 2 }).drain((events) => {
+      taken.resolve(events);
+      return confirmed.promise;
+    });
+    return { events: await taken.promise, confirm: confirmed.resolve, drained };
+  }
+
+  it('do not wait for each other, and none takes what another one publishes', async () => {
+    const events = someEvents(3);
+    await append(events);
+    const first = await startPublishing();
+    const second = await startPublishing();
+    expect([first.events, second.events]).toEqual([events.slice(0, 2), events.slice(2)]);
+    expect(await sqlOutbox(database).drain(() => Promise.reject(new Error('nothing is free')))).toBe(0);
+    expect(await sqlOutbox(database).level()).toMatchObject({ depth: 3 });
+    first.confirm();
+    second.confirm();
+    expect(await Promise.all([first.drained, second.drained])).toEqual([2, 1]);
+    expect(await sqlOutbox(database).level()).toMatchObject({ depth: 0 });
+  });
+
+  it('take over at once what a relay held that died', async () => {
+    const events = someEvents(2);
+    await append(events);
+    const dying = await startPublishing();
+    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and state = 'idle in transaction'`.execute(database);
+    const heir = await startPublishing();
+    expect(heir.events).toEqual(events);
+    heir.confirm();
+    dying.confirm();
+    await expect(dying.drained).rejects.toThrow(StorageUnavailable);
+    expect(await heir.drained).toBe(2);
+    expect(await sqlOutbox(database).level()).toMatchObject({ depth: 0 });
+  });
+
+  it('empty it together while it is filled, and publish no event twice', async () => {
+    const published: string[] = [];
+    const expected = Array.from({ length: 20 }, () => someEvents(25));
+    const isFull = { yes: false };
+    const relay = async () => {
+      const outbox = sqlOutbox(database, { batchSize: 7 });
+      for (let isDone = false; !isDone; ) {
+        isDone = isFull.yes;
+        while ((await outbox.drain(async (batch) => void published.push(...batch.map(({ id }) => id)))) > 0);
+      }
+    };
+    const relays = [relay(), relay(), relay(), relay()];
+    for (const events of expected) await append(events);
+    isFull.yes = true;
+    await Promise.all(relays);
+    expect(published.toSorted()).toEqual(
+      expected
+        .flat()
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+  });
+});
+
+describe('a query', () => {
+  let storage: Storage | undefined;
+  afterEach(async () => storage?.close());
+
+  async function openTable(options: Partial<PostgresStorageOptions> = {}) {
+    storage = await open(options);
+    const database = await storage.open<{ account: { id: number; balance: number } }>('queries', {
+      '001-account': {
+        up: async (db: Kysely<unknown>) => {
+          await sql`create table queries.account (id integer primary key, balance integer not null)`.execute(
+            db,
+          );
+          await sql`insert into queries.account values (1, 0)`.execute(db);
+        },
+      },
+    });
+    return database;
+  }
+
+  it('that takes longer than the statement time-out is ended, and the connection is used again', async () => {
+    const database = await openTable({ statementTimeoutMs: 50, poolSize: 1 });
+    const pid = () => sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database);
+    const before = await pid();
+    await expect(sql`select pg_sleep(30)`.execute(database)).rejects.toMatchObject({ code: '57014' });
+    expect((await pid()).rows).toEqual(before.rows);
+  });
+
+  it('that waits for a lock longer than the lock time-out is ended', async () => {
+    const database = await openTable({ lockTimeoutMs: 50 });
+    const update = (db: typeof database) => db.updateTable('account').set({ balance: 1 }).execute();
+    await database.transaction().execute(async (transaction) => {
+      await update(transaction);
+      await expect(update(database)).rejects.toMatchObject({ code: '55P03' });
+    });
+  });
+
+  it('that loses against another serializable transaction says so by its own code', async () => {
+    const database = await openTable();
+    const raise = (meanwhile: () => Promise<void>) =>
+      database
+        .transaction()
+        .setIsolationLevel('serializable')
+        .execute(async (transaction) => {
+          const { balance } = await transaction.selectFrom('account').selectAll().executeTakeFirstOrThrow();
+          await meanwhile();
+          await transaction
+            .updateTable('account')
+            .set({ balance: balance + 1 })
+            .execute();
+        });
+    await expect(raise(() => raise(async () => undefined))).rejects.toMatchObject({ code: '40001' });
+  });
+
+  it('finds its session ended when the transaction did nothing for too long', async () => {
+    const database = await openTable({ idleInTransactionTimeoutMs: 50 });
+    const idle = database.transaction().execute(async (transaction) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
+      await sessionEnded(database, rows[0]?.pid ?? 0);
+      await transaction.updateTable('account').set({ balance: 7 }).execute();
+    });
+    await expect(idle).rejects.toThrow(StorageUnavailable);
+    expect(await database.selectFrom('account').where('balance', '=', 7).selectAll().execute()).toEqual([]);
+  });
+
+  it('that finds no free connection in time is told that the storage is unavailable', async () => {
+    const database = await openTable({ poolSize: 1, connectTimeoutMs: 50 });
+    await database.transaction().execute(async (transaction) => {
+      await sql`select 1`.execute(transaction);
+      await expect(sql`select 1`.execute(database)).rejects.toThrow(StorageUnavailable);
+    });
+    expect((await sql`select 1 as one`.execute(database)).rows).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('an absent database', () => {
+  it('is a mistake, and no unavailability that would pass', async () => {
+    const url = new URL(testDatabase.url);
+    url.pathname = '/absent';
+    const storage = await open({ url: url.href });
+    await expect(storage.open('absent', {})).rejects.toMatchObject({ cause: { code: '3D000' } });
+    expect(await storage.isReady()).toBe(false);
+    await storage.close();
+  });
+});
+
+/** Waits until the server has ended a session. */
+async function sessionEnded(database: Kysely<{ account: { id: number; balance: number } }>, pid: number) {
+  const isThere = sql`select 1 from pg_stat_activity where pid = ${pid}`;
+  while ((await isThere.execute(database)).rows.length > 0);
+}

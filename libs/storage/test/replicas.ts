@@ -1,0 +1,28 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export type Outcome = { readonly ran: string[]; readonly rows: number };
+
+/** Starts processes that have loaded everything; `migrate` lets all of them open the same schema at once. */
+export async function startReplicas(count: number, url: string) {
+  const script = fileURLToPath(new URL('replica.ts', import.meta.url));
+  const processes = Array.from({ length: count }, () => fork(script, [url]));
+  await Promise.all(processes.map(nextMessage));
+  return {
+    async migrate(): Promise<Outcome[]> {
+      const outcomes = processes.map(nextMessage);
+      for (const process of processes) process.send('go');
+      return (await Promise.all(outcomes)) as Outcome[];
+    },
+  };
+}
+
+/** @throws Error when the process ends without one. */
+async function nextMessage(child: ChildProcess): Promise<unknown> {
+  const ended = once(child, 'exit').then(([code]: number[]) => {
+    throw new Error(`A replica ended with ${code}`);
+  });
+  const [message] = (await Promise.race([once(child, 'message'), ended])) as unknown[];
+  return message;
+}

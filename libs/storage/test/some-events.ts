@@ -1,0 +1,24 @@
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+
+const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
+
+/** Events that differ from each other, with characters that must survive. */
+export const someEvents = (count: number): CloudEvent[] =>
+  Array.from({ length: count }, (_, index) =>
+    createEvent(
+      'access.token.issued.v1',
+      {
+        source: '/test',
+        correlationId: guid,
+        traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+        now: new Date(0),
+      },
+      {
+        realm: 'demo',
+        clientId: 'pms',
+        tokenId: `Zoë Ó’Brien \u{20bb7} ${index}`,
+        scope: '',
+        expiresInSeconds: index,
+      },
+    ),
+  );

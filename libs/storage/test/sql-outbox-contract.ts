@@ -1,0 +1,173 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { startRelay } from '@clinical-launch/events';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Kysely, sql } from 'kysely';
+import { appendToOutbox, type OutboxTables, outboxMigration, type Storage, sqlOutbox } from '../src/index.ts';
+import { someEvents } from './some-events.ts';
+
+type Tables = OutboxTables & { change: { name: string } };
+
+const schema = 'service';
+/** What the outbox keeps to on every `Storage`, case by case. `open` opens a database that is the suite's alone. */
+export function describeSqlOutbox(name: string, open: () => Promise<Storage>): void {
+  describe(`${name}: outbox`, () => {
+    let storage: Storage;
+    let database: Kysely<Tables>;
+    beforeAll(async () => {
+      storage = await open();
+      database = await storage.open<Tables>(schema, {
+        '001-outbox': outboxMigration(schema),
+        '002-change': {
+          up: async (db: Kysely<unknown>) => {
+            await sql`create table ${sql.id(schema)}.change (name text not null unique)`.execute(db);
+          },
+        },
+      });
+    });
+    afterAll(() => storage.close());
+    beforeEach(async () => {
+      await database.deleteFrom('outbox').execute();
+      await database.deleteFrom('change').execute();
+    });
+
+    /** A change with its events, in one transaction; `then` runs before it is committed. */
+    const change = (events: readonly CloudEvent[], then: () => Promise<void> = async () => undefined) =>
+      database.transaction().execute(async (transaction) => {
+        await transaction.insertInto('change').values({ name: 'done' }).execute();
+        await appendToOutbox(transaction, events);
+        await then();
+      });
+
+    const append = (events: readonly CloudEvent[]) =>
+      database.transaction().execute((transaction) => appendToOutbox(transaction, events));
+
+    async function waiting(): Promise<CloudEvent[]> {
+      const rows = await database.selectFrom('outbox').select('event').orderBy('id').execute();
+      return rows.map(({ event }) => event);
+    }
+
+    /** Drains until nothing goes any more. */
+    async function drainAll(): Promise<CloudEvent[][]> {
+      const batches: CloudEvent[][] = [];
+      const outbox = sqlOutbox(database);
+      while ((await outbox.drain(async (events) => void batches.push([...events]))) > 0);
+      return batches;
+    }
+
+    describe('an event in the outbox', () => {
+      it('is there when the change that it tells of is committed', async () => {
+        const events = someEvents(2);
+        await change(events);
+        expect(await waiting()).toEqual(events);
+      });
+
+      it('is not there when the change is rolled back', async () => {
+        const rolledBack = change(someEvents(2), () =>
+          Promise.reject(new Error('the change cannot be made')),
+        );
+        await expect(rolledBack).rejects.toThrow('the change cannot be made');
+        expect(await waiting()).toEqual([]);
+        expect(await database.selectFrom('change').selectAll().execute()).toEqual([]);
+      });
+
+      it('is not there when the database refuses the change', async () => {
+        const events = someEvents(1);
+        await change(events);
+        await expect(change(someEvents(1))).rejects.toMatchObject({ code: '23505' });
+        expect(await waiting()).toEqual(events);
+      });
+
+      it('need not be: a change without events leaves none', async () => {
+        await change([]);
+        expect(await waiting()).toEqual([]);
+      });
+    });
+
+    describe('the level of the outbox', () => {
+      it('is nothing when it is empty', async () => {
+        expect(await sqlOutbox(database).level()).toEqual({ depth: 0, oldestAgeSeconds: 0 });
+      });
+
+      it('tells how many events wait and for how long the oldest does', async () => {
+        await append(someEvents(2));
+        await database
+          .updateTable('outbox')
+          .set({ created_at: sql<Date>`clock_timestamp() - interval '90 s'` })
+          .execute();
+        await append(someEvents(1));
+        const { depth, oldestAgeSeconds } = await sqlOutbox(database).level();
+        expect(depth).toBe(3);
+        expect(oldestAgeSeconds).toBeGreaterThanOrEqual(90);
+        expect(oldestAgeSeconds).toBeLessThan(120);
+      });
+    });
+
+    describe('draining the outbox', () => {
+      it('hands over every event once, in the order in which it was appended, character for character', async () => {
+        const events = someEvents(250);
+        for (let from = 0; from < events.length; from += 90) await append(events.slice(from, from + 90));
+        const batches = await drainAll();
+        expect(batches.flat()).toEqual(events);
+        expect(batches.map(({ length }) => length)).toEqual([100, 100, 50]);
+        expect(await waiting()).toEqual([]);
+      });
+
+      it('keeps the events when they cannot be published, in their order', async () => {
+        const events = someEvents(3);
+        await append(events);
+        const outbox = sqlOutbox(database);
+        await expect(outbox.drain(() => Promise.reject(new Error('the broker is away')))).rejects.toThrow(
+          'the broker is away',
+        );
+        expect(await waiting()).toEqual(events);
+        await append(someEvents(1));
+        expect((await drainAll()).flat().slice(0, 3)).toEqual(events);
+      });
+
+      it('tells how many went, and publishes nothing when nothing waits', async () => {
+        await append(someEvents(3));
+        const outbox = sqlOutbox(database);
+        expect(await outbox.drain(async () => undefined)).toBe(3);
+        const unexpected = () => Promise.reject(new Error('there is nothing to publish'));
+        expect(await outbox.drain(unexpected)).toBe(0);
+      });
+
+      it('by several relays at once hands over every event once', async () => {
+        const events = someEvents(250);
+        await append(events);
+        const batches = (await Promise.all([drainAll(), drainAll(), drainAll()])).flat(2);
+        expect(batches).toHaveLength(250);
+        expect(new Set(batches.map(({ id }) => id))).toEqual(new Set(events.map(({ id }) => id)));
+      });
+
+      it('gives a batch back when publishing takes too long', async () => {
+        const events = someEvents(1);
+        await append(events);
+        const outbox = sqlOutbox(database, { publishTimeoutMs: 1 });
+        const never = new Promise<void>(() => undefined);
+        await expect(outbox.drain(() => never)).rejects.toThrow('Nothing was confirmed in 1 ms');
+        expect((await drainAll()).flat()).toEqual(events);
+      });
+
+      it('is what a relay does, so that a committed event is published and a failure delays it', async () => {
+        const published: CloudEvent[] = [];
+        const failures: unknown[] = [];
+        const events = someEvents(120);
+        await append(events);
+        const relay = startRelay({
+          source: sqlOutbox(database),
+          publish: async (batch) => {
+            if (failures.length === 0) throw new Error('the broker is away');
+            published.push(...batch);
+          },
+          onFailure: (error) => void failures.push(error),
+          everyMs: 1,
+        });
+        await relay.stop();
+        expect(published).toEqual(events);
+        expect(failures).toEqual([new Error('the broker is away')]);
+        expect(await waiting()).toEqual([]);
+      });
+    });
+  });
+}

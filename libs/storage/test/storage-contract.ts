@@ -1,0 +1,182 @@
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Generated, type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import type { Storage } from '../src/index.ts';
+
+type Tables = { thing: { id: Generated<string>; name: string } };
+
+/** Migrations that make a table and fill it, and how often each was run. */
+function someMigrations(schema: string) {
+  const runs: string[] = [];
+  const migration = (name: string, up: (db: Kysely<unknown>) => Promise<unknown>): [string, Migration] => [
+    name,
+    {
+      up: async (db: Kysely<unknown>) => {
+        runs.push(name);
+        await up(db);
+      },
+    },
+  ];
+  const migrations = Object.fromEntries([
+    migration('001-thing', (db) =>
+      sql`create table ${sql.id(schema)}.thing (
+        id bigint generated always as identity primary key,
+        name text not null
+      )`.execute(db),
+    ),
+    migration('002-first', (db) =>
+      sql`insert into ${sql.id(schema)}.thing (name) values (${'first'})`.execute(db),
+    ),
+  ]);
+  return { runs, migrations };
+}
+
+const namesIn = async (database: Kysely<Tables>) =>
+  (await database.selectFrom('thing').select('name').orderBy('id').execute()).map(({ name }) => name);
+
+/** What every `Storage` keeps to, case by case. `open` opens a database that is the suite's alone; the same each time. */
+export function describeStorage(name: string, open: () => Promise<Storage>): void {
+  describe(`${name}: storage`, () => {
+    let storage: Storage;
+    beforeAll(async () => {
+      storage = await open();
+    });
+    afterAll(() => storage.close());
+
+    describe('the migrations of a service', () => {
+      it('run once, in order, however often it is opened', async () => {
+        const { runs, migrations } = someMigrations('often');
+        const database = await storage.open<Tables>('often', migrations);
+        await storage.open<Tables>('often', migrations);
+        expect(runs).toEqual(['001-thing', '002-first']);
+        expect(await namesIn(database)).toEqual(['first']);
+      });
+
+      it('run once when many replicas start together', async () => {
+        const { runs, migrations } = someMigrations('together');
+        const replicas = await Promise.all(
+          Array.from({ length: 8 }, () => storage.open<Tables>('together', migrations)),
+        );
+        expect(runs).toEqual(['001-thing', '002-first']);
+        for (const database of replicas) expect(await namesIn(database)).toEqual(['first']);
+      });
+
+      it('run beside those of other services that start at the same time', async () => {
+        const names = ['one', 'two', 'three'];
+        const databases = await Promise.all(
+          names.map((name) => storage.open<Tables>(name, someMigrations(name).migrations)),
+        );
+        for (const [index, database] of databases.entries()) {
+          await database
+            .insertInto('thing')
+            .values({ name: names[index] ?? '' })
+            .execute();
+        }
+        expect(await Promise.all(databases.map(namesIn))).toEqual(names.map((name) => ['first', name]));
+      });
+
+      it('go on where the version before stopped', async () => {
+        const { migrations } = someMigrations('grown');
+        const { '001-thing': first = { up: async () => undefined } } = migrations;
+        const before = await storage.open<Tables>('grown', { '001-thing': first });
+        await before.insertInto('thing').values({ name: 'old' }).execute();
+        expect(await namesIn(await storage.open<Tables>('grown', migrations))).toEqual(['old', 'first']);
+      });
+
+      it('leave nothing when one of them fails, and can be repeated when it is mended', async () => {
+        const { migrations } = someMigrations('failed');
+        const broken = {
+          ...migrations,
+          '003-broken': { up: async () => Promise.reject(new Error('no such column')) },
+        };
+        await expect(storage.open<Tables>('failed', broken)).rejects.toMatchObject({
+          message: 'The schema failed cannot be migrated',
+          cause: { message: 'no such column' },
+        });
+        expect(await namesIn(await storage.open<Tables>('failed', migrations))).toEqual(['first']);
+      });
+    });
+
+    describe('the database', () => {
+      it("gives a service its own schema: another one's table of the same name is another table", async () => {
+        const [mine, theirs] = await Promise.all(
+          ['mine', 'theirs'].map((name) => storage.open<Tables>(name, someMigrations(name).migrations)),
+        );
+        await mine?.insertInto('thing').values({ name: 'mine' }).execute();
+        expect(theirs && (await namesIn(theirs))).toEqual(['first']);
+      });
+
+      it('gives counts and other whole numbers of 64 bits as text, as the pg driver does', async () => {
+        const database = await storage.open<Tables>('counted', someMigrations('counted').migrations);
+        const { count, id } = await database
+          .selectFrom('thing')
+          .select(({ fn }) => [fn.countAll<string>().as('count'), fn.max('id').as('id')])
+          .executeTakeFirstOrThrow();
+        expect({ count, id }).toEqual({ count: '1', id: '1' });
+        const { rows } = await sql<{ big: string }>`select 9007199254740993::int8 as big`.execute(database);
+        expect(rows).toEqual([{ big: '9007199254740993' }]);
+      });
+
+      it('gives every kind of value that services keep as it was written', async () => {
+        const values = {
+          json: { name: "Zoë Ó'Brien \u{20bb7}", list: [1, null, 'x'], 'back\\slash': '"' },
+          texts: ['one', 'two, "three"', ''],
+          none: null,
+          moment: new Date('2026-03-02T09:30:00.123Z'),
+          bytes: new Uint8Array([0, 1, 254, 255]),
+          amount: '12345678901234567890.5',
+          flag: true,
+          whole: 2147483647,
+        };
+        const { rows } = await sql`select
+          ${JSON.stringify(values.json)}::jsonb as json,
+          ${values.texts}::text[] as texts,
+          ${null}::text as none,
+          ${values.moment.toISOString()}::timestamptz as moment,
+          ${values.bytes}::bytea as bytes,
+          ${values.amount}::numeric as amount,
+          ${values.flag}::boolean as flag,
+          ${values.whole}::integer as whole
+        `.execute(await storage.open('values', {}));
+        // One gives a Buffer, which is a Uint8Array too.
+        const [row] = rows as { bytes: Uint8Array }[];
+        expect({ ...row, bytes: new Uint8Array(row?.bytes ?? []) }).toEqual(values);
+      });
+
+      it.each([
+        [
+          'a name that is taken',
+          sql`insert into refused.thing (id, name) overriding system value values (1, ${'Smith'})`,
+          '23505',
+        ],
+        ['a row that a check refuses', sql`insert into refused.thing (name) values (${'Smith!'})`, '23514'],
+        ['an absent value', sql`insert into refused.thing (id, name) values (default, null)`, '23502'],
+        ['a value of another type', sql`select ${'Smith'}::text::uuid`, '22P02'],
+        ['a NUL character', sql`insert into refused.thing (name) values (${'Smith\0'})`, '22021'],
+        ['an absent table', sql`select * from refused.absent where name = ${'Smith'}`, '42P01'],
+      ])('refuses %s by the code of the standard, and tells no value', async (_, statement, code) => {
+        const { migrations } = someMigrations('refused');
+        const database = await storage.open<Tables>('refused', {
+          ...migrations,
+          '003-check': {
+            up: async (db: Kysely<unknown>) => {
+              await sql`alter table refused.thing add check (name not like '%!')`.execute(db);
+            },
+          },
+        });
+        const error: unknown = await statement.execute(database).catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ code });
+        expect(inspect(error, { depth: null, showHidden: true })).not.toContain('Smith');
+        expect(await namesIn(database)).toEqual(['first']);
+      });
+
+      it('says that it is ready until it is closed', async () => {
+        const another = await open();
+        expect(await another.isReady()).toBe(true);
+        await another.close();
+        expect(await another.isReady()).toBe(false);
+      });
+    });
+  });
+}

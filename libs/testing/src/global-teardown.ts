@@ -1,0 +1,2 @@
+/** Jest's `globalTeardown`. */
+export { tearDown as default } from './global-setup.ts';

@@ -1,0 +1,65 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { postgres } from './servers/postgres.ts';
+import { rabbitMq } from './servers/rabbitmq-kind.ts';
+import { redis } from './servers/redis.ts';
+import { runContainer, runFromPackage, runInstalled, type ServerKind } from './servers/server-kind.ts';
+
+/** Ends what was started for the run. */
+export type Provision = { stop(): Promise<void> };
+
+/** Under which the tests find a server's URL, and the words of a test that needs one. */
+const parts = [
+  { kind: redis, testVariable: 'TEST_REDIS_URL', words: ['TEST_REDIS_URL'] },
+  { kind: rabbitMq, testVariable: 'TEST_AMQP_URL', words: ['TEST_AMQP_URL'] },
+  { kind: postgres, testVariable: 'TEST_DATABASE_URL', words: ['TEST_DATABASE_URL', 'createTestDatabase'] },
+];
+
+/**
+ * Gets the servers that these test files need, all at once, and leaves their URLs in `TEST_REDIS_URL`,
+ * `TEST_AMQP_URL` and `TEST_DATABASE_URL`. Each comes from the environment, or else from Docker, or from the
+ * program on this machine, or from Debian's package. A file needs what is named in it or in a file beside it.
+ * @throws Error that says in one sentence what to do when one cannot be had; what was started is ended then.
+ */
+export async function provision(testFiles: readonly string[]): Promise<Provision> {
+  const texts = readFolders(new Set(testFiles.map((file) => dirname(file))));
+  const needed = parts.filter(({ words }) => words.some((word) => texts.some((text) => text.includes(word))));
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => void (await Promise.all(stops.map((stopOne) => stopOne())));
+  const outcomes = await Promise.allSettled(
+    needed.map(async ({ kind, testVariable }) => {
+      const server = await obtain(kind);
+      stops.push(server.stop);
+      process.env[testVariable] = server.url;
+    }),
+  );
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  if (failures.length > 0) {
+    await stop();
+    throw new AggregateError(failures, failures.map((failure) => failure.message).join('\n'));
+  }
+  return { stop };
+}
+
+function readFolders(folders: ReadonlySet<string>): string[] {
+  return [...folders].flatMap((folder) =>
+    globSync(`${folder}/*.ts`).map((file) => readFileSync(file, 'utf8')),
+  );
+}
+
+async function obtain(kind: ServerKind): Promise<{ url: string; stop: () => Promise<void> }> {
+  const url = process.env[kind.variable];
+  if (url !== undefined && url !== '') {
+    tell(kind, `${kind.variable} of the environment`);
+    return { url, stop: async () => undefined };
+  }
+  const startedAt = performance.now();
+  const { server, from } =
+    (await runContainer(kind)) ?? (await runInstalled(kind)) ?? (await runFromPackage(kind));
+  tell(kind, `${from}, up in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  return { url: server.url, stop: () => server.stop() };
+}
+
+function tell({ name }: ServerKind, from: string): void {
+  process.stderr.write(`${name} for the tests: ${from}\n`);
+}

@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Installs a package of Debian's, one at a time. False when this is not root on Debian. */
+export function installDebianPackage(name: string): Promise<boolean> {
+  const installed = last.then(() => install(name));
+  last = installed.catch(() => undefined);
+  return installed;
+}
+
+async function install(name: string): Promise<boolean> {
+  if (process.getuid?.() !== 0 || !(await hasApt())) return false;
+  // In run level 1 Debian starts no service after the install: the tests start their own.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  await run('apt-get', ['update', '-qq'], { env });
+  await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', name], {
+    env,
+    maxBuffer: 2 ** 26,
+  });
+  return true;
+}
+
+const hasApt = () =>
+  run('apt-get', ['--version']).then(
+    () => true,
+    () => false,
+  );

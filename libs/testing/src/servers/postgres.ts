@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { chownSync, globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
+import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
+
+const run = promisify(execFile);
+
+export const postgres: ServerKind = {
+  name: 'PostgreSQL',
+  variable: 'DATABASE_URL',
+  debianPackage: 'postgresql',
+  findProgram: () => findNewestDebianProgram() ?? findProgram('postgres'),
+  runProgram: runPostgres,
+  container: {
+    image: 'postgres:17-alpine',
+    port: 5432,
+    environment: { POSTGRES_HOST_AUTH_METHOD: 'trust' },
+    url: (address) => `postgres://postgres@${address}/postgres`,
+    isUp,
+  },
+};
+
+/** Starts a PostgreSQL of the test's own, with an empty cluster and its defaults (every commit is flushed). */
+export function startPostgres(): Promise<PrivateServer> {
+  return startPrivate(postgres);
+}
+
+async function runPostgres(program: string): Promise<PrivateServer> {
+  const port = await findFreePort();
+  const directory = makeServerDirectory('postgres');
+  const user = await findUnprivilegedUser();
+  if (user !== undefined) chownSync(directory, user.uid, user.gid);
+  const data = join(directory, 'data');
+  await run(
+    join(dirname(program), 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { cwd: directory, ...user },
+  );
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  return runPrivately({
+    url,
+    directory,
+    command: program,
+    arguments: ['-D', data, '-p', `${port}`, '-k', directory, '-c', 'listen_addresses=127.0.0.1'],
+    ...(user === undefined ? {} : { user }),
+    // "Fast": ends sessions, then writes a checkpoint.
+    stopSignal: 'SIGINT',
+    isUp: () => isUp(url),
+  });
+}
+
+/** PostgreSQL refuses to run as root. */
+async function findUnprivilegedUser() {
+  if (process.getuid?.() !== 0) return undefined;
+  const idOf = async (option: string) => Number((await run('id', [option, 'postgres'])).stdout);
+  return { uid: await idOf('-u'), gid: await idOf('-g') };
+}
+
+/** Debian keeps its programs out of the path, a directory for each major version. */
+function findNewestDebianProgram(): string | undefined {
+  return globSync('/usr/lib/postgresql/*/bin/postgres')
+    .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+    .at(-1);
+}
+
+async function isUp(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } finally {
+    await client.end();
+  }
+}

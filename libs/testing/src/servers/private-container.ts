@@ -1,0 +1,77 @@
+import {
+  type ContainerRuntimeClient,
+  GenericContainer,
+  getContainerRuntimeClient,
+  getReaper,
+  ImageName,
+  Wait,
+} from 'testcontainers';
+import { findFreePort, type PrivateServer, waitUntilUp } from './private-server.ts';
+
+/** How a server is run from its image. */
+export type ContainerPlan = {
+  readonly image: string;
+  readonly port: number;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** @param address host and port */
+  url(address: string): string;
+  isUp(url: string): Promise<boolean>;
+};
+
+const engineWithinMs = 5_000;
+const pulledWithinMs = 180_000;
+
+/**
+ * Runs an image, which is pulled when it is absent; the reaper of testcontainers removes the container when this
+ * process is gone. Undefined when there is no engine.
+ * @throws Error when the image cannot be had, or does not come up.
+ */
+export async function runInContainer(plan: ContainerPlan): Promise<PrivateServer | undefined> {
+  const engine = await findEngine();
+  if (engine === undefined) return undefined;
+  await inTime(engine.image.pull(ImageName.fromString(plan.image)), pulledWithinMs);
+  // The engine would publish a started container at another port each time.
+  const port = { container: plan.port, host: await findFreePort() };
+  const prepared = new GenericContainer(plan.image)
+    .withExposedPorts(port)
+    .withEnvironment({ ...plan.environment })
+    .withWaitStrategy(Wait.forListeningPorts());
+  const container = await (plan.command ? prepared.withCommand([...plan.command]) : prepared).start();
+  const url = plan.url(`${container.getHost()}:${port.host}`);
+  const waitUntilItIsUp = () => waitUntilUp(() => plan.isUp(url));
+  await waitUntilItIsUp();
+  return {
+    url,
+    stop: async () => void (await container.stop()),
+    async kill() {
+      const killed = engine.container.getById(container.getId());
+      await killed.kill();
+      await killed.wait();
+    },
+    async restart() {
+      await container.restart();
+      await waitUntilItIsUp();
+    },
+  };
+}
+
+let finding: Promise<ContainerRuntimeClient | undefined> | undefined;
+
+/** The engine, if one answers, with its reaper at work: one reaper, however many servers start at once. */
+function findEngine(): Promise<ContainerRuntimeClient | undefined> {
+  finding ??= inTime(getContainerRuntimeClient(), engineWithinMs).then(
+    async (engine) => {
+      await inTime(getReaper(engine), pulledWithinMs);
+      return engine;
+    },
+    () => undefined,
+  );
+  return finding;
+}
+
+async function inTime<T>(done: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`it took longer than ${timeoutMs} ms`)), timeoutMs);
+  return Promise.race([done, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A server that a test has for itself, and may break. */
+export type PrivateServer = {
+  /** Stays the same for as long as the server lives. */
+  readonly url: string;
+  /** Ends it for good and removes its data. */
+  stop(): Promise<void>;
+  /** kill -9; its data stays as it is. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address with the same data, after an orderly end when it still runs. */
+  restart(): Promise<void>;
+};
+
+/** How a server program is run. */
+export type ServerProgram = {
+  readonly url: string;
+  readonly command: string;
+  readonly arguments: readonly string[];
+  /** Everything that it writes; removed at the end. */
+  readonly directory: string;
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Whom it runs as, when not as this process. */
+  readonly user?: { readonly uid: number; readonly gid: number };
+  readonly stopSignal: NodeJS.Signals;
+  /** Whether it serves; rejects or resolves with false while it does not. */
+  isUp(): Promise<boolean>;
+};
+
+const upWithinMs = 60_000;
+const stoppedWithinMs = 10_000;
+
+/**
+ * Runs "$@" for as long as the standard input is open, and tells its process id first. The pipe is closed by the
+ * kernel when the process at its other end goes, however it goes: neither server nor data outlive their test.
+ */
+const guard = `
+exec 3<&0
+"$@" 3<&- </dev/null >>"$GUARD_DIRECTORY/server.log" 2>&1 &
+server=$!
+echo "$server"
+{ read -r _ <&3; : >"$GUARD_DIRECTORY/abandoned"; kill -KILL "$server"; } >/dev/null 2>&1 &
+watcher=$!
+wait "$server"
+status=$?
+kill -KILL "$watcher" 2>/dev/null
+if [ -e "$GUARD_DIRECTORY/abandoned" ]; then
+  sleep 1 # for what the server itself had started
+  rm -rf "$GUARD_DIRECTORY"
+fi
+exit "$status"
+`;
+
+/**
+ * Starts a server program and waits until it serves.
+ * @throws Error with the end of its log when it does not come up.
+ */
+export async function runPrivately(program: ServerProgram): Promise<PrivateServer> {
+  let running = await startUntilUp(program);
+  return {
+    url: program.url,
+    async stop() {
+      await running.end(program.stopSignal);
+      rmSync(program.directory, { recursive: true, force: true });
+    },
+    kill: () => running.end('SIGKILL'),
+    async restart() {
+      await running.end(program.stopSignal);
+      running = await startUntilUp(program);
+    },
+  };
+}
+
+/** A new directory for a server's data. */
+export const makeServerDirectory = (name: string) => mkdtempSync(join(tmpdir(), `clinical-launch-${name}-`));
+
+/** A port of 127.0.0.1 that nobody listens on. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen({ port: 0, host: '127.0.0.1' }, resolve);
+  await promise;
+  const address = server.address();
+  await new Promise((closed) => server.close(closed));
+  if (address === null || typeof address === 'string') throw new Error('No port was given');
+  return address.port;
+}
+
+/** Waits until `isUp`. @throws Error when that takes longer than a minute, or what `assertAlive` throws. */
+export async function waitUntilUp(
+  isUp: () => Promise<boolean>,
+  assertAlive: () => void = () => undefined,
+): Promise<void> {
+  const deadline = Date.now() + upWithinMs;
+  while (!(await isUp().catch(() => false))) {
+    assertAlive();
+    if (Date.now() > deadline) throw new Error(`It does not answer after ${upWithinMs} ms`);
+    await delay(20);
+  }
+}
+
+async function startUntilUp(program: ServerProgram) {
+  const deadline = Date.now() + stoppedWithinMs;
+  for (;;) {
+    const started = await start(program);
+    try {
+      await waitUntilUp(
+        () => program.isUp(),
+        () => started.assertAlive(),
+      );
+      return started;
+    } catch (error) {
+      await started.end('SIGKILL');
+      // After a kill -9 what the server left behind may hold its place for a moment (PostgreSQL's backends do).
+      if (Date.now() > deadline) throw error;
+      await delay(100);
+    }
+  }
+}
+
+async function start({ command, arguments: args, directory, environment, user }: ServerProgram) {
+  const log = join(directory, 'server.log');
+  const child = spawn('sh', ['-c', guard, 'guard', command, ...args], {
+    cwd: directory,
+    env: { ...process.env, ...environment, GUARD_DIRECTORY: directory },
+    stdio: ['pipe', 'pipe', 'ignore'],
+    ...user,
+  });
+  let hasExited = false;
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      hasExited = true;
+      resolve();
+    });
+  });
+  const pid = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject).stdout.once('data', (line: Buffer) => resolve(Number(line)));
+  });
+  // A test that forgets to stop it can end all the same, and ends it thereby.
+  letGo(child, child.stdin, child.stdout);
+  const signalServer = (signal: NodeJS.Signals) => hasExited || process.kill(pid, signal);
+  return {
+    assertAlive() {
+      if (!hasExited) return;
+      throw new Error(`${command} ended: ${existsSync(log) ? readFileSync(log, 'utf8').slice(-2000) : ''}`);
+    },
+    async end(signal: NodeJS.Signals) {
+      signalServer(signal);
+      const tooLong = setTimeout(() => signalServer('SIGKILL'), stoppedWithinMs);
+      await exited.finally(() => clearTimeout(tooLong));
+    },
+  };
+}
+
+function letGo(child: ChildProcess, ...pipes: (Readable | Writable)[]): void {
+  child.unref();
+  for (const pipe of pipes) if (pipe instanceof Socket) pipe.unref();
+}

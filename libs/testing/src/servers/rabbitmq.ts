@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { ask } from './ask.ts';
+import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
+import { findProgram } from './server-kind.ts';
+
+const run = promisify(execFile);
+
+export type PrivateRabbitMq = PrivateServer & {
+  /** Runs `rabbitmqctl` with these arguments on it and resolves with what it printed. */
+  control(...args: readonly string[]): Promise<string>;
+};
+
+/** Debian's command in the path changes the user and the directory; the program itself is beside its library. */
+const debianProgram = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+
+/**
+ * Starts a RabbitMQ node of the test's own from the installed program; it takes some ten seconds.
+ * @throws Error when it is not installed, or does not come up.
+ */
+export async function startRabbitMq(): Promise<PrivateRabbitMq> {
+  const program = existsSync(debianProgram) ? debianProgram : findProgram('rabbitmq-server');
+  if (program === undefined) throw new Error('RabbitMQ is not installed: install rabbitmq-server.');
+  const port = await findFreePort();
+  const directory = makeServerDirectory('rabbitmq');
+  const environment = environmentOf({ directory, port, distributionPort: await findFreePort() });
+  writeFileSync(join(directory, 'rabbitmq.conf'), `listeners.tcp.1 = 127.0.0.1:${port}\n`);
+  writeFileSync(join(directory, 'enabled_plugins'), '[].\n');
+  const url = `amqp://guest:guest@127.0.0.1:${port}`;
+  const server = await runPrivately({
+    url,
+    directory,
+    command: program,
+    arguments: [],
+    environment,
+    stopSignal: 'SIGTERM',
+    isUp: () => isUp(url),
+  });
+  return {
+    ...server,
+    async control(...args) {
+      const { stdout } = await run(join(dirname(program), 'rabbitmqctl'), ['--quiet', ...args], {
+        cwd: directory,
+        env: { ...process.env, ...environment },
+      });
+      return stdout;
+    },
+  };
+}
+
+type Place = { readonly directory: string; readonly port: number; readonly distributionPort: number };
+
+function environmentOf({ directory, port, distributionPort }: Place): NodeJS.ProcessEnv {
+  return {
+    // The node and `rabbitmqctl` share the cookie that Erlang keeps there.
+    HOME: directory,
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODENAME: `clinical-launch-${port}@localhost`,
+    RABBITMQ_NODE_PORT: `${port}`,
+    RABBITMQ_DIST_PORT: `${distributionPort}`,
+    RABBITMQ_MNESIA_BASE: join(directory, 'data'),
+    RABBITMQ_LOG_BASE: join(directory, 'log'),
+    RABBITMQ_CONFIG_FILE: join(directory, 'rabbitmq.conf'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(directory, 'enabled_plugins'),
+    // Debian's own settings would name the machine's node.
+    RABBITMQ_CONF_ENV_FILE: join(directory, 'no-rabbitmq-env.conf'),
+    // The script becomes the server, instead of waiting for it, so that a signal reaches the server.
+    RABBITMQ_ALLOW_INPUT: 'true',
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-noshell -noinput -kernel inet_dist_use_interface {127,0,0,1}',
+  };
+}
+
+/** Its answer to the protocol header is the method frame (type 1) Connection.Start: AMQP 0-9-1, section 2.2.4. */
+export async function isUp(url: string): Promise<boolean> {
+  return (await ask(url, 'AMQP\0\0\x09\x01'))[0] === 1;
+}

@@ -1,0 +1,53 @@
+import { ask } from './ask.ts';
+import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
+import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
+
+/** As in production: what was acknowledged outlives a kill, and nothing is evicted. */
+const settings = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
+
+export const redis = redisWith([]);
+
+/**
+ * Starts a Redis of the test's own.
+ * @param extraSettings as on its command line: `['--cluster-enabled', 'yes']`
+ */
+export function startRedis(extraSettings: readonly string[] = []): Promise<PrivateServer> {
+  return startPrivate(redisWith(extraSettings));
+}
+
+function redisWith(extraSettings: readonly string[]): ServerKind {
+  const allSettings = [...settings, ...extraSettings];
+  return {
+    name: 'Redis',
+    variable: 'REDIS_URL',
+    debianPackage: 'redis-server',
+    findProgram: () => findProgram('redis-server'),
+    runProgram: (program) => runRedis(program, allSettings),
+    container: {
+      image: 'redis:7-alpine',
+      port: 6379,
+      command: ['redis-server', ...allSettings],
+      url: (address) => `redis://${address}`,
+      isUp,
+    },
+  };
+}
+
+async function runRedis(program: string, allSettings: readonly string[]): Promise<PrivateServer> {
+  const port = await findFreePort();
+  const directory = makeServerDirectory('redis');
+  const url = `redis://127.0.0.1:${port}`;
+  return runPrivately({
+    url,
+    directory,
+    command: program,
+    arguments: ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', directory, '--save', '', ...allSettings],
+    stopSignal: 'SIGTERM',
+    isUp: () => isUp(url),
+  });
+}
+
+/** A Redis that still loads its append-only file answers with an error. */
+async function isUp(url: string): Promise<boolean> {
+  return (await ask(url, 'PING\r\n')).toString().startsWith('+PONG');
+}

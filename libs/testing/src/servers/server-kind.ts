@@ -1,0 +1,70 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { installDebianPackage } from './debian-package.ts';
+import type { ContainerPlan } from './private-container.ts';
+import type { PrivateServer } from './private-server.ts';
+
+/** One of the servers that the platform needs, and the ways to come by it. */
+export type ServerKind = {
+  readonly name: string;
+  /** Names one that is there already. */
+  readonly variable: 'REDIS_URL' | 'AMQP_URL' | 'DATABASE_URL';
+  readonly debianPackage: string;
+  findProgram(): string | undefined;
+  runProgram(program: string): Promise<PrivateServer>;
+  readonly container: ContainerPlan;
+};
+
+export type StartedServer = { readonly server: PrivateServer; readonly from: string };
+
+/** A program in the path, or where Debian puts those for administrators. */
+export function findProgram(name: string): string | undefined {
+  const directories = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  return directories.map((directory) => join(directory, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A server of the test's own, from the program on this machine, which is quickest, or else from its image. */
+export async function startPrivate(kind: ServerKind): Promise<PrivateServer> {
+  const { server } = (await runInstalled(kind)) ?? (await runContainer(kind)) ?? (await runFromPackage(kind));
+  return server;
+}
+
+/** @throws Error that says in one sentence what to do, when the server can be had in no way. */
+export async function runFromPackage(kind: ServerKind): Promise<StartedServer> {
+  if (await installDebianPackage(kind.debianPackage)) {
+    const started = await runInstalled(kind);
+    if (started !== undefined) return { ...started, from: `the Debian package ${kind.debianPackage}` };
+  }
+  throw new Error(
+    `The tests need ${kind.name}: set ${kind.variable}, or start Docker, or install ${kind.debianPackage}.`,
+  );
+}
+
+export async function runInstalled(kind: ServerKind): Promise<StartedServer | undefined> {
+  const program = kind.findProgram();
+  if (program === undefined) return undefined;
+  return { server: await kind.runProgram(program), from: program };
+}
+
+/** Undefined, with one line said why, when there is no engine or it cannot run the image. */
+export async function runContainer(kind: ServerKind): Promise<StartedServer | undefined> {
+  // Loaded here: it is large, and most tests need none of it.
+  const { runInContainer } = await import('./private-container.ts');
+  try {
+    const server = await runInContainer(kind.container);
+    return server && { server, from: `Docker, ${kind.container.image}` };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${kind.name}: not from Docker (${reason.split('\n')[0]})\n`);
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+-- Stands in front of the scripts that issue, redeem and append.
+
+local position = 0
+
+local function next_argument()
+  position = position + 1
+  return ARGV[position]
+end
+
+-- A list travels as its length, then its items.
+local function next_list()
+  local list = {}
+  for i = 1, tonumber(next_argument()) do list[i] = next_argument() end
+  return list
+end
+
+local function contains(list, wanted)
+  for _, item in ipairs(list) do
+    if item == wanted then return true end
+  end
+  return false
+end
+
+-- Events enter the outbox in the step that makes them true. The counter beside it is never lowered: whoever has
+-- counted the events that arrived can compare. `correlationid`, where given, takes the place of the events' own.
+local function append_events(stream, committed, events, correlationid)
+  for _, event in ipairs(events) do
+    if correlationid then
+      redis.call('XADD', stream, '*', 'event', event, 'correlationid', correlationid)
+    else
+      redis.call('XADD', stream, '*', 'event', event)
+    end
+  end
+  if #events > 0 then redis.call('INCRBY', committed, #events) end
+end
+
+-- The replication id names an unbroken line of writes. It is another one after a promotion and after a restart:
+-- the two moments from which on a write that was acknowledged before may be missing.
+local function current_history()
+  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
+end
+
+-- Starts the guard when this data is first met under another history than before.
+local function note_history(key, guard, history, guard_ms)
+  if redis.call('GET', key) == history then return end
+  redis.call('SET', key, history)
+  redis.call('SET', guard, 1, 'PX', guard_ms)
+end

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Cluster, Redis } from 'ioredis';
+import {
+  assertSafeRedis,
+  connectRedis,
+  type RedisClient,
+  TicketsUnavailable,
+  UnsafeRedis,
+} from '../src/index.ts';
+import { type RedisServer, startRedisCluster, startRedisServer, until } from './redis-server.ts';
+import { aPrefix, createTickets, issueTicket } from './ticket-fixtures.ts';
+
+function aLogger() {
+  const lines: { level: string; fields: object; message: string }[] = [];
+  const log = (level: string) => (fields: object, message: string) =>
+    void lines.push({ level, fields, message });
+  return { lines, info: log('info'), warn: log('warn') };
+}
+
+describe('connectRedis', () => {
+  it.each(['', 'http://host', 'redis://', 'redis://:s3cret@host:port', 'redis://host/one', 'redis://a,b'])(
+    'refuses the address %p and does not repeat it',
+    async (url) => {
+      const refusal = connectRedis(url);
+      await expect(refusal).rejects.toThrow(TypeError);
+      await expect(refusal).rejects.toThrow(
+        expect.not.objectContaining({ message: expect.stringContaining('s3cret') }),
+      );
+    },
+  );
+
+  it('says what was wrong when Redis is not ready in time', async () => {
+    const server = await startRedisServer();
+    await server.stop();
+    await expect(connectRedis(server.url, { readyWithinMs: 200 })).rejects.toMatchObject({
+      message: 'Redis was not ready within 200 ms',
+      cause: expect.objectContaining({ code: 'ECONNREFUSED' }),
+    });
+  });
+
+  it('waits for a Redis that starts later, signs in, and selects the database', async () => {
+    const server = await startRedisServer('--requirepass', 'p@ss,word');
+    await server.kill();
+    const connecting = connectRedis(`${server.url.replace('//', '//:p%40ss%2Cword@')}/3`);
+    await server.restart();
+    const redis = await connecting;
+    await redis.set('a', '1');
+    expect(await redis.info('keyspace')).toContain('db3:keys=1');
+    redis.disconnect();
+    await server.stop();
+  });
+
+  it('finds a whole cluster from one address that says so', async () => {
+    const cluster = await startRedisCluster();
+    const redis = await connectRedis(`${cluster.url.split(',')[0]}?cluster=true`);
+    if (!(redis instanceof Cluster)) throw new Error('no cluster');
+    expect(redis.nodes('master')).toHaveLength(3);
+    const tickets = createTickets(redis, aPrefix());
+    // Over all shards, so over all nodes.
+    await Promise.all(Array.from({ length: 200 }, () => issueTicket(tickets)));
+    redis.disconnect();
+    await cluster.stop();
+  });
+
+  it('answers requests at once while Redis is away, tells it once, and recovers by itself', async () => {
+    const logger = aLogger();
+    const server = await startRedisServer();
+    const redis = await connectRedis(server.url, { logger });
+    const tickets = createTickets(redis, aPrefix());
+    await server.kill();
+    const before = Date.now();
+    await expect(issueTicket(tickets)).rejects.toThrow(TicketsUnavailable);
+    await expect(issueTicket(tickets)).rejects.toThrow(TicketsUnavailable);
+    expect(Date.now() - before).toBeLessThan(5000);
+    await server.restart();
+    await until(async () =>
+      issueTicket(tickets).then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(logger.lines.map(({ message }) => message)).toEqual([
+      'Redis is ready',
+      'Redis is away',
+      'Redis is ready',
+    ]);
+    redis.disconnect();
+    await server.stop();
+  });
+
+  it('gives up on a Redis that hangs', async () => {
+    const server = await startRedisServer();
+    const redis = await connectRedis(server.url);
+    const other = new Redis(server.port);
+    await other.call('CLIENT', 'PAUSE', 60_000);
+    await expect(issueTicket(createTickets(redis, aPrefix()))).rejects.toMatchObject({
+      name: 'TicketsUnavailable',
+      cause: expect.objectContaining({ message: 'Command timed out' }),
+    });
+    other.disconnect();
+    redis.disconnect();
+    await server.stop();
+  });
+});
+
+describe('assertSafeRedis', () => {
+  let server: RedisServer;
+  let redis: RedisClient;
+  beforeAll(async () => {
+    server = await startRedisServer();
+    redis = await connectRedis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  it('accepts a Redis that neither evicts nor forgets', async () => {
+    await expect(assertSafeRedis(redis, { isProduction: true })).resolves.toBeUndefined();
+  });
+
+  it('names every problem at once in production, and only warns elsewhere', async () => {
+    await redis.config('SET', 'maxmemory-policy', 'volatile-ttl', 'appendonly', 'no');
+    const name = `127.0.0.1:${server.port}`;
+    const problems = [
+      `${name}: maxmemory-policy must be noeviction and is volatile-ttl`,
+      `${name}: appendonly must be yes`,
+    ];
+    const refusal = assertSafeRedis(redis, { isProduction: true });
+    await expect(refusal).rejects.toThrow(UnsafeRedis);
+    await expect(refusal).rejects.toMatchObject({ problems });
+    const logger = aLogger();
+    await assertSafeRedis(redis, { isProduction: false, logger });
+    expect(logger.lines).toMatchObject([{ level: 'warn', fields: { problems } }]);
+  });
+});

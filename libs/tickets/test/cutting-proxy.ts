@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+export type CuttingProxy = {
+  readonly port: number;
+  /** How many replies were cut. */
+  readonly cuts: number;
+  /** Withholds as many of the next replies, each with its connection. */
+  cut(replies: number): void;
+  stop(): Promise<void>;
+};
+
+/** A TCP proxy that loses replies: what was asked is done, and nobody hears of it. */
+export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
+  const sockets = new Set<Socket>();
+  let left = 0;
+  let cuts = 0;
+  const server = createServer((client) => {
+    const target = connect(targetPort, '127.0.0.1');
+    const end = () => {
+      client.destroy();
+      target.destroy();
+    };
+    for (const socket of [client, target]) {
+      sockets.add(socket);
+      socket.on('error', end).on('close', end);
+    }
+    client.pipe(target);
+    target.on('data', (reply) => {
+      if (left === 0) return void client.write(reply);
+      // The reply to a handshake is none of those that were meant.
+      if (!asked.has(client)) return void client.write(reply);
+      left -= 1;
+      cuts += 1;
+      end();
+    });
+    client.on('data', (request) => {
+      if (/\bevalsha\b|\beval\b/i.test(request.toString('latin1'))) asked.add(client);
+    });
+  });
+  const asked = new WeakSet<Socket>();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('No port was given');
+  return {
+    port: address.port,
+    get cuts() {
+      return cuts;
+    },
+    cut: (replies) => {
+      left = replies;
+    },
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

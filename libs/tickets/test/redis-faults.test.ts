@@ -1,0 +1,242 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  connectRedis,
+  type RedisClient,
+  RedisOutbox,
+  type Tickets,
+  TicketsUnavailable,
+} from '../src/index.ts';
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+import { type RedisServer, startRedisServer, until } from './redis-server.ts';
+import {
+  anEvent,
+  anIssue,
+  aPrefix,
+  createTickets,
+  drainAll,
+  issueTicket,
+  redeemTicket,
+} from './ticket-fixtures.ts';
+
+/** What a redemption came to, a refusal for want of Redis included. */
+const outcomeOf = async (tickets: Tickets, ticket: string) => {
+  try {
+    return (await redeemTicket(tickets, ticket, { events: [anEvent()] })).outcome;
+  } catch (error) {
+    if (error instanceof TicketsUnavailable) return 'unavailable';
+    throw error;
+  }
+};
+
+describe('a reply that is lost', () => {
+  let server: RedisServer;
+  let proxy: CuttingProxy;
+  let redis: RedisClient;
+  beforeAll(async () => {
+    server = await startRedisServer();
+    proxy = await startCuttingProxy(server.port);
+    redis = await connectRedis(`redis://127.0.0.1:${proxy.port}`);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await proxy.stop();
+    await server.stop();
+  });
+
+  it('leaves the winner a winner: the repeated redemption hears redeemed, with everything, 25 times of 25', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    const cutsBefore = proxy.cuts;
+    for (let round = 0; round < 25; round += 1) {
+      const ticket = await issueTicket(tickets, { context: { round }, detail: 'd', challenge: 'c' });
+      proxy.cut(1);
+      const redemption = await redeemTicket(tickets, ticket, {
+        proofs: ['c'],
+        successor: { kind: 'launch-session', ttlSeconds: 60 },
+        events: [anEvent()],
+      });
+      expect(redemption).toMatchObject({ outcome: 'redeemed', context: { round }, detail: 'd' });
+      const session = redemption.outcome === 'redeemed' ? redemption.successor : undefined;
+      expect(await tickets.find('launch-session', session ?? '')).toMatchObject({ context: { round } });
+      expect(await redeemTicket(tickets, ticket, { proofs: ['c'] })).toMatchObject({ outcome: 'used' });
+    }
+    expect(proxy.cuts - cutsBefore).toBe(25);
+    const outbox = new RedisOutbox({ redis, prefix });
+    expect(await outbox.committed()).toBe(25);
+    expect(await drainAll(outbox)).toHaveLength(25);
+  });
+
+  it('issues once: the repeated issue hears issued although its claim is taken', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    const claim = { name: 'pms 1', holder: 'OrderTest', ttlSeconds: 60 };
+    proxy.cut(1);
+    const ticket = await issueTicket(tickets, { claim, events: [anEvent()] });
+    expect(await tickets.issue('launch-token', anIssue({ claim }))).toEqual({ outcome: 'claimed' });
+    expect(await redeemTicket(tickets, ticket)).toMatchObject({ outcome: 'redeemed' });
+    expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(1);
+  });
+
+  it('appends events once', async () => {
+    const outbox = new RedisOutbox({ redis, prefix: aPrefix() });
+    const events = [anEvent(), anEvent()];
+    proxy.cut(1);
+    await outbox.append(events);
+    expect(await drainAll(outbox)).toEqual(events);
+  });
+
+  it('is unavailable when it is lost twice, and the ticket is used', async () => {
+    const tickets = createTickets(redis, aPrefix());
+    const ticket = await issueTicket(tickets);
+    proxy.cut(2);
+    await expect(redeemTicket(tickets, ticket)).rejects.toMatchObject({
+      name: 'TicketsUnavailable',
+      retryAfterSeconds: 1,
+    });
+    await until(async () => (await outcomeOf(tickets, ticket)) === 'used');
+  });
+});
+
+describe('a Redis that is killed and started again from its append-only file', () => {
+  it('redeems no ticket twice, keeps each change with its events, and is reconnected to', async () => {
+    const server = await startRedisServer();
+    const redis = await connectRedis(server.url);
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix, { failoverGuardSeconds: 0.5 });
+    const [issued, redeemed] = [new Set<string>(), new Set<string>()];
+    let isDown = false;
+    let refusals = 0;
+    const launchUntilDown = async () => {
+      while (!isDown) {
+        try {
+          const ticket = await issueTicket(tickets, { events: [anEvent()] });
+          issued.add(ticket);
+          // Every other one stays, to be redeemed afterwards.
+          if (issued.size % 2 === 0) continue;
+          const { outcome } = await redeemTicket(tickets, ticket, { events: [anEvent()] });
+          if (outcome === 'redeemed') redeemed.add(ticket);
+        } catch (error) {
+          if (!(error instanceof TicketsUnavailable)) throw error;
+          refusals += 1;
+        }
+      }
+    };
+    const launches = Array.from({ length: 20 }, launchUntilDown);
+    await until(async () => redeemed.size > 500);
+    await server.kill();
+    await until(async () => refusals >= 20);
+    isDown = true;
+    await Promise.all(launches);
+    await server.restart();
+
+    // No ticket is redeemed that anybody was told of; the others are, once the guard has passed.
+    await until(
+      async () =>
+        (await outcomeOf(tickets, await issueTicket(tickets, { events: [anEvent()] }))) === 'redeemed',
+    );
+    for (const ticket of redeemed) expect(await outcomeOf(tickets, ticket)).toBe('used');
+    for (const ticket of [...issued].filter((each) => !redeemed.has(each))) {
+      let outcome = await outcomeOf(tickets, ticket);
+      await until(async () => {
+        if (outcome === 'unavailable') outcome = await outcomeOf(tickets, ticket);
+        return outcome !== 'unavailable';
+      });
+      // `used`: by a redemption whose answer was lost when Redis was killed.
+      expect(['redeemed', 'used']).toContain(outcome);
+      expect(await outcomeOf(tickets, ticket)).toBe('used');
+    }
+
+    // One event for each issue, one for each redemption, those included that nobody was told of.
+    const keys = await redis.keys(`${prefix}*`);
+    const used = keys.filter((key) => key.includes(':used:')).length;
+    const unused = keys.filter((key) => key.includes(':ticket:')).length;
+    const outbox = new RedisOutbox({ redis, prefix });
+    const events = await drainAll(outbox);
+    expect(new Set(events.map(({ id }) => id)).size).toBe(2 * used + unused);
+    expect(await outbox.committed()).toBe(2 * used + unused);
+    redis.disconnect();
+    await server.stop();
+  });
+});
+
+describe('a replica that is promoted without the last writes', () => {
+  it('redeems no ticket of the time before while the guard stands, and those issued since at once', async () => {
+    const [first, second] = [await startRedisServer(), await startRedisServer()];
+    const [master, replica] = [await connectRedis(first.url), await connectRedis(second.url)];
+    const prefix = aPrefix();
+    const before = createTickets(master, prefix);
+    const after = createTickets(replica, prefix, { failoverGuardSeconds: 1 });
+    const tickets = await Promise.all(Array.from({ length: 100 }, () => issueTicket(before)));
+    await replica.call('REPLICAOF', '127.0.0.1', first.port);
+    await until(async () => (await master.call('WAIT', 1, 1000)) === 1);
+    await replica.call('REPLICAOF', 'NO', 'ONE');
+
+    for (const ticket of tickets) expect(await outcomeOf(before, ticket)).toBe('redeemed');
+    for (const ticket of tickets) expect(await outcomeOf(after, ticket)).toBe('unavailable');
+    expect(await outcomeOf(after, await issueTicket(after))).toBe('redeemed');
+    await expect(redeemTicket(after, tickets[0] ?? '')).rejects.toMatchObject({ retryAfterSeconds: 1 });
+
+    // A ticket that outlives the guard can be used again: what the guard is for lives no longer than it.
+    await until(async () => (await outcomeOf(after, tickets[0] ?? '')) === 'redeemed');
+    master.disconnect();
+    replica.disconnect();
+    await Promise.all([first.stop(), second.stop()]);
+  });
+});
+
+describe('what Redis keeps', () => {
+  it('contains no ticket and no word of a context or a detail, neither in memory nor on disk', async () => {
+    const server = await startRedisServer();
+    const redis = await connectRedis(server.url);
+    const tickets = createTickets(redis, aPrefix());
+    const context = { patient: 'Featherstonehaugh', born: '1958-02-28' };
+    const detail = { redirectUri: 'app://secretive' };
+    const claim = { name: 'originating-id-of-the-caller', holder: 'OrderTest', ttlSeconds: 60 };
+    const secrets = [context.patient, context.born, detail.redirectUri, claim.name];
+    for (const isRedeemed of [true, false]) {
+      const request = { context, detail, events: [anEvent()], ...(isRedeemed ? { claim } : {}) };
+      const ticket = await issueTicket(tickets, request);
+      secrets.push(ticket);
+      if (!isRedeemed) continue;
+      const successor = { kind: 'launch-session' as const, ttlSeconds: 60, detail };
+      const redemption = await redeemTicket(tickets, ticket, { successor, events: [anEvent()] });
+      if (redemption.outcome === 'redeemed') secrets.push(redemption.successor ?? '');
+    }
+
+    const kept = await contentOf(redis);
+    // Every change that was ever made, as the append-only file has it.
+    const directory = join(server.directory, 'appendonlydir');
+    const files = (await readdir(directory)).map((name) => readFile(join(directory, name), 'latin1'));
+    const written = (await Promise.all(files)).join('\n');
+    for (const text of [kept, written]) {
+      expect(text).toContain(':ticket:launch-token:');
+      expect(text).toContain(':ticket:launch-session:');
+      expect(text).toContain('correlationid');
+      for (const secret of secrets) {
+        expect(secret.length).toBeGreaterThan(8);
+        expect(text.includes(secret)).toBe(false);
+        // Nor the random part of a ticket without its shard.
+        expect(text.includes(secret.slice(2))).toBe(false);
+      }
+    }
+    redis.disconnect();
+    await server.stop();
+  });
+});
+
+/** All keys with all values. */
+async function contentOf(redis: RedisClient): Promise<string> {
+  const readers: Record<string, (key: string) => Promise<unknown>> = {
+    string: (key) => redis.get(key),
+    hash: (key) => redis.hgetall(key),
+    stream: (key) => redis.xrange(key, '-', '+'),
+  };
+  const contents = (await redis.keys('*')).map(async (key) => {
+    const read = readers[await redis.type(key)];
+    if (read === undefined) throw new Error(`${key} is of another type`);
+    return [key, await read(key)];
+  });
+  return JSON.stringify(await Promise.all(contents));
+}

@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { startRelay } from '@clinical-launch/events';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type RedisClient, RedisOutbox } from '../src/index.ts';
+import { openRedis, until } from './redis-server.ts';
+import { anEvent, aPrefix, createTickets, drainAll, issueTicket, redeemTicket } from './ticket-fixtures.ts';
+
+const idsOf = (events: readonly CloudEvent[]) => events.map(({ id }) => id).sort();
+
+const events = (count: number) => Array.from({ length: count }, () => anEvent());
+
+describe('RedisOutbox', () => {
+  let opened: Awaited<ReturnType<typeof openRedis>>;
+  let redis: RedisClient;
+  beforeAll(async () => {
+    opened = await openRedis();
+    redis = opened.redis;
+  });
+  afterAll(() => opened.stop());
+
+  it('hands over what was appended, once, and keeps nothing of it', async () => {
+    const prefix = aPrefix();
+    const outbox = new RedisOutbox({ redis, prefix });
+    const appended = events(1000);
+    for (const event of appended) await outbox.append([event]);
+    expect(await outbox.depth()).toBe(1000);
+    const batches: number[] = [];
+    const sent: CloudEvent[] = [];
+    const publish = async (batch: readonly CloudEvent[]) => {
+      batches.push(batch.length);
+      sent.push(...batch);
+    };
+    while ((await outbox.drain(publish)) > 0);
+    expect(idsOf(sent)).toEqual(idsOf(appended));
+    expect(Math.max(...batches)).toBeLessThanOrEqual(256);
+    expect(await outbox.depth()).toBe(0);
+    expect(await outbox.committed()).toBe(1000);
+    for (const key of await redis.keys(`${prefix}*:outbox`)) {
+      expect(await redis.xpending(key, 'relay')).toMatchObject([0]);
+    }
+  });
+
+  it('keeps the order of the events of one launch', async () => {
+    const prefix = aPrefix();
+    const [outbox, tickets] = [new RedisOutbox({ redis, prefix }), createTickets(redis, prefix)];
+    const [issued, redeemed] = events(2);
+    if (issued === undefined || redeemed === undefined) throw new Error('two were asked for');
+    const ticket = await issueTicket(tickets, { events: [issued], correlationId: issued.correlationid });
+    await redeemTicket(tickets, ticket, { events: [redeemed] });
+    expect(await drainAll(outbox)).toEqual([issued, { ...redeemed, correlationid: issued.correlationid }]);
+  });
+
+  it('refuses an event that is not of the catalogue, with all that came along', async () => {
+    const outbox = new RedisOutbox({ redis, prefix: aPrefix() });
+    await expect(outbox.append([anEvent(), { ...anEvent(), source: 'nowhere' }])).rejects.toThrow(TypeError);
+    expect(await outbox.depth()).toBe(0);
+    await outbox.append([]);
+    expect(await outbox.committed()).toBe(0);
+  });
+
+  it('offers the events again at once, to any relay, when publishing failed', async () => {
+    const prefix = aPrefix();
+    const [outbox, other] = [new RedisOutbox({ redis, prefix }), new RedisOutbox({ redis, prefix })];
+    const appended = events(600);
+    await outbox.append(appended);
+    let batches = 0;
+    const sent: CloudEvent[] = [];
+    const failSecond = async (batch: readonly CloudEvent[]) => {
+      batches += 1;
+      if (batches === 2) throw new Error('the broker is away');
+      sent.push(...batch);
+    };
+    for (const event of events(400)) await outbox.append([event]);
+    await expect(outbox.drain(failSecond)).rejects.toThrow('the broker is away');
+    sent.push(...(await drainAll(other)));
+    expect(new Set(idsOf(sent)).size).toBe(1000);
+    expect(sent).toHaveLength(1000);
+    expect(await outbox.depth()).toBe(0);
+  });
+
+  it('takes over what a relay took that died, and not before its time', async () => {
+    const prefix = aPrefix();
+    const takeOverAfterMs = 500;
+    const dead = new RedisOutbox({ redis, prefix, takeOverAfterMs });
+    const alive = new RedisOutbox({ redis, prefix, takeOverAfterMs });
+    const appended = events(50);
+    await dead.append(appended);
+    const taken = Promise.withResolvers<void>();
+    const takenAt = Date.now();
+    // Dies while it publishes: the promise never settles.
+    void dead.drain(() => {
+      taken.resolve();
+      return new Promise(() => undefined);
+    });
+    await taken.promise;
+    const sent: CloudEvent[] = [];
+    await until(async () => {
+      sent.push(...(await drainAll(alive)));
+      return sent.length > 0;
+    });
+    expect(Date.now() - takenAt).toBeGreaterThanOrEqual(takeOverAfterMs);
+    expect(idsOf(sent)).toEqual(idsOf(appended));
+    expect(await alive.depth()).toBe(0);
+  });
+
+  it('lets four relays work side by side: none is lost, none is published twice', async () => {
+    const prefix = aPrefix();
+    const sent: CloudEvent[] = [];
+    const failures: unknown[] = [];
+    const relays = Array.from({ length: 4 }, () =>
+      startRelay({
+        source: new RedisOutbox({ redis, prefix }),
+        publish: async (batch) => {
+          await delay(1);
+          sent.push(...batch);
+        },
+        onFailure: (error) => failures.push(error),
+        everyMs: 5,
+      }),
+    );
+    const outbox = new RedisOutbox({ redis, prefix });
+    const appended = events(3000);
+    await Promise.all(appended.map((event) => outbox.append([event])));
+    await until(async () => (await outbox.depth()) === 0);
+    await Promise.all(relays.map((relay) => relay.stop()));
+    expect(failures).toEqual([]);
+    expect(idsOf(sent)).toEqual(idsOf(appended));
+  });
+
+  it('tells for how long the oldest event has waited, by the clock of Redis', async () => {
+    const outbox = new RedisOutbox({ redis, prefix: aPrefix() });
+    expect(await outbox.oldestAgeMs()).toBe(0);
+    await outbox.append([anEvent()]);
+    await until(async () => (await outbox.oldestAgeMs()) > 100);
+    await outbox.append([anEvent()]);
+    expect(await outbox.oldestAgeMs()).toBeGreaterThan(100);
+    await drainAll(outbox);
+    expect(await outbox.oldestAgeMs()).toBe(0);
+  });
+});

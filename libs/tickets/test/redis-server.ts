@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { connectRedis, type RedisClient } from '../src/index.ts';
+
+/** A private `redis-server` in a directory of its own. */
+export type RedisServer = {
+  readonly url: string;
+  readonly port: number;
+  readonly directory: string;
+  /** Ends it as a power cut ends a process. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and directory. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Starts a server with an append-only file; `settings` are written as on its command line. */
+export async function startRedisServer(...settings: string[]): Promise<RedisServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'tickets-redis-'));
+  const start = (port: number) => run(['--port', String(port), '--dir', directory, ...settings]);
+  let { child, port } = await startOnFreePort(start);
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    directory,
+    kill,
+    restart: async () => {
+      child = await start(port);
+    },
+    stop: async () => {
+      await kill();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+/** The Redis that the environment names, or a private one. */
+export async function openRedis(): Promise<{ redis: RedisClient; stop(): Promise<void> }> {
+  const url = process.env.TEST_REDIS_URL;
+  const server = url === undefined || url === '' ? await startRedisServer() : undefined;
+  const redis = await connectRedis(server?.url ?? url ?? '');
+  return {
+    redis,
+    stop: async () => {
+      redis.disconnect();
+      await server?.stop();
+    },
+  };
+}
+
+/** Starts a Redis Cluster of three masters and waits until it serves every slot. */
+export async function startRedisCluster(): Promise<{ url: string; stop(): Promise<void> }> {
+  const servers = await Promise.all(
+    Array.from({ length: 3 }, async () =>
+      startRedisServer('--cluster-enabled', 'yes', '--cluster-port', String(await freePort())),
+    ),
+  );
+  const nodes = servers.map(({ port }) => new Redis(port));
+  const slotsEach = Math.ceil(16_384 / nodes.length);
+  for (const [at, node] of nodes.entries()) {
+    await node.cluster('SET-CONFIG-EPOCH', at + 1);
+    await node.call('CLUSTER', 'ADDSLOTSRANGE', at * slotsEach, Math.min((at + 1) * slotsEach, 16_384) - 1);
+  }
+  for (const { port } of servers.slice(1)) {
+    const bus = await nodes[servers.findIndex((server) => server.port === port)]?.config(
+      'GET',
+      'cluster-port',
+    );
+    await nodes[0]?.call('CLUSTER', 'MEET', '127.0.0.1', port, Array.isArray(bus) ? String(bus[1]) : '');
+  }
+  for (const node of nodes) await until(async () => isComplete(String(await node.cluster('INFO'))));
+  for (const node of nodes) node.disconnect();
+  return {
+    url: servers.map(({ url }) => url).join(','),
+    stop: async () => void (await Promise.all(servers.map((server) => server.stop()))),
+  };
+}
+
+const isComplete = (info: string) =>
+  info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3');
+
+/** Asks again and again until the answer is yes. @throws Error after 20 seconds. */
+export async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) throw new Error('What was waited for did not happen');
+    await delay(20);
+  }
+}
+
+async function startOnFreePort(start: (port: number) => Promise<ChildProcess>) {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort();
+    try {
+      return { child: await start(port), port };
+    } catch (error) {
+      // Somebody else may have taken the port in between.
+      if (attempt === 5) throw error;
+    }
+  }
+}
+
+async function run(settings: readonly string[]): Promise<ChildProcess> {
+  const fixed = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes', '--loglevel', 'notice'];
+  const child = spawn('redis-server', [...fixed, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const endWithUs = () => void child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  child.once('exit', () => process.off('exit', endWithUs));
+  const { promise, resolve, reject } = Promise.withResolvers<ChildProcess>();
+  let said = '';
+  child.once('error', (cause) => reject(new Error('Install redis-server to run these tests', { cause })));
+  child.once('exit', () => reject(new Error(`redis-server ended:\n${said}`)));
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+    if (said.includes('Ready to accept connections')) resolve(child);
+  });
+  return await promise;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('No port was given');
+  return address.port;
+}

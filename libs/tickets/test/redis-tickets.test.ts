@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectRedis, type RedisClient, RedisOutbox } from '../src/index.ts';
+import { openRedis, type RedisServer, startRedisServer, until } from './redis-server.ts';
+import {
+  anEvent,
+  aPrefix,
+  createTickets,
+  issueTicket,
+  redeemTicket,
+  redisUnderTest,
+} from './ticket-fixtures.ts';
+import { describeTickets } from './tickets-contract.ts';
+
+describeTickets('Redis', async () => {
+  const opened = await openRedis();
+  return redisUnderTest(opened.redis, () => opened.stop());
+});
+
+describe('RedisTickets', () => {
+  let server: RedisServer;
+  let redis: RedisClient;
+  beforeAll(async () => {
+    server = await startRedisServer();
+    redis = await connectRedis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  it('forgets that a ticket was used when the used-marker has expired', async () => {
+    const tickets = createTickets(redis, aPrefix(), { usedMarkerSeconds: 0.5 });
+    const ticket = await issueTicket(tickets);
+    await redeemTicket(tickets, ticket);
+    expect(await redeemTicket(tickets, ticket)).toMatchObject({ outcome: 'used' });
+    await until(async () => (await redeemTicket(tickets, ticket)).outcome === 'unknown');
+  });
+
+  it('keeps ticket, claim, successor and events of a launch in the one shard that the ticket says', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    const claim = { name: 'pms 1', holder: 'OrderTest', ttlSeconds: 60 };
+    const ticket = await issueTicket(tickets, { claim, events: [anEvent()] });
+    const successor = { kind: 'launch-session' as const, ttlSeconds: 60 };
+    const redemption = await redeemTicket(tickets, ticket, { successor });
+    expect(redemption).toMatchObject({ successor: expect.stringMatching(`^${ticket.slice(0, 2)}`) });
+    const keys = await redis.keys(`${prefix}*`);
+    expect(keys.length).toBeGreaterThanOrEqual(6);
+    for (const key of keys) expect(key.startsWith(`${prefix}{s${ticket.slice(0, 2)}}:`)).toBe(true);
+  });
+
+  it('lets every key but the streams and their counters expire', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    const claim = { name: 'pms 2', holder: 'OrderTest', ttlSeconds: 60 };
+    const ticket = await issueTicket(tickets, { claim, events: [anEvent()] });
+    await redeemTicket(tickets, ticket, { successor: { kind: 'launch-session', ttlSeconds: 60 } });
+    await new RedisOutbox({ redis, prefix }).append([anEvent()]);
+    for (const key of await redis.keys(`${prefix}*`)) {
+      const isKept = /:(?:outbox|committed|history)$/.test(key);
+      expect({ key, expires: (await redis.pttl(key)) > 0 }).toEqual({ key, expires: !isKept });
+    }
+  });
+
+  it('makes one round trip for an issue, for a redemption with its successor and for a look', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    const claim = (name: string) => ({ name, holder: 'OrderTest', ttlSeconds: 60 });
+    const successor = { kind: 'launch-session' as const, ttlSeconds: 60, detail: 1 };
+    const launch = async (name: string) => {
+      const ticket = await issueTicket(tickets, { claim: claim(name), challenge: 'c', events: [anEvent()] });
+      const redemption = await redeemTicket(tickets, ticket, {
+        proofs: ['c'],
+        successor,
+        events: [anEvent()],
+      });
+      if (redemption.outcome !== 'redeemed' || redemption.successor === undefined)
+        throw new Error('no session');
+      expect(await tickets.find('launch-session', redemption.successor, { extendSeconds: 60 })).toBeDefined();
+    };
+    await launch('the first, which leaves the scripts on the server');
+
+    const watcher = await connectRedis(server.url);
+    if (!('monitor' in watcher)) throw new Error('one Redis was asked for');
+    const monitor = await watcher.monitor();
+    const asked: string[] = [];
+    monitor.on('monitor', (_time: string, [command = '', text]: string[], source: string) => {
+      if (source !== 'lua') asked.push(command === 'echo' ? `echo ${text}` : command);
+    });
+    await launch('the one that is counted');
+    await redis.echo('end');
+    await until(async () => asked.includes('echo end'));
+    monitor.disconnect();
+    watcher.disconnect();
+    expect(asked).toEqual(['evalsha', 'evalsha', 'evalsha', 'echo end']);
+  });
+
+  it('has one winner among 1,000 redemptions over eight connections, and one event', async () => {
+    const prefix = aPrefix();
+    const clients = await Promise.all(Array.from({ length: 8 }, () => connectRedis(server.url)));
+    const ticket = await issueTicket(createTickets(redis, prefix), { challenge: 'c' });
+    const redemptions = await Promise.all(
+      clients.flatMap((client) => {
+        const tickets = createTickets(client, prefix);
+        return Array.from({ length: 125 }, () =>
+          redeemTicket(tickets, ticket, { proofs: ['c'], events: [anEvent()] }),
+        );
+      }),
+    );
+    for (const client of clients) client.disconnect();
+    const counts = Map.groupBy(redemptions, ({ outcome }) => outcome);
+    expect(counts.get('redeemed')).toHaveLength(1);
+    expect(counts.get('used')).toHaveLength(999);
+    expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(1);
+  });
+
+  it('keeps nothing of an issue with an event that the bus would not take', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    const faulty = { ...anEvent(), correlationid: 'no guid' };
+    const claim = { name: 'pms 3', holder: 'OrderTest', ttlSeconds: 60 };
+    await expect(issueTicket(tickets, { claim, events: [anEvent(), faulty] })).rejects.toThrow(TypeError);
+    expect(await redis.keys(`${prefix}*`)).toEqual([]);
+  });
+
+  it('refuses a prefix that would take the place of the hash tag', () => {
+    expect(() => createTickets(redis, 'a{b}:')).toThrow(TypeError);
+  });
+});

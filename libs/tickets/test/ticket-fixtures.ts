@@ -1,0 +1,73 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CloudEvent, createEvent, createSealer } from '@clinical-launch/contracts';
+import {
+  type IssueRequest,
+  type RedeemRequest,
+  type RedisClient,
+  RedisOutbox,
+  RedisTickets,
+  type Tickets,
+} from '../src/index.ts';
+import type { TicketsUnderTest } from './tickets-contract.ts';
+
+export const aPrefix = () => `test-${randomUUID()}:`;
+
+export const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
+
+export const anEvent = (correlationId: string = randomUUID()): CloudEvent =>
+  createEvent(
+    'launch.token.redeemed.v1',
+    {
+      source: '/test',
+      correlationId,
+      traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+      now: new Date(0),
+    },
+    {},
+  );
+
+export const anIssue = (changes: Partial<IssueRequest> = {}): IssueRequest => ({
+  context: { patient: 'one' },
+  ttlSeconds: 60,
+  correlationId: randomUUID(),
+  events: [],
+  ...changes,
+});
+
+export async function issueTicket(tickets: Tickets, changes?: Partial<IssueRequest>): Promise<string> {
+  const issued = await tickets.issue('launch-token', anIssue(changes));
+  if (issued.outcome !== 'issued') throw new Error(issued.outcome);
+  return issued.ticket;
+}
+
+export const redeemTicket = (tickets: Tickets, ticket: string, changes: Partial<RedeemRequest> = {}) =>
+  tickets.redeem('launch-token', ticket, { events: [], ...changes });
+
+export const createTickets = (
+  redis: RedisClient,
+  prefix: string,
+  options: { failoverGuardSeconds?: number; usedMarkerSeconds?: number } = {},
+) => new RedisTickets({ redis, sealer, prefix, ...options });
+
+/** Tickets and outbox of a Redis for the contract suite; time passes as it does for Redis. */
+export function redisUnderTest(redis: RedisClient, stop: () => Promise<void>): TicketsUnderTest {
+  const prefix = aPrefix();
+  const outbox = new RedisOutbox({ redis, prefix });
+  const sent: CloudEvent[] = [];
+  return {
+    tickets: createTickets(redis, prefix),
+    outbox: async () => {
+      sent.push(...(await drainAll(outbox)));
+      return sent;
+    },
+    pass: (seconds) => delay(seconds * 1000),
+    stop,
+  };
+}
+
+export async function drainAll(outbox: RedisOutbox): Promise<CloudEvent[]> {
+  const sent: CloudEvent[] = [];
+  while ((await outbox.drain(async (events) => void sent.push(...events))) > 0);
+  return sent;
+}

@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto';
+import { type CloudEvent, createEvent, type EventData, type EventType } from '@clinical-launch/contracts';
+import { createAccessTokenVerifier } from '@clinical-launch/service';
+import { openEmbeddedStorage } from '@clinical-launch/storage';
+import { createTestBacking, serveForTest, startTokenIssuer, TestClock } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { auditTrail } from '../src/index.ts';
+
+const audience = 'api://clinical-launch';
+const pageSize = 500;
+
+async function startAuditTrail() {
+  const clock = new TestClock();
+  const backing = createTestBacking(clock);
+  const storage = await openEmbeddedStorage();
+  const issuer = await startTokenIssuer({ clock, audience });
+  const tokens = createAccessTokenVerifier({
+    issuers: [
+      {
+        issuer: issuer.issuer,
+        audiences: [audience],
+        rightClaims: ['scope'],
+        requiresAccessTokenType: true,
+      },
+    ],
+    clock,
+  });
+  const service = auditTrail({ isProduction: false }, { storage, tokens, events: backing.bus });
+  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+  const token = await issuer.sign({ claims: { client_id: 'audit', scope: 'audit.read' } });
+
+  return {
+    ...backing,
+    clock,
+    issuer,
+    url: server.url,
+    token,
+    /** Publishes events and waits until the audit trail has dealt with them. */
+    async publish(...events: CloudEvent[]) {
+      await backing.bus.publish(events);
+      await backing.bus.idle();
+    },
+    async stop() {
+      await server.stop();
+      await issuer.stop();
+      await storage.close();
+    },
+  };
+}
+
+let audit: Awaited<ReturnType<typeof startAuditTrail>>;
+beforeAll(async () => {
+  audit = await startAuditTrail();
+});
+afterAll(() => audit.stop());
+
+type Found = { correlationId: string; events: CloudEvent[]; next?: string };
+
+/** Asks; with the token of the support desk unless another is given. */
+const ask = (pathAndQuery: string, { token = audit.token, method = 'GET' } = {}) =>
+  fetch(audit.url + pathAndQuery, {
+    method,
+    headers: token === '' ? {} : { Authorization: `Bearer ${token}` },
+  });
+
+async function search(pathAndQuery: string): Promise<Found> {
+  const response = await ask(pathAndQuery);
+  expect(response.status).toBe(200);
+  const found: Found = JSON.parse(await response.text());
+  return found;
+}
+const searchFor = (correlationId: string) => search(`/audit/events?correlationId=${correlationId}`);
+
+function anEvent<T extends EventType>(correlationId: string, type: T, data: EventData<T>): CloudEvent {
+  const origin = {
+    source: '/test',
+    correlationId,
+    traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+    now: new Date('2026-03-02T09:30:00Z'),
+  };
+  return createEvent(type, origin, data);
+}
+const aRefusal = (correlationId: string, reason = 'token_unknown') =>
+  anEvent(correlationId, 'launch.token.refused.v1', { status: 401, reason });
+
+describe('what happened to a GUID', () => {
+  it('is told in the order in which it happened, whatever the order of arrival', async () => {
+    const guid = randomUUID();
+    const later = { ...aRefusal(guid), time: '2026-03-02T10:00:00.000Z' };
+    const earlier = anEvent(guid, 'launch.token.redeemed.v1', {});
+    await audit.publish(later, aRefusal(randomUUID()), earlier);
+    expect(await searchFor(guid)).toEqual({ correlationId: guid, events: [earlier, later] });
+  });
+
+  it('is nothing when nothing did', async () => {
+    const guid = randomUUID();
+    expect(await searchFor(guid)).toEqual({ correlationId: guid, events: [] });
+  });
+
+  it('is told to who asks with capital letters, too', async () => {
+    const guid = randomUUID();
+    await audit.publish(aRefusal(guid));
+    expect((await searchFor(guid.toUpperCase())).events).toHaveLength(1);
+  });
+
+  it('is kept by no cache', async () => {
+    const response = await ask(`/audit/events?correlationId=${randomUUID()}`);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('an event', () => {
+  it('is kept once, however often it is delivered', async () => {
+    const guid = randomUUID();
+    const [one, two] = [aRefusal(guid), aRefusal(guid, 'token_used')];
+    await audit.publish(one);
+    await audit.publish(two, one);
+    await audit.publish(one, two);
+    expect((await searchFor(guid)).events).toEqual([one, two]);
+    expect(audit.deadLetters).toEqual([]);
+  });
+
+  it('is kept without what is sealed for another consumer', async () => {
+    const guid = randomUUID();
+    const data = {
+      orderGuid: randomUUID(),
+      launchId: guid,
+      issuer: 'https://issuer.example',
+      clientId: 'pms',
+      batches: 2,
+      tests: 3,
+    };
+    await audit.publish(anEvent(guid, 'order.submitted.v1', { ...data, sealed: 'key.ciphertext' }));
+    const { events } = await searchFor(guid);
+    expect(events).toEqual([expect.objectContaining({ type: 'order.submitted.v1', data })]);
+    expect(JSON.stringify(events)).not.toContain('ciphertext');
+  });
+});
+
+describe('many events', () => {
+  it('come in pages, each naming the next, in order and without a gap', async () => {
+    const guid = randomUUID();
+    const events = Array.from({ length: 2 * pageSize + 1 }, (_, index) => aRefusal(guid, `reason ${index}`));
+    await audit.publish(...events);
+    const pages: Found[] = [];
+    for (
+      let next: string | undefined = `/audit/events?correlationId=${guid}`;
+      next !== undefined;
+      next = pages.at(-1)?.next
+    ) {
+      pages.push(await search(next));
+    }
+    expect(pages.map((page) => page.events.length)).toEqual([pageSize, pageSize, 1]);
+    expect(pages.flatMap((page) => page.events)).toEqual(events);
+  });
+
+  it('that just fill a page name no next one', async () => {
+    const guid = randomUUID();
+    await audit.publish(...Array.from({ length: pageSize }, () => aRefusal(guid)));
+    const { events, next } = await searchFor(guid);
+    expect([events.length, next]).toEqual([pageSize, undefined]);
+  });
+});
+
+describe('the search itself', () => {
+  it('is an event: who looked for what, under the GUID of that request', async () => {
+    const guid = randomUUID();
+    const response = await ask(`/audit/events?correlationId=${guid}`);
+    await audit.bus.idle();
+    const own = response.headers.get('x-correlation-id') ?? '';
+    expect((await searchFor(own)).events).toEqual([
+      expect.objectContaining({
+        type: 'audit.searched.v1',
+        source: '/audit-trail',
+        correlationid: own,
+        data: { clientId: 'audit', searchedId: guid },
+      }),
+    ]);
+  });
+});
+
+describe('401 and 403', () => {
+  const path = `/audit/events?correlationId=${randomUUID()}`;
+
+  it('are answered without a body to who has no token, or not the right audit.read', async () => {
+    const tokens: [number, string][] = [
+      [401, ''],
+      [401, 'not.a.token'],
+      [401, await audit.issuer.sign({ claims: { exp: Math.floor(audit.clock.now() / 1000) - 11 } })],
+      [403, await audit.issuer.sign({ claims: { scope: 'ocs-launch.write' } })],
+      [403, await audit.issuer.sign({ claims: { scope: undefined } })],
+    ];
+    for (const [status, token] of tokens) {
+      const response = await ask(path, { token });
+      expect([response.status, await response.text()]).toEqual([status, '']);
+      expect(response.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it('come before anything is said of the query', async () => {
+    const response = await ask('/audit/events', { token: '' });
+    expect(response.status).toBe(401);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['no GUID', ''],
+    ['an empty one', 'correlationId='],
+    ['something else', 'correlationId=Whitfield'],
+    ['a GUID and more', `correlationId=${randomUUID()}x`],
+    ['two GUIDs', `correlationId=${randomUUID()}&correlationId=${randomUUID()}`],
+    ['another name', `correlationid=${randomUUID()}`],
+  ])('is answered to %s, naming the path', async (_fault, query) => {
+    const response = await ask(`/audit/events?${query}`);
+    const text = await response.text();
+    expect(response.status).toBe(400);
+    expect(JSON.parse(text)).toMatchObject({
+      status: 400,
+      correlationId: response.headers.get('x-correlation-id'),
+      errors: [{ path: 'correlationId', message: 'must be one GUID, as X-Correlation-Id gave it' }],
+    });
+    expect(text).not.toContain('Whitfield');
+  });
+
+  it.each(['-1', 'x', '', '9'.repeat(19), '1;drop'])('is answered to a page after %j', async (after) => {
+    const query = `correlationId=${randomUUID()}&after=${encodeURIComponent(after)}`;
+    const response = await ask(`/audit/events?${query}`);
+    expect(response.status).toBe(400);
+    expect(JSON.parse(await response.text())).toMatchObject({ errors: [{ path: 'after' }] });
+  });
+});
+
+describe('the path and the method', () => {
+  it('are taken exactly: another case or a trailing slash is 404, another method 405', async () => {
+    for (const path of ['/audit/Events', '/audit/events/']) expect((await ask(path)).status).toBe(404);
+    const response = await ask('/audit/events', { method: 'DELETE' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
+  });
+});

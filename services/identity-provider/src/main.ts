@@ -1,0 +1,21 @@
+import { readTogether, readTrust } from '@clinical-launch/service';
+import { openSealer, openStoragePart, openTicketParts, requireParts } from '@clinical-launch/service/parts';
+import { runProcess } from '@clinical-launch/service/process';
+import { identityProvider, readIdentityProviderConfig } from './index.ts';
+
+await runProcess({
+  name: 'identity-provider',
+  configure: (environment) =>
+    readTogether({
+      identityProvider: () => readIdentityProviderConfig(environment),
+      trust: () => readTrust(environment),
+      sealer: () => openSealer(environment),
+      parts: () => requireParts(environment, ['REDIS_URL', 'DATABASE_URL']),
+    }),
+  async open({ identityProvider: config, trust: { registry }, sealer }, tools) {
+    const { outbox } = tools.own(await openTicketParts({ ...tools, sealer }));
+    const { storage } = tools.own(await openStoragePart(tools));
+    const service = identityProvider(config, { ...tools, registry, storage, events: outbox, sealer });
+    return { mounts: [{ path: '/', service }] };
+  },
+});

@@ -1,0 +1,29 @@
+import { readTogether } from '@clinical-launch/service';
+import {
+  openBusPart,
+  openSealer,
+  openStoragePart,
+  openTicketParts,
+  requireParts,
+} from '@clinical-launch/service/parts';
+import { runProcess } from '@clinical-launch/service/process';
+import { orderRenderer, readOrderRendererConfig } from './index.ts';
+
+await runProcess({
+  name: 'order-renderer',
+  configure: (environment) =>
+    readTogether({
+      orderRenderer: () => readOrderRendererConfig(environment),
+      sealer: () => openSealer(environment),
+      parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
+    }),
+  async open({ orderRenderer: config, sealer }, tools) {
+    const { tickets } = tools.own(await openTicketParts({ ...tools, sealer }));
+    const { storage } = tools.own(await openStoragePart(tools));
+    const { bus } = tools.own(await openBusPart(tools));
+    return {
+      mounts: [{ path: '/', service: orderRenderer(config, { ...tools, tickets, storage, bus, sealer }) }],
+      bus,
+    };
+  },
+});
