@@ -64,6 +64,14 @@ describe('RequestLaunchUrl, launch URL response', () => {
     expect(JSON.stringify(redemption.context)).not.toMatch(/Miss|Peggy/);
   });
 
+  it("takes a clinician's address of any use, and drops it", async () => {
+    const address = [{ use: 'work', type: 'postal', line: ['1 Surgery Row'] }];
+    const response = await api.post({ payload: aServiceRequest({ clinician: { address } }) });
+    const redemption = await redeem(await urlOf(response), [codeChallenge]);
+    expect(redemption.outcome).toBe('redeemed');
+    expect(JSON.stringify(redemption)).not.toContain('Surgery Row');
+  });
+
   it('gives no page in a browser leave to call it (CORS)', async () => {
     const headers = {
       Origin: 'https://pms.example',
