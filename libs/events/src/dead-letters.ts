@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ConfirmChannel, connect, type GetMessage } from 'amqplib';
 import { publishConfirmed } from './confirmed-publish.ts';
 import { readDeadLetter, resend, type StoredDeadLetter } from './event-message.ts';
 import { type Broker, topologyOf } from './rabbitmq-topology.ts';
 
 const confirmWithinMs = 10_000;
+const visibleWithinMs = 2000;
 
 /**
  * Lists the oldest dead letters of a consumer and leaves them where they are. While it looks they are hidden from
@@ -15,9 +17,11 @@ export async function listDeadLetters(
   consumer: string,
   { limit = 1000 }: { readonly limit?: number } = {},
 ): Promise<readonly StoredDeadLetter[]> {
-  return withDeadLetters(broker, consumer, async ({ channel, deadLetterQueue, count }) => {
+  return withDeadLetters(broker, consumer, async (taken) => {
     const letters: StoredDeadLetter[] = [];
-    for await (const message of taken(channel, deadLetterQueue, Math.min(count, limit))) {
+    while (letters.length < limit) {
+      const message = await taken.next();
+      if (message === undefined) break;
       letters.push(readDeadLetter(message));
     }
     return letters;
@@ -34,32 +38,26 @@ export async function replayDeadLetters(
   consumer: string,
   ids?: readonly string[],
 ): Promise<readonly string[]> {
-  return withDeadLetters(broker, consumer, async ({ channel, queue, deadLetterQueue, count }) => {
+  return withDeadLetters(broker, consumer, async (taken, { channel, queue }) => {
     const replayed: string[] = [];
-    for await (const message of taken(channel, deadLetterQueue, count)) {
+    for (let message = await taken.next(); message; message = await taken.next()) {
       const letter = resend(message, queue);
       if (ids?.includes(letter.messageId) === false) continue;
       // Straight to its queue: the other consumers of the event have nothing to do with it.
       await publishConfirmed(channel, [letter], { exchange: '', timeoutMs: confirmWithinMs });
-      channel.ack(message);
+      taken.remove(message);
       replayed.push(letter.messageId);
     }
     return replayed;
   });
 }
 
-type DeadLetters = {
-  readonly channel: ConfirmChannel;
-  readonly queue: string;
-  readonly deadLetterQueue: string;
-  readonly count: number;
-};
+type Place = { readonly channel: ConfirmChannel; readonly queue: string };
 
-/** What is taken and not acknowledged goes back to the dead letters when the work is done or the connection ends. */
 async function withDeadLetters<Result>(
   { url, namespace }: Broker,
   consumer: string,
-  work: (deadLetters: DeadLetters) => Promise<Result>,
+  work: (taken: TakenLetters, place: Place) => Promise<Result>,
 ): Promise<Result> {
   const topology = topologyOf(namespace);
   const queue = topology.queueOf(consumer);
@@ -70,11 +68,12 @@ async function withDeadLetters<Result>(
   try {
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined);
-    const { messageCount: count } = await channel.checkQueue(deadLetterQueue).catch((cause: unknown) => {
+    const { messageCount } = await channel.checkQueue(deadLetterQueue).catch((cause: unknown) => {
       throw new Error(`There is no dead-letter queue of a consumer ${consumer}`, { cause });
     });
-    const result = await work({ channel, queue, deadLetterQueue, count });
-    channel.nackAll(true);
+    const taken = new TakenLetters(channel, deadLetterQueue, messageCount);
+    const result = await work(taken, { channel, queue });
+    await taken.giveBack();
     await channel.close();
     return result;
   } finally {
@@ -82,11 +81,46 @@ async function withDeadLetters<Result>(
   }
 }
 
-/** So many messages at most: one that fails again meanwhile comes back behind them. */
-async function* taken(channel: ConfirmChannel, queue: string, count: number): AsyncGenerator<GetMessage> {
-  for (let index = 0; index < count; index += 1) {
-    const message = await channel.get(queue);
-    if (message === false) return;
-    yield message;
+/** Dead letters that were taken and not acknowledged: the broker has them back whenever the connection ends. */
+class TakenLetters {
+  readonly #channel: ConfirmChannel;
+  readonly #queue: string;
+  /** How many are to be seen in the queue when all that is held was given back. */
+  #count: number;
+  #left: number;
+  #isHolding = false;
+
+  /** @param count how many to take at most: one that fails again meanwhile comes back behind them */
+  constructor(channel: ConfirmChannel, queue: string, count: number) {
+    this.#channel = channel;
+    this.#queue = queue;
+    this.#count = count;
+    this.#left = count;
+  }
+
+  async next(): Promise<GetMessage | undefined> {
+    if (this.#left === 0) return undefined;
+    this.#left -= 1;
+    const message = await this.#channel.get(this.#queue);
+    if (message === false) return undefined;
+    this.#isHolding = true;
+    return message;
+  }
+
+  remove(message: GetMessage): void {
+    this.#channel.ack(message);
+    this.#count -= 1;
+  }
+
+  /** Waits until they are to be seen again, so that who looks next finds them; RabbitMQ 4 takes a moment for it. */
+  async giveBack(): Promise<void> {
+    if (!this.#isHolding) return;
+    this.#channel.nackAll(true);
+    const giveUpAt = performance.now() + visibleWithinMs;
+    while ((await this.#channel.checkQueue(this.#queue)).messageCount < this.#count) {
+      // Somebody else may have taken them already.
+      if (performance.now() > giveUpAt) return;
+      await delay(5);
+    }
   }
 }
