@@ -105,8 +105,10 @@ export async function openTicketParts({
   }
   const redis = await connectRedis(environment.REDIS_URL, { logger });
   await assertSafeRedis(redis, { isProduction: environment.NODE_ENV === 'production', logger });
-  const outbox = new RedisOutbox({ redis });
-  const tickets = new RedisTickets({ redis, sealer });
+  // A prefix of its own lets several systems share one Redis.
+  const place = { redis, ...(environment.REDIS_PREFIX ? { prefix: environment.REDIS_PREFIX } : {}) };
+  const outbox = new RedisOutbox(place);
+  const tickets = new RedisTickets({ ...place, sealer });
   return {
     tickets,
     outbox,
@@ -158,7 +160,11 @@ export async function openBusPart({ environment, logger }: PartOptions): Promise
     });
     return { bus, checks: {}, stop: () => bus.stop() };
   }
-  const bus = await connectRabbitMq({ url: environment.AMQP_URL, logger });
+  const bus = await connectRabbitMq({
+    url: environment.AMQP_URL,
+    logger,
+    ...(environment.AMQP_NAMESPACE ? { namespace: environment.AMQP_NAMESPACE } : {}),
+  });
   // No readiness check: without the broker events wait, and every request is still answered.
   return { bus, checks: {}, stop: () => bus.stop() };
 }
