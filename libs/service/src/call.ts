@@ -54,10 +54,11 @@ export function correlate({ logger, clock }: { logger: Logger; clock: Clock }): 
   };
 }
 
-function routeOf(request: Request): string {
-  const route: unknown = request.route;
-  const path = typeof route === 'object' && route !== null && 'path' in route ? String(route.path) : 'none';
-  return `${request.baseUrl}${path}`;
+function routeOf({ route, baseUrl }: Request): string {
+  const matched: unknown = route;
+  const path =
+    typeof matched === 'object' && matched !== null && 'path' in matched ? String(matched.path) : '/*';
+  return `${baseUrl}${path}`;
 }
 
 /** The call that a response belongs to. @throws TypeError when `correlate` was not mounted before. */

@@ -1,4 +1,3 @@
-import { PGlite, types } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { StorageUnavailable, tellNoValues } from './storage-errors.ts';
@@ -25,6 +24,8 @@ export type Storage = {
  */
 export async function openEmbeddedStorage(): Promise<Storage> {
   // int8 as a string, as the pg driver has it: a count must not change its type with the database.
+  // Loaded where it is wanted: processes with a real database start sooner, and their image does without it.
+  const { PGlite, types } = await import('@electric-sql/pglite');
   const pglite = await PGlite.create({ parsers: { [types.INT8]: (value) => value } });
   return storageOn(
     new Kysely<Record<never, never>>({
