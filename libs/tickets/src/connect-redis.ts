@@ -22,12 +22,8 @@ const commandOptions = {
   connectTimeout: 5000,
 } as const;
 
-const clientOptions = {
-  // A command that nobody waits for any more must not be sent later.
-  enableOfflineQueue: false,
-  // Commands of one turn of the event loop go in one write: a third more requests per second.
-  enableAutoPipelining: true,
-} as const;
+// A command that nobody waits for any more must not be sent later.
+const clientOptions = { enableOfflineQueue: false } as const;
 
 /** 25 ms, doubled each time, at most a second, so that a Redis that is back is noticed at once. */
 const backoff = (times: number) => Math.min(25 * 2 ** (times - 1), 1000) * (0.75 + Math.random() / 2);
@@ -94,12 +90,16 @@ function createClient(addresses: readonly Address[]): RedisClient {
       ...commandOptions,
       ...clientOptions,
       retryStrategy: backoff,
+      // Commands of one turn of the event loop go in one write: a third more requests per second.
+      enableAutoPipelining: true,
     });
   }
   return new Cluster(
     addresses.map((address) => ({ host: address.host, port: address.port })),
     {
       ...clientOptions,
+      // No auto-pipelining here: ioredis follows no MOVED in a pipeline over several slots, so a node that was
+      // restarted or replaced would never be found again.
       redisOptions: { ...credentials, ...commandOptions },
       clusterRetryStrategy: backoff,
       // A certificate carries the name that the cluster announces, not the address that it resolves to.

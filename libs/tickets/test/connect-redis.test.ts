@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import {
   assertSafeRedis,
@@ -7,7 +7,8 @@ import {
   TicketsUnavailable,
   UnsafeRedis,
 } from '../src/index.ts';
-import { type RedisServer, startRedisCluster, startRedisServer, until } from './redis-server.ts';
+import { createRedisLab } from './redis-lab.ts';
+import { type RedisServer, until } from './redis-server.ts';
 import { aPrefix, createTickets, issueTicket } from './ticket-fixtures.ts';
 
 function aLogger() {
@@ -18,6 +19,9 @@ function aLogger() {
 }
 
 describe('connectRedis', () => {
+  const lab = createRedisLab();
+  afterEach(() => lab.stop());
+
   it.each(['', 'http://host', 'redis://', 'redis://:s3cret@host:port', 'redis://host/one', 'redis://a,b'])(
     'refuses the address %p and does not repeat it',
     async (url) => {
@@ -30,8 +34,8 @@ describe('connectRedis', () => {
   );
 
   it('says what was wrong when Redis is not ready in time', async () => {
-    const server = await startRedisServer();
-    await server.stop();
+    const server = await lab.server();
+    await server.kill();
     await expect(connectRedis(server.url, { readyWithinMs: 200 })).rejects.toMatchObject({
       message: 'Redis was not ready within 200 ms',
       cause: expect.objectContaining({ code: 'ECONNREFUSED' }),
@@ -39,33 +43,29 @@ describe('connectRedis', () => {
   });
 
   it('waits for a Redis that starts later, signs in, and selects the database', async () => {
-    const server = await startRedisServer('--requirepass', 'p@ss,word');
+    const server = await lab.server('--requirepass', 'p@ss,word');
     await server.kill();
-    const connecting = connectRedis(`${server.url.replace('//', '//:p%40ss%2Cword@')}/3`);
+    const connecting = lab.client(`${server.url.replace('//', '//:p%40ss%2Cword@')}/3`);
     await server.restart();
     const redis = await connecting;
     await redis.set('a', '1');
     expect(await redis.info('keyspace')).toContain('db3:keys=1');
-    redis.disconnect();
-    await server.stop();
   });
 
   it('finds a whole cluster from one address that says so', async () => {
-    const cluster = await startRedisCluster();
-    const redis = await connectRedis(`${cluster.url.split(',')[0]}?cluster=true`);
+    const cluster = await lab.cluster();
+    const redis = await lab.client(`${cluster.url.split(',')[0]}?cluster=true`);
     if (!(redis instanceof Cluster)) throw new Error('no cluster');
     expect(redis.nodes('master')).toHaveLength(3);
     const tickets = createTickets(redis, aPrefix());
     // Over all shards, so over all nodes.
     await Promise.all(Array.from({ length: 200 }, () => issueTicket(tickets)));
-    redis.disconnect();
-    await cluster.stop();
   });
 
   it('answers requests at once while Redis is away, tells it once, and recovers by itself', async () => {
     const logger = aLogger();
-    const server = await startRedisServer();
-    const redis = await connectRedis(server.url, { logger });
+    const server = await lab.server();
+    const redis = await lab.client(server.url, { logger });
     const tickets = createTickets(redis, aPrefix());
     await server.kill();
     const before = Date.now();
@@ -84,36 +84,30 @@ describe('connectRedis', () => {
       'Redis is away',
       'Redis is ready',
     ]);
-    redis.disconnect();
-    await server.stop();
   });
 
   it('gives up on a Redis that hangs', async () => {
-    const server = await startRedisServer();
-    const redis = await connectRedis(server.url);
+    const server = await lab.server();
+    const redis = await lab.client(server.url);
     const other = new Redis(server.port);
+    lab.onStop(() => other.disconnect());
     await other.call('CLIENT', 'PAUSE', 60_000);
     await expect(issueTicket(createTickets(redis, aPrefix()))).rejects.toMatchObject({
       name: 'TicketsUnavailable',
       cause: expect.objectContaining({ message: 'Command timed out' }),
     });
-    other.disconnect();
-    redis.disconnect();
-    await server.stop();
   });
 });
 
 describe('assertSafeRedis', () => {
+  const lab = createRedisLab();
   let server: RedisServer;
   let redis: RedisClient;
   beforeAll(async () => {
-    server = await startRedisServer();
-    redis = await connectRedis(server.url);
+    server = await lab.server();
+    redis = await lab.client(server.url);
   });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => lab.stop());
 
   it('accepts a Redis that neither evicts nor forgets', async () => {
     await expect(assertSafeRedis(redis, { isProduction: true })).resolves.toBeUndefined();

@@ -1,13 +1,37 @@
-import { connectRedis } from '../src/index.ts';
-import { startRedisCluster } from './redis-server.ts';
-import { redisUnderTest } from './ticket-fixtures.ts';
+import { afterAll, expect, it } from '@jest/globals';
+import { TicketsUnavailable } from '../src/index.ts';
+import { createRedisLab } from './redis-lab.ts';
+import { until } from './redis-server.ts';
+import { aPrefix, createTickets, issueTicket, redeemTicket, redisUnderTest } from './ticket-fixtures.ts';
 import { describeTickets } from './tickets-contract.ts';
 
 describeTickets('Redis Cluster of three nodes', async () => {
-  const cluster = await startRedisCluster();
-  const redis = await connectRedis(cluster.url);
-  return redisUnderTest(redis, async () => {
-    redis.disconnect();
-    await cluster.stop();
-  });
+  const lab = createRedisLab();
+  const { url } = await lab.cluster();
+  return redisUnderTest(await lab.client(url), () => lab.stop());
+});
+
+const lab = createRedisLab();
+afterAll(() => lab.stop());
+
+it('is unavailable while a node of the cluster is down, and recovers with it', async () => {
+  const { url, servers } = await lab.cluster();
+  const tickets = createTickets(await lab.client(url), aPrefix());
+  // More than enough to be on every node.
+  const issueMany = () => Promise.allSettled(Array.from({ length: 200 }, () => issueTicket(tickets)));
+  const isServing = async () => (await issueMany()).every(({ status }) => status === 'fulfilled');
+  expect(await isServing()).toBe(true);
+  const ticket = await issueTicket(tickets);
+  await redeemTicket(tickets, ticket);
+
+  await servers[0]?.kill();
+  const failures = (await issueMany()).flatMap((issue) =>
+    issue.status === 'rejected' ? [issue.reason] : [],
+  );
+  expect(failures.length).toBeGreaterThan(0);
+  for (const failure of failures) expect(failure).toBeInstanceOf(TicketsUnavailable);
+
+  await servers[0]?.restart();
+  await until(isServing);
+  expect(await redeemTicket(tickets, ticket)).toMatchObject({ outcome: 'used' });
 });

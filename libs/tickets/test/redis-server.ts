@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { connectRedis, type RedisClient } from '../src/index.ts';
 
 /** A private `redis-server` in a directory of its own. */
 export type RedisServer = {
@@ -46,22 +45,14 @@ export async function startRedisServer(...settings: string[]): Promise<RedisServ
   };
 }
 
-/** The Redis that the environment names, or a private one. */
-export async function openRedis(): Promise<{ redis: RedisClient; stop(): Promise<void> }> {
-  const url = process.env.TEST_REDIS_URL;
-  const server = url === undefined || url === '' ? await startRedisServer() : undefined;
-  const redis = await connectRedis(server?.url ?? url ?? '');
-  return {
-    redis,
-    stop: async () => {
-      redis.disconnect();
-      await server?.stop();
-    },
-  };
-}
+export type RedisClusterServers = {
+  readonly url: string;
+  readonly servers: readonly RedisServer[];
+  stop(): Promise<void>;
+};
 
 /** Starts a Redis Cluster of three masters and waits until it serves every slot. */
-export async function startRedisCluster(): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startRedisCluster(): Promise<RedisClusterServers> {
   const servers = await Promise.all(
     Array.from({ length: 3 }, async () =>
       startRedisServer('--cluster-enabled', 'yes', '--cluster-port', String(await freePort())),
@@ -84,6 +75,7 @@ export async function startRedisCluster(): Promise<{ url: string; stop(): Promis
   for (const node of nodes) node.disconnect();
   return {
     url: servers.map(({ url }) => url).join(','),
+    servers,
     stop: async () => void (await Promise.all(servers.map((server) => server.stop()))),
   };
 }
@@ -113,7 +105,18 @@ async function startOnFreePort(start: (port: number) => Promise<ChildProcess>) {
 }
 
 async function run(settings: readonly string[]): Promise<ChildProcess> {
-  const fixed = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes', '--loglevel', 'notice'];
+  const fixed = [
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'yes',
+    '--repl-diskless-sync-delay',
+    '0',
+    '--loglevel',
+    'notice',
+  ];
   const child = spawn('redis-server', [...fixed, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
   const endWithUs = () => void child.kill('SIGKILL');
   process.once('exit', endWithUs);

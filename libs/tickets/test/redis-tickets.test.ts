@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectRedis, type RedisClient, RedisOutbox } from '../src/index.ts';
-import { openRedis, type RedisServer, startRedisServer, until } from './redis-server.ts';
+import { type RedisClient, RedisOutbox } from '../src/index.ts';
+import { createRedisLab } from './redis-lab.ts';
+import { type RedisServer, until } from './redis-server.ts';
 import {
   anEvent,
   aPrefix,
@@ -12,21 +13,19 @@ import {
 import { describeTickets } from './tickets-contract.ts';
 
 describeTickets('Redis', async () => {
-  const opened = await openRedis();
-  return redisUnderTest(opened.redis, () => opened.stop());
+  const lab = createRedisLab();
+  return redisUnderTest(await lab.anyClient(), () => lab.stop());
 });
 
 describe('RedisTickets', () => {
+  const lab = createRedisLab();
   let server: RedisServer;
   let redis: RedisClient;
   beforeAll(async () => {
-    server = await startRedisServer();
-    redis = await connectRedis(server.url);
+    server = await lab.server();
+    redis = await lab.client(server.url);
   });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => lab.stop());
 
   it('forgets that a ticket was used when the used-marker has expired', async () => {
     const tickets = createTickets(redis, aPrefix(), { usedMarkerSeconds: 0.5 });
@@ -80,9 +79,10 @@ describe('RedisTickets', () => {
     };
     await launch('the first, which leaves the scripts on the server');
 
-    const watcher = await connectRedis(server.url);
+    const watcher = await lab.client(server.url);
     if (!('monitor' in watcher)) throw new Error('one Redis was asked for');
     const monitor = await watcher.monitor();
+    lab.onStop(() => monitor.disconnect());
     const asked: string[] = [];
     monitor.on('monitor', (_time: string, [command = '', text]: string[], source: string) => {
       if (source !== 'lua') asked.push(command === 'echo' ? `echo ${text}` : command);
@@ -90,14 +90,12 @@ describe('RedisTickets', () => {
     await launch('the one that is counted');
     await redis.echo('end');
     await until(async () => asked.includes('echo end'));
-    monitor.disconnect();
-    watcher.disconnect();
     expect(asked).toEqual(['evalsha', 'evalsha', 'evalsha', 'echo end']);
   });
 
   it('has one winner among 1,000 redemptions over eight connections, and one event', async () => {
     const prefix = aPrefix();
-    const clients = await Promise.all(Array.from({ length: 8 }, () => connectRedis(server.url)));
+    const clients = await Promise.all(Array.from({ length: 8 }, () => lab.client(server.url)));
     const ticket = await issueTicket(createTickets(redis, prefix), { challenge: 'c' });
     const redemptions = await Promise.all(
       clients.flatMap((client) => {
@@ -107,7 +105,6 @@ describe('RedisTickets', () => {
         );
       }),
     );
-    for (const client of clients) client.disconnect();
     const counts = Map.groupBy(redemptions, ({ outcome }) => outcome);
     expect(counts.get('redeemed')).toHaveLength(1);
     expect(counts.get('used')).toHaveLength(999);

@@ -1,0 +1,51 @@
+import { connectRedis, type RedisClient } from '../src/index.ts';
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+import {
+  type RedisClusterServers,
+  type RedisServer,
+  startRedisCluster,
+  startRedisServer,
+} from './redis-server.ts';
+
+type Ending = () => void | Promise<void>;
+
+/** Servers, clients and proxies of a test, which all end with it, also when it fails. */
+export type RedisLab = {
+  server(...settings: string[]): Promise<RedisServer>;
+  cluster(): Promise<RedisClusterServers>;
+  proxy(port: number): Promise<CuttingProxy>;
+  client(...args: Parameters<typeof connectRedis>): Promise<RedisClient>;
+  /** The Redis that the environment names, or a private one. */
+  anyClient(): Promise<RedisClient>;
+  onStop(ending: Ending): void;
+  stop(): Promise<void>;
+};
+
+export function createRedisLab(): RedisLab {
+  const endings: Ending[] = [];
+  const kept = async <T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
+    const started = await starting;
+    endings.push(() => started.stop());
+    return started;
+  };
+  const client: RedisLab['client'] = async (...args) => {
+    const redis = await connectRedis(...args);
+    endings.push(() => redis.disconnect());
+    return redis;
+  };
+  return {
+    server: (...settings) => kept(startRedisServer(...settings)),
+    cluster: () => kept(startRedisCluster()),
+    proxy: (port) => kept(startCuttingProxy(port)),
+    client,
+    anyClient: async () => {
+      const url = process.env.TEST_REDIS_URL;
+      return await client(url === undefined || url === '' ? (await kept(startRedisServer())).url : url);
+    },
+    onStop: (ending) => void endings.push(ending),
+    stop: async () => {
+      // What was started last ends first: clients before their servers.
+      for (const end of endings.splice(0).reverse()) await end();
+    },
+  };
+}
