@@ -1,0 +1,142 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectRedis, RedisOutbox } from '@clinical-launch/tickets';
+import pg from 'pg';
+import type { System } from './system.ts';
+
+/** What the platform has stored since the books were opened. */
+export type Books = {
+  /** Events that Redis committed, by the counter that its scripts raise with each. */
+  readonly committed: number;
+  /** Different events of the audit trail that came from Redis. */
+  readonly arrived: number;
+  /** The audit trail's events of a type, by correlation id. */
+  correlationIds(type: string): readonly string[];
+  /** How many events of a type the audit trail has; with a status, only those that tell of it. */
+  readonly audited: (type: string, status?: number) => number;
+  /** The guids of the stored requests, and of the stored documents, each as often as it is there. */
+  readonly requests: readonly string[];
+  readonly documents: readonly string[];
+};
+
+export type OpenBooks = {
+  /** Waits until nothing is on its way any more, then reads. @throws Error that says what still waits, in the end. */
+  close(): Promise<Books>;
+};
+
+type Baseline = { readonly committed: number; readonly sequence: string; readonly at: string };
+
+const standsStillWithinMs = 180_000;
+const settledWithinMs = 15_000;
+
+/** Notes where the books stand, once nothing is on its way. */
+export async function openBooks(system: System): Promise<OpenBooks> {
+  await waitUntilStill(system);
+  const baseline = await reading(system, async ({ outbox, query }) => {
+    const [row] = await query(
+      `select coalesce(max(sequence), 0)::text as sequence, clock_timestamp()::text as at from audit_trail.event`,
+    );
+    return { committed: await outbox.committed(), sequence: String(row?.sequence), at: String(row?.at) };
+  });
+  return {
+    async close() {
+      await waitUntilStill(system);
+      // RabbitMQ tells how long its queues are a few seconds late, so what does not add up yet is read again.
+      for (const giveUpAt = Date.now() + settledWithinMs; ; await delay(200)) {
+        const books = await readBooks(system, baseline);
+        if (isSettled(books) || Date.now() > giveUpAt) return books;
+      }
+    },
+  };
+}
+
+function isSettled({ committed, arrived, requests, documents, audited }: Books): boolean {
+  return (
+    arrived === committed &&
+    documents.length === requests.length &&
+    audited('order.submitted.v1') === requests.length &&
+    audited('order.document.rendered.v1') === documents.length
+  );
+}
+
+type Row = Readonly<Record<string, unknown>>;
+type Reader = {
+  readonly outbox: RedisOutbox;
+  readonly query: (text: string, values?: readonly string[]) => Promise<Row[]>;
+};
+
+async function reading<Result>({ redis, postgres }: System, read: (reader: Reader) => Promise<Result>) {
+  const client = new pg.Client({ connectionString: postgres.url });
+  const connected = await connectRedis(redis.url);
+  try {
+    await client.connect();
+    return await read({
+      outbox: new RedisOutbox({ redis: connected }),
+      query: async (text, values = []) => (await client.query<Row>(text, [...values])).rows,
+    });
+  } finally {
+    connected.disconnect();
+    await client.end();
+  }
+}
+
+function readBooks(system: System, { committed, sequence, at }: Baseline): Promise<Books> {
+  return reading(system, async ({ outbox, query }) => {
+    const events = await query(
+      `select id::text, type, correlation_id::text as correlation, event->>'source' as source,
+        event->'data'->>'status' as status from audit_trail.event where sequence > $1`,
+      [sequence],
+    );
+    const fromRedis = events.filter(({ source }) => source !== '/ordering' && source !== '/order-renderer');
+    const guids = async (text: string) => (await query(text, [at])).map(({ guid }) => String(guid));
+    return {
+      committed: (await outbox.committed()) - committed,
+      arrived: new Set(fromRedis.map(({ id }) => id)).size,
+      correlationIds: (wanted) =>
+        events.filter(({ type }) => type === wanted).map(({ correlation }) => String(correlation)),
+      audited: (wanted, wantedStatus) =>
+        events.filter(
+          ({ type, status }) =>
+            type === wanted && (wantedStatus === undefined || status === String(wantedStatus)),
+        ).length,
+      requests: await guids('select guid::text from ordering.test_requests where created_at > $1'),
+      documents: await guids(
+        'select order_guid::text as guid from order_renderer.document where rendered_at > $1',
+      ),
+    };
+  });
+}
+
+/**
+ * Outboxes and queues are empty, dead letters among them, at two looks in a row: what is handled between the looks at
+ * the outboxes and at the queues may leave an event in an outbox once more.
+ */
+async function waitUntilStill(system: System): Promise<void> {
+  const giveUpAt = Date.now() + standsStillWithinMs;
+  for (let stillLooks = 0; stillLooks < 2; ) {
+    const waiting = await whatWaits(system);
+    stillLooks = waiting.length === 0 ? stillLooks + 1 : 0;
+    if (Date.now() > giveUpAt) throw new Error(`It does not stand still: ${waiting.join(', ')}`);
+    if (waiting.length > 0) await delay(200);
+  }
+}
+
+async function whatWaits(system: System): Promise<string[]> {
+  const outboxes = await reading(system, async ({ outbox, query }) => {
+    const count = async (table: string) =>
+      Number((await query(`select count(*) from ${table}`))[0]?.count ?? Number.NaN);
+    return {
+      'the outbox in Redis': await outbox.depth(),
+      'the outbox of ordering': await count('ordering.outbox'),
+      'the outbox of the order renderer': await count('order_renderer.outbox'),
+    };
+  });
+  const waiting = Object.entries(outboxes).filter(([, events]) => events !== 0);
+  if (waiting.length > 0) return waiting.map(([name, events]) => `${events} in ${name}`);
+  // Those that were handed out and are not acknowledged count as well.
+  const queues = await system.rabbitMq.control('list_queues', 'name', 'messages');
+  const lengths = [...queues.matchAll(/^(\S+)\t(\d+)$/gm)];
+  if (lengths.length === 0) throw new Error('RabbitMQ tells of no queue');
+  return lengths
+    .filter(([, , messages]) => messages !== '0')
+    .map(([, name, messages]) => `${messages} in ${name}`);
+}

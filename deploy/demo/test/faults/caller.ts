@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Edge } from './edge.ts';
+import type { Journal, Outcome, Step } from './journal.ts';
+import type { HttpAnswer, HttpRequest } from './send-request.ts';
+
+export type Attempt = Omit<HttpRequest, 'url'> & {
+  readonly step: Step;
+  readonly launch: string;
+  readonly path: string;
+  /** The statuses that are right for the first attempt. */
+  readonly expected: readonly number[];
+  /** What is right as well once an attempt before had no answer that says what became of it. */
+  readonly expectedLater?: readonly number[];
+  /** When the launch token was asked for (milliseconds since 1970): ten seconds later 401 may be right too. */
+  readonly tokenAskedAt?: number;
+  /** The order that a right answer is about. */
+  readonly orderOf?: (answer: HttpAnswer) => string | undefined;
+};
+
+export type Caller = {
+  /**
+   * Sends a request until its answer says what became of it, as a careful client does, and writes down every attempt.
+   * Resolves with that answer, or undefined when it was not a right one or there was none in two minutes.
+   */
+  readonly call: (attempt: Attempt) => Promise<TimedAnswer | undefined>;
+};
+
+export type TimedAnswer = HttpAnswer & {
+  /** When it was asked for, in milliseconds since 1970. */
+  readonly askedAt: number;
+};
+
+const launchTokenMs = 10_000;
+const comesAgainForMs = 120_000;
+const comesAgainAfterMs = 500;
+
+/** Makes the caller of the load's requests. */
+export function createCaller({ edge, journal }: { edge: Edge; journal: Journal }): Caller {
+  const tryOnce = async (attempt: Attempt, expected: readonly number[]) => {
+    const id = randomUUID();
+    await journal.append({ id, sent: Date.now() });
+    const askedAt = Date.now();
+    const startedAt = performance.now();
+    const answer = await edge.send(attempt).catch(() => undefined);
+    const ms = Math.round((performance.now() - startedAt) * 10) / 10;
+    const outcome = judge(answer, expected, attempt);
+    const order = answer !== undefined && outcome === 'ok' ? attempt.orderOf?.(answer) : undefined;
+    const correlationId = answer?.headers['x-correlation-id'];
+    await journal.append({
+      id,
+      outcome,
+      step: attempt.step,
+      launch: attempt.launch,
+      askedAt,
+      ms,
+      ...(answer === undefined ? {} : { status: answer.status }),
+      ...(typeof correlationId === 'string' ? { correlationId } : {}),
+      ...(order === undefined ? {} : { order }),
+    });
+    return { outcome, answer: answer && { ...answer, askedAt } };
+  };
+
+  return {
+    async call(attempt) {
+      let expected = attempt.expected;
+      for (const giveUpAt = Date.now() + comesAgainForMs; Date.now() < giveUpAt; ) {
+        const { outcome, answer } = await tryOnce(attempt, expected);
+        if (outcome === 'ok') return answer;
+        if (outcome === 'wrong' || outcome === 'late') return undefined;
+        expected = [...attempt.expected, ...(attempt.expectedLater ?? [])];
+        await delay(comesAgainAfterMs);
+      }
+      return undefined;
+    },
+  };
+}
+
+function judge(
+  answer: HttpAnswer | undefined,
+  expected: readonly number[],
+  { tokenAskedAt = Number.POSITIVE_INFINITY }: Attempt,
+): Outcome {
+  if (answer === undefined) return 'lost';
+  const { status, headers } = answer;
+  if (expected.includes(status)) return 'ok';
+  if (status === 503 && headers['retry-after'] !== undefined) return 'unavailable';
+  return status === 401 && Date.now() - tokenAskedAt >= launchTokenMs ? 'late' : 'wrong';
+}

@@ -1,0 +1,11 @@
+// Preloaded into every process that a fault test starts. Its standard input is a pipe from the test, which the kernel
+// closes when the test is gone, however it went. What the test wrote goes as well.
+import { rmSync } from 'node:fs';
+
+process.stdin
+  .once('end', () => {
+    const directory = process.env['TEST_DIRECTORY'];
+    if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
+    process.kill(process.pid, 'SIGKILL');
+  })
+  .resume();

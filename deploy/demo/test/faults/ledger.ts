@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import type { Answered, Outcome, Sent, Step } from './journal.ts';
+
+/** What the clients know when a load has ended. */
+export type Ledger = {
+  readonly answers: readonly Answered[];
+  /** Requests of which nothing more was written down than that they were sent. */
+  readonly unanswered: number;
+  /** How many attempts of a step came out so. */
+  count(step: Step, outcome?: Outcome, status?: number): number;
+  /** Callers' identifiers for which a launch URL was made: 200, or 409 where the answer of an attempt was lost. */
+  readonly issued: ReadonlySet<string>;
+  /** Launches whose token was used: 200, or 410 where the answer of an attempt was lost. */
+  readonly redeemed: ReadonlySet<string>;
+  /** Orders that the user was told are submitted. */
+  readonly submitted: ReadonlySet<string>;
+  /** Orders whose document the user has seen. */
+  readonly shown: ReadonlySet<string>;
+  /** Launches that had more than one 200 for the same identifier, or for the same token. */
+  readonly doubled: readonly string[];
+  /** Answers that no fault excuses, and requests whose fate stayed open. */
+  readonly faults: readonly string[];
+};
+
+/** Reads a journal of the load. */
+export function readLedger(path: string): Ledger {
+  const entries = readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line): Sent | Answered => JSON.parse(line));
+  const answers = entries.filter((entry) => 'outcome' in entry);
+  const rightOf = (...steps: Step[]) =>
+    answers.filter(({ step, outcome }) => steps.includes(step) && outcome === 'ok');
+  const launchesOf = (...steps: Step[]) => new Set(rightOf(...steps).map(({ launch }) => launch));
+  const ordersOf = (step: Step) => new Set(rightOf(step).flatMap(({ order }) => order ?? []));
+  return {
+    answers,
+    unanswered: entries.length - 2 * answers.length,
+    count: (step, outcome, status) =>
+      answers.filter(
+        (answer) =>
+          answer.step === step &&
+          (outcome === undefined || answer.outcome === outcome) &&
+          (status === undefined || answer.status === status),
+      ).length,
+    issued: launchesOf('issue'),
+    redeemed: launchesOf('redeem'),
+    submitted: ordersOf('submit'),
+    shown: ordersOf('document'),
+    doubled: [
+      ...repeated(answers.filter(({ step, status }) => step.startsWith('issue') && status === 200)),
+      ...repeated(answers.filter(({ step, status }) => step.startsWith('redeem') && status === 200)),
+    ],
+    faults: [...wrongAnswers(answers), ...openEnds(answers)],
+  };
+}
+
+function repeated(answers: readonly Answered[]): string[] {
+  return [...Map.groupBy(answers, ({ launch }) => launch)]
+    .filter(([, its]) => its.length > 1)
+    .map(([launch]) => launch);
+}
+
+function wrongAnswers(answers: readonly Answered[]): string[] {
+  return answers
+    .filter(({ outcome }) => outcome === 'wrong')
+    .map(({ step, status, launch, correlationId }) => `${step} ${launch}: ${status} (${correlationId})`);
+}
+
+/** Steps of a launch of which no attempt had an answer that says what became of it. */
+function openEnds(answers: readonly Answered[]): string[] {
+  return [...Map.groupBy(answers, ({ step, launch }) => `${step} ${launch}`)]
+    .filter(([, its]) => its.every(({ outcome }) => outcome === 'lost' || outcome === 'unavailable'))
+    .map(([name]) => `${name}: never answered`);
+}

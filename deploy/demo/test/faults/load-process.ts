@@ -1,0 +1,75 @@
+// The load, in a process of its own so that nothing but the faults disturbs it: a launch at fixed moments, whatever
+// became of those before. It is told once what to do, tells how many launches were opened, and ends them all on `stop`.
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createCaller } from './caller.ts';
+import { openEdge, type Replica } from './edge.ts';
+import { openJournal } from './journal.ts';
+import { fetchAccessToken, playLaunch } from './launches.ts';
+
+export type LoadPlan = {
+  readonly replicas: readonly Replica[];
+  readonly journalPath: string;
+  /** In front of the callers' identifiers, which are used once. */
+  readonly name: string;
+  readonly launchesPerSecond: number;
+  /** Every so many launches one has an order, one is repeated, and every so many one takes its time. */
+  readonly orderEvery: number;
+  readonly repeatEvery: number;
+  readonly hesitateEvery: number;
+};
+
+/** Half of a launch token's life. */
+const longestHesitationMs = 5000;
+
+export type LoadSays = { readonly opened: number } | { readonly failed: string };
+
+process.once('disconnect', () => process.exit(1));
+const stopping = new AbortController();
+const [plan]: LoadPlan[] = await once(process, 'message');
+process.once('message', () => stopping.abort());
+try {
+  if (plan !== undefined) await run(plan);
+} catch (error) {
+  say({ failed: String(error) });
+} finally {
+  process.disconnect();
+}
+
+async function run({ replicas, journalPath, name, ...pace }: LoadPlan): Promise<void> {
+  const edge = openEdge(replicas);
+  const journal = await openJournal(journalPath);
+  const caller = createCaller({ edge, journal });
+  const token = await fetchAccessToken(caller);
+  const launches: Promise<void>[] = [];
+  let opened = 0;
+  const play = async (number: number) => {
+    const wasOpened = await playLaunch(caller, token, {
+      launch: `${name}-${number}`,
+      hasOrder: number % pace.orderEvery === 0,
+      isRepeated: number % pace.repeatEvery === 0,
+      hesitate: () => wait(number % pace.hesitateEvery === 0 ? Math.random() * longestHesitationMs : 0),
+    });
+    if (wasOpened) opened += 1;
+  };
+  const progress = setInterval(() => say({ opened }), 50);
+  const startedAt = performance.now();
+  for (let number = 1; !stopping.signal.aborted; number += 1) {
+    launches.push(play(number));
+    const dueAt = startedAt + (number * 1000) / pace.launchesPerSecond;
+    await wait(Math.max(0, dueAt - performance.now()));
+  }
+  await Promise.all(launches);
+  clearInterval(progress);
+  edge.close();
+  await journal.close();
+}
+
+/** Nobody takes their time once the load is to end. */
+async function wait(ms: number): Promise<void> {
+  await delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+}
+
+function say(said: LoadSays): void {
+  process.send?.(said);
+}

@@ -1,0 +1,52 @@
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Ledger, readLedger } from './ledger.ts';
+import type { LoadPlan, LoadSays } from './load-process.ts';
+
+export type Load = {
+  /** Resolves when so many more launches were opened. */
+  opened(count: number): Promise<void>;
+};
+
+const program = fileURLToPath(new URL('load-process.ts', import.meta.url));
+
+type LoadOptions = Omit<LoadPlan, 'journalPath' | 'name'> & { readonly directory: string };
+
+/** Does something under load, and resolves with what the load wrote down once each of its launches came to an end. */
+export async function underLoad(
+  { directory, ...options }: LoadOptions,
+  act: (load: Load) => Promise<void>,
+): Promise<Ledger> {
+  const name = randomUUID();
+  const journalPath = join(directory, `load-${name}.jsonl`);
+  // What Jest gives its own processes is nothing to this one.
+  const { NODE_OPTIONS: _, JEST_WORKER_ID: __, ...env } = process.env;
+  const child = fork(program, { execArgv: [], env });
+  try {
+    const exited = once(child, 'exit');
+    const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+    // Whoever waits hears of it; without a handler it would end the test run.
+    failed.catch(() => undefined);
+    let openedInAll = 0;
+    child.on('message', (said: LoadSays) => {
+      if ('failed' in said) fail(new Error(`The load failed: ${said.failed}`));
+      else openedInAll = said.opened;
+    });
+    child.once('exit', () => fail(new Error('The load has ended')));
+    child.send({ ...options, journalPath, name } satisfies LoadPlan);
+    await act({
+      async opened(count) {
+        const wanted = openedInAll + count;
+        while (openedInAll < wanted) await Promise.race([once(child, 'message'), failed]);
+      },
+    });
+    child.send('stop');
+    await exited;
+    return readLedger(journalPath);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}

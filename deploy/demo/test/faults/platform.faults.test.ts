@@ -1,0 +1,190 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { expectBalance, expectRefusalsAudited, say, tell } from './balance.ts';
+import { type Books, openBooks } from './books.ts';
+import { serviceNames } from './edge.ts';
+import type { Answered } from './journal.ts';
+import type { Ledger } from './ledger.ts';
+import { type Load, underLoad } from './load.ts';
+import { openPms } from './pms.ts';
+import { raceTokens } from './race.ts';
+import { recordCommands } from './redis-commands.ts';
+import { sendRequest } from './send-request.ts';
+import type { ServiceProcess } from './service-process.ts';
+import { size } from './size.ts';
+import { type System, startSystem } from './system.ts';
+
+jest.setTimeout(size.testWithinMs);
+
+let system: System;
+beforeAll(async () => {
+  const startedAt = performance.now();
+  system = await startSystem();
+  say(
+    `${size.name} form; ${system.processes.length} processes and 3 servers up in ${Math.round(performance.now() - startedAt)} ms`,
+  );
+});
+afterAll(() => system.stop());
+
+/** Runs the load, has something happen in the middle, and checks the books once all has come to rest. */
+async function expectBalanceUnderLoad(
+  name: string,
+  happen: (load: Load) => Promise<void>,
+): Promise<{ ledger: Ledger; books: Books }> {
+  const open = await openBooks(system);
+  const { directory, processes } = system;
+  const replicas = processes.map(({ service, url, adminUrl }) => ({ service, url, adminUrl }));
+  const pace = { launchesPerSecond: 40, orderEvery: 10, repeatEvery: 7, hesitateEvery: 3 };
+  const ledger = await underLoad({ replicas, directory, ...pace }, async (load) => {
+    await load.opened(size.launches);
+    await happen(load);
+    await load.opened(size.launches);
+  });
+  const books = await open.close();
+  tell(name, ledger, books);
+  expectBalance(ledger, books);
+  return { ledger, books };
+}
+
+describe('a process', () => {
+  it('is ready within two seconds of its start, with its parts up', async () => {
+    const told: string[] = [];
+    for (const service of serviceNames) {
+      const [process] = system.replicasOf(service);
+      let fastestMs = Number.POSITIVE_INFINITY;
+      // Other tests run on the same processors: the fastest of five starts shows what it takes.
+      for (let start = 1; start <= 5 && fastestMs >= 2000; start += 1) {
+        await process?.kill();
+        fastestMs = Math.min(fastestMs, (await process?.start()) ?? Number.NaN);
+      }
+      told.push(`${service} ${Math.round(fastestMs)} ms`);
+      expect(fastestMs).toBeLessThan(2000);
+    }
+    say(`ready after: ${told.join(', ')}`);
+  });
+});
+
+describe('the launch path', () => {
+  it('makes one Redis round trip per request', async () => {
+    // The relay of the audit trail, the one thing that asks Redis without being asked, is away meanwhile.
+    const [auditTrail] = system.replicasOf('audit-trail');
+    const [launchApi] = system.replicasOf('launch-api');
+    const [gateway] = system.replicasOf('launch-gateway');
+    await auditTrail?.kill();
+    const pms = await openPms(system);
+    const launches = 50;
+    const launchAll = async () => {
+      for (let launch = 0; launch < launches; launch += 1) {
+        const path = await pms.requestLaunch(launchApi?.url ?? '');
+        expect((await sendRequest({ url: `${gateway?.url}${path}` })).status).toBe(200);
+      }
+    };
+    // Redis is given the scripts with the first of each.
+    await launchAll();
+    const commands = await recordCommands(system.redis.url, launchAll);
+    await auditTrail?.start();
+    say(`${launches} RequestLaunchUrl and ${launches} secureLaunch: ${commands.length} commands to Redis`);
+    expect(commands).toEqual(Array.from({ length: 2 * launches }, () => 'evalsha'));
+  });
+});
+
+describe('a launch token', () => {
+  it('works once, however many try it at the same moment on two gateways', async () => {
+    const { racedTokens: tokens, attemptsEach } = size;
+    const open = await openBooks(system);
+    const { statuses, winners } = await raceTokens(system, { tokens, attemptsEach });
+    const books = await open.close();
+    say(`${tokens} tokens, ${attemptsEach} attempts each on two gateways: ${JSON.stringify(statuses)}`);
+    expect(winners).toEqual(Array.from({ length: tokens }, () => 1));
+    expect(statuses).toEqual({ 200: tokens, 410: tokens * (attemptsEach - 1) });
+    expect(books.arrived).toBe(books.committed);
+    expect(books.audited('launch.token.redeemed.v1')).toBe(tokens);
+    expect(books.audited('launch.token.refused.v1', 410)).toBe(tokens * (attemptsEach - 1));
+  });
+});
+
+describe('under a steady load of launches', () => {
+  it('RabbitMQ stops: every launch is answered, as fast as before, and every event is stored once', async () => {
+    let stoppedAt = 0;
+    let startedAt = 0;
+    const { ledger } = await expectBalanceUnderLoad('RabbitMQ stopped', async () => {
+      await system.rabbitMq.kill();
+      stoppedAt = Date.now();
+      await delay(size.outageMs);
+      startedAt = Date.now();
+      await system.rabbitMq.restart();
+    });
+    const launches = ledger.answers.filter(({ step }) => step === 'issue' || step === 'redeem');
+    expect(launches.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
+    const before = medianMs(launches.filter(({ askedAt }) => askedAt < stoppedAt));
+    const without = medianMs(launches.filter(({ askedAt }) => askedAt > stoppedAt && askedAt < startedAt));
+    say(`a launch request took ${before} ms with RabbitMQ and ${without} ms without`);
+    expect(without).toBeLessThan(2 * before + 20);
+  });
+
+  it('Redis is killed: 503 with Retry-After meanwhile, no token works twice, nothing of ours is restarted', async () => {
+    const { ledger } = await expectBalanceUnderLoad('Redis killed', async () => {
+      await system.redis.kill();
+      await delay(size.outageMs / 2);
+      await system.redis.restart();
+    });
+    expect(ledger.count('issue', 'unavailable')).toBeGreaterThan(0);
+    // None of ours went away, so there was an answer to everything.
+    expect(ledger.answers.filter(({ outcome }) => outcome === 'lost')).toEqual([]);
+  });
+
+  it('PostgreSQL is killed: launches go on, no order is lost and none is stored twice', async () => {
+    const { ledger } = await expectBalanceUnderLoad('PostgreSQL killed', async () => {
+      await system.postgres.kill();
+      await delay(size.outageMs);
+      await system.postgres.restart();
+    });
+    const launches = ledger.answers.filter(({ step }) => step === 'issue' || step === 'redeem');
+    expect(launches.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
+    expect(ledger.count('choose', 'unavailable')).toBeGreaterThan(0);
+  });
+
+  it('each of our services is killed and started again, at random: audit events = answers, exactly', async () => {
+    const victims: ServiceProcess[] = [];
+    // Shuffled again and again, so that each has its turn.
+    while (victims.length < size.killRounds) victims.push(...shuffled(system.processes));
+    const killed = victims.slice(0, size.killRounds);
+    const { ledger, books } = await expectBalanceUnderLoad(`${size.killRounds} services killed`, async () => {
+      for (const victim of killed) {
+        await victim.kill();
+        await victim.start();
+      }
+    });
+    expectRefusalsAudited(ledger, books);
+    const counts = [...Map.groupBy(killed, ({ service }) => service)];
+    say(`killed: ${counts.map(([service, { length }]) => `${service} ${length}`).join(', ')}`);
+  });
+
+  it('SIGTERM to each process in turn, its twin going on, drops no request', async () => {
+    const { ledger, books } = await expectBalanceUnderLoad('SIGTERM', async () => {
+      // First the one that the others ask when they start again, then a replica of each, then its twin.
+      const others = serviceNames.slice(1);
+      const turns = [
+        system.replicasOf('identity-provider'),
+        ...[0, 1].map((index) => others.flatMap((service) => system.replicasOf(service)[index] ?? [])),
+      ];
+      for (const processes of turns) {
+        const exitCodes = await Promise.all(processes.map((process) => process.terminate()));
+        expect(exitCodes).toEqual(processes.map(() => 0));
+        await Promise.all(processes.map((process) => process.start()));
+      }
+    });
+    expect(ledger.answers.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
+    expectRefusalsAudited(ledger, books);
+  });
+});
+
+function medianMs(answers: readonly Answered[]): number {
+  const times = answers.map(({ ms }) => ms).toSorted((one, other) => one - other);
+  return times[Math.floor(times.length / 2)] ?? Number.NaN;
+}
+
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  const rest = [...items];
+  return items.flatMap(() => rest.splice(Math.floor(Math.random() * rest.length), 1));
+}

@@ -1,0 +1,43 @@
+import { openPms } from './pms.ts';
+import { sendRequest } from './send-request.ts';
+import type { System } from './system.ts';
+
+export type Race = {
+  /** How many attempts were answered with each status. */
+  readonly statuses: Readonly<Record<number, number>>;
+  /** For each token, how many of its attempts were answered with 200. */
+  readonly winners: readonly number[];
+};
+
+type RaceOptions = { readonly tokens: number; readonly attemptsEach: number };
+
+/** So many tokens are raced at the same time. */
+const lanes = 8;
+
+/** Tries each of many launch tokens at the same moment many times, in turn on every gateway. */
+export async function raceTokens(system: System, { tokens, attemptsEach }: RaceOptions): Promise<Race> {
+  const pms = await openPms(system);
+  const launchApis = system.replicasOf('launch-api');
+  const gateways = system.replicasOf('launch-gateway');
+  const statuses: Record<number, number> = {};
+  const winners: number[] = [];
+  let begun = 0;
+
+  const raceOne = async (number: number) => {
+    const path = await pms.requestLaunch(launchApis[number % launchApis.length]?.url ?? '');
+    const attempts = Array.from({ length: attemptsEach }, (_, attempt) =>
+      sendRequest({ url: `${gateways[attempt % gateways.length]?.url}${path}` }),
+    );
+    const answers = await Promise.all(attempts);
+    for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
+    winners.push(answers.filter(({ status }) => status === 200).length);
+  };
+  const runLane = async () => {
+    while (begun < tokens) {
+      begun += 1;
+      await raceOne(begun);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, runLane));
+  return { statuses, winners };
+}

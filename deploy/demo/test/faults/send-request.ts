@@ -1,0 +1,55 @@
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+
+export type HttpRequest = {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Makes it a POST: a form, or the text of a JSON document. */
+  readonly body?: URLSearchParams | string;
+  readonly timeoutMs?: number;
+};
+
+export type HttpAnswer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+};
+
+const agent = new Agent({ keepAlive: true });
+
+/**
+ * Sends one request, once: it follows no redirect and repeats nothing.
+ * @throws Error when there is no complete answer in time.
+ */
+export async function sendRequest({
+  url,
+  headers,
+  body,
+  timeoutMs = 30_000,
+}: HttpRequest): Promise<HttpAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+  const outgoing = request(url, {
+    agent,
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { ...contentOf(body), ...headers },
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  outgoing.once('error', reject).once('response', (incoming) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.once('error', reject).once('end', () => {
+      const { statusCode: status = 0, headers: answered } = incoming;
+      resolve({ status, headers: answered, body: Buffer.concat(chunks).toString() });
+    });
+  });
+  outgoing.end(body?.toString());
+  return promise;
+}
+
+function contentOf(body: HttpRequest['body']): Record<string, string> {
+  if (body === undefined) return {};
+  const isForm = body instanceof URLSearchParams;
+  return {
+    'Content-Type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
+    'Content-Length': String(Buffer.byteLength(body.toString())),
+  };
+}

@@ -1,0 +1,23 @@
+const short = {
+  name: 'short',
+  outageMs: 5000,
+  killRounds: 10,
+  racedTokens: 200,
+  attemptsEach: 10,
+  /** Launches before a fault and after it. */
+  launches: 50,
+  testWithinMs: 240_000,
+};
+
+const long: typeof short = {
+  name: 'long',
+  outageMs: 20_000,
+  killRounds: 100,
+  racedTokens: 1000,
+  attemptsEach: 50,
+  launches: 200,
+  testWithinMs: 900_000,
+};
+
+/** The long form (`npm run test:faults`) takes its time; the short one is part of `npm test`. */
+export const size = process.env['FAULTS'] === 'long' ? long : short;

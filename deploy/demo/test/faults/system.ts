@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  type PrivateRabbitMq,
+  type PrivateServer,
+  startPostgres,
+  startRabbitMq,
+  startRedis,
+} from '@clinical-launch/testing';
+import type { ServiceName } from './edge.ts';
+import { createServiceProcess, type ServiceProcess } from './service-process.ts';
+
+/** The whole platform as it is operated: our processes, and servers that a test may break. */
+export type System = {
+  readonly redis: PrivateServer;
+  readonly rabbitMq: PrivateRabbitMq;
+  readonly postgres: PrivateServer;
+  readonly processes: readonly ServiceProcess[];
+  /** For logs and journals; removed at the end. */
+  readonly directory: string;
+  /** The replicas of a service. */
+  replicasOf(service: ServiceName): readonly ServiceProcess[];
+  stop(): Promise<void>;
+};
+
+const replicas: readonly ServiceName[] = [
+  'identity-provider',
+  'launch-api',
+  'launch-api',
+  'launch-gateway',
+  'launch-gateway',
+  'ordering',
+  'ordering',
+  'order-renderer',
+  'order-renderer',
+  'audit-trail',
+];
+
+/** Longer than the edge takes to notice, also on a busy machine. */
+const shutdownDelayMs = 2000;
+
+/** Starts everything, and ends what it started when one thing does not start. */
+export async function startSystem(): Promise<System> {
+  const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-faults-'));
+  const stops: (() => Promise<void>)[] = [async () => rmSync(directory, { recursive: true, force: true })];
+  const stop = async () => {
+    for (const stopOne of stops.toReversed()) await stopOne();
+  };
+  const kept = async <Server extends PrivateServer>(starting: Promise<Server>) => {
+    const server = await starting;
+    stops.push(() => server.stop());
+    return server;
+  };
+  try {
+    const servers = await allOf([kept(startRedis()), kept(startRabbitMq()), kept(startPostgres())]);
+    const [redis, rabbitMq, postgres] = servers;
+    const processes = await createProcesses(directory, {
+      REDIS_URL: redis.url,
+      AMQP_URL: rabbitMq.url,
+      DATABASE_URL: postgres.url,
+    });
+    stops.push(async () => void (await Promise.all(processes.map((one) => one.kill()))));
+    await allOf(processes.map((one) => one.start()));
+    const replicasOf = (service: ServiceName) => processes.filter((one) => one.service === service);
+    return { redis, rabbitMq, postgres, processes, directory, replicasOf, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** As `Promise.all`, but waits for every one before it throws, so that nothing is on its way any more. */
+async function allOf<Values extends readonly unknown[]>(
+  promises: {
+    readonly [Index in keyof Values]: Promise<Values[Index]>;
+  },
+): Promise<Values> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises) as Promise<unknown> as Promise<Values>;
+}
+
+/** The variables of the parts that each service uses; it is given no other. */
+const partsOf: Readonly<Record<ServiceName, readonly string[]>> = {
+  'identity-provider': ['REDIS_URL', 'DATABASE_URL'],
+  'launch-api': ['REDIS_URL'],
+  'launch-gateway': ['REDIS_URL'],
+  ordering: ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
+  'order-renderer': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
+  'audit-trail': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
+};
+
+async function createProcesses(
+  directory: string,
+  parts: Readonly<Record<string, string>>,
+): Promise<ServiceProcess[]> {
+  const ports = await findStablePorts(replicas.length * 2);
+  const addresses = replicas.map((service, index) => ({
+    service,
+    url: `http://127.0.0.1:${ports[2 * index]}`,
+    adminUrl: `http://127.0.0.1:${ports[2 * index + 1]}`,
+  }));
+  const shared = {
+    PATH: process.env['PATH'] ?? '',
+    TEST_DIRECTORY: directory,
+    HOST: '127.0.0.1',
+    ADMIN_HOST: '127.0.0.1',
+    LOG_LEVEL: 'warn',
+    SHUTDOWN_DELAY_MS: `${shutdownDelayMs}`,
+    // Where browsers would find the edge. Nothing of ours goes there.
+    PUBLIC_URL: 'http://launch.example',
+    REGISTRY_FILE: fileURLToPath(new URL('../../registry.json', import.meta.url)),
+    IDENTITY_PROVIDER_URL: addresses.find(({ service }) => service === 'identity-provider')?.url ?? '',
+  };
+  return addresses.map((address, index) =>
+    createServiceProcess({
+      ...address,
+      environment: {
+        ...shared,
+        ...Object.fromEntries(partsOf[address.service].map((name) => [name, parts[name] ?? ''])),
+      },
+      logFile: join(directory, `${index}-${address.service}.log`),
+    }),
+  );
+}
+
+/**
+ * Free ports below those that the system gives to outgoing connections: a process that is killed finds its own again.
+ */
+async function findStablePorts(count: number): Promise<number[]> {
+  const found = new Set<number>();
+  while (found.size < count) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    if (await isFree(port)) found.add(port);
+  }
+  return [...found];
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  server.once('error', () => resolve(false)).listen({ port, host: '127.0.0.1' }, () => resolve(true));
+  const free = await promise;
+  if (free) await new Promise((closed) => server.close(closed));
+  return free;
+}
