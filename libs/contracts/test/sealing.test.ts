@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createSealer } from '../src/index.ts';
@@ -82,5 +82,42 @@ describe('a sealer', () => {
     ['with an id that cannot be read back', [{ id: 'a.b', key: randomBytes(32) }]],
   ])('is not created %s', (_fault, keys) => {
     expect(() => createSealer(keys)).toThrow(TypeError);
+  });
+});
+
+describe('a derivation', () => {
+  it('has 32 bytes, the same for the same purpose, text and key', () => {
+    const derived = sealer.derive('successor', 'one');
+    expect(derived).toHaveLength(32);
+    expect(createSealer([newer]).derive('successor', 'one')).toEqual(derived);
+    expect(createSealer([{ id: 'renamed', key: newer.key }]).derive('successor', 'one')).toEqual(derived);
+  });
+
+  it('is another one for another purpose, another text and another key, however they are put together', () => {
+    const derived = [
+      sealer.derive('successor', 'one'),
+      sealer.derive('successor', 'two'),
+      sealer.derive('session', 'one'),
+      sealer.derive('successorone', ''),
+      sealer.derive('', 'successorone'),
+      sealer.derive('successor","one', ''),
+      createSealer([older]).derive('successor', 'one'),
+    ];
+    expect(new Set(derived.map((bytes) => bytes.toString('hex'))).size).toBe(derived.length);
+  });
+
+  it('is not made with the sealing key itself', () => {
+    const text = JSON.stringify(['successor', 'one']);
+    const naive = createHmac('sha256', newer.key).update(text).digest();
+    expect(sealer.derive('successor', 'one')).not.toEqual(naive);
+  });
+
+  it('is made with the first key, and again with an older one while that is there', () => {
+    const before = createSealer([older]);
+    const rolled = createSealer([newer, older]);
+    expect(rolled.currentKeyId).toBe('newer');
+    expect(rolled.derive('successor', 'one')).toEqual(sealer.derive('successor', 'one'));
+    expect(rolled.derive('successor', 'one', before.currentKeyId)).toEqual(before.derive('successor', 'one'));
+    expect(() => sealer.derive('successor', 'one', 'older')).toThrow('not configured');
   });
 });

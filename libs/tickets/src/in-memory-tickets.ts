@@ -1,22 +1,22 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts';
+import { assertRepeatable } from './repetition.ts';
 import type {
   FoundTicket,
   Issue,
   IssueRequest,
   RedeemRequest,
   Redemption,
+  Successor,
   TicketKind,
   Tickets,
 } from './tickets.ts';
 
-type Entry = {
+type Content = {
   readonly context: string;
   readonly detail: string | undefined;
   readonly challenge: string | undefined;
   readonly correlationId: string;
-  expiresAt: number;
-  used: boolean;
 };
 
 /** What the tickets need of the world: a clock in milliseconds and a place that takes events at once. */
@@ -34,40 +34,62 @@ const sweepEveryMs = 10_000;
  * turn of the event loop; keeps nothing over a restart and shares nothing with another process.
  */
 export class InMemoryTickets implements Tickets {
-  readonly #clock: { now(): number };
   readonly #outbox: InMemoryTicketsBacking['outbox'];
-  readonly #usedMarkerMs: number;
-  readonly #entries = new Map<string, Entry>();
-  readonly #claims = new Map<string, { holder: string; expiresAt: number }>();
-  #sweptAt = 0;
+  readonly #usedMarkerSeconds: number;
+  readonly #derivationKey = randomBytes(32);
+  readonly #live: ExpiringMap<Content>;
+  /** The correlation id of each ticket that was used. */
+  readonly #used: ExpiringMap<string>;
+  /** What a redemption gave, while it may be repeated. */
+  readonly #repeatable: ExpiringMap<Content>;
+  readonly #revoked: ExpiringMap<true>;
+  /** The holder of each claim. */
+  readonly #claims: ExpiringMap<string>;
 
   constructor({ clock, outbox, usedMarkerSeconds = 86_400 }: InMemoryTicketsBacking) {
-    this.#clock = clock;
     this.#outbox = outbox;
-    this.#usedMarkerMs = usedMarkerSeconds * 1000;
+    this.#usedMarkerSeconds = usedMarkerSeconds;
+    this.#live = new ExpiringMap(clock);
+    this.#used = new ExpiringMap(clock);
+    this.#repeatable = new ExpiringMap(clock);
+    this.#revoked = new ExpiringMap(clock);
+    this.#claims = new ExpiringMap(clock);
   }
 
   async issue(kind: TicketKind, request: IssueRequest): Promise<Issue> {
-    this.#sweep();
-    if (!this.#claim(request.claim)) return { outcome: 'claimed' };
-    const ticket = this.#store(kind, {
-      context: JSON.stringify(request.context),
-      detail: request.detail,
-      challenge: request.challenge,
-      correlationId: request.correlationId,
-      ttlSeconds: request.ttlSeconds,
-    });
-    await this.#outbox.append(request.events);
+    const { context, detail, challenge, correlationId, ttlSeconds, claim, events } = request;
+    if (!this.#claim(claim)) return { outcome: 'claimed' };
+    const ticket = drawTicket();
+    const content = {
+      context: JSON.stringify(context),
+      detail: JSON.stringify(detail),
+      challenge,
+      correlationId,
+    };
+    this.#live.set(keyOf(kind, ticket), content, ttlSeconds);
+    await this.#outbox.append(events);
     return { outcome: 'issued', ticket };
   }
 
   async redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption> {
-    const redemption = this.#redeem(kind, ticket, request);
-    if (redemption.outcome === 'redeemed') {
-      const { correlationId } = redemption;
-      await this.#outbox.append(request.events.map((event) => ({ ...event, correlationid: correlationId })));
-    }
-    return redemption;
+    assertRepeatable(request);
+    const key = keyOf(kind, ticket);
+    const usedBy = this.#used.get(key);
+    if (usedBy !== undefined) return await this.#redeemUsed(key, ticket, request, usedBy);
+
+    const content = this.#live.get(key);
+    if (content === undefined || this.#revoked.has(content.correlationId)) return { outcome: 'unknown' };
+    const { correlationId } = content;
+    if (!isProven(content, request)) return { outcome: 'mismatch', correlationId };
+
+    const { successor, repeatableSeconds, events } = request;
+    this.#used.set(key, correlationId, this.#usedMarkerSeconds);
+    this.#live.delete(key);
+    if (repeatableSeconds !== undefined) this.#repeatable.set(key, content, repeatableSeconds);
+    const next = this.#nameSuccessor(successor, ticket);
+    if (next !== undefined) this.#issueSuccessor(next, content);
+    await this.#append(events, correlationId);
+    return { outcome: 'redeemed', ...found(content), ...(next && { successor: next.ticket }) };
   }
 
   async find(
@@ -75,90 +97,132 @@ export class InMemoryTickets implements Tickets {
     ticket: string,
     { extendSeconds }: { extendSeconds?: number } = {},
   ): Promise<FoundTicket | undefined> {
-    const entry = this.#live(kind, ticket);
-    if (entry === undefined || entry.used) return undefined;
-    if (extendSeconds !== undefined) entry.expiresAt = this.#clock.now() + extendSeconds * 1000;
-    return { ...contentOf(entry), correlationId: entry.correlationId };
+    const key = keyOf(kind, ticket);
+    const content = this.#live.get(key);
+    if (content === undefined || this.#revoked.has(content.correlationId)) return undefined;
+    if (extendSeconds !== undefined) this.#live.set(key, content, extendSeconds);
+    return found(content);
   }
 
-  #redeem(kind: TicketKind, ticket: string, { proofs = [], successor }: RedeemRequest): Redemption {
-    const entry = this.#live(kind, ticket);
-    if (entry === undefined) return { outcome: 'unknown' };
-    const { correlationId, challenge, context } = entry;
-    if (entry.used) return { outcome: 'used', correlationId };
-    if (challenge !== undefined && !proofs.some((proof) => isEqual(proof, challenge))) {
-      return { outcome: 'mismatch', correlationId };
+  async revokeChain(
+    correlationId: string,
+    { forSeconds, events }: { forSeconds: number; events: readonly CloudEvent[] },
+  ): Promise<void> {
+    const wasRevoked = this.#revoked.has(correlationId);
+    this.#revoked.keep(correlationId, true, forSeconds);
+    if (!wasRevoked) await this.#append(events, correlationId);
+  }
+
+  async isChainRevoked(correlationId: string): Promise<boolean> {
+    return this.#revoked.has(correlationId);
+  }
+
+  async #redeemUsed(
+    key: string,
+    ticket: string,
+    request: RedeemRequest,
+    correlationId: string,
+  ): Promise<Redemption> {
+    const { repeatableSeconds, successor, onReplay } = request;
+    const content = repeatableSeconds === undefined ? undefined : this.#repeatable.get(key);
+    if (content !== undefined && !this.#revoked.has(correlationId) && isProven(content, request)) {
+      const next = this.#nameSuccessor(successor, ticket);
+      return { outcome: 'repeated', ...found(content), ...(next && { successor: next.ticket }) };
     }
-    entry.used = true;
-    entry.expiresAt = this.#clock.now() + this.#usedMarkerMs;
-    const redeemed = { outcome: 'redeemed' as const, ...contentOf(entry), correlationId };
-    if (successor === undefined) return redeemed;
-    const { kind: successorKind, ...rest } = successor;
-    return { ...redeemed, successor: this.#store(successorKind, { context, correlationId, ...rest }) };
+    if (onReplay !== undefined) {
+      await this.revokeChain(correlationId, {
+        forSeconds: onReplay.revokeForSeconds,
+        events: onReplay.events,
+      });
+    }
+    return { outcome: 'used', correlationId };
   }
 
-  #store(
-    kind: TicketKind,
-    {
-      context,
-      detail,
-      challenge,
-      correlationId,
-      ttlSeconds,
-    }: {
-      context: string;
-      detail?: unknown;
-      challenge?: string | undefined;
-      correlationId: string;
-      ttlSeconds: number;
-    },
-  ): string {
-    const ticket = randomBytes(32).toString('base64url');
-    this.#entries.set(keyOf(kind, ticket), {
-      context,
-      detail: JSON.stringify(detail),
-      challenge,
-      correlationId,
-      expiresAt: this.#clock.now() + ttlSeconds * 1000,
-      used: false,
-    });
-    return ticket;
+  /** The successor with its ticket, which is drawn or computed from the predecessor's. */
+  #nameSuccessor(successor: Successor | undefined, predecessor: string) {
+    if (successor === undefined) return undefined;
+    const ticket = successor.isDerived
+      ? createHmac('sha256', this.#derivationKey)
+          .update(keyOf(successor.kind, predecessor))
+          .digest('base64url')
+      : drawTicket();
+    return { ...successor, ticket };
+  }
+
+  #issueSuccessor(successor: Successor & { ticket: string }, { context, correlationId }: Content): void {
+    const { kind, ticket, detail, challenge, ttlSeconds } = successor;
+    const content = { context, detail: JSON.stringify(detail), challenge, correlationId };
+    this.#live.set(keyOf(kind, ticket), content, ttlSeconds);
   }
 
   #claim(claim: IssueRequest['claim']): boolean {
     if (claim === undefined) return true;
-    const held = this.#claims.get(claim.name);
-    if (held !== undefined && held.expiresAt > this.#clock.now())
-      return claim.joins?.includes(held.holder) ?? false;
-    this.#claims.set(claim.name, {
-      holder: claim.holder,
-      expiresAt: this.#clock.now() + claim.ttlSeconds * 1000,
-    });
+    const holder = this.#claims.get(claim.name);
+    if (holder !== undefined) return claim.joins?.includes(holder) ?? false;
+    this.#claims.set(claim.name, claim.holder, claim.ttlSeconds);
     return true;
   }
 
-  #live(kind: TicketKind, ticket: string): Entry | undefined {
-    const entry = this.#entries.get(keyOf(kind, ticket));
-    return entry !== undefined && entry.expiresAt > this.#clock.now() ? entry : undefined;
+  async #append(events: readonly CloudEvent[], correlationId: string): Promise<void> {
+    await this.#outbox.append(events.map((event) => ({ ...event, correlationid: correlationId })));
+  }
+}
+
+/** Forgets each of its entries when its time has passed. */
+class ExpiringMap<Value> {
+  readonly #clock: { now(): number };
+  readonly #entries = new Map<string, { value: Value; expiresAt: number }>();
+  #sweptAt = 0;
+
+  constructor(clock: { now(): number }) {
+    this.#clock = clock;
+  }
+
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    return entry !== undefined && entry.expiresAt > this.#clock.now() ? entry.value : undefined;
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  set(key: string, value: Value, ttlSeconds: number): void {
+    this.#sweep();
+    this.#entries.set(key, { value, expiresAt: this.#clock.now() + ttlSeconds * 1000 });
+  }
+
+  /** Sets what is not shortened by it. */
+  keep(key: string, value: Value, ttlSeconds: number): void {
+    const expiresAt = this.#entries.get(key)?.expiresAt ?? 0;
+    if (expiresAt < this.#clock.now() + ttlSeconds * 1000) this.set(key, value, ttlSeconds);
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
   }
 
   #sweep(): void {
     const now = this.#clock.now();
     if (now - this.#sweptAt < sweepEveryMs) return;
     this.#sweptAt = now;
-    for (const kept of [this.#entries, this.#claims]) {
-      for (const [key, { expiresAt }] of kept) if (expiresAt <= now) kept.delete(key);
-    }
+    for (const [key, { expiresAt }] of this.#entries) if (expiresAt <= now) this.#entries.delete(key);
   }
 }
+
+const drawTicket = () => randomBytes(32).toString('base64url');
 
 const keyOf = (kind: TicketKind, ticket: string) =>
   `${kind}:${createHash('sha256').update(ticket).digest('base64url')}`;
 
-const contentOf = ({ context, detail }: Entry): { context: unknown; detail: unknown } => ({
+const found = ({ context, detail, correlationId }: Content): FoundTicket => ({
   context: JSON.parse(context),
   detail: detail === undefined ? undefined : JSON.parse(detail),
+  correlationId,
 });
+
+const isProven = ({ challenge }: Content, { proofs = [] }: RedeemRequest): boolean =>
+  challenge === undefined || proofs.some((proof) => isEqual(proof, challenge));
 
 function isEqual(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { TicketKind } from './tickets.ts';
 
 /**
@@ -20,10 +20,9 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest();
 /** The shard that goes with a text, always the same one. */
 export const shardOfText = (text: string): Shard => nameOf(sha256(text).readUInt8(0) % shardCount);
 
-export const randomShard = (): Shard => nameOf(randomInt(shardCount));
-
-/** A fresh ticket: its shard, then 256 random bits. */
-export const drawTicket = (shard: Shard): string => shard + randomBytes(32).toString('base64url');
+/** A ticket: its shard, then 256 bits, which are random unless they were derived. */
+export const nameTicket = (shard: Shard, bits: Buffer = randomBytes(32)): string =>
+  shard + bits.toString('base64url');
 
 /** Names one request, so that its repetition is known as such. */
 export const drawAttempt = (): string => randomBytes(16).toString('base64url');
@@ -44,6 +43,11 @@ export function createKeys(prefix: string) {
   return {
     ticket: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'ticket', kind, hash(ticket)),
     used: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'used', kind, hash(ticket)),
+    /** What a redemption gave, while it may be repeated. */
+    repeatable: (shard: Shard, kind: TicketKind, ticket: string) =>
+      key(shard, 'repeatable', kind, hash(ticket)),
+    /** Without a correlation id the beginning of the name of every chain. */
+    chain: (shard: Shard, correlationId = '') => key(shard, 'revoked', correlationId),
     claim: (shard: Shard, name: string) => key(shard, 'claim', hash(name)),
     answer: (shard: Shard, attempt: string) => key(shard, 'answer', attempt),
     appended: (shard: Shard, attempt: string) => key(shard, 'appended', attempt),

@@ -3,28 +3,31 @@ import {
   createKeys,
   defaultPrefix,
   drawAttempt,
-  drawTicket,
   type Keys,
-  randomShard,
+  nameTicket,
   rememberMs,
   shardOfText,
   shardOfTicket,
 } from './redis-keys.ts';
 import { listOf, type RedisClient, RedisScripts, readScript } from './redis-scripts.ts';
+import { assertRepeatable } from './repetition.ts';
 import {
   type FoundTicket,
   type Issue,
   type IssueRequest,
   type RedeemRequest,
   type Redemption,
+  type Successor,
   type TicketKind,
   type Tickets,
   TicketsUnavailable,
 } from './tickets.ts';
 
 const issueScript = readScript('shared', 'issue');
-const redeemScript = readScript('shared', 'redeem');
-const findScript = readScript('find');
+const redeemScript = readScript('shared', 'chains', 'redeem');
+const findScript = readScript('chains', 'find');
+const revokeChainScript = readScript('shared', 'chains', 'revoke-chain');
+const isChainRevokedScript = readScript('is-chain-revoked');
 
 export type RedisTicketsBacking = {
   readonly redis: RedisClient;
@@ -66,8 +69,8 @@ export class RedisTickets implements Tickets {
 
   async issue(kind: TicketKind, request: IssueRequest): Promise<Issue> {
     const { context, detail, challenge, claim, correlationId, ttlSeconds, events } = request;
-    const shard = claim === undefined ? randomShard() : shardOfText(claim.name);
-    const ticket = drawTicket(shard);
+    const shard = shardOfText(claim?.name ?? correlationId);
+    const ticket = nameTicket(shard);
     const keys = this.#keys;
     const reply = await this.#scripts.run(
       issueScript,
@@ -85,7 +88,7 @@ export class RedisTickets implements Tickets {
           'context',
           this.#sealer.seal(contextPurpose, context),
           ...this.#detailFields(detail),
-          ...(challenge === undefined ? [] : ['challenge', challenge]),
+          ...challengeFields(challenge),
         ]),
         claim?.holder ?? '',
         milliseconds(claim?.ttlSeconds ?? 0),
@@ -97,11 +100,11 @@ export class RedisTickets implements Tickets {
   }
 
   async redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption> {
+    assertRepeatable(request);
     const shard = shardOfTicket(ticket);
     if (shard === undefined) return { outcome: 'unknown' };
-    const { proofs = [], events } = request;
-    const successor =
-      request.successor === undefined ? undefined : { ...request.successor, ticket: drawTicket(shard) };
+    const { proofs = [], successor, repeatableSeconds, onReplay, events } = request;
+    const next = successor === undefined ? undefined : this.#nameSuccessor(successor, ticket);
     const keys = this.#keys;
     const reply = await this.#scripts.run(
       redeemScript,
@@ -109,8 +112,10 @@ export class RedisTickets implements Tickets {
         keys.ticket(shard, kind, ticket),
         keys.used(shard, kind, ticket),
         keys.answer(shard, drawAttempt()),
+        keys.chain(shard),
         ...keys.common(shard),
-        ...(successor === undefined ? [] : [keys.ticket(shard, successor.kind, successor.ticket)]),
+        ...(successor === undefined || next === undefined ? [] : [keys.ticket(shard, successor.kind, next)]),
+        ...(repeatableSeconds === undefined ? [] : [keys.repeatable(shard, kind, ticket)]),
       ],
       [
         this.#guardMs,
@@ -118,11 +123,22 @@ export class RedisTickets implements Tickets {
         rememberMs,
         ...listOf(proofs),
         milliseconds(successor?.ttlSeconds ?? 0),
-        ...listOf(this.#detailFields(successor?.detail)),
+        ...listOf([...this.#detailFields(successor?.detail), ...challengeFields(successor?.challenge)]),
         ...listOf(eventTexts(events)),
+        ...(repeatableSeconds === undefined
+          ? []
+          : [milliseconds(repeatableSeconds), this.#sealer.currentKeyId]),
+        ...(onReplay === undefined
+          ? []
+          : [milliseconds(onReplay.revokeForSeconds), ...listOf(eventTexts(onReplay.events))]),
       ],
     );
-    return this.#readRedemption(reply, successor?.ticket);
+    return this.#readRedemption(reply, (derivedBy) =>
+      // A repetition gets what was derived first, also when the keys have been rolled since.
+      successor === undefined || derivedBy === undefined
+        ? next
+        : this.#nameSuccessor(successor, ticket, derivedBy),
+    );
   }
 
   async find(
@@ -133,20 +149,49 @@ export class RedisTickets implements Tickets {
     const shard = shardOfTicket(ticket);
     if (shard === undefined) return undefined;
     const extendMs = extendSeconds === undefined ? '' : milliseconds(extendSeconds);
-    const reply = await this.#scripts.run(findScript, [this.#keys.ticket(shard, kind, ticket)], [extendMs]);
+    const keys = [this.#keys.ticket(shard, kind, ticket), this.#keys.chain(shard)];
+    const reply = await this.#scripts.run(findScript, keys, [extendMs]);
     const [correlationId, context, detail] = textsOf(reply);
     return correlationId === undefined ? undefined : this.#open(correlationId, context, detail);
   }
 
-  #readRedemption(reply: unknown, successor: string | undefined): Redemption {
-    const [outcome, text = '', context, detail] = textsOf(reply);
+  async revokeChain(
+    correlationId: string,
+    { forSeconds, events }: { forSeconds: number; events: readonly CloudEvent[] },
+  ): Promise<void> {
+    const shard = shardOfText(correlationId);
+    const { chain, outbox, committed } = this.#keys;
+    await this.#scripts.run(
+      revokeChainScript,
+      [chain(shard, correlationId), outbox(shard), committed(shard)],
+      [milliseconds(forSeconds), correlationId, ...listOf(eventTexts(events))],
+    );
+  }
+
+  async isChainRevoked(correlationId: string): Promise<boolean> {
+    const chain = this.#keys.chain(shardOfText(correlationId), correlationId);
+    return (await this.#scripts.run(isChainRevokedScript, [chain], [])) === 1;
+  }
+
+  /** The successor's ticket: drawn, or computed from its predecessor under the current key or the one that is named. */
+  #nameSuccessor({ kind, isDerived }: Successor, predecessor: string, keyId?: string): string {
+    const shard = predecessor.slice(0, 2);
+    if (!isDerived) return nameTicket(shard);
+    return nameTicket(shard, this.#sealer.derive(successorPurpose, `${kind} ${predecessor}`, keyId));
+  }
+
+  #readRedemption(reply: unknown, successorBy: (keyId?: string) => string | undefined): Redemption {
+    const [outcome, text = '', context, detail, derivedBy] = textsOf(reply);
     switch (outcome) {
       case 'redeemed':
+      case 'repeated': {
+        const successor = successorBy(derivedBy);
         return {
           outcome,
           ...this.#open(text, context, detail),
           ...(successor === undefined ? {} : { successor }),
         };
+      }
       case 'used':
       case 'mismatch':
         return { outcome, correlationId: text };
@@ -176,6 +221,10 @@ export class RedisTickets implements Tickets {
 
 const contextPurpose = 'ticket-context';
 const detailPurpose = 'ticket-detail';
+const successorPurpose = 'ticket-successor';
+
+const challengeFields = (challenge: string | undefined): string[] =>
+  challenge === undefined ? [] : ['challenge', challenge];
 
 /** Redis takes no expiry below one. */
 const milliseconds = (seconds: number): number => Math.max(1, Math.round(seconds * 1000));

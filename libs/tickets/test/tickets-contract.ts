@@ -1,6 +1,7 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { IssueRequest, Tickets } from '../src/index.ts';
+import { describeChains } from './chains-contract.ts';
 
 /** One implementation, ready for the suite. */
 export type TicketsUnderTest = {
@@ -205,5 +206,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       // The redemption knew only its own request; the ticket knows the launch.
       expect(sent).toEqual([issued, { ...redeemed, correlationid: guid(4) }]);
     });
+
+    describeChains({ under: () => under, event });
   });
 }

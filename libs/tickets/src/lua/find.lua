@@ -1,7 +1,8 @@
 -- Reads a live ticket, and gives it `ARGV[1]` milliseconds from now where that is not empty.
--- KEYS: ticket
+-- KEYS: ticket, chains (see redeem.lua)
 
-local found = redis.call('HMGET', KEYS[1], 'correlationid', 'context', 'detail')
-if not found[1] then return {} end
-if ARGV[1] ~= '' then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+local ticket, chains = unpack(KEYS)
+local found = redis.call('HMGET', ticket, 'correlationid', 'context', 'detail')
+if not found[1] or is_revoked(chains .. found[1]) then return {} end
+if ARGV[1] ~= '' then redis.call('PEXPIRE', ticket, ARGV[1]) end
 return found

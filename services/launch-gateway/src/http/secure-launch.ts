@@ -83,6 +83,8 @@ function assertRedeemed(redemption: Redemption, call: Call): Redeemed {
   if (redemption.outcome !== 'unknown') call.adopt(redemption.correlationId);
   switch (redemption.outcome) {
     case 'redeemed':
+    // Never asked for here: a launch token has no time in which it may be repeated.
+    case 'repeated':
       if (redemption.successor === undefined)
         throw new TypeError('A launch token has a session as its successor');
       // Written by the launch API, through a store that no one else writes to.

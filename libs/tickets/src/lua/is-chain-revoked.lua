@@ -1,0 +1,3 @@
+-- KEYS: chain
+
+return redis.call('EXISTS', KEYS[1])

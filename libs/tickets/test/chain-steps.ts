@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import type { CloudEvent } from '@clinical-launch/contracts';
+import type { IssueRequest, RedeemRequest, Redemption, TicketKind } from '../src/index.ts';
+import type { TicketsUnderTest } from './tickets-contract.ts';
+
+export const onReplay = (events: CloudEvent[] = []) => ({ revokeForSeconds: 60, events });
+
+/** What happens to tickets that follow one another, in short. */
+export function createChainSteps(under: () => TicketsUnderTest) {
+  const issue = async (kind: TicketKind, changes: Partial<IssueRequest> = {}) => {
+    const correlationId = changes.correlationId ?? randomUUID();
+    const request = { context: { user: 'ern:one' }, ttlSeconds: 60, correlationId, events: [], ...changes };
+    const issued = await under().tickets.issue(kind, request);
+    if (issued.outcome !== 'issued') throw new Error(issued.outcome);
+    return { ticket: issued.ticket, correlationId };
+  };
+  const redeem = (kind: TicketKind, ticket: string, request: Partial<RedeemRequest> = {}) =>
+    under().tickets.redeem(kind, ticket, { events: [], ...request });
+  /** As the token endpoint refreshes. */
+  const refresh = (ticket: string, changes: Partial<RedeemRequest> = {}) =>
+    redeem('refresh-token', ticket, {
+      successor: { kind: 'refresh-token', ttlSeconds: 60, detail: { scope: 'openid' }, isDerived: true },
+      repeatableSeconds: 30,
+      onReplay: onReplay(),
+      ...changes,
+    });
+  const refreshed = async (ticket: string, changes?: Partial<RedeemRequest>) =>
+    successorOf(await refresh(ticket, changes));
+  const isLive = async (kind: TicketKind, ticket: string) =>
+    (await under().tickets.find(kind, ticket)) !== undefined;
+  const revoke = (correlationId: string, forSeconds = 60, events: CloudEvent[] = []) =>
+    under().tickets.revokeChain(correlationId, { forSeconds, events });
+  const isRevoked = (correlationId: string) => under().tickets.isChainRevoked(correlationId);
+  const sentOf = async (events: CloudEvent[]) => {
+    const mine = new Set(events.map(({ id }) => id));
+    return (await under().outbox()).filter(({ id }) => mine.has(id));
+  };
+  return { issue, redeem, refresh, refreshed, isLive, revoke, isRevoked, sentOf };
+}
+
+export function successorOf(redemption: Redemption): string {
+  if (redemption.outcome !== 'redeemed' && redemption.outcome !== 'repeated')
+    throw new Error(redemption.outcome);
+  if (redemption.successor === undefined) throw new Error('no successor');
+  return redemption.successor;
+}

@@ -1,0 +1,286 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { describe, expect, it } from '@jest/globals';
+import type { TicketKind } from '../src/index.ts';
+import { createChainSteps, onReplay, successorOf } from './chain-steps.ts';
+import type { TicketsUnderTest } from './tickets-contract.ts';
+
+type Parts = {
+  readonly under: () => TicketsUnderTest;
+  readonly event: (correlationId: string) => CloudEvent;
+};
+
+const kinds = [
+  'launch-token',
+  'launch-session',
+  'launch-identifier',
+  'authorization-code',
+  'refresh-token',
+] as const satisfies TicketKind[];
+
+/** What every implementation of `Tickets` keeps to where one ticket follows another: codes and refresh tokens. */
+export function describeChains({ under, event }: Parts): void {
+  const { issue, redeem, refresh, refreshed, isLive, revoke, isRevoked, sentOf } = createChainSteps(under);
+
+  describe('a refresh token', () => {
+    it('is rotated at every use, and each next one has the context and the chain of the first', async () => {
+      const first = await issue('refresh-token', { detail: { scope: 'openid launch' } });
+      let { ticket } = first;
+      const seen = new Set([ticket]);
+      for (let round = 0; round < 5; round += 1) {
+        const next = await refreshed(ticket);
+        expect(await under().tickets.find('refresh-token', ticket)).toBeUndefined();
+        expect(await under().tickets.find('refresh-token', next)).toEqual({
+          context: { user: 'ern:one' },
+          detail: { scope: 'openid' },
+          correlationId: first.correlationId,
+        });
+        seen.add((ticket = next));
+      }
+      expect(seen.size).toBe(6);
+    });
+
+    it('gives the same answer again within the window, and sends no event for it', async () => {
+      const { ticket, correlationId } = await issue('refresh-token', { detail: { scope: 'of the first' } });
+      const [first, again, replayed] = [event(correlationId), event(correlationId), event(correlationId)];
+      const redeemed = await refresh(ticket, { events: [first] });
+      const repeated = await refresh(ticket, { events: [again], onReplay: onReplay([replayed]) });
+      expect(redeemed).toEqual({
+        outcome: 'redeemed',
+        context: { user: 'ern:one' },
+        detail: { scope: 'of the first' },
+        correlationId,
+        successor: expect.any(String),
+      });
+      expect(repeated).toEqual({ ...redeemed, outcome: 'repeated' });
+      expect(await isRevoked(correlationId)).toBe(false);
+      expect(await sentOf([first, again, replayed])).toEqual([first]);
+      expect(await refresh(successorOf(repeated))).toMatchObject({ outcome: 'redeemed' });
+    });
+
+    it('gives the same answer within the window also when the successor was used, which lives on', async () => {
+      const { ticket } = await issue('refresh-token');
+      const second = await refreshed(ticket);
+      const third = await refreshed(second);
+      expect(await refresh(ticket)).toMatchObject({ outcome: 'repeated', successor: second });
+      expect(await refresh(second)).toMatchObject({ outcome: 'repeated', successor: third });
+      expect(await isLive('refresh-token', third)).toBe(true);
+    });
+
+    it('has one live successor after fifty simultaneous uses, the same for all', async () => {
+      const { ticket, correlationId } = await issue('refresh-token');
+      const events = Array.from({ length: 50 }, () => event(correlationId));
+      const all = await Promise.all(events.map((each) => refresh(ticket, { events: [each] })));
+      expect(all.filter(({ outcome }) => outcome === 'redeemed')).toHaveLength(1);
+      expect(all.filter(({ outcome }) => outcome === 'repeated')).toHaveLength(49);
+      const [successor, ...others] = new Set(all.map(successorOf));
+      expect(others).toEqual([]);
+      expect(await isLive('refresh-token', successor ?? '')).toBe(true);
+      expect(await isRevoked(correlationId)).toBe(false);
+      expect(await sentOf(events)).toHaveLength(1);
+    });
+
+    it('revokes the whole family when it comes again after the window', async () => {
+      const { ticket, correlationId } = await issue('refresh-token');
+      const live = await refreshed(ticket, { repeatableSeconds: 1 });
+      await under().pass(1.1);
+      expect(await isLive('refresh-token', live)).toBe(true);
+      const revoked = event(randomUUID());
+      expect(await refresh(ticket, { onReplay: onReplay([revoked]) })).toEqual({
+        outcome: 'used',
+        correlationId,
+      });
+      expect(await refresh(live)).toEqual({ outcome: 'unknown' });
+      expect(await isLive('refresh-token', live)).toBe(false);
+      expect(await isRevoked(correlationId)).toBe(true);
+      // Whoever replays knows only the request; the ticket knows the chain.
+      expect(await sentOf([revoked])).toEqual([{ ...revoked, correlationid: correlationId }]);
+    });
+
+    it('is used, not repeated, once its chain is revoked', async () => {
+      const { ticket, correlationId } = await issue('refresh-token');
+      await refresh(ticket);
+      await revoke(correlationId);
+      expect(await refresh(ticket)).toEqual({ outcome: 'used', correlationId });
+    });
+
+    it('is repeated only for whom proves what the first proved, and who asks for it', async () => {
+      const { ticket, correlationId } = await issue('refresh-token', { challenge: 'c' });
+      const successor = await refreshed(ticket, { proofs: ['c'] });
+      const { tickets } = under();
+      const used = { outcome: 'used', correlationId };
+      const asked = { kind: 'refresh-token', ttlSeconds: 60, isDerived: true } as const;
+      expect(await tickets.redeem('refresh-token', ticket, { proofs: ['c'], events: [] })).toEqual(used);
+      const request = { successor: asked, repeatableSeconds: 30, events: [] };
+      expect(await tickets.redeem('refresh-token', ticket, { ...request, proofs: ['d'] })).toEqual(used);
+      expect(await tickets.redeem('refresh-token', ticket, request)).toEqual(used);
+      const proven = await tickets.redeem('refresh-token', ticket, { ...request, proofs: ['c'] });
+      expect(proven).toMatchObject({ outcome: 'repeated', successor });
+    });
+
+    it('cannot be repeatable without a derived successor', async () => {
+      const { ticket } = await issue('refresh-token');
+      const drawn = { kind: 'refresh-token', ttlSeconds: 60 } as const;
+      for (const request of [{ successor: drawn }, { successor: { ...drawn, isDerived: false } }, {}]) {
+        await expect(redeem('refresh-token', ticket, { ...request, repeatableSeconds: 1 })).rejects.toThrow(
+          TypeError,
+        );
+      }
+      expect(await refresh(ticket)).toMatchObject({ outcome: 'redeemed' });
+    });
+  });
+
+  describe('a derived ticket', () => {
+    it('looks like a drawn one: 256 bits in the Base64URL alphabet, none of them fixed', async () => {
+      const drawn = await Promise.all(Array.from({ length: 100 }, () => issue('refresh-token')));
+      const derived = await Promise.all(drawn.map(({ ticket }) => refreshed(ticket)));
+      expect(new Set([...drawn.map(({ ticket }) => ticket), ...derived]).size).toBe(200);
+      const bits = derived.map((ticket) => {
+        expect(ticket).toMatch(/^[A-Za-z0-9_-]{43,64}$/);
+        expect(ticket).toHaveLength(drawn[0]?.ticket.length ?? 0);
+        return Buffer.from(ticket.slice(-43), 'base64url');
+      });
+      for (let bit = 0; bit < 256; bit += 1) {
+        const values = bits.map((bytes) => (bytes.readUInt8(bit >> 3) >> (bit & 7)) & 1);
+        expect(new Set(values).size).toBe(2);
+      }
+    });
+
+    it('is not its predecessor, nor a digest of it, which would need no key', async () => {
+      const { ticket } = await issue('refresh-token');
+      const successor = await refreshed(ticket);
+      const secret = ticket.slice(-43);
+      const texts = [ticket, secret, `refresh-token ${ticket}`, `refresh-token:${ticket}`];
+      const inputs = [...texts, ...texts.map((text) => Buffer.from(text, 'base64url'))];
+      for (const input of inputs) {
+        expect(successor).not.toContain(createHash('sha256').update(input).digest('base64url'));
+      }
+      expect(successor).not.toContain(secret);
+    });
+  });
+
+  describe('an authorization code', () => {
+    const codeAndTokens = async () => {
+      const { ticket: code, correlationId } = await issue('authorization-code', { challenge: 'c' });
+      const successor = { kind: 'refresh-token', ttlSeconds: 60 } as const;
+      const request = { proofs: ['c'], successor, onReplay: onReplay() };
+      const token = successorOf(await redeem('authorization-code', code, request));
+      return { code, correlationId, token, request };
+    };
+
+    it('is bound as the redemption of the launch identifier says, and stays as it was after a mismatch', async () => {
+      const { ticket, correlationId } = await issue('launch-identifier', { challenge: 'realm client' });
+      const successor = { kind: 'authorization-code', ttlSeconds: 60, challenge: 'pkce' } as const;
+      const code = successorOf(
+        await redeem('launch-identifier', ticket, { proofs: ['realm client'], successor }),
+      );
+      for (const proofs of [['realm client'], ['other'], []]) {
+        const redemption = await redeem('authorization-code', code, { proofs, onReplay: onReplay() });
+        expect(redemption).toEqual({ outcome: 'mismatch', correlationId });
+      }
+      expect(await isRevoked(correlationId)).toBe(false);
+      expect(await redeem('authorization-code', code, { proofs: ['pkce'] })).toMatchObject({
+        outcome: 'redeemed',
+        context: { user: 'ern:one' },
+        correlationId,
+      });
+    });
+
+    it('revokes what it gave when it is replayed, whatever the proof, and says so once', async () => {
+      for (const proofs of [['c'], ['wrong'], []]) {
+        const { code, correlationId, token, request } = await codeAndTokens();
+        const newest = await refreshed(token);
+        const events = [event(correlationId), event(correlationId)];
+        for (const each of events) {
+          const replay = { ...request, proofs, onReplay: onReplay([each]) };
+          expect(await redeem('authorization-code', code, replay)).toEqual({
+            outcome: 'used',
+            correlationId,
+          });
+        }
+        expect(await refresh(newest)).toEqual({ outcome: 'unknown' });
+        expect(await sentOf(events)).toEqual(events.slice(0, 1));
+      }
+    });
+
+    it('gives tokens that live on when it is replayed to somebody who revokes nothing', async () => {
+      const { code, correlationId, token } = await codeAndTokens();
+      expect(await redeem('authorization-code', code)).toEqual({ outcome: 'used', correlationId });
+      expect(await isRevoked(correlationId)).toBe(false);
+      expect(await isLive('refresh-token', token)).toBe(true);
+    });
+
+    it('gives tokens of which none is left when it is used fifty times at once', async () => {
+      const { ticket, correlationId } = await issue('authorization-code');
+      const successor = { kind: 'refresh-token', ttlSeconds: 60 } as const;
+      const all = await Promise.all(
+        Array.from({ length: 50 }, () =>
+          redeem('authorization-code', ticket, { successor, onReplay: onReplay() }),
+        ),
+      );
+      expect(all.filter(({ outcome }) => outcome === 'used')).toHaveLength(49);
+      const given = all.filter(({ outcome }) => outcome === 'redeemed').map(successorOf);
+      expect(given).toHaveLength(1);
+      expect(await isLive('refresh-token', given[0] ?? '')).toBe(false);
+      expect(await isRevoked(correlationId)).toBe(true);
+    });
+  });
+
+  describe('a chain', () => {
+    it('is revoked by hand: its tickets of every kind are unknown, one that was used stays used', async () => {
+      const { ticket: used, correlationId } = await issue('launch-identifier');
+      await redeem('launch-identifier', used);
+      const live = await Promise.all(kinds.map((kind) => issue(kind, { correlationId, challenge: 'c' })));
+      expect(await isRevoked(correlationId)).toBe(false);
+      await revoke(correlationId);
+      expect(await isRevoked(correlationId)).toBe(true);
+      for (const [at, kind] of kinds.entries()) {
+        const ticket = live[at]?.ticket ?? '';
+        expect(await under().tickets.find(kind, ticket, { extendSeconds: 60 })).toBeUndefined();
+        expect(await redeem(kind, ticket, { proofs: ['c'] })).toEqual({ outcome: 'unknown' });
+        // As for one that never was: nothing tells whether the proof would have fitted.
+        expect(await redeem(kind, ticket)).toEqual({ outcome: 'unknown' });
+      }
+      expect(await redeem('launch-identifier', used)).toEqual({ outcome: 'used', correlationId });
+    });
+
+    it('is revoked once: its events are sent the first time, under its own correlation id', async () => {
+      const { correlationId } = await issue('refresh-token');
+      const [first, second] = [event(randomUUID()), event(correlationId)];
+      await revoke(correlationId, 60, [first]);
+      await revoke(correlationId, 60, [second]);
+      expect(await sentOf([first, second])).toEqual([{ ...first, correlationid: correlationId }]);
+    });
+
+    it('lets no ticket live that is issued while it is being revoked', async () => {
+      const { ticket, correlationId } = await issue('refresh-token');
+      const [redemption, later] = await Promise.all([
+        refresh(ticket),
+        issue('refresh-token', { correlationId }),
+        revoke(correlationId),
+      ]);
+      const given = 'successor' in redemption ? redemption.successor : undefined;
+      for (const each of [ticket, given ?? '', later.ticket]) {
+        expect(await isLive('refresh-token', each)).toBe(false);
+      }
+    });
+
+    it('is left alone when another one is revoked', async () => {
+      const [one, other] = [await issue('refresh-token'), await issue('refresh-token')];
+      await revoke(one.correlationId);
+      await refresh(one.ticket);
+      expect(await isRevoked(other.correlationId)).toBe(false);
+      expect(await refresh(other.ticket)).toMatchObject({ outcome: 'redeemed' });
+    });
+
+    it('stays revoked for the longest time that was asked, and is forgotten then', async () => {
+      const [one, other] = [randomUUID(), randomUUID()];
+      await revoke(one, 60);
+      await revoke(one, 1);
+      await revoke(other, 1);
+      await under().pass(1.1);
+      expect(await isRevoked(one)).toBe(true);
+      expect(await isRevoked(other)).toBe(false);
+    });
+  });
+}

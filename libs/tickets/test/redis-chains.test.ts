@@ -1,0 +1,238 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createSealer } from '@clinical-launch/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import {
+  connectRedis,
+  type RedeemRequest,
+  type Redemption,
+  type RedisClient,
+  RedisOutbox,
+  RedisTickets,
+  type Tickets,
+} from '../src/index.ts';
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+import { type RedisServer, startRedisServer, until } from './redis-server.ts';
+import { anEvent, anIssue, aPrefix, createTickets } from './ticket-fixtures.ts';
+
+const successor = { kind: 'refresh-token', ttlSeconds: 60, isDerived: true } as const;
+
+/** As the token endpoint refreshes. */
+const refresh = (tickets: Tickets, ticket: string, changes: Partial<RedeemRequest> = {}) =>
+  tickets.redeem('refresh-token', ticket, {
+    successor,
+    repeatableSeconds: 30,
+    onReplay: { revokeForSeconds: 60, events: [anEvent()] },
+    events: [anEvent()],
+    ...changes,
+  });
+
+async function issueToken(tickets: Tickets, correlationId: string = randomUUID()): Promise<string> {
+  const issued = await tickets.issue('refresh-token', anIssue({ correlationId }));
+  if (issued.outcome !== 'issued') throw new Error(issued.outcome);
+  return issued.ticket;
+}
+
+const successorOf = (redemption: Redemption): string =>
+  ('successor' in redemption ? redemption.successor : undefined) ?? redemption.outcome;
+
+let server: RedisServer;
+let redis: RedisClient;
+beforeAll(async () => {
+  server = await startRedisServer();
+  redis = await connectRedis(server.url);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+describe('a chain in Redis', () => {
+  it('is with all its keys and events in the one shard of its correlation id', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    const correlationId = randomUUID();
+    const events = [anEvent()];
+    const tokens = await Promise.all([1, 2, 3].map(() => issueToken(tickets, correlationId)));
+    await refresh(tickets, tokens[0] ?? '');
+    await tickets.revokeChain(correlationId, { forSeconds: 60, events });
+    const shards = (await redis.keys(`${prefix}*`)).map((key) => key.slice(prefix.length).slice(0, 5));
+    expect(shards.length).toBeGreaterThan(8);
+    expect(new Set(shards).size).toBe(1);
+    expect(shards[0]).toBe(`{s${tokens[0]?.slice(0, 2)}}`);
+  });
+
+  it('leaves nothing that does not expire, and what may be repeated for the window alone', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    const token = await issueToken(tickets);
+    await refresh(tickets, token, { repeatableSeconds: 5 });
+    await refresh(tickets, token);
+    await tickets.revokeChain(randomUUID(), { forSeconds: 60, events: [anEvent()] });
+    const keys = await redis.keys(`${prefix}*`);
+    const repeatable = keys.filter((key) => key.includes(':repeatable:'));
+    expect(repeatable).toHaveLength(1);
+    expect(await redis.pttl(repeatable[0] ?? '')).toBeLessThanOrEqual(5000);
+    for (const key of keys) {
+      const isKept = /:(?:outbox|committed|history)$/.test(key);
+      expect({ key, expires: (await redis.pttl(key)) > 0 }).toEqual({ key, expires: !isKept });
+    }
+  });
+
+  it('makes one round trip for each refresh, repeat, replay, revocation, question and look', async () => {
+    const tickets = createTickets(redis, aPrefix());
+    const act = async () => {
+      const correlationId = randomUUID();
+      const token = await issueToken(tickets, correlationId);
+      const next = successorOf(await refresh(tickets, token));
+      expect(await refresh(tickets, token)).toMatchObject({ outcome: 'repeated' });
+      expect(await tickets.find('refresh-token', next)).toBeDefined();
+      const onReplay = { revokeForSeconds: 60, events: [anEvent()] };
+      const replay = await tickets.redeem('refresh-token', token, { onReplay, events: [] });
+      expect(replay).toMatchObject({ outcome: 'used' });
+      await tickets.revokeChain(correlationId, { forSeconds: 60, events: [anEvent()] });
+      expect(await tickets.isChainRevoked(correlationId)).toBe(true);
+    };
+    await act();
+
+    const watcher = await connectRedis(server.url);
+    if (!('monitor' in watcher)) throw new Error('one Redis was asked for');
+    const monitor = await watcher.monitor();
+    const asked: string[] = [];
+    monitor.on('monitor', (_time: string, [command = '', text]: string[], source: string) => {
+      if (source !== 'lua') asked.push(command === 'echo' ? `echo ${text}` : command);
+    });
+    await act();
+    await redis.echo('end');
+    await until(async () => asked.includes('echo end'));
+    monitor.disconnect();
+    watcher.disconnect();
+    expect(asked).toEqual([...Array<string>(7).fill('evalsha'), 'echo end']);
+  });
+
+  it('contains no ticket, drawn or derived, neither in memory nor on disk', async () => {
+    const tickets = createTickets(redis, aPrefix());
+    const first = await issueToken(tickets);
+    const second = successorOf(await refresh(tickets, first));
+    const third = successorOf(await refresh(tickets, second));
+    expect(await refresh(tickets, second)).toMatchObject({ outcome: 'repeated', successor: third });
+    // Every change that was ever made, as the append-only file has it.
+    const directory = join(server.directory, 'appendonlydir');
+    const files = (await readdir(directory)).map((name) => readFile(join(directory, name), 'latin1'));
+    const written = (await Promise.all(files)).join('\n');
+    expect(written).toContain(':repeatable:refresh-token:');
+    for (const secret of [first, second, third]) {
+      expect(secret).toHaveLength(45);
+      expect(written.includes(secret.slice(2))).toBe(false);
+    }
+  });
+});
+
+describe('a derived ticket in Redis', () => {
+  const older = { id: 'older', key: randomBytes(32) };
+  const newer = { id: 'newer', key: randomBytes(32) };
+  const withKeys = (keys: Parameters<typeof createSealer>[0], prefix: string) =>
+    new RedisTickets({ redis, sealer: createSealer(keys), prefix });
+
+  it('is another one under another key', async () => {
+    const [onePrefix, otherPrefix] = [aPrefix(), aPrefix()];
+    const one = withKeys([older], onePrefix);
+    const other = withKeys([newer, older], otherPrefix);
+    const token = await issueToken(one);
+    const [key = ''] = await redis.keys(`${onePrefix}*:ticket:*`);
+    await redis.copy(key, key.replace(onePrefix, otherPrefix));
+    const successors = [await refresh(one, token), await refresh(other, token)];
+    expect(successors.map(({ outcome }) => outcome)).toEqual(['redeemed', 'redeemed']);
+    expect(new Set(successors.map(successorOf)).size).toBe(2);
+  });
+
+  it('is the same again when the keys were rolled in between', async () => {
+    const prefix = aPrefix();
+    const [before, after] = [withKeys([older], prefix), withKeys([newer, older], prefix)];
+    const token = await issueToken(before);
+    const next = successorOf(await refresh(before, token));
+    expect(await refresh(after, token)).toMatchObject({ outcome: 'repeated', successor: next });
+    const last = successorOf(await refresh(after, next));
+    expect(await after.find('refresh-token', last)).toBeDefined();
+  });
+});
+
+describe('a reply that is lost, in a chain', () => {
+  let proxy: CuttingProxy;
+  let cut: RedisClient;
+  beforeAll(async () => {
+    proxy = await startCuttingProxy(server.port);
+    cut = await connectRedis(`redis://127.0.0.1:${proxy.port}`);
+  });
+  afterAll(async () => {
+    cut.disconnect();
+    await proxy.stop();
+  });
+
+  it('makes no replay of the request that was the winner', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(cut, prefix);
+    for (let round = 0; round < 10; round += 1) {
+      const correlationId = randomUUID();
+      const token = await issueToken(tickets, correlationId);
+      proxy.cut(1);
+      const redemption = await refresh(tickets, token);
+      expect(redemption).toMatchObject({ outcome: 'redeemed' });
+      expect(await tickets.isChainRevoked(correlationId)).toBe(false);
+      expect(await tickets.find('refresh-token', successorOf(redemption))).toBeDefined();
+    }
+    expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(10);
+  });
+
+  it('appends the events of a replay and of a revocation once', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(cut, prefix);
+    const outbox = new RedisOutbox({ redis, prefix });
+    const token = await issueToken(tickets);
+    await refresh(tickets, token, { events: [] });
+    proxy.cut(1);
+    const onReplay = { revokeForSeconds: 60, events: [anEvent()] };
+    expect(await tickets.redeem('refresh-token', token, { onReplay, events: [] })).toMatchObject({
+      outcome: 'used',
+    });
+    expect(await outbox.committed()).toBe(1);
+    const cutsBefore = proxy.cuts;
+    proxy.cut(1);
+    await tickets.revokeChain(randomUUID(), { forSeconds: 60, events: [anEvent()] });
+    expect(proxy.cuts - cutsBefore).toBe(1);
+    expect(await outbox.committed()).toBe(2);
+  });
+
+  it('leaves a repetition a repetition, also when the window closes before it is asked again', async () => {
+    const prefix = aPrefix();
+    const correlationId = randomUUID();
+    const tickets = createTickets(redis, prefix);
+    const token = await issueToken(tickets, correlationId);
+    const next = successorOf(await refresh(tickets, token, { repeatableSeconds: 0.5 }));
+    const hasClosed = async () => (await redis.keys(`${prefix}*:repeatable:*`)).length === 0;
+    const repeated = await refresh(createTickets(losingOneReply(redis, hasClosed), prefix), token);
+    expect(repeated).toMatchObject({ outcome: 'repeated', successor: next });
+    expect(await tickets.isChainRevoked(correlationId)).toBe(false);
+    expect(await refresh(tickets, token)).toEqual({ outcome: 'used', correlationId });
+    expect(await tickets.isChainRevoked(correlationId)).toBe(true);
+  });
+});
+
+/** The client, whose first script runs, and whose first reply is lost not before the world has become so. */
+function losingOneReply(client: RedisClient, hasBecome: () => Promise<boolean>): RedisClient {
+  let isLost = false;
+  return new Proxy(client, {
+    get(target, name) {
+      if (name !== 'evalsha') return Reflect.get(target, name);
+      return async (...args: Parameters<Redis['evalsha']>) => {
+        const reply: unknown = await target.evalsha(...args);
+        if (isLost) return reply;
+        isLost = true;
+        await until(hasBecome);
+        throw new Error('Connection is closed.');
+      };
+    },
+  });
+}
