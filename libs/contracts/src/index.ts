@@ -1,3 +1,4 @@
+export * from './desktop-context.ts';
 export * from './events/catalogue.ts';
 export * from './events/cloud-event.ts';
 export * from './fhir/service-request-reader.ts';

@@ -42,6 +42,48 @@ const client = Type.Object(
   { additionalProperties: false },
 );
 
+/**
+ * Scheme and a host or a path: `https://partner.example/launch`, `partnerapp://auth`, `com.example.app:/auth`,
+ * `http://127.0.0.1/callback`. In printable ASCII, since it is written into a header as it is.
+ */
+const partnerAddress = Type.String({
+  pattern: '^(?!(javascript|data|vbscript|file|blob|about):)[a-z][a-z0-9+.-]*:/[!"$-~]+$',
+  description: 'must be an absolute address without a fragment',
+});
+
+/** A partner application of the desktop launch: a public client (RFC 6749 section 2.1), known by its PKCE verifier. */
+const partner = Type.Object(
+  {
+    clientId: Type.String({ pattern: '^[A-Za-z0-9._~-]{1,200}$', description: 'must be a plain client id' }),
+    name: Type.String({ minLength: 1 }),
+    /** `strict`: every field that the specification requires; `standard`: what off-the-shelf OAuth clients send. */
+    profile: Type.Optional(Type.Enum(['strict', 'standard'])),
+    /** Compared exactly; of `http://127.0.0.1` and `http://[::1]` any port fits (RFC 8252 section 7.3). */
+    redirectUris: Type.Array(partnerAddress, { minItems: 1 }),
+    launchUrl: partnerAddress,
+    /** What it may ask for: `openid`, `profile`, `email`, `offline_access`, `launch`, and the realm's API scopes. */
+    scopes: Type.Array(
+      Type.String({ pattern: '^[!#-\\[\\]-~]+$', description: 'must be an OAuth scope token' }),
+    ),
+    requestsPerSecond: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  { additionalProperties: false },
+);
+
+/** What makes a realm one of the desktop launch; lifetimes in seconds. */
+const desktop = Type.Object(
+  {
+    launchIdentifierSeconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 3600 })),
+    authorizationCodeSeconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 600 })),
+    /** Idle time: each refresh begins it anew. */
+    refreshTokenSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 2_592_000 })),
+    /** Whether the redirect carries `iss` (RFC 9207). */
+    sendsIssuer: Type.Optional(Type.Boolean()),
+    partners: Type.Array(partner),
+  },
+  { additionalProperties: false },
+);
+
 const signingAlgorithm = Type.Enum(['RS256', 'ES256', 'EdDSA']);
 
 const realm = Type.Object(
@@ -54,6 +96,7 @@ const realm = Type.Object(
     signingAlgorithm: Type.Optional(signingAlgorithm),
     accessTokenSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 86_400 })),
     clients: Type.Array(client),
+    desktop: Type.Optional(desktop),
   },
   { additionalProperties: false },
 );
@@ -89,6 +132,8 @@ export const registrySchema = Type.Object(
 
 export type Registry = Static<typeof registrySchema>;
 export type Realm = Static<typeof realm>;
+export type DesktopRealm = Static<typeof desktop>;
+export type RegisteredPartner = Static<typeof partner>;
 export type RegisteredClient = Static<typeof client>;
 export type TrustedIssuer = Static<typeof trustedIssuer>;
 export type LaunchPolicy = {
@@ -115,9 +160,16 @@ function repetitionsIn(candidate: unknown): Fault[] {
   const issuers = entriesOf(candidate, 'trustedIssuers');
   const clientsOf = (path: string) => (owner: unknown, index: number) =>
     repeated(entriesOf(owner, 'clients'), `${path}[${index}].clients`, 'clientId');
+  const partnersOf = (realm: unknown, index: number) =>
+    repeated(
+      entriesOf(memberOf(realm, 'desktop'), 'partners'),
+      `realms[${index}].desktop.partners`,
+      'clientId',
+    );
   return [
     ...repeated(realms, 'realms', 'realm'),
     ...realms.flatMap(clientsOf('realms')),
+    ...realms.flatMap(partnersOf),
     ...repeated(issuers, 'trustedIssuers', 'issuer'),
     ...issuers.flatMap(clientsOf('trustedIssuers')),
   ];

@@ -21,6 +21,37 @@ const examples: { readonly [Type in EventType]: EventData<Type> } = {
     expiresInSeconds: 3600,
   },
   'access.token.refused.v1': { ...refusal, realm: 'demo' },
+  'access.introspected.v1': {
+    realm: 'demo/desktop',
+    issuer: 'https://issuer.example',
+    clientId: 'resource-server',
+    isActive: true,
+  },
+  'desktop.launch.issued.v1': {
+    realm: 'demo/desktop',
+    clientId: 'partner',
+    issuer: 'https://issuer.example',
+    hostClientId: 'host',
+    opens: 'service',
+    ttlSeconds: 300,
+  },
+  'desktop.launch.refused.v1': {
+    ...refusal,
+    realm: 'demo/desktop',
+    step: 'launches',
+    hostClientId: 'host',
+    paths: ['patient.dob'],
+  },
+  'desktop.code.issued.v1': { realm: 'demo/desktop', clientId: 'partner', ttlSeconds: 60 },
+  'desktop.tokens.issued.v1': {
+    realm: 'demo/desktop',
+    clientId: 'partner',
+    grant: 'refresh_token',
+    tokenId: guid,
+    scope: 'openid launch',
+    expiresInSeconds: 3600,
+  },
+  'desktop.chain.revoked.v1': { realm: 'demo/desktop', reason: 'code_replayed' },
   'launch.url.issued.v1': {
     issuer: 'https://issuer.example',
     clientId: 'pms',
@@ -42,6 +73,13 @@ const examples: { readonly [Type in EventType]: EventData<Type> } = {
   'order.document.rendered.v1': { orderGuid: guid, messageId: guid },
   'order.document.returned.v1': { orderGuid: guid, messageId: guid, by: 'notepad' },
   'audit.searched.v1': { clientId: 'audit', searchedId: guid },
+  'resource.read.v1': {
+    issuer: 'https://issuer.example',
+    clientId: 'partner',
+    tokenId: guid,
+    resource: 'patient',
+  },
+  'resource.refused.v1': { ...refusal, resource: 'me' },
 };
 const types = Object.keys(eventCatalogue) as EventType[];
 

@@ -11,6 +11,14 @@ const aClient = (changes: object = {}) => ({
   ...changes,
 });
 const aRealm = (changes: object = {}) => ({ realm: 'demo', clients: [aClient()], ...changes });
+const aPartner = (changes: object = {}) => ({
+  clientId: 'partner',
+  name: 'A partner application',
+  redirectUris: ['https://partner.example/auth?tenant=7'],
+  launchUrl: 'partnerapp://launch',
+  scopes: ['openid', 'launch'],
+  ...changes,
+});
 const anIssuer = (changes: object = {}) => ({
   issuer: 'https://login.example/tenant',
   clients: [{ clientId: 'pms' }],
@@ -103,6 +111,11 @@ describe('a registry', () => {
   it.each([
     ['a realm', { realms: [aRealm(), aRealm()] }, 'realms[1]'],
     ['a client', { realms: [aRealm({ clients: [aClient(), aClient()] })] }, 'realms[0].clients[1]'],
+    [
+      'a partner',
+      { realms: [aRealm({ desktop: { partners: [aPartner(), aPartner()] } })] },
+      'realms[0].desktop.partners[1]',
+    ],
     ['an issuer', { realms: [], trustedIssuers: [anIssuer(), anIssuer()] }, 'trustedIssuers[1]'],
     [
       "an issuer's client",
@@ -114,6 +127,33 @@ describe('a registry', () => {
     ],
   ])('registers %s once', (_what, registry, path) => {
     expect(refusalOf(registry)).toEqual([`${path} is registered twice`]);
+  });
+
+  it.each(['https://p.example', 'p:/auth', 'com.example.app://auth', 'http://127.0.0.1/callback'])(
+    'takes %s as the address of a partner',
+    (address) => {
+      const partners = [aPartner({ launchUrl: address, redirectUris: [address] })];
+      expect(() => parseRegistry({ realms: [aRealm({ desktop: { partners } })] })).not.toThrow();
+    },
+  );
+
+  it.each([
+    'partner',
+    '//p.example',
+    'mailto:p',
+    'HTTPS://p.example',
+    'https://p.example/#part',
+    'https://p.example/a b',
+    'https://p.example/é',
+    'https://p.example/\r\nX: y',
+    'javascript://p.example',
+    'data:/text',
+    'file:///etc/passwd',
+  ])('does not take %j as the address of a partner', (address) => {
+    const partners = [aPartner({ launchUrl: address })];
+    expect(refusalOf({ realms: [aRealm({ desktop: { partners } })] })).toEqual([
+      'realms[0].desktop.partners[0].launchUrl must be an absolute address without a fragment',
+    ]);
   });
 
   it('has two secrets of a client at most', () => {

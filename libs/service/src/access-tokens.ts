@@ -23,6 +23,8 @@ export type Caller = {
   readonly clientId: string;
   readonly rights: ReadonlySet<string>;
   readonly policy: LaunchPolicy;
+  /** Everything that the token says, for who needs more than the rights. Verified; of whatever form they came. */
+  readonly claims: Readonly<Record<string, unknown>>;
 };
 
 export type AccessTokenVerifier = {
@@ -72,9 +74,10 @@ export function createAccessTokenVerifier({
 }
 
 function bearerToken(authorization: string | undefined): string {
-  const [, token] =
-    /^Bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(authorization ?? '') ?? [];
-  if (token === undefined) throw invalidToken('there is no Bearer token');
+  // RFC 6750 section 3.1: who sent nothing is told no error code, only how to authenticate.
+  if (authorization === undefined) throw invalidToken('there is no Bearer token', { challenge: 'Bearer' });
+  const [, token] = /^Bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(authorization) ?? [];
+  if (token === undefined) throw invalidToken('the Authorization header has no Bearer token');
   return token;
 }
 
@@ -111,7 +114,9 @@ async function verifySignature(
       throw invalidToken('the token is from the future');
     return payload;
   } catch (error) {
-    throw error instanceof errors.JOSEError ? invalidToken('the token is not valid', error) : error;
+    throw error instanceof errors.JOSEError
+      ? invalidToken('the token is not valid', { cause: error })
+      : error;
   }
 }
 
@@ -158,7 +163,8 @@ function callerOf(claims: JWTPayload, { issuer, rightClaims, clients }: IssuerPo
   if (typeof clientId !== 'string') throw invalidToken('the token names no client');
   const policy = clients === undefined ? {} : clients.get(clientId);
   if (policy === undefined) throw invalidToken('the client is not registered here');
-  return { issuer, clientId, policy, rights: new Set(rightClaims.flatMap((name) => wordsOf(claims[name]))) };
+  const rights = new Set(rightClaims.flatMap((name) => wordsOf(claims[name])));
+  return { issuer, clientId, policy, rights, claims };
 }
 
 function wordsOf(claim: unknown): string[] {
@@ -166,13 +172,18 @@ function wordsOf(claim: unknown): string[] {
   return Array.isArray(claim) ? claim.filter((word) => typeof word === 'string') : [];
 }
 
-/** RFC 6750 section 3 */
-function invalidToken(reason: string, cause?: unknown): ServiceError {
+type InvalidTokenOptions = { readonly challenge?: string; readonly cause?: unknown };
+
+/** The 401 of a token that is not accepted (RFC 6750 section 3). */
+export function invalidToken(
+  reason: string,
+  { challenge = 'Bearer error="invalid_token"', cause }: InvalidTokenOptions = {},
+): ServiceError {
   return new ServiceError({
     status: 401,
     code: 'invalid_token',
     message: `Not authorised: ${reason}`,
-    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+    headers: { 'WWW-Authenticate': challenge },
     cause,
   });
 }

@@ -100,7 +100,7 @@ function operationOutcome(error: ServiceError, call: Call) {
   };
 }
 
-/** RFC 6749 section 5.2 errors, with `correlation_id`. */
+/** RFC 6749 section 5.2 errors, with `correlation_id`, and `errors` where a JSON body has faults. */
 export const oauthDialect: ErrorDialect = (error, { response, call }) => {
   response
     .set('Pragma', 'no-cache')
@@ -110,6 +110,7 @@ export const oauthDialect: ErrorDialect = (error, { response, call }) => {
         error: error.code,
         error_description: error.message,
         correlation_id: call.correlationId,
+        ...(error.faults.length === 0 ? {} : { errors: error.faults }),
       }),
     );
 };

@@ -2,6 +2,7 @@ export * from './access-tokens.ts';
 export * from './body.ts';
 export * from './call.ts';
 export * from './clock.ts';
+export * from './cross-origin.ts';
 export * from './environment.ts';
 export * from './errors.ts';
 export * from './issuer-policies.ts';

@@ -1,7 +1,7 @@
-import type { Registry } from '@clinical-launch/contracts';
+import type { LaunchPolicy, Registry } from '@clinical-launch/contracts';
 import type { IssuerPolicy } from './access-tokens.ts';
 
-type IssuerPoliciesOptions = {
+export type IssuerPoliciesOptions = {
   readonly publicUrl: string;
   /** Where the identity provider answers within the deployment: the address that the edge maps to `/idp`. */
   readonly identityProviderUrl: string;
@@ -16,21 +16,13 @@ export function issuerOf(publicUrl: string, realm: string): string {
   return `${publicUrl}/idp/${realm}/v2.0`;
 }
 
-/** The terms on which access tokens are accepted: of every realm of ours, and of everyone whom the registry trusts. */
+/** The terms on which access tokens of clients are accepted: of every realm of ours, and of everyone whom the registry trusts. */
 export function issuerPolicies(registry: Registry, options: IssuerPoliciesOptions): IssuerPolicy[] {
-  const { publicUrl, identityProviderUrl, audience } = options;
-  const ours = registry.realms.map(({ realm, clients }) => ({
-    issuer: issuerOf(publicUrl, realm),
-    audiences: [audience],
-    jwksUri: `${identityProviderUrl}/${realm}/discovery/v2.0/keys`,
-    rightClaims: anyClaim,
-    requiresAccessTokenType: true,
-    clients: new Map(clients.map((client) => [client.clientId, client])),
-  }));
+  const ours = registry.realms.map(({ realm, clients }) => policyOfRealm(realm, clients, options));
   const others = (registry.trustedIssuers ?? []).map(
     ({ issuer, jwksUri, audiences, rightClaims, clients }) => ({
       issuer,
-      audiences: audiences ?? [audience],
+      audiences: audiences ?? [options.audience],
       ...(jwksUri === undefined ? {} : { jwksUri }),
       rightClaims: rightClaims ?? anyClaim,
       requiresAccessTokenType: false,
@@ -38,4 +30,29 @@ export function issuerPolicies(registry: Registry, options: IssuerPoliciesOption
     }),
   );
   return [...ours, ...others];
+}
+
+/**
+ * The terms on which the access tokens of a desktop launch are accepted: of our desktop realms and their partners
+ * alone. Such a token speaks for a user, so no other API takes it, and none of a client is taken in its place.
+ */
+export function desktopIssuerPolicies(registry: Registry, options: IssuerPoliciesOptions): IssuerPolicy[] {
+  return registry.realms.flatMap(({ realm, desktop }) =>
+    desktop === undefined ? [] : [policyOfRealm(realm, desktop.partners, options)],
+  );
+}
+
+function policyOfRealm(
+  realm: string,
+  callers: readonly (LaunchPolicy & { readonly clientId: string })[],
+  { publicUrl, identityProviderUrl, audience }: IssuerPoliciesOptions,
+): IssuerPolicy {
+  return {
+    issuer: issuerOf(publicUrl, realm),
+    audiences: [audience],
+    jwksUri: `${identityProviderUrl}/${realm}/discovery/v2.0/keys`,
+    rightClaims: anyClaim,
+    requiresAccessTokenType: true,
+    clients: new Map(callers.map((caller) => [caller.clientId, caller])),
+  };
 }

@@ -5,6 +5,8 @@ export type PagePolicy = {
   readonly frameAncestors?: readonly string[];
   /** Hashes of inline scripts, as CSP writes them: `'sha256-...'`. */
   readonly scriptHashes?: readonly string[];
+  /** Origins that its forms may lead to, beside its own; redirects count. */
+  readonly formActions?: readonly string[];
 };
 
 /**
@@ -14,6 +16,7 @@ export type PagePolicy = {
 export function pageHeaders({
   frameAncestors = [],
   scriptHashes = [],
+  formActions = [],
 }: PagePolicy = {}): Record<string, string> {
   const ancestors = frameAncestors.length === 0 ? "'none'" : frameAncestors.join(' ');
   const policy = [
@@ -25,7 +28,7 @@ export function pageHeaders({
     "connect-src 'self'",
     "manifest-src 'self'",
     "frame-src 'self'",
-    "form-action 'self'",
+    `form-action 'self' ${formActions.join(' ')}`.trim(),
     "base-uri 'none'",
     `frame-ancestors ${ancestors}`,
   ];

@@ -1,11 +1,107 @@
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { parseRegistry, type Registry } from '@clinical-launch/contracts';
+
+/** Where the registry comes from; it may be another one at each look. */
+export type RegistrySource = { readonly current: () => Registry };
+
+/** A registry that stays as it is. */
+export function fixedRegistry(registry: Registry): RegistrySource {
+  return { current: () => registry };
+}
+
+/** What is made of a registry, made again only when the source has another one. */
+export function followRegistry<Made>(source: RegistrySource, make: (registry: Registry) => Made): () => Made {
+  let from = source.current();
+  let made = make(from);
+  return () => {
+    const registry = source.current();
+    if (registry !== from) {
+      made = make(registry);
+      from = registry;
+    }
+    return made;
+  };
+}
 
 /**
  * Reads the registry file: JSON, in which `${PUBLIC_URL}` stands for the platform's own address.
  * @throws TypeError that lists every fault by its path, or says that the file cannot be read.
  */
 export function readRegistryFile(path: string | URL, { publicUrl }: { publicUrl: string }): Registry {
-  const text = readFileSync(path, 'utf8').replaceAll('${PUBLIC_URL}', publicUrl);
-  return parseRegistry(JSON.parse(text));
+  return readRegistryText(readFileSync(path, 'utf8'), publicUrl);
+}
+
+function readRegistryText(text: string, publicUrl: string): Registry {
+  return parseRegistry(JSON.parse(text.replaceAll('${PUBLIC_URL}', publicUrl)));
+}
+
+type WatchOptions = {
+  readonly publicUrl: string;
+  /** Refuses a registry that is well formed and may not be used here. @throws Error that says why */
+  readonly check?: (registry: Registry) => void;
+  /** Told of each registry that took effect after the first. */
+  readonly onChange: (registry: Registry) => void;
+  /** Told once of each content that cannot be used; the registry before it goes on. */
+  readonly onFault: (error: unknown) => void;
+  readonly everyMs?: number;
+};
+
+export type WatchedRegistry = RegistrySource & { stop(): void };
+
+/**
+ * Reads the registry file and follows it from then on: a new content takes effect when it can be used and was seen
+ * twice, so that a file which is being written is not read half. The content is compared and not the file's times, which
+ * mounted and copied files keep.
+ * @throws TypeError when the first content cannot be used.
+ */
+export function watchRegistryFile(
+  path: string | URL,
+  { publicUrl, check, onChange, onFault, everyMs = 2000 }: WatchOptions,
+): WatchedRegistry {
+  const read = (text: string) => {
+    const registry = readRegistryText(text, publicUrl);
+    check?.(registry);
+    return registry;
+  };
+  let judged = readFileSync(path, 'utf8');
+  let current = read(judged);
+  let seen = judged;
+  let isStopped = false;
+  let timer: NodeJS.Timeout;
+
+  const judge = (text: string) => {
+    judged = text;
+    try {
+      current = read(text);
+    } catch (error) {
+      return onFault(error);
+    }
+    onChange(current);
+  };
+  const look = async () => {
+    const text = await readFile(path, 'utf8').catch((error: unknown) => error);
+    if (isStopped) return;
+    // A file that is gone is told as often as one that is faulty: once.
+    const now = typeof text === 'string' ? text : String(text);
+    if (now !== judged && now === seen) {
+      if (typeof text === 'string') judge(text);
+      else {
+        judged = now;
+        onFault(text);
+      }
+    }
+    seen = now;
+  };
+  const lookLater = () => {
+    timer = setTimeout(() => void look().finally(() => isStopped || lookLater()), everyMs).unref();
+  };
+  lookLater();
+  return {
+    current: () => current,
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
 }

@@ -2,7 +2,7 @@ import type { Registry } from '@clinical-launch/contracts';
 import { Type } from 'typebox';
 import type { IssuerPolicy } from './access-tokens.ts';
 import { ConfigurationError, type Environment, readEnvironment } from './environment.ts';
-import { issuerPolicies } from './issuer-policies.ts';
+import { type IssuerPoliciesOptions, issuerPolicies } from './issuer-policies.ts';
 import { readRegistryFile } from './registry-file.ts';
 
 const environmentSchema = Type.Object({
@@ -19,7 +19,13 @@ const environmentSchema = Type.Object({
   }),
 });
 
-export type Trust = { readonly registry: Registry; readonly issuers: readonly IssuerPolicy[] };
+export type Trust = {
+  readonly registry: Registry;
+  readonly issuers: readonly IssuerPolicy[];
+  /** What these were read from and made with, for whoever follows the changes of the file. */
+  readonly registryFile: string;
+  readonly options: IssuerPoliciesOptions;
+};
 
 /**
  * Reads the registry, and from it whose access tokens are accepted.
@@ -28,13 +34,16 @@ export type Trust = { readonly registry: Registry; readonly issuers: readonly Is
 export function readTrust(environment: Environment): Trust {
   const read = readEnvironment(environmentSchema, environment);
   const registry = readRegistry(read.REGISTRY_FILE, read.PUBLIC_URL);
+  const options = {
+    publicUrl: read.PUBLIC_URL,
+    identityProviderUrl: read.IDENTITY_PROVIDER_URL,
+    audience: read.AUDIENCE,
+  };
   return {
     registry,
-    issuers: issuerPolicies(registry, {
-      publicUrl: read.PUBLIC_URL,
-      identityProviderUrl: read.IDENTITY_PROVIDER_URL,
-      audience: read.AUDIENCE,
-    }),
+    issuers: issuerPolicies(registry, options),
+    registryFile: read.REGISTRY_FILE,
+    options,
   };
 }
 

@@ -53,6 +53,14 @@ function addOauthRoutes(router: Router): void {
   router.get('/broken', () => {
     throw defect();
   });
+  router.get('/faulty', () => {
+    throw new ServiceError({
+      status: 400,
+      code: 'invalid_request',
+      message: 'Mend it and send it again',
+      faults: [{ path: 'name[0]', message: 'is required' }],
+    });
+  });
   router.use(errorEdge({ dialect: oauthDialect }));
 }
 
@@ -167,6 +175,16 @@ describe('a refusal in OAuth (RFC 6749 section 5.2)', () => {
       error: 'invalid_client',
       error_description: 'The client is not known',
       correlation_id: guid,
+    });
+  });
+
+  it('names the faults of a JSON body, by their paths', async () => {
+    const { guid, text } = await get('/oauth/faulty');
+    expect(JSON.parse(text)).toEqual({
+      error: 'invalid_request',
+      error_description: 'Mend it and send it again',
+      correlation_id: guid,
+      errors: [{ path: 'name[0]', message: 'is required' }],
     });
   });
 

@@ -7,6 +7,7 @@ import {
   productionRegistryProblems,
   readIdentityProviderConfig,
 } from '../src/index.ts';
+import { aPartner } from './running-desktop.ts';
 import { aClient } from './running-identity-provider.ts';
 
 describe('a client secret', () => {
@@ -56,6 +57,25 @@ describe('a registry for production', () => {
   ])('is refused with the demo client %s', (clientId) => {
     expect(productionRegistryProblems(registry(aClient({ clientId })))).toEqual([
       'realms[1].clients[0].clientId is a client of the demo',
+    ]);
+  });
+
+  const partnersOf = (...partners: Record<string, unknown>[]) =>
+    parseRegistry({ realms: [{ realm: 'north/desktop', clients: [], desktop: { partners } }] });
+
+  it('is accepted with partners at https, loopback and schemes of their own', () => {
+    const redirectUris = ['https://p.example/auth', 'http://127.0.0.1/auth', 'partnerapp://auth'];
+    expect(productionRegistryProblems(partnersOf(aPartner({ redirectUris })))).toEqual([]);
+  });
+
+  it('is refused with demo partners, and with addresses in the clear', () => {
+    const redirectUris = ['https://p.example/auth', 'http://p.example/auth'];
+    const launchUrl = 'http://p.example/launch';
+    const refused = partnersOf(aPartner({ clientId: 'partner-demo', redirectUris, launchUrl }));
+    expect(productionRegistryProblems(refused)).toEqual([
+      'realms[0].desktop.partners[0].clientId is a client of the demo',
+      'realms[0].desktop.partners[0].redirectUris[1] must be https; http only for 127.0.0.1 or [::1]',
+      'realms[0].desktop.partners[0].launchUrl must be https; http only for 127.0.0.1 or [::1]',
     ]);
   });
 

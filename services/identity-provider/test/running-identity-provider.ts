@@ -1,9 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { createSealer, parseRegistry, type Sealer } from '@clinical-launch/contracts';
+import { createSealer, parseRegistry, type Registry, type Sealer } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
-import { createRouter, issuerOf } from '@clinical-launch/service';
+import {
+  type AccessTokenVerifier,
+  createAccessTokenVerifier,
+  createRouter,
+  fixedRegistry,
+  issuerOf,
+  issuerPolicies,
+  type RegistrySource,
+} from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, serveForTest, type TestClock } from '@clinical-launch/testing';
+import type { Tickets } from '@clinical-launch/tickets';
 import type { Router } from 'express';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { hashClientSecret, identityProvider } from '../src/index.ts';
@@ -12,7 +21,7 @@ export const audience = 'api://clinical-launch';
 export const scope = `${audience}/.default`;
 
 /** One for all replicas of a test file, as it is in a deployment. */
-const deploymentSealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
+export const deploymentSealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
 
 /** A registered client with one live secret. */
 export function aClient({ secret = 'a secret of this client', ...overrides }: Record<string, unknown> = {}) {
@@ -29,10 +38,14 @@ type RunOptions = {
   readonly clock: TestClock;
   readonly storage: Storage;
   readonly realms: readonly Record<string, unknown>[];
+  readonly trustedIssuers?: readonly Record<string, unknown>[];
   readonly replicas?: number;
   readonly events?: Outbox;
+  readonly tickets?: Tickets;
   readonly sealer?: Sealer;
   readonly isProduction?: boolean;
+  /** Made when the address is known; by default of `realms`, fixed. */
+  readonly registryAt?: (publicUrl: string) => RegistrySource;
 };
 
 /** Serves the identity provider at `/idp`, and further replicas of it on the same storage at `/idp-2`, `/idp-3`, ... */
@@ -42,10 +55,12 @@ export async function runIdentityProvider({
   realms,
   replicas = 1,
   isProduction = false,
+  registryAt = (publicUrl) =>
+    fixedRegistry(registryOf({ realms, trustedIssuers: given.trustedIssuers ?? [] }, publicUrl)),
   ...given
 }: RunOptions) {
   const backing = createTestBacking(clock);
-  const { events = backing.bus, sealer = deploymentSealer } = given;
+  const { events = backing.bus, sealer = deploymentSealer, tickets = backing.tickets } = given;
   // The issuer holds the address, which is known only when the server listens.
   const addressed: Router[] = [];
   const mounts = Array.from({ length: replicas }, (_, index) => {
@@ -54,14 +69,27 @@ export async function runIdentityProvider({
     return { path: index === 0 ? '/idp' : `/idp-${index + 1}`, service: { name: 'addressed', router } };
   });
   const server = await serveForTest({ mounts, backing });
+  const registry = registryAt(server.url);
+  const tokens = verifierByClock(clock, () =>
+    createAccessTokenVerifier({
+      issuers: issuerPolicies(registry.current(), {
+        publicUrl: server.url,
+        identityProviderUrl: `${server.url}/idp`,
+        audience,
+      }),
+      clock,
+    }),
+  );
   const config = { publicUrl: server.url, audience, isProduction, keyRotationDays: 30 };
   const startReplica = async () => {
     const service = identityProvider(config, {
       ...backing,
       events,
+      tickets,
       storage,
       sealer,
-      registry: parseRegistry({ realms }),
+      registry,
+      tokens,
     });
     await service.start?.();
     return service.router;
@@ -81,6 +109,26 @@ export async function runIdentityProvider({
     others,
     issuer: (realm: string) => issuerOf(server.url, realm),
   };
+}
+
+/** Fetches keys again by the test's clock; what the verifier itself keeps goes by the machine's, which stands still. */
+function verifierByClock(clock: TestClock, make: () => AccessTokenVerifier): AccessTokenVerifier {
+  let verifier = make();
+  let madeAt = clock.now();
+  return {
+    verify(authorization) {
+      if (clock.now() > madeAt + 5 * 60_000) {
+        verifier = make();
+        madeAt = clock.now();
+      }
+      return verifier.verify(authorization);
+    },
+  };
+}
+
+/** A registry in which `${PUBLIC_URL}` stands for the server's own address. */
+export function registryOf(registry: Record<string, unknown>, publicUrl: string): Registry {
+  return parseRegistry(JSON.parse(JSON.stringify(registry).replaceAll('${PUBLIC_URL}', publicUrl)));
 }
 
 type Form = Record<string, string> | [string, string][];

@@ -52,7 +52,7 @@ const refusals: [number, string, string, Record<string, Sent>][] = [
   [
     400,
     'invalid_request',
-    'missing_grant_type',
+    'missing_parameter',
     { 'grant_type is missing': without('grant_type'), 'grant_type is empty': changed({ grant_type: '' }) },
   ],
   [

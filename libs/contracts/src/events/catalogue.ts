@@ -29,6 +29,49 @@ export const eventCatalogue = {
     expiresInSeconds: Type.Integer(),
   }),
   'access.token.refused.v1': data({ ...refusal, realm: text(100) }),
+  /** A resource server asked whether a token is alive (RFC 7662). `clientId` is who asked. */
+  'access.introspected.v1': data({
+    realm: text(100),
+    issuer: text(300),
+    clientId: text(200),
+    isActive: Type.Boolean(),
+  }),
+  /** A host application was given a launch identifier for the partner application `clientId`. */
+  'desktop.launch.issued.v1': data({
+    realm: text(100),
+    clientId: text(200),
+    issuer: text(300),
+    hostClientId: text(200),
+    /** Who opens the launch URL. */
+    opens: Type.Enum(['host', 'service']),
+    ttlSeconds: Type.Integer(),
+  }),
+  /** A launch was not begun (`launches`) or not gone on with (`authorize`). */
+  'desktop.launch.refused.v1': data({
+    ...refusal,
+    realm: text(100),
+    step: Type.Enum(['launches', 'authorize']),
+    hostClientId: Type.Optional(text(200)),
+    /** Paths of the faults in the body, or names of the faulty parameters, without values. */
+    paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
+  }),
+  /** A launch identifier was used up for an authorization code (Desktop: Authorization endpoint). */
+  'desktop.code.issued.v1': data({ realm: text(100), clientId: text(200), ttlSeconds: Type.Integer() }),
+  /** An authorization code or a refresh token was used for tokens. */
+  'desktop.tokens.issued.v1': data({
+    realm: text(100),
+    clientId: text(200),
+    grant: Type.Enum(['authorization_code', 'refresh_token']),
+    /** `jti` of the access token. */
+    tokenId: text(100),
+    scope: text(1000),
+    expiresInSeconds: Type.Integer(),
+  }),
+  /** Everything that followed from a launch ended at once: codes, refresh tokens and access tokens. */
+  'desktop.chain.revoked.v1': data({
+    realm: text(100),
+    reason: Type.Enum(['code_replayed', 'refresh_token_replayed', 'revoked_by_client']),
+  }),
   /** A launch URL was handed to a PMS (OLTR: Launch token states, none to Issued). */
   'launch.url.issued.v1': data({
     issuer: text(300),
@@ -59,6 +102,14 @@ export const eventCatalogue = {
   'order.document.returned.v1': data({ orderGuid: guid, messageId: guid, by: text(20) }),
   /** The support desk looked up what happened to a GUID. */
   'audit.searched.v1': data({ clientId: text(200), searchedId: text(64) }),
+  /** A partner application read a protected resource with the access token of a desktop launch. */
+  'resource.read.v1': data({
+    issuer: text(300),
+    clientId: text(200),
+    tokenId: text(100),
+    resource: text(20),
+  }),
+  'resource.refused.v1': data({ ...refusal, resource: text(20) }),
 } as const;
 
 export type EventType = keyof typeof eventCatalogue;

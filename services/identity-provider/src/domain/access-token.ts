@@ -2,7 +2,7 @@ import type { RegisteredClient } from '@clinical-launch/contracts';
 import type { IssuingRealm } from './realms.ts';
 
 /** Verifiers' clocks may be this far behind ours. */
-const notBeforeSlackSeconds = 10;
+export const notBeforeSlackSeconds = 10;
 
 /**
  * The claims of a client's access token (RFC 9068 section 2.2). The rights are in `scope`, `scp` and `roles`, since
@@ -39,5 +39,3 @@ export function accessTokenClaims({
     roles: client.scopes,
   };
 }
-
-export type AccessTokenClaims = ReturnType<typeof accessTokenClaims>;

@@ -1,6 +1,7 @@
-import type { Registry } from '@clinical-launch/contracts';
+import type { RegisteredClient, RegisteredPartner, Registry } from '@clinical-launch/contracts';
 import { ConfigurationError } from '@clinical-launch/service';
 import { hashClientSecret } from './client-secrets.ts';
+import { partnerAddressFault } from './partner-address.ts';
 
 /** The clients of the demo registry. The secret of each is its id with `-secret`: known to everyone. */
 const demoClients = [
@@ -17,23 +18,45 @@ const demoClients = [
 const demoClientIds = new Set(demoClients);
 const demoSecretHashes = new Set(demoClients.map((clientId) => hashClientSecret(`${clientId}-secret`)));
 
-/** What keeps a registry from being used in production: each demo client and each demo secret, by its path. */
+/** What keeps a registry from being used in production, by its path: what everyone knows, and addresses in the clear. */
 export function productionRegistryProblems({ realms }: Registry): string[] {
-  return realms.flatMap(({ clients }, realm) =>
-    clients.flatMap(({ clientId, secrets }, client) => {
-      const path = `realms[${realm}].clients[${client}]`;
-      return [
-        ...(demoClientIds.has(clientId) ? [`${path}.clientId is a client of the demo`] : []),
-        ...secrets.flatMap(({ sha256 }, secret) =>
-          demoSecretHashes.has(sha256) ? [`${path}.secrets[${secret}] is a secret of the demo`] : [],
-        ),
-      ];
+  return realms.flatMap(({ clients, desktop }, realm) => [
+    ...clients.flatMap((client, index) => clientProblems(client, `realms[${realm}].clients[${index}]`)),
+    ...(desktop?.partners ?? []).flatMap((partner, index) =>
+      partnerProblems(partner, `realms[${realm}].desktop.partners[${index}]`),
+    ),
+  ]);
+}
+
+function clientProblems({ clientId, secrets }: RegisteredClient, path: string): string[] {
+  return [
+    ...idProblems(clientId, path),
+    ...secrets.flatMap(({ sha256 }, secret) =>
+      demoSecretHashes.has(sha256) ? [`${path}.secrets[${secret}] is a secret of the demo`] : [],
+    ),
+  ];
+}
+
+function partnerProblems({ clientId, redirectUris, launchUrl }: RegisteredPartner, path: string): string[] {
+  const addresses = [
+    ...redirectUris.map((address, index) => [`${path}.redirectUris[${index}]`, address] as const),
+    [`${path}.launchUrl`, launchUrl] as const,
+  ];
+  return [
+    ...idProblems(clientId, path),
+    ...addresses.flatMap(([place, address]) => {
+      const fault = partnerAddressFault(address);
+      return fault === undefined ? [] : [`${place} ${fault}`];
     }),
-  );
+  ];
+}
+
+function idProblems(clientId: string, path: string): string[] {
+  return demoClientIds.has(clientId) ? [`${path}.clientId is a client of the demo`] : [];
 }
 
 /**
- * Checks that nothing of the demo registry is in a registry for production.
+ * Checks that nothing of the demo registry and no address in the clear is in a registry for production.
  * @throws TypeError that names every problem at once.
  */
 export function assertProductionRegistry(registry: Registry): void {

@@ -1,5 +1,11 @@
-import type { Realm, RegisteredClient, Registry } from '@clinical-launch/contracts';
-import { issuerOf } from '@clinical-launch/service';
+import type {
+  DesktopRealm,
+  Realm,
+  RegisteredClient,
+  RegisteredPartner,
+  Registry,
+} from '@clinical-launch/contracts';
+import { followRegistry, issuerOf, type RegistrySource } from '@clinical-launch/service';
 
 export type SigningAlgorithm = NonNullable<Realm['signingAlgorithm']>;
 
@@ -11,14 +17,50 @@ export type IssuingRealm = {
   readonly signingAlgorithm: SigningAlgorithm;
   readonly accessTokenSeconds: number;
   readonly clients: ReadonlyMap<string, RegisteredClient>;
+  /** What makes it a realm of the desktop launch. */
+  readonly desktop?: DesktopSettings;
 };
 
-export type Realms = ReadonlyMap<string, IssuingRealm>;
+export type DesktopSettings = {
+  readonly launchIdentifierSeconds: number;
+  readonly authorizationCodeSeconds: number;
+  readonly refreshTokenSeconds: number;
+  readonly sendsIssuer: boolean;
+  readonly partners: ReadonlyMap<string, RegisteredPartner>;
+};
 
-/** The realms of a registry, by name. */
-export function createRealms({ realms }: Registry, publicUrl: string): Realms {
+/** A realm whose partner applications are launched. */
+export type DesktopIssuingRealm = IssuingRealm & { readonly desktop: DesktopSettings };
+
+/** The realms of the registry as it is at the moment. */
+export type Realms = {
+  all(): readonly IssuingRealm[];
+  /**
+   * The realm that a path names. Segments are compared without regard to case, and a leading `tfp` counts for
+   * nothing: clients lower-case and prefix the authority that they were given.
+   */
+  find(segments: readonly string[]): IssuingRealm | undefined;
+};
+
+/** The realms of a registry that may change. */
+export function createRealms(source: RegistrySource, publicUrl: string): Realms {
+  const byName = followRegistry(source, (registry) => realmsByName(registry, publicUrl));
+  return {
+    all: () => [...byName().values()],
+    find(segments) {
+      const [first, ...rest] = segments.map((segment) => segment.toLowerCase());
+      if (first === undefined) return undefined;
+      const realms = byName();
+      return (
+        realms.get([first, ...rest].join('/')) ?? (first === 'tfp' ? realms.get(rest.join('/')) : undefined)
+      );
+    },
+  };
+}
+
+function realmsByName({ realms }: Registry, publicUrl: string): ReadonlyMap<string, IssuingRealm> {
   return new Map(
-    realms.map(({ realm, signingAlgorithm = 'RS256', accessTokenSeconds = 3600, clients }) => [
+    realms.map(({ realm, signingAlgorithm = 'RS256', accessTokenSeconds = 3600, clients, desktop }) => [
       realm,
       {
         name: realm,
@@ -26,17 +68,24 @@ export function createRealms({ realms }: Registry, publicUrl: string): Realms {
         signingAlgorithm,
         accessTokenSeconds,
         clients: new Map(clients.map((client) => [client.clientId, client])),
+        ...(desktop === undefined ? {} : { desktop: desktopSettings(desktop) }),
       },
     ]),
   );
 }
 
-/**
- * The realm that a path names. Segments are compared without regard to case, and a leading `tfp` counts for
- * nothing: clients lower-case and prefix the authority that they were given.
- */
-export function findRealm(realms: Realms, segments: readonly string[]): IssuingRealm | undefined {
-  const [first, ...rest] = segments.map((segment) => segment.toLowerCase());
-  if (first === undefined) return undefined;
-  return realms.get([first, ...rest].join('/')) ?? (first === 'tfp' ? realms.get(rest.join('/')) : undefined);
+function desktopSettings({
+  launchIdentifierSeconds = 5 * 60,
+  authorizationCodeSeconds = 60,
+  refreshTokenSeconds = 8 * 3600,
+  sendsIssuer = false,
+  partners,
+}: DesktopRealm): DesktopSettings {
+  return {
+    launchIdentifierSeconds,
+    authorizationCodeSeconds,
+    refreshTokenSeconds,
+    sendsIssuer,
+    partners: new Map(partners.map((partner) => [partner.clientId, partner])),
+  };
 }

@@ -6,7 +6,7 @@ import { accessTokenClaims } from '../domain/access-token.ts';
 import { TokenRefusal } from '../errors.ts';
 import { eventSource } from '../event-source.ts';
 import type { KeyRing } from '../store/key-ring.ts';
-import type { Grant, GrantRequest, TokenAnswer } from './grant.ts';
+import type { ClientGrant, ClientRequest, TokenAnswer } from './grant.ts';
 
 type ClientCredentialsParts = {
   readonly audience: string;
@@ -21,15 +21,17 @@ export function defaultScope(audience: string): string {
 }
 
 /** RFC 6749 section 4.4: a client acts for itself (OLTR: Authentication). */
-export function clientCredentials({ audience, keyRing, events, clock }: ClientCredentialsParts): Grant {
+export function clientCredentials({ audience, keyRing, events, clock }: ClientCredentialsParts): ClientGrant {
   return {
     type: 'client_credentials',
+    clients: 'confidential',
     parameters: ['scope'],
-    async handle({ realm, client, parameters, call }: GrantRequest): Promise<TokenAnswer> {
+    async handle({ realm, client, parameters, call }: ClientRequest): Promise<TokenAnswer> {
       if (parameters.get('scope') !== defaultScope(audience)) throw new TokenRefusal('wrong_scope');
       const tokenId = randomUUID();
       const claims = accessTokenClaims({ realm, client, audience, tokenId, now: clock.now() });
-      const token = await keyRing.sign(realm, claims);
+      const signer = await keyRing.signer(realm);
+      const token = await signer.sign('at+jwt', claims);
       const issued = createEvent('access.token.issued.v1', call.origin(eventSource), {
         realm: realm.name,
         clientId: client.clientId,

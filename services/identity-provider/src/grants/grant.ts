@@ -1,14 +1,26 @@
-import type { RegisteredClient } from '@clinical-launch/contracts';
+import type { RegisteredClient, RegisteredPartner } from '@clinical-launch/contracts';
 import type { Call } from '@clinical-launch/service';
-import type { IssuingRealm } from '../domain/realms.ts';
+import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
 
-/** A token request whose client is authenticated. */
-export type GrantRequest = {
-  readonly realm: IssuingRealm;
-  readonly client: RegisteredClient;
+type GrantParameters = {
   /** The grant's own parameters, by name; one that was empty is absent (RFC 6749 section 3.2). */
   readonly parameters: ReadonlyMap<string, string>;
   readonly call: Call;
+};
+
+/** A token request whose client is authenticated. */
+export type ClientRequest = GrantParameters & {
+  readonly realm: IssuingRealm;
+  readonly client: RegisteredClient;
+};
+
+/** A token request of a partner application: a public client, which the ticket that it holds makes believable. */
+export type PartnerRequest = GrantParameters & {
+  readonly realm: DesktopIssuingRealm;
+  /** Whom `client_id` names, where it was sent. */
+  readonly partner: RegisteredPartner | undefined;
+  /** Counts a request of a partner that turned out to hold a live ticket. @throws ServiceError 429 */
+  readonly count: (partner: RegisteredPartner) => void;
 };
 
 /** RFC 6749 section 5.1 */
@@ -17,16 +29,31 @@ export type TokenAnswer = {
   readonly token_type: 'Bearer';
   /** seconds */
   readonly expires_in: number;
+  readonly refresh_token?: string;
+  readonly id_token?: string;
   /** Absent when the client has no rights: an empty scope cannot be written. */
   readonly scope?: string;
 };
 
-/** One way to get a token: what it is called, what it reads, what it does. */
-export type Grant = {
+type GrantOf<Kind extends 'confidential' | 'public', Request> = {
   /** The value of `grant_type` */
   readonly type: string;
+  /** Who may use it: clients with a secret, or partner applications of a desktop realm. */
+  readonly clients: Kind;
   /** Its parameters, beyond those that every grant has. Each may be sent once; others are ignored. */
   readonly parameters: readonly string[];
   /** Gives the token. @throws TokenRefusal */
-  handle(request: GrantRequest): Promise<TokenAnswer>;
+  handle(request: Request): Promise<TokenAnswer>;
 };
+
+export type ClientGrant = GrantOf<'confidential', ClientRequest>;
+export type PartnerGrant = GrantOf<'public', PartnerRequest>;
+
+/** One way to get a token: what it is called, who may use it, what it reads, what it does. */
+export type Grant = ClientGrant | PartnerGrant;
+
+/** Whether a realm offers a grant: those of partner applications need a desktop realm, the others a client. */
+export function isOffered({ clients }: Grant, realm: IssuingRealm): boolean {
+  if (clients === 'public') return realm.desktop !== undefined;
+  return realm.desktop === undefined || realm.clients.size > 0;
+}

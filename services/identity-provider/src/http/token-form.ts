@@ -25,7 +25,7 @@ export function pickParameters(form: URLSearchParams, names: readonly string[]):
   const picked = new Map<string, string>();
   for (const name of names) {
     const [value = '', ...more] = form.getAll(name);
-    if (more.length > 0) throw new TokenRefusal('repeated_parameter');
+    if (more.length > 0) throw new TokenRefusal('repeated_parameter', { parameter: name });
     if (value !== '') picked.set(name, value);
   }
   return picked;

@@ -1,9 +1,9 @@
 import type { Sealer } from '@clinical-launch/contracts';
 import type { Clock, Logger } from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
-import { type JWK, SignJWT } from 'jose';
-import type { AccessTokenClaims } from '../domain/access-token.ts';
-import type { IssuingRealm, Realms } from '../domain/realms.ts';
+import { CompactSign, type JWK } from 'jose';
+import { asciiJson } from '../domain/ascii-json.ts';
+import type { IssuingRealm, Realms, SigningAlgorithm } from '../domain/realms.ts';
 import {
   isIdle,
   keyStateAt,
@@ -31,6 +31,13 @@ type KnownKeys = {
   readonly readAt: number;
 };
 
+/** The key that signs for a realm at the moment. */
+export type Signer = {
+  readonly algorithm: SigningAlgorithm;
+  /** Signs claims as a JWT of a type: `at+jwt` (RFC 9068 section 2.1) or `JWT`. */
+  sign(type: 'at+jwt' | 'JWT', claims: object): Promise<string>;
+};
+
 const readAgainAfterFailureMs = 5000;
 
 /**
@@ -55,28 +62,38 @@ export class KeyRing {
     await this.#read(this.#table);
   }
 
-  /** Signs an access token (RFC 9068 section 2.1). @throws ServiceError 503 when the keys are out of reach. */
-  async sign(realm: IssuingRealm, claims: AccessTokenClaims): Promise<string> {
-    const known = await this.#upToDate();
+  /**
+   * The key that signs now. Tokens of one answer are signed by one signer, so that no change of keys comes between them.
+   * @throws ServiceError 503 when the keys are out of reach.
+   */
+  async signer(realm: IssuingRealm): Promise<Signer> {
+    const known = await this.#upToDate(realm);
     const [key] = keysThat('signs', keysOf(realm, known.keys), this.#parts.clock.now());
     const privateKey = key === undefined ? undefined : known.privateKeys.get(key.kid);
     if (key === undefined || privateKey === undefined) {
-      throw new Error(`The realm ${realm.name} has no key that signs`);
+      throw keysOutOfReach(new Error(`The realm ${realm.name} has no key that signs`));
     }
-    return new SignJWT(claims)
-      .setProtectedHeader({ alg: key.algorithm, typ: 'at+jwt', kid: key.kid })
-      .sign(privateKey);
+    const { algorithm, kid } = key;
+    return {
+      algorithm,
+      sign: (type, claims) =>
+        new CompactSign(Buffer.from(asciiJson(claims), 'ascii'))
+          .setProtectedHeader({ alg: algorithm, typ: type, kid })
+          .sign(privateKey),
+    };
   }
 
-  /** The public keys that verify what a realm signed, and will sign. @throws ServiceError 503 as `sign` does. */
+  /** The public keys that verify what a realm signed, and will sign. @throws ServiceError 503 as `signer` does. */
   async publicKeys(realm: IssuingRealm): Promise<JWK[]> {
-    const { keys } = await this.#upToDate();
+    const { keys } = await this.#upToDate(realm);
     const published = keysThat('isPublished', keysOf(realm, keys), this.#parts.clock.now());
     return published.map(({ publicJwk }) => publicJwk);
   }
 
-  async #upToDate(): Promise<KnownKeys> {
-    if (this.#parts.clock.now() >= this.#readAgainAt) {
+  async #upToDate(realm: IssuingRealm): Promise<KnownKeys> {
+    // A realm that came into the registry since the last look has no key yet.
+    const isKnown = this.#known.keys.some((key) => key.realm === realm.name);
+    if (!isKnown || this.#parts.clock.now() >= this.#readAgainAt) {
       this.#reading ??= this.#tryToRead().finally(() => {
         this.#reading = undefined;
       });
@@ -108,7 +125,7 @@ export class KeyRing {
 
   #plansFor(keys: readonly KeptKey[], now: number) {
     const { realms, rotateEveryDays } = this.#parts;
-    return [...realms.values()].map((realm) => {
+    return realms.all().map((realm) => {
       const { signingAlgorithm: algorithm, accessTokenSeconds } = realm;
       const policy = { algorithm, accessTokenSeconds, rotateEveryDays };
       return { realm, plan: planKeys(keysOf(realm, keys), policy, now) };
@@ -133,7 +150,7 @@ export class KeyRing {
 
   /** Private keys that sign or will; those that are open already are kept. */
   async #openNew(keys: readonly KeptKey[], now: number): Promise<Map<string, PrivateKey>> {
-    const signing = [...this.#parts.realms.values()].flatMap((realm) => {
+    const signing = this.#parts.realms.all().flatMap((realm) => {
       const ofRealm = keysOf(realm, keys);
       return ofRealm.filter((key) => ['next', 'current'].includes(keyStateAt(key, ofRealm, now)));
     });

@@ -1,0 +1,185 @@
+import { type Static, Type } from 'typebox';
+import { isCalendarDate } from './fhir/formats.ts';
+import { entriesOf, memberOf } from './fhir/payload-access.ts';
+import { compileSchema, type Fault, guidPattern } from './schema.ts';
+
+const described = (pattern: string, description: string) => Type.String({ pattern, description });
+/** Text that every reader can carry on: no control characters, no halves of surrogate pairs. */
+const text = (maxLength: number) => Type.String({ format: 'xml-text', maxLength });
+const filledText = (maxLength: number) => Type.String({ format: 'xml-text', minLength: 1, maxLength });
+/** Members whose names the specification does not tell: texts, whatever they are called. */
+const furtherTexts = { additionalProperties: text(300) } as const;
+const closed = { additionalProperties: false } as const;
+
+/** `ern:<...>:<id>`, as the table of the ID token claims has it. */
+const resourceName = Type.String({
+  pattern: '^ern(:[!-9;-~]+){2,}$',
+  maxLength: 200,
+  description: 'must be a resource name of the form ern:<...>:<id>',
+});
+
+const desktopUser = Type.Object(
+  {
+    userERN: resourceName,
+    email: Type.String({
+      pattern: '^[^\\s@]+@[^\\s@]+$',
+      maxLength: 254,
+      description: 'must be an e-mail address',
+    }),
+    title: text(35),
+    firstName: text(100),
+    familyName: filledText(100),
+  },
+  closed,
+);
+
+const desktopOrganisation = Type.Object(
+  { orgERN: resourceName, orgName: filledText(200), cdb: filledText(50), ods: filledText(50) },
+  closed,
+);
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+const desktopPatient = Type.Object(
+  {
+    title: text(35),
+    forenames: text(200),
+    surname: filledText(100),
+    gender: filledText(30),
+    dob: described(
+      `^\\d{2}-(${months.join('|')})-\\d{4}$`,
+      'must be a date written DD-Mon-YYYY, as 28-Feb-1958',
+    ),
+    'patient-identifiers': Type.Array(
+      Type.Object({ identifierType: filledText(50), identifierValue: filledText(100) }, closed),
+      { minItems: 1, maxItems: 20 },
+    ),
+    'address-details': Type.Array(Type.Object({ addressLine1: text(300) }, furtherTexts), { maxItems: 10 }),
+    'contact-details': Type.Array(Type.Object({}, furtherTexts), { maxItems: 20 }),
+  },
+  closed,
+);
+
+const launched = {
+  user: desktopUser,
+  organisation: desktopOrganisation,
+  /** What the user may do: `<area>-<area>.<permission>`. */
+  authorizations: Type.Array(
+    Type.String({
+      pattern: '^[A-Za-z0-9_]+-[A-Za-z0-9_]+\\.[A-Za-z0-9_]+$',
+      maxLength: 100,
+      description: 'must be a permission of the form <area>-<area>.<permission>',
+    }),
+    { maxItems: 200, uniqueItems: true },
+  ),
+  patient: desktopPatient,
+};
+
+/** What a host application sends to start a partner application for a user with a patient. */
+const desktopLaunch = Type.Object(
+  {
+    /** The partner application. */
+    client_id: Type.String({ maxLength: 200 }),
+    ...launched,
+    /** The service calls the registered launchUrl itself, instead of the host opening it. */
+    call: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
+/** The context of a desktop launch: inherited by launch identifier, authorization code and refresh tokens. */
+const desktopContext = Type.Object(
+  {
+    /** The GUID of the request that asked for the launch: correlation id of everything that follows. */
+    launchId: Type.String({ pattern: guidPattern }),
+    realm: Type.String(),
+    /** The partner application that the launch is for. */
+    clientId: Type.String(),
+    /** When the host application vouched for its signed-in user; seconds since 1970. */
+    authTime: Type.Integer(),
+    ...launched,
+  },
+  closed,
+);
+
+export type DesktopLaunch = Static<typeof desktopLaunch>;
+export type DesktopContext = Static<typeof desktopContext>;
+export type DesktopUser = Static<typeof desktopUser>;
+export type DesktopOrganisation = Static<typeof desktopOrganisation>;
+export type DesktopPatient = Static<typeof desktopPatient>;
+
+const compiledLaunch = compileSchema(desktopLaunch);
+const compiledContext = compileSchema(desktopContext);
+
+/**
+ * The most bytes (JSON, UTF-8) of user, organisation, patient and authorizations together: an access token carries
+ * them, and has to fit into a request's headers.
+ */
+export const maxLaunchedBytes = 5000;
+
+/** The version of the structure that `patientContextJson` writes. */
+const patientContextVersion = '1.0.0';
+
+/** Reads the body of a launch request; every fault at once, none with a value in it. */
+export function readDesktopLaunch(
+  body: unknown,
+): { readonly launch: DesktopLaunch } | { readonly faults: readonly Fault[] } {
+  const faults = [...compiledLaunch.faultsOf(body), ...faultsOfValues(body)];
+  if (faults.length === 0 && compiledLaunch.is(body)) return { launch: body };
+  return { faults };
+}
+
+/** Whether this is the context of a desktop launch, as a ticket carries it. */
+export function isDesktopContext(value: unknown): value is DesktopContext {
+  return compiledContext.is(value);
+}
+
+/** The ID token's claim `authorizationDetails`: the patient as the JSON text of an array (Desktop: ID token claims). */
+export function patientContextJson(patient: DesktopPatient): string {
+  return JSON.stringify([{ type: 'patient-context', version: patientContextVersion, ...patient }]);
+}
+
+/** What a schema cannot say; looks at the body as it came, so that these faults are told with the others. */
+function faultsOfValues(body: unknown): Fault[] {
+  const patient = memberOf(body, 'patient');
+  const identifiers = entriesOf(patient, 'patient-identifiers');
+  return [
+    ...dayFaults(memberOf(patient, 'dob')),
+    ...identifiers.flatMap((identifier, index) =>
+      identifierFaults(identifier, `patient.patient-identifiers[${index}].identifierValue`),
+    ),
+    ...sizeFaults(body),
+  ];
+}
+
+function dayFaults(dob: unknown): Fault[] {
+  const [, day = '', month = '', year = ''] =
+    /^(\d{2})-([A-Z][a-z]{2})-(\d{4})$/.exec(typeof dob === 'string' ? dob : '') ?? [];
+  // Not of that form: the schema tells.
+  if (!months.includes(month)) return [];
+  const number = String(months.indexOf(month) + 1).padStart(2, '0');
+  return isCalendarDate(`${year}-${number}-${day}`)
+    ? []
+    : [{ path: 'patient.dob', message: 'must be a day of the calendar' }];
+}
+
+/** The forms of the identifiers that the specification names; others may have any. */
+const identifierForms: ReadonlyMap<unknown, { readonly form: RegExp; readonly message: string }> = new Map([
+  ['GUID', { form: new RegExp(guidPattern, 'i'), message: 'must be a GUID' }],
+  ['EHR Partner ID', { form: /^\d+$/, message: 'must be a number' }],
+  ['NHS Number', { form: /^\d{3} ?\d{3} ?\d{4}$/, message: 'must have ten digits' }],
+]);
+
+function identifierFaults(identifier: unknown, path: string): Fault[] {
+  const kind = identifierForms.get(memberOf(identifier, 'identifierType'));
+  const value = memberOf(identifier, 'identifierValue');
+  if (kind === undefined || typeof value !== 'string' || value === '' || kind.form.test(value)) return [];
+  return [{ path, message: kind.message }];
+}
+
+function sizeFaults(body: unknown): Fault[] {
+  const carried = ['user', 'organisation', 'authorizations', 'patient'].map((name) => memberOf(body, name));
+  if (Buffer.byteLength(JSON.stringify(carried)) <= maxLaunchedBytes) return [];
+  const message = `together with user, organisation and authorizations must have at most ${maxLaunchedBytes} bytes`;
+  return [{ path: 'patient', message }];
+}

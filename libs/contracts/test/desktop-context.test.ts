@@ -1,0 +1,192 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  type DesktopLaunch,
+  isDesktopContext,
+  maxLaunchedBytes,
+  patientContextJson,
+  readDesktopLaunch,
+} from '../src/index.ts';
+
+const patient = {
+  title: 'Mr',
+  forenames: 'Alun Wyn',
+  surname: 'Rhŷs',
+  gender: 'Male',
+  dob: '28-Feb-1958',
+  'patient-identifiers': [
+    { identifierType: 'GUID', identifierValue: 'D3B07384-D9A0-4C9B-8F2E-000000000001' },
+    { identifierType: 'EHR Partner ID', identifierValue: '42' },
+    { identifierType: 'NHS Number', identifierValue: '943 476 5919' },
+    { identifierType: 'Hospital', identifierValue: 'H/1' },
+  ],
+  'address-details': [{ addressLine1: '' }, { addressLine1: '1 Stryd Fawr', postcode: 'CF10 1AA' }],
+  'contact-details': [],
+};
+const launch: DesktopLaunch = {
+  client_id: 'partner',
+  user: {
+    userERN: 'ern:emis:user:4711',
+    email: 'a@b.example',
+    title: '',
+    firstName: 'Siân',
+    familyName: 'Owen',
+  },
+  organisation: { orgERN: 'ern:org:1', orgName: 'Meddygfa', cdb: '10001', ods: 'W92001' },
+  authorizations: [
+    'agmt-agmt.read',
+    'clinical-cr.read',
+    'clinical-cr.write',
+    'doc-app.addcode',
+    'doc-app.create',
+    'term-prep.read',
+  ],
+  patient,
+};
+
+/** The launch with the member at that path changed; `undefined` leaves it out. */
+function changed(path: string, value: unknown): unknown {
+  const copy: unknown = structuredClone(launch);
+  const steps = path.split('/');
+  const last = steps.pop() ?? '';
+  let owner = copy as Record<string, unknown>;
+  for (const step of steps) owner = owner[step] as Record<string, unknown>;
+  if (value === undefined) delete owner[last];
+  else owner[last] = value;
+  return copy;
+}
+
+const faultsOf = (body: unknown) => {
+  const read = readDesktopLaunch(body);
+  return 'faults' in read ? read.faults : [];
+};
+
+const members = [
+  'client_id',
+  'user',
+  'organisation',
+  'authorizations',
+  'patient',
+  ...['userERN', 'email', 'title', 'firstName', 'familyName'].map((name) => `user/${name}`),
+  ...['orgERN', 'orgName', 'cdb', 'ods'].map((name) => `organisation/${name}`),
+  ...Object.keys(patient).map((name) => `patient/${name}`),
+  'patient/patient-identifiers/0/identifierType',
+  'patient/patient-identifiers/0/identifierValue',
+  'patient/address-details/0/addressLine1',
+];
+
+describe('the body of a launch request', () => {
+  it('is taken as the contract has it', () => {
+    expect(readDesktopLaunch(launch)).toEqual({ launch });
+    expect(readDesktopLaunch({ ...launch, call: true })).toEqual({ launch: { ...launch, call: true } });
+  });
+
+  it.each(members)('needs %s', (path) => {
+    const faults = faultsOf(changed(path, undefined));
+    expect(faults).toHaveLength(1);
+    expect(faults[0]?.message).toBe('is required');
+  });
+
+  it.each(members)('refuses a number as %s', (path) => {
+    expect(faultsOf(changed(path, 1))).toContainEqual({
+      path: expect.any(String),
+      message: expect.stringContaining('must be of type'),
+    });
+  });
+
+  it.each([
+    ['user/userERN', 'urn:user:1'],
+    ['user/userERN', 'ern:4711'],
+    ['user/userERN', 'ern:user: 1'],
+    ['user/email', 'nobody'],
+    ['user/familyName', ''],
+    ['user/firstName', 'a\u0000b'],
+    ['user/firstName', '\ud800'],
+    ['organisation/orgERN', 'org'],
+    ['organisation/ods', ''],
+    ['authorizations', ['read']],
+    ['authorizations', ['clinical.read']],
+    ['authorizations', ['clinical-cr.read', 'clinical-cr.read']],
+    ['authorizations', 'clinical-cr.read'],
+    ['patient/surname', ''],
+    ['patient/dob', '1958-02-28'],
+    ['patient/dob', '28-feb-1958'],
+    ['patient/dob', '8-Feb-1957'],
+    ['patient/dob', '29-Feb-1958'],
+    ['patient/dob', '31-Apr-1958'],
+    ['patient/dob', '00-Jan-1958'],
+    ['patient/dob', '01-Xyz-1958'],
+    ['patient/patient-identifiers', []],
+    ['patient/patient-identifiers', [{ identifierType: 'GUID', identifierValue: '1' }]],
+    ['patient/patient-identifiers', [{ identifierType: 'EHR Partner ID', identifierValue: 'x' }]],
+    ['patient/patient-identifiers', [{ identifierType: 'NHS Number', identifierValue: '123' }]],
+    ['patient/patient-identifiers', [{ identifierType: 'X', identifierValue: '1', more: 1 }]],
+    ['patient/contact-details', ['text']],
+    ['patient/extra', 'x'],
+    ['extra', 'x'],
+    ['call', 'https://attacker.example/'],
+  ])('refuses as %s %j, once, without repeating it', (path, value) => {
+    const faults = faultsOf(changed(path, value));
+    expect(faults).toHaveLength(1);
+    // Any value that could be told from a message's own words.
+    const sent = JSON.stringify(value).slice(1, -1);
+    expect(sent.length > 3 && JSON.stringify(faults).includes(sent)).toBe(false);
+  });
+
+  it.each(['29-Feb-2000', '31-Dec-1899', '01-Jan-2026'])('takes the day %s', (dob) => {
+    expect(faultsOf(changed('patient/dob', dob))).toEqual([]);
+  });
+
+  it('tells every fault at once', () => {
+    expect(faultsOf({}).map(({ path }) => path)).toEqual([
+      'client_id',
+      'user',
+      'organisation',
+      'authorizations',
+      'patient',
+    ]);
+  });
+
+  it.each([undefined, null, 'text', 1, []])('refuses %j', (body) => {
+    expect(faultsOf(body)).not.toEqual([]);
+  });
+
+  it('has a size that an access token can carry', () => {
+    const room = maxLaunchedBytes - Buffer.byteLength(JSON.stringify(Object.values(launch).slice(1)));
+    const address = Array.from({ length: 10 }, () => ({ addressLine1: 'a'.repeat(280) }));
+    const full =
+      Buffer.byteLength(JSON.stringify(address)) -
+      Buffer.byteLength(JSON.stringify(patient['address-details']));
+    expect(full).toBeLessThan(room);
+    expect(faultsOf(changed('patient/address-details', address))).toEqual([]);
+    const wide = address.map(() => ({ addressLine1: 'é'.repeat(280) }));
+    expect(faultsOf(changed('patient/address-details', wide))).toEqual([
+      { path: 'patient', message: expect.stringContaining(`at most ${maxLaunchedBytes} bytes`) },
+    ]);
+  });
+});
+
+describe('the patient context of the ID token', () => {
+  it('is the JSON text of an array with one element of a type and a version', () => {
+    expect(JSON.parse(patientContextJson(patient))).toEqual([
+      { type: 'patient-context', version: '1.0.0', ...patient },
+    ]);
+  });
+});
+
+describe('the context of a ticket', () => {
+  const { client_id: clientId, ...launched } = launch;
+  const context = {
+    launchId: 'd3b07384-d9a0-4c9b-8f2e-000000000001',
+    realm: 'demo/desktop',
+    clientId,
+    authTime: 1,
+    ...launched,
+  };
+
+  it('is known by its form', () => {
+    expect(isDesktopContext(context)).toBe(true);
+    expect(isDesktopContext({ ...context, patient: undefined })).toBe(false);
+    expect(isDesktopContext({ ...context, launchId: 'x' })).toBe(false);
+    expect(isDesktopContext(undefined)).toBe(false);
+  });
+});

@@ -1,0 +1,139 @@
+import { mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Registry } from '@clinical-launch/contracts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { fixedRegistry, followRegistry, type WatchedRegistry, watchRegistryFile } from '../src/index.ts';
+
+const registryOf = (...names: string[]) =>
+  JSON.stringify({ realms: names.map((realm) => ({ realm, clients: [] })) });
+
+let folder: string;
+let path: string;
+let watched: WatchedRegistry | undefined;
+let changes: Registry[];
+let faults: unknown[];
+let wake: () => void;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'registry-'));
+  path = join(folder, 'registry.json');
+  await writeFile(path, registryOf('north'));
+  [changes, faults, wake, watched] = [[], [], () => undefined, undefined];
+});
+afterEach(async () => {
+  watched?.stop();
+  await rm(folder, { recursive: true });
+});
+
+function watch(check?: (registry: Registry) => void): WatchedRegistry {
+  watched = watchRegistryFile(path, {
+    publicUrl: 'https://launch.example',
+    everyMs: 5,
+    ...(check === undefined ? {} : { check }),
+    onChange: (registry) => {
+      changes.push(registry);
+      wake();
+    },
+    onFault: (error) => {
+      faults.push(error);
+      wake();
+    },
+  });
+  return watched;
+}
+
+/** Resolves at the next change or fault. */
+const told = () => new Promise<void>((resolve) => (wake = resolve));
+const realmsOf = ({ realms }: Registry) => realms.map(({ realm }) => realm);
+
+/** Changes the file and waits until that is told. */
+async function change(make: () => Promise<void>): Promise<void> {
+  const hearing = told();
+  await make();
+  await hearing;
+}
+
+describe('a registry file that is followed', () => {
+  it('takes effect when it changed, without a restart', async () => {
+    const { current } = watch();
+    expect(realmsOf(current())).toEqual(['north']);
+    await change(() => writeFile(path, registryOf('north', 'south')));
+    expect(realmsOf(current())).toEqual(['north', 'south']);
+    await change(() => writeFile(path, registryOf('south')));
+    expect(realmsOf(current())).toEqual(['south']);
+    expect(changes).toHaveLength(2);
+    expect(faults).toEqual([]);
+  });
+
+  it('writes the platform address where its name stands', async () => {
+    const { current } = watch();
+    const issuer = { issuer: '${PUBLIC_URL}/issuer', clients: [] };
+    await change(() => writeFile(path, JSON.stringify({ realms: [], trustedIssuers: [issuer] })));
+    expect(current().trustedIssuers?.[0]?.issuer).toBe('https://launch.example/issuer');
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['of another shape', '{"realms":[{"realm":"NORTH","clients":[]}]}'],
+    ['registered twice', registryOf('north', 'north')],
+    ['empty', ''],
+  ])('keeps the one before when the new one is %s, says so once, and recovers', async (_what, text) => {
+    const { current } = watch();
+    await change(() => writeFile(path, text));
+    expect(realmsOf(current())).toEqual(['north']);
+    expect(faults).toHaveLength(1);
+    await change(() => writeFile(path, registryOf('south')));
+    expect(realmsOf(current())).toEqual(['south']);
+    expect(faults).toHaveLength(1);
+  });
+
+  it('keeps the one before when the file is gone, and finds it again', async () => {
+    const { current } = watch();
+    await change(() => unlink(path));
+    expect(realmsOf(current())).toEqual(['north']);
+    expect(String(faults[0])).toContain('ENOENT');
+    await change(() => writeFile(path, registryOf('south')));
+    expect(realmsOf(current())).toEqual(['south']);
+  });
+
+  it('keeps the one before when the new one may not be used here', async () => {
+    const { current } = watch(({ realms }) => {
+      if (realms.some(({ realm }) => realm === 'demo')) throw new TypeError('not in production');
+    });
+    await change(() => writeFile(path, registryOf('demo')));
+    expect(realmsOf(current())).toEqual(['north']);
+    expect(String(faults[0])).toContain('not in production');
+  });
+
+  it('follows a link to another file, as orchestrators mount a changed one', async () => {
+    await writeFile(join(folder, 'first.json'), registryOf('first'));
+    await writeFile(join(folder, 'second.json'), registryOf('second'));
+    await unlink(path);
+    await symlink('first.json', path);
+    const { current } = watch();
+    await change(async () => {
+      await symlink('second.json', join(folder, 'next'));
+      await rename(join(folder, 'next'), path);
+    });
+    expect(realmsOf(current())).toEqual(['second']);
+  });
+
+  it('must be usable at the start', async () => {
+    await writeFile(path, '{"realms":1}');
+    expect(() => watch()).toThrow('The registry cannot be used');
+  });
+});
+
+describe('what is made of a registry', () => {
+  it('is made again only when the registry is another', () => {
+    const [one, other] = [{ realms: [] }, { realms: [] }];
+    let registry: Registry = one;
+    let times = 0;
+    const made = followRegistry({ current: () => registry }, () => (times += 1));
+    expect([made(), made()]).toEqual([1, 1]);
+    registry = other;
+    expect([made(), made()]).toEqual([2, 2]);
+    expect(followRegistry(fixedRegistry(one), (given) => given)()).toBe(one);
+  });
+});

@@ -1,0 +1,29 @@
+const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
+
+/**
+ * Whether an authorization request may name this redirect URI: it is the registered one, character for character; of a
+ * loopback address any port fits (RFC 8252 section 7.3), since a native application takes the one that is free.
+ */
+export function isRegisteredRedirect(registered: string, asked: string): boolean {
+  if (registered === asked) return true;
+  const [, host, , rest] = loopback.exec(registered) ?? [];
+  const [, askedHost, askedPort = '', askedRest] = loopback.exec(asked) ?? [];
+  return host !== undefined && host === askedHost && rest === askedRest && Number(askedPort) <= 65_535;
+}
+
+/** Adds query parameters to an address and changes nothing else of it: its own query is kept as it is written. */
+export function withParameters(address: string, parameters: Readonly<Record<string, string>>): string {
+  const query = Object.entries(parameters)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+  if (!address.includes('?')) return `${address}?${query}`;
+  return /[?&]$/.test(address) ? `${address}${query}` : `${address}&${query}`;
+}
+
+/**
+ * Whether the service may call a registered launchUrl itself. In production by https alone, so that a launch identifier
+ * never travels in the clear and the service never calls its own loopback.
+ */
+export function isCallable(launchUrl: string, { isProduction }: { isProduction: boolean }): boolean {
+  return launchUrl.startsWith('https://') || (!isProduction && launchUrl.startsWith('http://'));
+}

@@ -1,0 +1,145 @@
+import type { RegisteredPartner } from '@clinical-launch/contracts';
+import { isRegisteredRedirect } from './addresses.ts';
+import type { DesktopIssuingRealm } from './realms.ts';
+import { narrowScope } from './scopes.ts';
+
+/** RFC 6749 section 4.1.2.1 */
+export type AuthorizeErrorCode =
+  | 'invalid_request'
+  | 'unauthorized_client'
+  | 'unsupported_response_type'
+  | 'invalid_scope';
+
+/** What is wrong with one parameter; never holds its value. */
+export type ParameterFault = {
+  readonly name: string;
+  readonly code: AuthorizeErrorCode;
+  readonly message: string;
+};
+
+/** An authorization request in which everything is in order, but for the launch identifier, which only its use tells. */
+export type AuthorizationRequest = {
+  readonly partner: RegisteredPartner;
+  readonly redirectUri: string;
+  readonly scope: string;
+  readonly codeChallenge: string;
+  readonly state: string;
+  readonly launch: string;
+  readonly nonce?: string;
+};
+
+type Rule = {
+  readonly name: string;
+  readonly code: AuthorizeErrorCode;
+  /** What a value that does not fit is told. */
+  readonly message: string;
+  /** Without a partner, what depends on it is not judged. */
+  fits(value: string, partner: RegisteredPartner | undefined): boolean;
+  /** Whether it may be left out; no parameter may, but for these. */
+  isOptional?(partner: RegisteredPartner | undefined): boolean;
+};
+
+const invalid = 'invalid_request' as const;
+
+/** The table of the specification (Desktop: Authorization request form fields), and `nonce` of OpenID Connect. */
+const rules: readonly Rule[] = [
+  {
+    name: 'client_id',
+    code: 'unauthorized_client',
+    message: 'names no partner application of this realm',
+    fits: (_value, partner) => partner !== undefined,
+  },
+  {
+    name: 'response_type',
+    code: 'unsupported_response_type',
+    message: 'must be code',
+    fits: (value) => value === 'code',
+  },
+  {
+    name: 'redirect_uri',
+    code: invalid,
+    message: 'must be a registered redirect URI, character for character',
+    fits: (value, partner) =>
+      partner === undefined || partner.redirectUris.some((one) => isRegisteredRedirect(one, value)),
+  },
+  {
+    name: 'response_mode',
+    code: invalid,
+    message: 'must be query',
+    fits: (value) => value === 'query',
+    isOptional: (partner) => partner?.profile === 'standard',
+  },
+  {
+    name: 'scope',
+    code: 'invalid_scope',
+    message: 'may name only scopes that the application is registered for, separated by single spaces',
+    fits: (value, partner) => partner === undefined || narrowScope(value, partner.scopes) !== undefined,
+  },
+  {
+    name: 'code_challenge',
+    code: invalid,
+    message: 'must be the Base64URL text of a SHA-256, 43 characters without padding',
+    fits: (value) => /^[A-Za-z0-9_-]{43}$/.test(value),
+  },
+  {
+    name: 'code_challenge_method',
+    code: invalid,
+    message: 'must be S256',
+    fits: (value) => value === 'S256',
+  },
+  {
+    name: 'state',
+    code: invalid,
+    message: 'must be UTF-8, since it is returned unchanged',
+    // What cannot be decoded was replaced by then, and would come back as another.
+    fits: (value) => !value.includes('\uFFFD'),
+  },
+  { name: 'launch', code: invalid, message: 'is not of this service', fits: () => true },
+  {
+    name: 'nonce',
+    code: invalid,
+    message: 'must be UTF-8, since it is returned unchanged',
+    fits: (value) => !value.includes('\uFFFD'),
+    isOptional: () => true,
+  },
+];
+
+/**
+ * Checks an authorization request: every parameter sent once, none empty but for those that may be left out, each as it
+ * must be. Unknown parameters are ignored.
+ */
+export function readAuthorizationRequest(
+  sent: URLSearchParams,
+  realm: DesktopIssuingRealm,
+): { readonly request: AuthorizationRequest } | { readonly faults: readonly ParameterFault[] } {
+  const partner = realm.desktop.partners.get(sent.get('client_id') ?? '');
+  const faults = rules.flatMap((rule) => faultsOf(rule, sent, partner));
+  if (faults.length > 0 || partner === undefined) return { faults };
+  const value = (name: string) => sent.get(name) ?? '';
+  return {
+    request: {
+      partner,
+      redirectUri: value('redirect_uri'),
+      scope: narrowScope(value('scope'), partner.scopes)?.join(' ') ?? '',
+      codeChallenge: value('code_challenge'),
+      state: value('state'),
+      launch: value('launch'),
+      ...(value('nonce') === '' ? {} : { nonce: value('nonce') }),
+    },
+  };
+}
+
+function faultsOf(
+  rule: Rule,
+  sent: URLSearchParams,
+  partner: RegisteredPartner | undefined,
+): ParameterFault[] {
+  const { name } = rule;
+  const [value = '', ...more] = sent.getAll(name);
+  if (more.length > 0) return [{ name, code: invalid, message: 'must not be sent more than once' }];
+  // RFC 6749 section 3.1: sent without a value counts as not sent.
+  if (value === '') {
+    return rule.isOptional?.(partner) === true ? [] : [{ name, code: invalid, message: 'is missing' }];
+  }
+  return rule.fits(value, partner) ? [] : [{ name, code: rule.code, message: rule.message }];
+}

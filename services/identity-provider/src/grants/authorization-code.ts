@@ -1,0 +1,135 @@
+import { createEvent, type RegisteredPartner } from '@clinical-launch/contracts';
+import type { FoundTicket, Tickets } from '@clinical-launch/tickets';
+import {
+  challengeOf,
+  codeProof,
+  type RefreshDetail,
+  readCode,
+  revocationSeconds,
+} from '../domain/desktop-chain.ts';
+import { narrowScope } from '../domain/scopes.ts';
+import { TokenRefusal } from '../errors.ts';
+import { eventSource } from '../event-source.ts';
+import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
+import type { PrepareTokens } from './issue-tokens.ts';
+
+/** Letters, digits, `_`, `-` and `.` alone (Desktop: Limits): RFC 7636 without the tilde. */
+const codeVerifierForm = /^[A-Za-z0-9_.-]{43,128}$/;
+
+/**
+ * RFC 6749 section 4.1.3 with RFC 7636 section 4.5: the code that a launch led to, once, for the tokens. Whoever brings a
+ * code a second time ends everything that the first use gave (RFC 6749 section 4.1.2).
+ */
+export function authorizationCode(tickets: Tickets, prepareTokens: PrepareTokens): PartnerGrant {
+  return {
+    type: 'authorization_code',
+    clients: 'public',
+    parameters: ['scope', 'code', 'redirect_uri', 'code_verifier'],
+    async handle(request) {
+      const asked = readRequest(request);
+      const found = await tickets.find('authorization-code', asked.code);
+      if (found === undefined) return refuseDeadCode(tickets, asked.code, request);
+      const scope = agreeScope(found, asked, request);
+      request.count(asked.partner);
+      return redeemCode({ tickets, prepareTokens, asked, scope, request });
+    },
+  };
+}
+
+type Asked = ReturnType<typeof readRequest>;
+
+/** Every field of the specification's table (Desktop: Token request form fields). @throws TokenRefusal */
+function readRequest({ partner, parameters }: PartnerRequest) {
+  if (partner === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'client_id' });
+  const scope = parameters.get('scope');
+  if (scope === undefined && partner.profile !== 'standard') {
+    throw new TokenRefusal('missing_parameter', { parameter: 'scope' });
+  }
+  const code = required(parameters, 'code');
+  const redirectUri = required(parameters, 'redirect_uri');
+  const codeVerifier = required(parameters, 'code_verifier');
+  if (!codeVerifierForm.test(codeVerifier)) throw new TokenRefusal('malformed_code_verifier');
+  const { clientId } = partner;
+  const proof = codeProof({ clientId, redirectUri, codeChallenge: challengeOf(codeVerifier) });
+  return { partner, scope, code, proof };
+}
+
+function required(parameters: ReadonlyMap<string, string>, parameter: string): string {
+  const value = parameters.get(parameter);
+  if (value === undefined) throw new TokenRefusal('missing_parameter', { parameter });
+  return value;
+}
+
+/** The scope of the tokens, before anything is used up: what was granted, or what is asked of it. @throws TokenRefusal */
+function agreeScope(found: FoundTicket, { scope, partner }: Asked, { realm, call }: PartnerRequest): string {
+  const { context, detail } = readCode(found);
+  if (context.realm !== realm.name) throw new TokenRefusal('unknown_code');
+  call.adopt(found.correlationId);
+  if (detail.clientId !== partner.clientId) throw new TokenRefusal('code_of_other_client');
+  if (scope === undefined) return detail.scope;
+  const narrowed = narrowScope(scope, detail.scope.split(' '));
+  if (narrowed === undefined) throw new TokenRefusal('scope_beyond_grant');
+  return narrowed.join(' ');
+}
+
+async function redeemCode({
+  tickets,
+  prepareTokens,
+  asked: { partner, code, proof },
+  scope,
+  request: { realm, call },
+}: {
+  tickets: Tickets;
+  prepareTokens: PrepareTokens;
+  asked: Asked & { partner: RegisteredPartner };
+  scope: string;
+  request: PartnerRequest;
+}): Promise<TokenAnswer> {
+  const { clientId } = partner;
+  const tokens = await prepareTokens({ realm, clientId, grant: 'authorization_code', scope, call });
+  const detail: RefreshDetail = { clientId, scope };
+  const redemption = await tickets.redeem('authorization-code', code, {
+    proofs: [proof],
+    successor: { kind: 'refresh-token', ttlSeconds: realm.desktop.refreshTokenSeconds, detail },
+    onReplay: replay({ realm, call }),
+    events: [tokens.event],
+  });
+  switch (redemption.outcome) {
+    case 'redeemed':
+    case 'repeated': {
+      if (redemption.successor === undefined) throw new TypeError('A code has a refresh token as successor');
+      const { context, detail: given } = readCode(redemption);
+      const { nonce } = given;
+      return tokens.answer({
+        context,
+        refreshToken: redemption.successor,
+        ...(nonce === undefined ? {} : { nonce }),
+      });
+    }
+    case 'mismatch':
+      throw new TokenRefusal('code_mismatch');
+    case 'used':
+      throw new TokenRefusal('used_code');
+    case 'unknown':
+      throw new TokenRefusal('unknown_code');
+  }
+}
+
+/** A code that is not alive: if it was used, this is a replay. Without a proof nothing can be redeemed here. */
+async function refuseDeadCode(tickets: Tickets, code: string, request: PartnerRequest): Promise<never> {
+  const redemption = await tickets.redeem('authorization-code', code, {
+    onReplay: replay(request),
+    events: [],
+  });
+  if (redemption.outcome !== 'used') throw new TokenRefusal('unknown_code');
+  request.call.adopt(redemption.correlationId);
+  throw new TokenRefusal('used_code');
+}
+
+function replay({ realm, call }: Pick<PartnerRequest, 'realm' | 'call'>) {
+  const data = { realm: realm.name, reason: 'code_replayed' } as const;
+  return {
+    revokeForSeconds: revocationSeconds(realm),
+    events: [createEvent('desktop.chain.revoked.v1', call.origin(eventSource), data)],
+  };
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { type CloudEvent, createEvent, type DesktopContext, type Sealer } from '@clinical-launch/contracts';
+import type { Call, Clock } from '@clinical-launch/service';
+import { accessTokenHash, desktopAccessTokenClaims, idTokenClaims } from '../domain/desktop-tokens.ts';
+import type { DesktopIssuingRealm } from '../domain/realms.ts';
+import { eventSource } from '../event-source.ts';
+import type { KeyRing } from '../store/key-ring.ts';
+import type { TokenAnswer } from './grant.ts';
+
+/** What the resource API opens `launch_context` with. */
+const contextSealPurpose = 'access-token-context';
+
+type TokenIssueParts = {
+  readonly audience: string;
+  readonly keyRing: KeyRing;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+};
+
+type TokenIssueRequest = {
+  readonly realm: DesktopIssuingRealm;
+  readonly clientId: string;
+  readonly grant: 'authorization_code' | 'refresh_token';
+  readonly scope: string;
+  readonly call: Call;
+};
+
+type Granted = { readonly context: DesktopContext; readonly refreshToken: string; readonly nonce?: string };
+
+/** The tokens of one answer, before their ticket is used up: everything that can fail has been asked for by then. */
+export type TokenIssue = {
+  /** Is kept in the step that uses the ticket up: no token is out there that the audit trail does not know of. */
+  readonly event: CloudEvent;
+  /** The complete token response (Desktop: Token response). */
+  answer(granted: Granted): Promise<TokenAnswer>;
+};
+
+/** Prepares the tokens of an answer. @throws ServiceError 503 when the signing keys are out of reach */
+export type PrepareTokens = (request: TokenIssueRequest) => Promise<TokenIssue>;
+
+/** Creates what prepares the tokens of partner applications. */
+export function createTokenIssue({ audience, keyRing, sealer, clock }: TokenIssueParts): PrepareTokens {
+  return async ({ realm, clientId, grant, scope, call }) => {
+    const signer = await keyRing.signer(realm);
+    const tokenId = randomUUID();
+    const expiresInSeconds = realm.accessTokenSeconds;
+    return {
+      event: createEvent('desktop.tokens.issued.v1', call.origin(eventSource), {
+        realm: realm.name,
+        clientId,
+        grant,
+        tokenId,
+        scope,
+        expiresInSeconds,
+      }),
+      async answer({ context, refreshToken, nonce }) {
+        const { user, organisation, patient } = context;
+        const sealedContext = sealer.seal(contextSealPurpose, { user, organisation, patient });
+        const about = { realm, context, now: clock.now() };
+        const accessToken = await signer.sign(
+          'at+jwt',
+          desktopAccessTokenClaims({ ...about, audience, tokenId, scope, sealedContext }),
+        );
+        const hash = accessTokenHash(accessToken, signer.algorithm);
+        return {
+          access_token: accessToken,
+          token_type: 'Bearer',
+          expires_in: expiresInSeconds,
+          refresh_token: refreshToken,
+          id_token: await signer.sign('JWT', idTokenClaims({ ...about, accessTokenHash: hash, nonce })),
+          scope,
+        };
+      },
+    };
+  };
+}

@@ -1,0 +1,154 @@
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import type { Outbox } from '@clinical-launch/events';
+import type { Redemption, Tickets } from '@clinical-launch/tickets';
+import {
+  type Link,
+  type RefreshDetail,
+  readRefreshToken,
+  revocationSeconds,
+} from '../domain/desktop-chain.ts';
+import { narrowScope } from '../domain/scopes.ts';
+import { TokenRefusal } from '../errors.ts';
+import { eventSource } from '../event-source.ts';
+import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
+import type { PrepareTokens } from './issue-tokens.ts';
+
+/** A reply that was lost, or two tabs that refresh at once: for so long the same token gets the same successor. */
+const repeatableSeconds = 10;
+
+type RefreshParts = {
+  readonly tickets: Tickets;
+  readonly prepareTokens: PrepareTokens;
+  readonly events: Outbox;
+};
+
+/** A refresh token and the request that brought it. */
+type Refresh = RefreshParts & { readonly token: string; readonly request: PartnerRequest };
+
+/**
+ * RFC 6749 section 6, rotated at every use. A token that comes back later than a repetition may was stolen, from the
+ * partner or by it: the whole family ends (RFC 9700 section 4.14.2).
+ */
+export function refreshToken(parts: RefreshParts): PartnerGrant {
+  return {
+    type: 'refresh_token',
+    clients: 'public',
+    parameters: ['scope', 'refresh_token'],
+    async handle(request) {
+      const token = request.parameters.get('refresh_token');
+      if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'refresh_token' });
+      const refresh = { ...parts, token, request };
+      const found = await parts.tickets.find('refresh-token', token);
+      if (found === undefined) return repeat(refresh);
+      const link = readRefreshToken(found);
+      assertOwn(link, request);
+      request.call.adopt(found.correlationId);
+      return rotate(refresh, link);
+    },
+  };
+}
+
+async function rotate(refresh: Refresh, link: Link<RefreshDetail>): Promise<TokenAnswer> {
+  const tokens = await prepare(refresh, link);
+  const redemption = await redeem(refresh, { detail: link.detail, events: [tokens.event] });
+  switch (redemption.outcome) {
+    case 'redeemed':
+      return tokens.answer({ context: link.context, refreshToken: successorOf(redemption) });
+    case 'repeated':
+      return answerAgain(refresh, link, redemption);
+    case 'used':
+      throw new TokenRefusal('used_refresh_token');
+    case 'mismatch':
+    case 'unknown':
+      throw new TokenRefusal('unknown_refresh_token');
+  }
+}
+
+/** A token that is not alive: it was used a moment ago, or longer ago, or is none. */
+async function repeat(refresh: Refresh): Promise<TokenAnswer> {
+  const { request } = refresh;
+  // What is not alive gives no new successor, so this belongs to none.
+  const redemption = await redeem(refresh, { detail: {}, events: [] });
+  switch (redemption.outcome) {
+    case 'repeated': {
+      const link = readRefreshToken(redemption);
+      assertOwn(link, request);
+      request.call.adopt(redemption.correlationId);
+      return answerAgain(refresh, link, redemption);
+    }
+    case 'used':
+      request.call.adopt(redemption.correlationId);
+      throw new TokenRefusal('used_refresh_token');
+    case 'redeemed':
+    case 'mismatch':
+    case 'unknown':
+      throw new TokenRefusal('unknown_refresh_token');
+  }
+}
+
+type Redeemed = Extract<Redemption, { context: unknown }>;
+
+/** The same refresh token again, with new tokens beside it. */
+async function answerAgain(
+  refresh: Refresh,
+  link: Link<RefreshDetail>,
+  redemption: Redeemed,
+): Promise<TokenAnswer> {
+  const tokens = await prepare(refresh, link);
+  await refresh.events.append([tokens.event]);
+  return tokens.answer({ context: link.context, refreshToken: successorOf(redemption) });
+}
+
+/**
+ * Prepares the tokens of the scope that is asked of the granted one, for this access token alone: the next refresh token
+ * carries the whole grant on (RFC 6749 section 6).
+ * @throws TokenRefusal
+ */
+function prepare({ prepareTokens, request }: Refresh, { detail }: Link<RefreshDetail>) {
+  const { realm, call, parameters } = request;
+  const granted = detail.scope.split(' ');
+  const scope = narrowScope(parameters.get('scope') ?? detail.scope, granted);
+  if (scope === undefined) throw new TokenRefusal('scope_beyond_grant');
+  const { clientId } = detail;
+  return prepareTokens({ realm, clientId, grant: 'refresh_token', scope: scope.join(' '), call });
+}
+
+function redeem(
+  { tickets, token, request: { realm, call } }: Refresh,
+  { detail, events }: { detail: object; events: readonly CloudEvent[] },
+): Promise<Redemption> {
+  const replayed = { realm: realm.name, reason: 'refresh_token_replayed' } as const;
+  return tickets.redeem('refresh-token', token, {
+    successor: {
+      kind: 'refresh-token',
+      ttlSeconds: realm.desktop.refreshTokenSeconds,
+      detail,
+      isDerived: true,
+    },
+    repeatableSeconds,
+    onReplay: {
+      revokeForSeconds: revocationSeconds(realm),
+      events: [createEvent('desktop.chain.revoked.v1', call.origin(eventSource), replayed)],
+    },
+    events,
+  });
+}
+
+function successorOf({ successor }: Redeemed): string {
+  if (successor === undefined) throw new TypeError('A refresh token has another as its successor');
+  return successor;
+}
+
+/** @throws TokenRefusal when the token is of another realm or client, or of a partner that is registered no longer */
+function assertOwn(
+  { context, detail }: Link<RefreshDetail>,
+  { realm, partner, count }: PartnerRequest,
+): void {
+  if (context.realm !== realm.name) throw new TokenRefusal('unknown_refresh_token');
+  if (partner !== undefined && partner.clientId !== detail.clientId) {
+    throw new TokenRefusal('refresh_token_of_other_client');
+  }
+  const owner = realm.desktop.partners.get(detail.clientId);
+  if (owner === undefined) throw new TokenRefusal('unknown_partner');
+  count(owner);
+}

@@ -1,0 +1,36 @@
+import { escapeMarkup } from '@clinical-launch/contracts';
+import { type ErrorDialect, oauthDialect, pageHeaders } from '@clinical-launch/service';
+
+/** Errors of authorize: OAuth's JSON, or the same as a page for a browser that a person looks at. */
+export const authorizeDialect: ErrorDialect = (error, exchange) => {
+  const { request, response, call } = exchange;
+  if (request.accepts(['application/json', 'text/html']) !== 'text/html')
+    return oauthDialect(error, exchange);
+  response
+    .set(pageHeaders())
+    .type('html')
+    .send(page({ error: error.code, description: error.message, correlationId: call.correlationId }));
+};
+
+function page(told: { error: string; description: string; correlationId: string }): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>The application cannot be opened</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+</head>
+<body>
+<main>
+<h1>The application cannot be opened</h1>
+<p>Start it again from the host application. If it fails again, tell support what stands here.</p>
+<dl>
+<dt>error</dt><dd>${escapeMarkup(told.error)}</dd>
+<dt>error_description</dt><dd>${escapeMarkup(told.description)}</dd>
+<dt>correlation_id</dt><dd>${escapeMarkup(told.correlationId)}</dd>
+</dl>
+</main>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,100 @@
+import type { Outbox } from '@clinical-launch/events';
+import {
+  type AccessTokenVerifier,
+  allowAnyOrigin,
+  type Clock,
+  createRouter,
+  errorEdge,
+  oauthDialect,
+  onlyMethods,
+  type RateLimiter,
+} from '@clinical-launch/service';
+import type { Tickets } from '@clinical-launch/tickets';
+import type { Router } from 'express';
+import { callLaunchUrl } from '../call-launch-url.ts';
+import type { Realms } from '../domain/realms.ts';
+import type { Grant } from '../grants/grant.ts';
+import type { KeyRing } from '../store/key-ring.ts';
+import type { FindOwnToken } from '../store/own-tokens.ts';
+import { identifyRealm } from './asker.ts';
+import { auditAuthorizeRefusal, authorize } from './authorize.ts';
+import { authorizeDialect } from './authorize-dialect.ts';
+import { getDiscovery, getSmartConfiguration } from './get-discovery.ts';
+import { getKeys } from './get-keys.ts';
+import { introspectToken } from './introspect-token.ts';
+import { auditLaunchRefusal, issueLaunch } from './issue-launch.ts';
+import { auditRefusal, neverCached, requestToken } from './request-token.ts';
+import { revokeToken } from './revoke-token.ts';
+
+export type RouteParts = {
+  readonly realms: Realms;
+  readonly grants: readonly Grant[];
+  readonly keyRing: KeyRing;
+  readonly findOwnToken: FindOwnToken;
+  readonly tickets: Tickets;
+  readonly tokens: AccessTokenVerifier;
+  readonly events: Outbox;
+  readonly limiter: RateLimiter;
+  readonly clock: Clock;
+  readonly publicUrl: string;
+  readonly isProduction: boolean;
+  readonly scopes: readonly string[];
+};
+
+/** Where tokens are given, ended and asked about. */
+export function tokenRoutes(parts: RouteParts): Router {
+  const { realms, events } = parts;
+  const router = createRouter();
+  const endpoints = {
+    token: requestToken(parts),
+    revoke: revokeToken(parts),
+    introspect: introspectToken(parts),
+  };
+  for (const [name, endpoint] of Object.entries(endpoints)) {
+    router
+      .route(`/*realm/oauth2/v2.0/${name}`)
+      .all(neverCached, allowAnyOrigin('POST'), identifyRealm(realms))
+      .post(endpoint)
+      .all(onlyMethods('POST'));
+  }
+  router.use(errorEdge({ dialect: oauthDialect, audit: auditRefusal(events) }));
+  return router;
+}
+
+/** Where a desktop launch begins: for the host application, and then for the partner application. */
+export function desktopRoutes(parts: RouteParts): Router {
+  const { realms, events } = parts;
+  const launches = createRouter();
+  launches
+    .route('/*realm/launches')
+    .all(neverCached, identifyRealm(realms))
+    .post(issueLaunch({ ...parts, callLaunchUrl }))
+    .all(onlyMethods('POST'));
+  launches.use(errorEdge({ dialect: oauthDialect, audit: auditLaunchRefusal(events) }));
+
+  const authorizes = createRouter();
+  authorizes
+    .route('/*realm/oauth2/v2.0/authorize')
+    .all(neverCached, identifyRealm(realms))
+    // Else a HEAD would be served as a GET, and use up the launch identifier.
+    .head(onlyMethods('GET', 'POST'))
+    .get(authorize(parts))
+    .post(authorize(parts))
+    .all(onlyMethods('GET', 'POST'));
+  authorizes.use(errorEdge({ dialect: authorizeDialect, audit: auditAuthorizeRefusal(events) }));
+  return createRouter().use(launches, authorizes);
+}
+
+/** What anybody may read of a realm. */
+export function publishedRoutes(parts: RouteParts): Router {
+  const router = createRouter();
+  const documents = {
+    'v2.0/.well-known/openid-configuration': getDiscovery(parts),
+    'v2.0/.well-known/smart-configuration': getSmartConfiguration(parts),
+    'discovery/v2.0/keys': getKeys(parts.realms, parts.keyRing),
+  };
+  for (const [path, document] of Object.entries(documents)) {
+    router.route(`/*realm/${path}`).all(allowAnyOrigin('GET')).get(document).all(onlyMethods('GET', 'HEAD'));
+  }
+  return router;
+}

@@ -1,0 +1,205 @@
+import type { RegisteredClient, Registry } from '@clinical-launch/contracts';
+import { createClientSecret, hashClientSecret } from '../domain/client-secrets.ts';
+import { productionRegistryProblems } from '../domain/production-registry.ts';
+import { addMember, appendEntry, replaceValue } from './json-text.ts';
+import { type Answers, type Question, questions as q } from './questions.ts';
+import type { RegistryDocument } from './registry-document.ts';
+
+/** What a command comes to: the new text of the file, if it changes, and what the operator is told, once. */
+export type Outcome = { readonly text?: string; readonly told: readonly (readonly [string, string])[] };
+
+export type Command = {
+  readonly does: string;
+  readonly questions: readonly Question[];
+  /** @throws Error that says what stands in the way; nothing is written then */
+  run(document: RegistryDocument, answers: Answers, now: number): Outcome;
+};
+
+const partnerScopes = ['openid', 'profile', 'email', 'offline_access', 'launch', 'resource.read'];
+const launchPolicyQuestions = [q.frameAncestors, q.resultOrigin];
+const hourMs = 3_600_000;
+
+/** The commands by name. */
+export const commands: Readonly<Record<string, Command>> = {
+  'add-pms': {
+    does: 'registers a practice management system, which may request launch URLs',
+    questions: [q.realm, q.clientId, q.name, q.requestsPerSecond, ...launchPolicyQuestions],
+    run: (document, answers) => addClient(document, answers, ['ocs-launch.write']),
+  },
+  'add-host': {
+    does: 'registers a host application, which may launch partner applications',
+    questions: [q.realm, q.clientId, q.name, q.requestsPerSecond],
+    run: (document, answers) => addClient(document, answers, ['launch.issue']),
+  },
+  'add-client': {
+    does: 'registers another client, with the rights that are named',
+    questions: [q.realm, q.clientId, q.name, q.rights, q.requestsPerSecond],
+    run: (document, answers) => addClient(document, answers, answers.get(q.rights.option) ?? []),
+  },
+  'add-partner': {
+    does: 'registers a partner application of the desktop launch',
+    questions: [
+      q.desktopRealm,
+      q.clientId,
+      q.name,
+      q.launchUrl,
+      q.redirectUris,
+      q.profile,
+      q.scopes,
+      q.requestsPerSecond,
+    ],
+    run: addPartner,
+  },
+  'roll-secret': {
+    does: 'gives a client a new secret; the old one works on for a while',
+    questions: [q.realm, q.clientId, q.keepOldHours],
+    run: rollSecret,
+  },
+  check: {
+    does: 'tells whether the file can be used, and whether production takes it',
+    questions: [],
+    run: ({ registry }) => ({ told: toldOfCheck(productionRegistryProblems(registry)) }),
+  },
+};
+
+function addClient(document: RegistryDocument, answers: Answers, scopes: readonly string[]): Outcome {
+  const realm = one(answers, q.realm);
+  const clientId = one(answers, q.clientId);
+  const secret = createClientSecret();
+  const client = {
+    clientId,
+    name: one(answers, q.name),
+    secrets: [{ sha256: hashClientSecret(secret) }],
+    scopes,
+    ...limitOf(answers),
+    ...(answers.has(q.frameAncestors.option) ? { frameAncestors: answers.get(q.frameAncestors.option) } : {}),
+    ...(answers.has(q.resultOrigin.option) ? { resultOrigin: one(answers, q.resultOrigin) } : {}),
+  };
+  const index = findRealm(document.registry, realm);
+  assertFree(document.registry, { realm, clientId });
+  const text =
+    index === undefined
+      ? appendEntry(document.text, ['realms'], { realm, clients: [client] })
+      : appendEntry(document.text, ['realms', index, 'clients'], client);
+  const told: Outcome['told'] = [
+    ...toldOfRealm(document.registry, realm),
+    ...toldOfClient({ realm, clientId }),
+    ['client_secret', secret],
+  ];
+  return { text, told };
+}
+
+function addPartner(document: RegistryDocument, answers: Answers): Outcome {
+  const realm = one(answers, q.realm);
+  const clientId = one(answers, q.clientId);
+  const partner = {
+    clientId,
+    name: one(answers, q.name),
+    ...(answers.has(q.profile.option) ? { profile: one(answers, q.profile) } : {}),
+    redirectUris: answers.get(q.redirectUris.option) ?? [],
+    launchUrl: one(answers, q.launchUrl),
+    scopes: answers.get(q.scopes.option) ?? partnerScopes,
+    ...limitOf(answers),
+  };
+  assertFree(document.registry, { realm, clientId });
+  const told: Outcome['told'] = [
+    ...toldOfRealm(document.registry, realm),
+    ...toldOfClient({ realm, clientId }),
+    ['authorization_endpoint', endpoint(realm, 'authorize')],
+    ['issuer', `{PUBLIC_URL}/idp/${realm}/v2.0`],
+  ];
+  return { text: withPartner(document, realm, partner), told };
+}
+
+function withPartner({ text, registry }: RegistryDocument, realm: string, partner: object): string {
+  const index = findRealm(registry, realm);
+  const desktop = { partners: [partner] };
+  if (index === undefined) return appendEntry(text, ['realms'], { realm, clients: [], desktop });
+  if (registry.realms[index]?.desktop === undefined) {
+    return addMember(text, ['realms', index], { name: 'desktop', value: desktop });
+  }
+  return appendEntry(text, ['realms', index, 'desktop', 'partners'], partner);
+}
+
+function rollSecret({ text, registry }: RegistryDocument, answers: Answers, now: number): Outcome {
+  const realm = one(answers, q.realm);
+  const clientId = one(answers, q.clientId);
+  const realmIndex = findRealm(registry, realm) ?? -1;
+  const clients = registry.realms[realmIndex]?.clients ?? [];
+  const index = clients.findIndex((client) => client.clientId === clientId);
+  const client = clients[index];
+  if (client === undefined) throw new Error(`The realm ${realm} has no client ${clientId}`);
+  const keepOldHours = Number(answers.get(q.keepOldHours.option)?.[0] ?? 24);
+  const secret = createClientSecret();
+  const secrets = [
+    ...keptSecrets(client, { now, endsAt: now + keepOldHours * hourMs }),
+    { sha256: hashClientSecret(secret) },
+  ];
+  return {
+    text: replaceValue(text, ['realms', realmIndex, 'clients', index, 'secrets'], secrets),
+    told: [...toldOfClient({ realm, clientId }), ['client_secret', secret]],
+  };
+}
+
+/** The old secret with its end; none that has ended. @throws Error when two are live: one of them would be lost */
+function keptSecrets(
+  { secrets }: RegisteredClient,
+  { now, endsAt }: { now: number; endsAt: number },
+): RegisteredClient['secrets'] {
+  const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
+  if (endsAt <= now) return [];
+  const [old, ...more] = live;
+  if (more.length > 0) {
+    const ends = live.map(({ expires }) => expires).find((expires) => expires !== undefined);
+    throw new Error(
+      `Two secrets are live${ends === undefined ? '' : `, one until ${ends}`}: --keep-old-hours 0 ends both at once`,
+    );
+  }
+  if (old === undefined) return [];
+  const end = Math.min(endsAt, old.expires === undefined ? endsAt : Date.parse(old.expires));
+  return [{ ...old, expires: new Date(end).toISOString() }];
+}
+
+function findRealm({ realms }: Registry, name: string): number | undefined {
+  const index = realms.findIndex(({ realm }) => realm === name);
+  return index < 0 ? undefined : index;
+}
+
+function assertFree({ realms }: Registry, { realm, clientId }: { realm: string; clientId: string }): void {
+  const found = realms.find((one) => one.realm === realm);
+  const taken = [...(found?.clients ?? []), ...(found?.desktop?.partners ?? [])];
+  if (taken.some((client) => client.clientId === clientId)) {
+    throw new Error(`The realm ${realm} has a client ${clientId} already`);
+  }
+}
+
+function one(answers: Answers, { option }: Question): string {
+  const [answer] = answers.get(option) ?? [];
+  if (answer === undefined) throw new TypeError(`--${option} has no answer`);
+  return answer;
+}
+
+function limitOf(answers: Answers) {
+  const [limit] = answers.get(q.requestsPerSecond.option) ?? [];
+  return limit === undefined ? {} : { requestsPerSecond: Number(limit) };
+}
+
+const endpoint = (realm: string, name: string) => `{PUBLIC_URL}/idp/${realm}/oauth2/v2.0/${name}`;
+
+function toldOfClient({ realm, clientId }: { realm: string; clientId: string }): Outcome['told'] {
+  return [
+    ['client_id', clientId],
+    ['token_endpoint', endpoint(realm, 'token')],
+  ];
+}
+
+/** So that a realm that came of a slip of the pen is seen. */
+function toldOfRealm(registry: Registry, realm: string): Outcome['told'] {
+  return findRealm(registry, realm) === undefined ? [['new realm', realm]] : [];
+}
+
+function toldOfCheck(problems: readonly string[]): Outcome['told'] {
+  const usable = [['registry', 'can be used'] as const];
+  if (problems.length === 0) return [...usable, ['production', 'takes it']];
+  return [...usable, ...problems.map((problem) => ['production refuses it', problem] as const)];
+}

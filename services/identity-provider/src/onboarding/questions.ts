@@ -1,0 +1,163 @@
+import { partnerAddressFault } from '../domain/partner-address.ts';
+
+/** One thing that a command has to know: an option of the command line, or a question on a terminal. */
+export type Question = {
+  /** `client-id` is given as `--client-id`. */
+  readonly option: string;
+  readonly ask: string;
+  readonly isOptional?: boolean;
+  /** Given several times, or separated by spaces on a terminal. */
+  readonly isRepeatable?: boolean;
+  /** What is wrong with an answer. */
+  readonly faultOf?: (answer: string) => string | undefined;
+};
+
+const mustMatch = (form: RegExp, fault: string) => (answer: string) =>
+  form.test(answer) ? undefined : fault;
+const origin = mustMatch(
+  /^https?:\/\/[^/?#\s]+$/,
+  'must be an origin: scheme, host and port, without a path',
+);
+const word = mustMatch(/^[!#-[\]-~]+$/, 'must be one word, as launch.issue');
+
+const all = {
+  realm: {
+    option: 'realm',
+    ask: 'Realm, one or two path segments',
+    faultOf: mustMatch(/^[a-z0-9-]+(\/[a-z0-9-]+)?$/, 'must be one or two segments of a-z, 0-9 and -'),
+  },
+  desktopRealm: {
+    option: 'realm',
+    ask: 'Realm, two path segments',
+    faultOf: mustMatch(
+      /^[a-z0-9-]+\/[a-z0-9-]+$/,
+      'must be two segments of a-z, 0-9 and -, as north/desktop',
+    ),
+  },
+  clientId: {
+    option: 'client-id',
+    ask: 'Client id',
+    faultOf: mustMatch(/^[A-Za-z0-9._~-]{1,200}$/, 'must have 1 to 200 letters, digits, . _ ~ or -'),
+  },
+  name: { option: 'name', ask: 'Name, for people' },
+  requestsPerSecond: {
+    option: 'requests-per-second',
+    ask: 'Limit of requests per second',
+    isOptional: true,
+    faultOf: mustMatch(/^[1-9]\d{0,5}$/, 'must be a whole number above zero'),
+  },
+  frameAncestors: {
+    option: 'frame-ancestor',
+    ask: 'Origins whose pages may frame the launched application',
+    isOptional: true,
+    isRepeatable: true,
+    faultOf: origin,
+  },
+  resultOrigin: {
+    option: 'result-origin',
+    ask: 'Origin that is offered the order document',
+    isOptional: true,
+    faultOf: origin,
+  },
+  rights: {
+    option: 'right',
+    ask: 'Rights, as audit.read or token.introspect',
+    isRepeatable: true,
+    faultOf: word,
+  },
+  launchUrl: {
+    option: 'launch-url',
+    ask: 'launchUrl: the address of the launch handler',
+    faultOf: partnerAddressFault,
+  },
+  redirectUris: {
+    option: 'redirect-uri',
+    ask: 'redirectUri: the address of the auth handler',
+    isRepeatable: true,
+    faultOf: partnerAddressFault,
+  },
+  profile: {
+    option: 'profile',
+    ask: 'Profile, strict or standard (empty: strict)',
+    isOptional: true,
+    faultOf: mustMatch(/^(strict|standard)$/, 'must be strict or standard'),
+  },
+  scopes: {
+    option: 'scope',
+    ask: 'Scopes (empty: openid profile email offline_access launch resource.read)',
+    isOptional: true,
+    isRepeatable: true,
+    faultOf: word,
+  },
+  keepOldHours: {
+    option: 'keep-old-hours',
+    ask: 'Hours that the old secret works on (empty: 24)',
+    isOptional: true,
+    faultOf: mustMatch(/^\d{1,4}$/, 'must be a number of hours'),
+  },
+} as const satisfies Record<string, Question>;
+
+/** Every question of the commands. */
+export const questions: { readonly [Name in keyof typeof all]: Question } = all;
+
+/** The answers to a command's questions, by option; those to optional ones may be missing. */
+export type Answers = ReadonlyMap<string, readonly string[]>;
+
+/** Puts a question to a person. */
+export type Ask = (question: string) => Promise<string>;
+
+/** What could not be found out, each by its option. */
+export class UnansweredError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.name = 'UnansweredError';
+    this.faults = faults;
+  }
+}
+
+/**
+ * Finds the answer to each question: what was given, and where a person can be asked, what they say, until it can be used.
+ * @throws UnansweredError that names every option that is missing or wrong, when nobody can be asked
+ */
+export async function findAnswers(
+  asked: readonly Question[],
+  given: Answers,
+  ask: Ask | undefined,
+): Promise<Answers> {
+  const faults = asked.flatMap((question) => faultsOf(question, given.get(question.option), ask));
+  if (faults.length > 0) throw new UnansweredError(faults);
+  const answers = new Map<string, readonly string[]>();
+  for (const question of asked) {
+    const answer =
+      given.get(question.option) ?? (ask === undefined ? [] : await askUntilUsable(question, ask));
+    if (answer.length > 0) answers.set(question.option, answer);
+  }
+  return answers;
+}
+
+function faultsOf(
+  { option, isOptional, isRepeatable, faultOf }: Question,
+  given: readonly string[] | undefined,
+  ask: Ask | undefined,
+): string[] {
+  if (given === undefined) return ask === undefined && !isOptional ? [`--${option} is missing`] : [];
+  if (!isRepeatable && given.length > 1) return [`--${option} can be given once`];
+  return given.flatMap((answer) => {
+    const fault = answer === '' ? 'must not be empty' : faultOf?.(answer);
+    return fault === undefined ? [] : [`--${option} ${fault}`];
+  });
+}
+
+async function askUntilUsable(question: Question, ask: Ask): Promise<readonly string[]> {
+  let hint = '';
+  for (;;) {
+    const said = (await ask(`${hint}${question.ask}: `)).trim();
+    const answer = question.isRepeatable ? said.split(/\s+/).filter(Boolean) : said === '' ? [] : [said];
+    if (answer.length === 0 && question.isOptional) return [];
+    const faults = answer.flatMap((one) => question.faultOf?.(one) ?? []);
+    if (answer.length > 0 && faults.length === 0) return answer;
+    hint = `${faults[0] ?? 'An answer is needed'}\n`;
+  }
+}

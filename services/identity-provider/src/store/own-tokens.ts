@@ -1,0 +1,29 @@
+import type { Clock } from '@clinical-launch/service';
+import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
+import type { IssuingRealm } from '../domain/realms.ts';
+import type { KeyRing } from './key-ring.ts';
+
+type OwnTokenParts = { readonly audience: string; readonly keyRing: KeyRing; readonly clock: Clock };
+
+/** The claims of a live access token of this realm; undefined for anything else. */
+export type FindOwnToken = (realm: IssuingRealm, token: string) => Promise<JWTPayload | undefined>;
+
+/** Creates what reads our own access tokens, by the keys that we publish. */
+export function createOwnTokens({ audience, keyRing, clock }: OwnTokenParts): FindOwnToken {
+  return async (realm, token) => {
+    const keys = createLocalJWKSet({ keys: await keyRing.publicKeys(realm) });
+    try {
+      const { payload } = await jwtVerify(token, keys, {
+        issuer: realm.issuer,
+        audience,
+        typ: 'at+jwt',
+        currentDate: new Date(clock.now()),
+        requiredClaims: ['exp'],
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,298 @@
+import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
+import { TestClock } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  aPartner,
+  authorizeFields,
+  aVerifier,
+  desktopRealms,
+  type Fields,
+  type RunningDesktop,
+  realm,
+  redirectUri,
+  refusalOf,
+  refused,
+  runDesktop,
+} from './running-desktop.ts';
+import { record } from './running-identity-provider.ts';
+
+const clock = new TestClock();
+let storage: Storage;
+let running: RunningDesktop;
+beforeAll(async () => {
+  storage = await openEmbeddedStorage();
+  const limited = {
+    realm: 'limited/desktop',
+    clients: [],
+    desktop: { partners: [aPartner({ requestsPerSecond: 1 })] },
+  };
+  running = await runDesktop({ clock, storage, realms: [...desktopRealms(), limited] });
+});
+afterAll(async () => {
+  await running.stop();
+  await storage.close();
+});
+
+const inOrder = async (): Promise<Fields> =>
+  authorizeFields({ launch: await running.launchFor(), challenge: aVerifier().challenge });
+
+/** Every field of the table, and what is said of a value that does not fit. */
+const wrong: Record<string, readonly [string, string][]> = {
+  client_id: [
+    ['nobody', 'unauthorized_client'],
+    ['PARTNER', 'unauthorized_client'],
+    ['__proto__', 'unauthorized_client'],
+  ],
+  response_type: [
+    ['token', 'unsupported_response_type'],
+    ['code id_token', 'unsupported_response_type'],
+    ['CODE', 'unsupported_response_type'],
+  ],
+  redirect_uri: [
+    ['https://partner.example/auth', 'invalid_request'],
+    [`${redirectUri}&more=1`, 'invalid_request'],
+    [redirectUri.toUpperCase(), 'invalid_request'],
+    [`${redirectUri}#`, 'invalid_request'],
+    ['https://attacker.example/auth?tenant=7', 'invalid_request'],
+  ],
+  response_mode: [
+    ['fragment', 'invalid_request'],
+    ['form_post', 'invalid_request'],
+  ],
+  scope: [
+    ['openid admin', 'invalid_scope'],
+    ['openid  launch', 'invalid_scope'],
+    ['"', 'invalid_scope'],
+  ],
+  code_challenge: [
+    ['A'.repeat(42), 'invalid_request'],
+    ['A'.repeat(44), 'invalid_request'],
+    [`${'A'.repeat(42)}=`, 'invalid_request'],
+    [`${'A'.repeat(42)}+`, 'invalid_request'],
+  ],
+  code_challenge_method: [
+    ['plain', 'invalid_request'],
+    ['s256', 'invalid_request'],
+  ],
+  launch: [['A'.repeat(43), 'invalid_request']],
+};
+const names = ['state', ...Object.keys(wrong)];
+
+describe('an authorization request is answered directly, and the launch identifier stays usable, when', () => {
+  const expectRefusal = async (fields: Fields | [string, string][], error: string, launch: string) => {
+    const response = await running.postAuthorize(fields);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(await refusalOf(response)).toEqual(refused(error));
+    const query = new URLSearchParams(fields).toString();
+    expect(await refusalOf(await running.getAuthorize(query))).toEqual(refused(error));
+    await expect(running.codeFor({}, { launch })).resolves.toHaveProperty('code');
+  };
+
+  it.each(names)('%s is missing', async (name) => {
+    const { [name]: _missing, ...fields } = await inOrder();
+    const launch = name === 'launch' ? await running.launchFor() : String(fields.launch);
+    await expectRefusal(fields, 'invalid_request', launch);
+  });
+
+  it.each(names)('%s is empty', async (name) => {
+    const fields = await inOrder();
+    await expectRefusal({ ...fields, [name]: '' }, 'invalid_request', String(fields.launch));
+  });
+
+  it.each([...names, 'nonce'])('%s is there twice', async (name) => {
+    const fields: Fields = { nonce: 'n', ...(await inOrder()) };
+    const twice: [string, string][] = [...Object.entries(fields), [name, String(fields[name])]];
+    await expectRefusal(twice, 'invalid_request', String(fields.launch));
+  });
+
+  it.each(
+    Object.entries(wrong).flatMap(([name, values]) => values.map((value) => [name, ...value] as const)),
+  )('%s is %j: %s', async (name, value, error) => {
+    const fields = await inOrder();
+    await expectRefusal({ ...fields, [name]: value }, error, String(fields.launch));
+  });
+
+  it('everything is wrong: each fault is named, and no value', async () => {
+    const response = await running.postAuthorize({ client_id: 'a-stranger', state: '' });
+    const { error_description } = record(await response.json());
+    for (const name of names) expect(error_description).toContain(`The parameter ${name} `);
+    expect(error_description).not.toContain('a-stranger');
+    const event = running.published.findLast(({ type }) => type === 'desktop.launch.refused.v1');
+    expect(event?.data).toMatchObject({ step: 'authorize', reason: 'faulty_parameters', realm });
+    expect(event?.data).toMatchObject({ paths: expect.arrayContaining(names) });
+    expect(JSON.stringify(event)).not.toContain('a-stranger');
+  });
+
+  it('the state cannot be decoded, since it would come back as another', async () => {
+    const { state: _state, ...fields } = await inOrder();
+    const response = await running.getAuthorize(`${new URLSearchParams(fields).toString()}&state=%FF`);
+    expect(await refusalOf(response)).toEqual(refused('invalid_request'));
+  });
+
+  it('its body is not a form, or too large', async () => {
+    const url = `${running.idp.base}/${realm}/oauth2/v2.0/authorize`;
+    const json = await fetch(url, { method: 'POST', body: JSON.stringify(await inOrder()) });
+    expect(await refusalOf(json)).toEqual(refused('invalid_request'));
+    const large = await running.postAuthorize({ ...(await inOrder()), state: 'x'.repeat(9000) });
+    expect(await refusalOf(large)).toEqual(refused('invalid_request', 413));
+  });
+});
+
+describe('an authorization request', () => {
+  const locationOf = async (response: Promise<Response>) => {
+    const { status, headers } = await response;
+    return { status, location: headers.get('location') };
+  };
+
+  it('is taken by GET too', async () => {
+    const query = new URLSearchParams(await inOrder()).toString();
+    const { status, location } = await locationOf(running.getAuthorize(query));
+    expect(status).toBe(302);
+    expect(location).toMatch(/^https:\/\/partner\.example\/auth\?tenant=7&code=[\w-]{43}&state=a%20state$/);
+  });
+
+  it('of a POST is read from its form alone', async () => {
+    const query = new URLSearchParams({ client_id: 'other', state: 'other' }).toString();
+    const response = await fetch(`${running.idp.base}/${realm}/oauth2/v2.0/authorize?${query}`, {
+      method: 'POST',
+      body: new URLSearchParams(await inOrder()),
+      redirect: 'manual',
+    });
+    expect(response.headers.get('location')).toMatch(/state=a%20state$/);
+  });
+
+  it('ignores parameters that it does not know, even when they are repeated', async () => {
+    const fields: [string, string][] = [...Object.entries(await inOrder()), ['aud', 'a'], ['aud', 'b']];
+    expect((await running.postAuthorize(fields)).status).toBe(302);
+  });
+
+  it.each([
+    'a b+c%20%2B',
+    'é ŷ 🌸',
+    '{"a":[1,"&=#?"]}',
+    "~!*'();:@&=+$,/?#[]",
+    '%00%FF',
+    'x'.repeat(2000),
+    ' ',
+  ])('returns the state %j unchanged', async (state) => {
+    for (const ask of [
+      async (fields: Fields) => running.postAuthorize(fields),
+      async (fields: Fields) => running.getAuthorize(new URLSearchParams(fields).toString()),
+    ]) {
+      const { location } = await locationOf(ask({ ...(await inOrder()), state }));
+      const [, sent = ''] = /&state=([^&]*)$/.exec(location ?? '') ?? [];
+      expect(decodeURIComponent(sent)).toBe(state);
+      expect(new URL(String(location)).searchParams.get('state')).toBe(state);
+    }
+  });
+
+  it.each([
+    ['partnerapp://auth', /^partnerapp:\/\/auth\?code=[\w-]{43}&state=s$/],
+    ['http://127.0.0.1/callback', /^http:\/\/127\.0\.0\.1\/callback\?code=/],
+    ['http://127.0.0.1:49152/callback', /^http:\/\/127\.0\.0\.1:49152\/callback\?code=/],
+    ['http://[::1]/callback?a=1', /^http:\/\/\[::1\]\/callback\?a=1&code=/],
+    ['http://[::1]:65535/callback?a=1', /^http:\/\/\[::1\]:65535\/callback\?a=1&code=/],
+  ])('redirects to %s, exactly', async (redirect_uri, expected) => {
+    const launch = await running.launchFor({ client_id: 'partner-native' });
+    const { challenge } = aVerifier();
+    const fields = { ...authorizeFields({ launch, challenge }), client_id: 'partner-native', state: 's' };
+    const { location } = await locationOf(running.postAuthorize({ ...fields, redirect_uri }));
+    expect(location).toMatch(expected);
+  });
+
+  it.each([
+    'partnerapp://auth/',
+    'partnerapp://AUTH',
+    'http://localhost/callback',
+    'http://127.0.0.1:49152/callback/',
+    'http://127.0.0.1:99999/callback',
+    'http://127.0.0.1:49152/callback?a=1',
+    'http://127.0.0.1@attacker.example/callback',
+    'http://127.0.0.1.attacker.example/callback',
+    'http://127.0.0.2/callback',
+    'https://127.0.0.1/callback',
+    'http://[::1]:4000/callback?a=2',
+  ])('does not redirect to %s', async (redirect_uri) => {
+    const launch = await running.launchFor({ client_id: 'partner-native' });
+    const { challenge } = aVerifier();
+    const fields = { ...authorizeFields({ launch, challenge }), client_id: 'partner-native' };
+    const response = await running.postAuthorize({ ...fields, redirect_uri });
+    expect(await refusalOf(response)).toEqual(refused('invalid_request'));
+  });
+
+  it('is told the issuer where the realm says so, and only there (RFC 9207)', async () => {
+    const launch = await running.launchFor({}, 'south/desktop');
+    const fields = authorizeFields({ launch, challenge: aVerifier().challenge });
+    const { location } = await locationOf(running.postAuthorize(fields, 'south/desktop'));
+    expect(new URL(String(location)).searchParams.get('iss')).toBe(running.issuer('south/desktop'));
+    const silent = await locationOf(running.postAuthorize(await inOrder()));
+    expect(new URL(String(silent.location)).searchParams.has('iss')).toBe(false);
+  });
+
+  it.each(['/NORTH/Desktop', '/tfp/north/DESKTOP'])('finds the realm at %s', async (asked) => {
+    expect((await running.postAuthorize(await inOrder(), asked.slice(1))).status).toBe(302);
+  });
+
+  it.each(['north', 'nowhere/desktop'])('is 404 in %s, where no partner is launched', async (other) => {
+    const response = await running.postAuthorize(await inOrder(), other);
+    expect(await refusalOf(response)).toEqual(refused('not_found', 404));
+  });
+});
+
+describe('nobody looking', () => {
+  it('uses nothing up: HEAD, prefetch and preview', async () => {
+    const fields = await inOrder();
+    const query = new URLSearchParams(fields).toString();
+    const head = await fetch(`${running.idp.base}/${realm}/oauth2/v2.0/authorize?${query}`, {
+      method: 'HEAD',
+    });
+    expect(head.status).toBe(405);
+    expect(head.headers.get('allow')).toBe('GET, POST');
+    for (const headers of [
+      { 'sec-purpose': 'prefetch;prerender' },
+      { purpose: 'preview' },
+      { 'x-moz': 'prefetch' },
+    ]) {
+      const response = await running.getAuthorize(query, realm, headers as Fields);
+      expect(await refusalOf(response)).toEqual(refused('invalid_request'));
+    }
+    expect((await running.getAuthorize(query)).status).toBe(302);
+  });
+});
+
+describe('a person who is shown a refusal', () => {
+  it('gets a page with what support needs, and nothing that was sent', async () => {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const response = await running.postAuthorize({ client_id: '<script>alert(1)</script>' }, realm, {
+      accept,
+    });
+    expect(response.status).toBe(400);
+    expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const page = await response.text();
+    expect(page).toContain('<dd>unauthorized_client</dd>');
+    expect(page).toContain(String(response.headers.get('x-correlation-id')));
+    expect(page).toContain('The parameter launch is missing');
+    expect(page).not.toContain('alert');
+  });
+});
+
+describe('the limit of a partner', () => {
+  it('is 429 past it, leaves the launch usable, and cannot be used up without a launch', async () => {
+    const at = 'limited/desktop';
+    const fieldsOf = (launch: string) => authorizeFields({ launch, challenge: aVerifier().challenge });
+    for (let guess = 0; guess < 5; guess += 1) {
+      const response = await running.postAuthorize(fieldsOf('A'.repeat(43)), at);
+      expect(await refusalOf(response)).toEqual(refused('invalid_request'));
+    }
+    const [first, second] = [await running.launchFor({}, at), await running.launchFor({}, at)];
+    expect((await running.postAuthorize(fieldsOf(first), at)).status).toBe(302);
+    const limited = await running.postAuthorize(fieldsOf(second), at);
+    expect(limited.status).toBe(429);
+    expect(limited.headers.get('retry-after')).toBe('1');
+    clock.advance({ seconds: 1 });
+    expect((await running.postAuthorize(fieldsOf(second), at)).status).toBe(302);
+  });
+});

@@ -1,0 +1,269 @@
+import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
+import { TestClock } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  aPartner,
+  authorizeFields,
+  aVerifier,
+  chainOf,
+  desktopRealms,
+  type RunningDesktop,
+  realm,
+  refusalOf,
+  refused,
+  runDesktop,
+  type Tokens,
+  tokensOf,
+} from './running-desktop.ts';
+import { record } from './running-identity-provider.ts';
+
+const clock = new TestClock();
+let storage: Storage;
+let running: RunningDesktop;
+beforeAll(async () => {
+  storage = await openEmbeddedStorage();
+  const brief = {
+    realm: 'brief/desktop',
+    clients: [],
+    accessTokenSeconds: 60,
+    desktop: {
+      partners: [aPartner()],
+      launchIdentifierSeconds: 20,
+      authorizationCodeSeconds: 10,
+      refreshTokenSeconds: 120,
+    },
+  };
+  running = await runDesktop({ clock, storage, realms: [...desktopRealms(), brief] });
+});
+afterAll(async () => {
+  await running.stop();
+  await storage.close();
+});
+
+/** The reason that the audit trail has for the last refusal. */
+const lastReason = () => {
+  const event = running.published.findLast(({ type }) => type.endsWith('.refused.v1'));
+  return record(event?.data).reason;
+};
+const revocationsOf = (tokens: Tokens) =>
+  running
+    .eventsOf(chainOf(tokens))
+    .filter(({ type }) => type === 'desktop.chain.revoked.v1')
+    .map(({ data }) => data);
+
+describe('a launch identifier', () => {
+  const use = (launch: string, at = realm, clientId = 'partner') =>
+    running.postAuthorize(
+      { ...authorizeFields({ launch, challenge: aVerifier().challenge }), client_id: clientId },
+      at,
+    );
+
+  it('gives one code, however many ask at once', async () => {
+    const launch = await running.launchFor();
+    const responses = await Promise.all(Array.from({ length: 20 }, () => use(launch)));
+    expect(responses.filter(({ status }) => status === 302)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 400)).toHaveLength(19);
+    expect(lastReason()).toBe('used_launch');
+  });
+
+  it.each([
+    [realm, 300],
+    ['brief/desktop', 20],
+  ])('of %s ends after %d seconds', async (at, seconds) => {
+    const [inTime, late] = [await running.launchFor({}, at), await running.launchFor({}, at)];
+    clock.advance({ seconds: seconds - 1 });
+    expect((await use(inTime, at)).status).toBe(302);
+    clock.advance({ seconds: 1 });
+    expect(await refusalOf(await use(late, at))).toEqual(refused('invalid_request'));
+    expect(lastReason()).toBe('unknown_launch');
+  });
+
+  it('is for one client alone, and stays usable for it', async () => {
+    const launch = await running.launchFor({ client_id: 'partner-standard' });
+    expect(await refusalOf(await use(launch))).toEqual(refused('invalid_request'));
+    expect(lastReason()).toBe('launch_of_other_client');
+    expect((await use(launch, realm, 'partner-standard')).status).toBe(302);
+  });
+
+  it('is for one realm alone, though the client is registered in both', async () => {
+    const launch = await running.launchFor();
+    expect(await refusalOf(await use(launch, 'south/desktop'))).toEqual(refused('invalid_request'));
+    expect((await use(launch)).status).toBe(302);
+  });
+
+  it('is not a code or a refresh token, nor they one another', async () => {
+    const launch = await running.launchFor();
+    const fields = await running.codeFor();
+    const { refreshToken } = await running.tokensFor();
+    expect((await running.postToken({ ...fields, code: launch })).status).toBe(400);
+    expect((await running.postToken({ ...fields, code: refreshToken })).status).toBe(400);
+    expect((await running.refresh(String(fields.code))).status).toBe(400);
+    expect((await running.refresh(launch)).status).toBe(400);
+    expect((await use(String(fields.code))).status).toBe(400);
+    expect((await running.postToken(fields)).status).toBe(200);
+  });
+});
+
+describe('an authorization code', () => {
+  it('gives tokens once; a second use ends what the first gave', async () => {
+    const fields = await running.codeFor();
+    const tokens = tokensOf(await (await running.postToken(fields)).json());
+    const next = tokensOf(await (await running.refresh(tokens.refreshToken)).json());
+    expect(await running.isActive(next.accessToken)).toBe(true);
+    expect(await refusalOf(await running.postToken(fields))).toEqual(refused('invalid_grant'));
+    expect(lastReason()).toBe('used_code');
+    for (const token of [tokens.accessToken, next.accessToken, next.refreshToken]) {
+      expect(await running.isActive(token)).toBe(false);
+    }
+    expect(await refusalOf(await running.refresh(next.refreshToken))).toEqual(refused('invalid_grant'));
+    expect(revocationsOf(tokens)).toEqual([{ realm, reason: 'code_replayed' }]);
+  });
+
+  it('ends what it gave when it comes back without its verifier too', async () => {
+    const fields = await running.codeFor();
+    const tokens = tokensOf(await (await running.postToken(fields)).json());
+    const stolen = { ...fields, code_verifier: aVerifier().verifier };
+    expect(await refusalOf(await running.postToken(stolen))).toEqual(refused('invalid_grant'));
+    expect(await running.isActive(tokens.accessToken)).toBe(false);
+  });
+
+  it('leaves one winner of many at once, whose tokens end with the others', async () => {
+    const fields = await running.codeFor();
+    const responses = await Promise.all(Array.from({ length: 20 }, () => running.postToken(fields)));
+    const [won, ...more] = responses.filter(({ status }) => status === 200);
+    expect(more).toEqual([]);
+    expect(responses.filter(({ status }) => status === 400)).toHaveLength(19);
+    const tokens = tokensOf(await won?.json());
+    expect(await running.isActive(tokens.accessToken)).toBe(false);
+  });
+
+  it.each([
+    [realm, 60],
+    ['brief/desktop', 10],
+  ])('of %s ends after %d seconds', async (at, seconds) => {
+    const [inTime, late] = [await running.codeFor({}, { at }), await running.codeFor({}, { at })];
+    clock.advance({ seconds: seconds - 1 });
+    expect((await running.postToken(inTime, at)).status).toBe(200);
+    clock.advance({ seconds: 1 });
+    expect(await refusalOf(await running.postToken(late, at))).toEqual(refused('invalid_grant'));
+    expect(lastReason()).toBe('unknown_code');
+  });
+
+  it.each([
+    ['another client', { client_id: 'partner-standard' }, 'code_of_other_client'],
+    ['another redirectUri', { redirect_uri: 'https://partner.example/auth' }, 'code_mismatch'],
+    ['another verifier', { code_verifier: aVerifier().verifier }, 'code_mismatch'],
+  ])('is refused to %s, and stays usable for its own', async (_who, change, reason) => {
+    const fields = await running.codeFor();
+    const response = await running.postToken({ ...fields, ...change });
+    expect(await refusalOf(response)).toEqual(refused('invalid_grant'));
+    expect(lastReason()).toBe(reason);
+    expect((await running.postToken(fields)).status).toBe(200);
+  });
+
+  it('is refused in another realm, though the client is registered there, and stays usable', async () => {
+    const fields = await running.codeFor();
+    const response = await running.postToken(fields, 'south/desktop');
+    expect(await refusalOf(response)).toEqual(refused('invalid_grant'));
+    expect((await running.postToken(fields)).status).toBe(200);
+  });
+
+  it('is bound to the port that a native application asked with', async () => {
+    const asked = { client_id: 'partner-native', redirect_uri: 'http://127.0.0.1:5001/callback' };
+    const fields = await running.codeFor(asked);
+    const other = { ...fields, redirect_uri: 'http://127.0.0.1:5002/callback' };
+    expect(await refusalOf(await running.postToken(other))).toEqual(refused('invalid_grant'));
+    expect((await running.postToken(fields)).status).toBe(200);
+  });
+
+  it('is refused with a scope beyond what was granted, and stays usable', async () => {
+    const fields = await running.codeFor({ scope: 'launch' });
+    const wide = await running.postToken({ ...fields, scope: 'launch resource.read' });
+    expect(await refusalOf(wide)).toEqual(refused('invalid_scope'));
+    expect((await running.postToken({ ...fields, scope: 'launch' })).status).toBe(200);
+  });
+});
+
+describe('a refresh token', () => {
+  it('is rotated at every use, and so again', async () => {
+    const first = await running.tokensFor();
+    const second = tokensOf(await (await running.refresh(first.refreshToken)).json());
+    const third = tokensOf(await (await running.refresh(second.refreshToken)).json());
+    const all = [first, second, third];
+    expect(new Set(all.map(({ refreshToken }) => refreshToken)).size).toBe(3);
+    expect(new Set(all.map(({ accessToken }) => accessToken)).size).toBe(3);
+    expect(new Set(all.map(chainOf)).size).toBe(1);
+    expect(await running.isActive(first.accessToken)).toBe(true);
+  });
+
+  it('gives the same successor again within ten seconds: a lost reply, two tabs', async () => {
+    const { refreshToken } = await running.tokensFor();
+    const first = tokensOf(await (await running.refresh(refreshToken)).json());
+    clock.advance({ seconds: 9 });
+    const again = tokensOf(await (await running.refresh(refreshToken)).json());
+    expect(again.refreshToken).toBe(first.refreshToken);
+    expect(await running.isActive(again.accessToken)).toBe(true);
+    const told = running.eventsOf(chainOf(again)).filter(({ type }) => type === 'desktop.tokens.issued.v1');
+    expect(told).toHaveLength(3);
+    expect((await running.refresh(first.refreshToken)).status).toBe(200);
+  });
+
+  it('that comes back later ends its whole family', async () => {
+    const first = await running.tokensFor();
+    const second = tokensOf(await (await running.refresh(first.refreshToken)).json());
+    clock.advance({ seconds: 11 });
+    expect(await refusalOf(await running.refresh(first.refreshToken))).toEqual(refused('invalid_grant'));
+    expect(lastReason()).toBe('used_refresh_token');
+    for (const token of [first.accessToken, second.accessToken, second.refreshToken]) {
+      expect(await running.isActive(token)).toBe(false);
+    }
+    expect(await refusalOf(await running.refresh(second.refreshToken))).toEqual(refused('invalid_grant'));
+    expect(revocationsOf(first)).toEqual([{ realm, reason: 'refresh_token_replayed' }]);
+  });
+
+  it('leaves one live successor of fifty simultaneous uses', async () => {
+    const { refreshToken } = await running.tokensFor();
+    const responses = await Promise.all(Array.from({ length: 50 }, () => running.refresh(refreshToken)));
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
+    const answers = await Promise.all(responses.map(async (response) => tokensOf(await response.json())));
+    const successors = new Set(answers.map((answer) => answer.refreshToken));
+    expect(successors.size).toBe(1);
+    const [successor = ''] = successors;
+    expect(await running.isActive(successor)).toBe(true);
+    expect(await running.isActive(refreshToken)).toBe(false);
+  });
+
+  it('ends when it was not used for its time; each refresh begins that anew', async () => {
+    const at = 'brief/desktop';
+    let { refreshToken } = await running.tokensFor({}, at);
+    for (let round = 0; round < 3; round += 1) {
+      clock.advance({ seconds: 119 });
+      ({ refreshToken } = tokensOf(await (await running.refresh(refreshToken, {}, at)).json()));
+    }
+    clock.advance({ seconds: 120 });
+    expect(await refusalOf(await running.refresh(refreshToken, {}, at))).toEqual(refused('invalid_grant'));
+  });
+
+  it.each([
+    ['another client', realm, { client_id: 'partner-standard' }],
+    ['another realm', 'south/desktop', { client_id: 'partner' }],
+  ])('is refused to %s, and stays usable for its own', async (_who, at, fields) => {
+    const { refreshToken } = await running.tokensFor();
+    expect(await refusalOf(await running.refresh(refreshToken, fields, at))).toEqual(
+      refused('invalid_grant'),
+    );
+    expect((await running.refresh(refreshToken, { client_id: 'partner' })).status).toBe(200);
+    // A moment later too, when its answer could be had again.
+    expect(await refusalOf(await running.refresh(refreshToken, fields, at))).toEqual(
+      refused('invalid_grant'),
+    );
+  });
+
+  it('is refused with a scope beyond what was granted, and stays usable', async () => {
+    const fields = { ...(await running.codeFor({ scope: 'openid' })), scope: 'openid' };
+    const { refreshToken } = tokensOf(await (await running.postToken(fields)).json());
+    const wide = await running.refresh(refreshToken, { scope: 'openid launch' });
+    expect(await refusalOf(wide)).toEqual(refused('invalid_scope'));
+    expect((await running.refresh(refreshToken)).status).toBe(200);
+  });
+});

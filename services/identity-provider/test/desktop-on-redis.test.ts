@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '@clinical-launch/service';
+import { openTicketParts, type TicketParts } from '@clinical-launch/service/parts';
+import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
+import { TestClock } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type RunningDesktop, refusalOf, refused, runDesktop, tokensOf } from './running-desktop.ts';
+import { deploymentSealer } from './running-identity-provider.ts';
+
+const clock = new TestClock();
+let storage: Storage;
+let parts: TicketParts;
+let running: RunningDesktop;
+beforeAll(async () => {
+  const REDIS_URL = process.env.TEST_REDIS_URL;
+  if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
+  storage = await openEmbeddedStorage();
+  parts = await openTicketParts({
+    environment: { REDIS_URL, REDIS_PREFIX: `test-${randomUUID()}:` },
+    clock,
+    logger: createLogger({ level: 'silent' }),
+    name: 'test',
+    sealer: deploymentSealer,
+  });
+  // Two replicas: the second knows of a chain what Redis tells it.
+  running = await runDesktop({
+    clock,
+    storage,
+    replicas: 2,
+    tickets: parts.tickets,
+    events: parts.outbox,
+  });
+});
+afterAll(async () => {
+  await running.stop();
+  await parts.stop();
+  await storage.close();
+});
+
+describe('a desktop launch on Redis', () => {
+  it('goes from launch identifier to tokens, and on by refresh at another replica', async () => {
+    const { refreshToken } = await running.tokensFor();
+    const [other] = running.others;
+    const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    const response = await other?.postForm('/north/desktop/oauth2/v2.0/token', form);
+    const { accessToken } = tokensOf(await response?.json());
+    expect(await running.isActive(accessToken)).toBe(true);
+  });
+
+  it('ends what a code gave when the code is replayed', async () => {
+    const fields = await running.codeFor();
+    const tokens = tokensOf(await (await running.postToken(fields)).json());
+    expect(await refusalOf(await running.postToken(fields))).toEqual(refused('invalid_grant'));
+    for (const token of [tokens.accessToken, tokens.refreshToken]) {
+      expect(await running.isActive(token)).toBe(false);
+    }
+  });
+
+  it('leaves one live successor of fifty simultaneous refreshes, at two replicas', async () => {
+    const { refreshToken } = await running.tokensFor();
+    const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    const replicas = [running.idp, ...running.others];
+    const asked = Array.from({ length: 25 }, () => replicas).flat();
+    const responses = await Promise.all(
+      asked.map((replica) => replica.postForm('/north/desktop/oauth2/v2.0/token', form)),
+    );
+    const answers = await Promise.all(responses.map(async (response) => tokensOf(await response.json())));
+    const successors = new Set(answers.map((answer) => answer.refreshToken));
+    expect([responses.every(({ ok }) => ok), successors.size]).toEqual([true, 1]);
+    const [successor = ''] = successors;
+    expect((await running.refresh(successor)).status).toBe(200);
+  });
+
+  it('is revoked for every replica', async () => {
+    const { refreshToken, accessToken } = await running.tokensFor();
+    const [other] = running.others;
+    const ended = await other?.postForm('/north/desktop/oauth2/v2.0/revoke', { token: accessToken });
+    expect(ended?.status).toBe(200);
+    expect(await running.isActive(accessToken)).toBe(false);
+    expect((await running.refresh(refreshToken)).status).toBe(400);
+  });
+});

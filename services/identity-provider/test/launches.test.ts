@@ -1,0 +1,270 @@
+import { listen } from '@clinical-launch/service';
+import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
+import { startTokenIssuer, TestClock } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  aLaunch,
+  aPartner,
+  aPatient,
+  desktopRealms,
+  type RunningDesktop,
+  realm,
+  refusalOf,
+  refused,
+  runDesktop,
+} from './running-desktop.ts';
+import { aClient, record } from './running-identity-provider.ts';
+
+const clock = new TestClock();
+
+/** A partner's launch handler, which answers as the path says, and what it was asked. */
+async function startLaunchHandler() {
+  const asked: { method: string | undefined; url: string | undefined }[] = [];
+  const answers: Record<string, number> = { '/launch': 200, '/moved': 302, '/broken': 500 };
+  const server = await listen(
+    ({ method, url = '' }, response) => {
+      asked.push({ method, url });
+      const status = answers[url.split('?', 1)[0] ?? ''] ?? 404;
+      response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end('<html></html>');
+    },
+    { port: 0, host: '127.0.0.1' },
+  );
+  return { asked, base: `http://127.0.0.1:${server.port}`, stop: () => server.stop() };
+}
+
+/** A port that nobody listens on. */
+async function closedPort(): Promise<number> {
+  const server = await listen((_request, response) => response.end(), { port: 0, host: '127.0.0.1' });
+  await server.stop();
+  return server.port;
+}
+
+let storage: Storage;
+let handler: Awaited<ReturnType<typeof startLaunchHandler>>;
+let stranger: Awaited<ReturnType<typeof startTokenIssuer>>;
+let running: RunningDesktop;
+beforeAll(async () => {
+  storage = await openEmbeddedStorage();
+  handler = await startLaunchHandler();
+  stranger = await startTokenIssuer({ clock, audience: 'api://clinical-launch' });
+  const launchUrls = {
+    called: `${handler.base}/launch?tenant=a%20b`,
+    moved: `${handler.base}/moved`,
+    broken: `${handler.base}/broken`,
+    away: `http://127.0.0.1:${await closedPort()}/launch`,
+    native: 'partnerapp://launch',
+  };
+  const partners = Object.entries(launchUrls).map(([clientId, launchUrl]) =>
+    aPartner({ clientId, launchUrl }),
+  );
+  const limited = aClient({ clientId: 'limited', scopes: ['launch.issue'], requestsPerSecond: 1 });
+  running = await runDesktop({
+    clock,
+    storage,
+    realms: [
+      ...desktopRealms(),
+      { realm: 'calls/desktop', clients: [], desktop: { partners } },
+      { realm: 'limits', clients: [limited] },
+    ],
+    trustedIssuers: [{ issuer: stranger.issuer, clients: [{ clientId: 'pms' }] }],
+  });
+});
+afterAll(async () => {
+  await running.stop();
+  await handler.stop();
+  await stranger.stop();
+  await storage.close();
+});
+
+const answerOf = async (body: unknown, at = realm): Promise<Record<string, unknown>> => {
+  const response = await running.postLaunch(body, { at });
+  return { status: response.status, ...record(await response.json()) };
+};
+
+describe('POST /{seg1}/{seg2}/launches', () => {
+  it('gives a launch identifier, the complete launch URL and its lifetime', async () => {
+    const response = await running.postLaunch(aLaunch());
+    expect(response.status).toBe(201);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const { launch, launchUrl, ...rest } = record(await response.json());
+    expect(rest).toEqual({ expires_in: 300 });
+    expect(launch).toMatch(/^[\w-]{43}$/);
+    const url = new URL(String(launchUrl));
+    expect(url.origin + url.pathname).toBe('https://partner.example/launch');
+    expect([...url.searchParams]).toEqual([
+      ['iss', running.issuer(realm)],
+      ['launch', launch],
+    ]);
+  });
+
+  it('keeps the query of the registered launchUrl as it is written', async () => {
+    const { launchUrl, launch } = await answerOf(aLaunch({ client_id: 'called' }), 'calls/desktop');
+    const iss = encodeURIComponent(running.issuer('calls/desktop'));
+    expect(launchUrl).toBe(`${handler.base}/launch?tenant=a%20b&iss=${iss}&launch=${String(launch)}`);
+    const native = await answerOf(aLaunch({ client_id: 'native' }), 'calls/desktop');
+    expect(native.launchUrl).toBe(`partnerapp://launch?iss=${iss}&launch=${String(native.launch)}`);
+  });
+
+  it.each([
+    ['no token', undefined, 401, 'invalid_token'],
+    ['a token without the right', 'pms-north', 403, 'insufficient_scope'],
+  ])('is refused with %s', async (_what, clientId, status, error) => {
+    const token = clientId === undefined ? 'none' : await running.hostToken(clientId);
+    const response = await running.postLaunch(aLaunch(), { token });
+    expect(await refusalOf(response)).toEqual(refused(error, status));
+    expect(response.headers.get('www-authenticate')).toContain(error);
+  });
+
+  it("is refused with the right in another issuer's token, though that issuer is trusted elsewhere", async () => {
+    const token = await stranger.sign({ claims: { scope: 'launch.issue', roles: ['launch.issue'] } });
+    const response = await running.postLaunch(aLaunch(), { token });
+    expect(await refusalOf(response)).toEqual(refused('insufficient_scope', 403));
+  });
+
+  it("is refused with a partner's own access token", async () => {
+    const { accessToken } = await running.tokensFor();
+    const response = await running.postLaunch(aLaunch(), { token: accessToken });
+    expect(response.status).toBe(401);
+  });
+
+  it('counts the requests of a host', async () => {
+    const token = String((await running.idp.token('limits', { client_id: 'limited' })).access_token);
+    clock.advance({ seconds: 2 });
+    expect((await running.postLaunch(aLaunch(), { token })).status).toBe(201);
+    expect((await running.postLaunch(aLaunch(), { token })).status).toBe(429);
+  });
+
+  it.each(['north', 'nowhere/desktop'])('is 404 in %s, where no partner is launched', async (at) => {
+    expect(await answerOf(aLaunch(), at)).toMatchObject({ status: 404, error: 'not_found' });
+  });
+
+  it('is 405 by another method', async () => {
+    const response = await running.idp.get(`/${realm}/launches`);
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+  });
+});
+
+describe('a launch with faults', () => {
+  it('is told all of them at once, by their paths, without a value', async () => {
+    const { familyName: _name, ...user } = aLaunch().user;
+    const body = {
+      ...aLaunch({ client_id: 'a-stranger', authorizations: ['everything'], extra: 'Bhriain' }),
+      user: { ...user, userERN: 'Bhriain' },
+      patient: aPatient({
+        dob: '29-Feb-1961',
+        'patient-identifiers': [{ identifierType: 'NHS Number', identifierValue: '1' }],
+      }),
+      call: 'yes',
+    };
+    const { status, error, errors, correlation_id } = await answerOf(body);
+    expect({ status, error }).toEqual({ status: 400, error: 'invalid_request' });
+    expect(correlation_id).toMatch(/^[0-9a-f-]{36}$/);
+    const paths = (errors as { path: string }[]).map(({ path }) => path);
+    expect(paths.toSorted()).toEqual([
+      '',
+      'authorizations[0]',
+      'call',
+      'client_id',
+      'patient.dob',
+      'patient.patient-identifiers[0].identifierValue',
+      'user.familyName',
+      'user.userERN',
+    ]);
+    expect(JSON.stringify(errors)).not.toMatch(/Bhriain|a-stranger|1961/);
+    const event = running.published.findLast(({ type }) => type === 'desktop.launch.refused.v1');
+    expect(event?.correlationid).toBe(correlation_id);
+    expect(event?.data).toMatchObject({ step: 'launches', status: 400, hostClientId: 'host', paths });
+  });
+
+  it.each(['', '[]', 'null', '"text"', '{"client_id":"partner","client_id":"partner"}', '{'])(
+    'is refused when its body is %j',
+    async (body) => {
+      expect(await answerOf(body)).toMatchObject({ status: 400, error: 'invalid_request' });
+    },
+  );
+
+  it('is 413 when it is too large', async () => {
+    expect((await running.postLaunch(aLaunch({ more: 'x'.repeat(33_000) }))).status).toBe(413);
+  });
+
+  it('is refused when an access token could not carry it', async () => {
+    const patient = aPatient({
+      'address-details': Array.from({ length: 10 }, () => ({ addressLine1: 'é'.repeat(250) })),
+    });
+    const { errors } = await answerOf(aLaunch({ patient }));
+    expect(errors).toEqual([{ path: 'patient', message: expect.stringContaining('at most 5000 bytes') }]);
+  });
+});
+
+describe('a launch URL that the service calls itself', () => {
+  const launchOf = (client_id: string) => answerOf(aLaunch({ client_id, call: true }), 'calls/desktop');
+
+  it('is the registered one with iss and launch, once, by GET', async () => {
+    handler.asked.length = 0;
+    const { called, launchUrl } = await launchOf('called');
+    expect(called).toBe(true);
+    expect(handler.asked).toEqual([{ method: 'GET', url: String(launchUrl).slice(handler.base.length) }]);
+    const event = running.published.findLast(({ type }) => type === 'desktop.launch.issued.v1');
+    expect(event?.data).toMatchObject({ opens: 'service' });
+  });
+
+  it('leads nowhere else: its redirects are not followed', async () => {
+    handler.asked.length = 0;
+    expect((await launchOf('moved')).called).toBe(true);
+    expect(handler.asked.map(({ url }) => url?.split('?', 1)[0])).toEqual(['/moved']);
+  });
+
+  it.each(['broken', 'away'])(
+    'of the partner %s is told as not called, and the host can open it',
+    async (partner) => {
+      const { status, called, launch, launchUrl } = await launchOf(partner);
+      expect({ status, called }).toEqual({ status: 201, called: false });
+      expect(launchUrl).toContain(`launch=${String(launch)}`);
+    },
+  );
+
+  it('is not called when the host does not ask for it', async () => {
+    handler.asked.length = 0;
+    for (const call of [{}, { call: false }]) {
+      const answer = await answerOf(aLaunch({ client_id: 'called', ...call }), 'calls/desktop');
+      expect(answer).not.toHaveProperty('called');
+    }
+    expect(handler.asked).toEqual([]);
+  });
+
+  it('is refused for a custom scheme, which only the user’s machine can open', async () => {
+    const { status, errors } = await launchOf('native');
+    expect(status).toBe(400);
+    expect(errors).toEqual([{ path: 'call', message: expect.any(String) }]);
+  });
+
+  it.each(['launchUrl', 'launch_url', 'call', 'client_id', 'redirectUri', 'iss'])(
+    'cannot be steered to another address by %s',
+    async (name) => {
+      handler.asked.length = 0;
+      const address = `${handler.base}/elsewhere`;
+      const body = { ...aLaunch({ client_id: 'called', call: true }), [name]: address };
+      expect((await answerOf(body, 'calls/desktop')).status).toBe(400);
+      expect(handler.asked).toEqual([]);
+    },
+  );
+
+  it('cannot be steered by headers either', async () => {
+    handler.asked.length = 0;
+    const response = await running.idp.get('/calls/desktop/launches', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await running.hostToken()}`,
+        'content-type': 'application/json',
+        'x-forwarded-host': 'attacker.example',
+        'x-forwarded-proto': 'https',
+        forwarded: 'host=attacker.example',
+      },
+      body: JSON.stringify(aLaunch({ client_id: 'called', call: true })),
+    });
+    const { launchUrl } = record(await response.json());
+    expect(launchUrl).not.toContain('attacker');
+    expect(handler.asked.map(({ url }) => url)).toEqual([String(launchUrl).slice(handler.base.length)]);
+  });
+});

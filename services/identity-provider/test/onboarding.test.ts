@@ -1,0 +1,274 @@
+import { writeFile } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { hashClientSecret } from '../src/index.ts';
+import { runOnboarding } from '../src/onboarding/run.ts';
+import { openRegistryCopy } from './registry-copy.ts';
+
+let copy: Awaited<ReturnType<typeof openRegistryCopy>>;
+beforeEach(async () => {
+  copy = await openRegistryCopy();
+});
+afterEach(async () => copy.remove());
+
+const pms = ['--realm', 'demo', '--client-id', 'pms-new', '--name', 'A new PMS'];
+const partner = ['--realm', 'demo/desktop', '--client-id', 'partner-new', '--name', 'New', '--launch-url'];
+
+describe('add-pms', () => {
+  it('prints the secret once and keeps its hash alone, among the lines as they were', async () => {
+    const { code, told, errors } = await copy.run(
+      'add-pms',
+      ...pms,
+      '--requests-per-second',
+      '5',
+      '--frame-ancestor',
+      'https://a.example',
+      '--frame-ancestor',
+      'https://b.example',
+    );
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    const secret = String(told.get('client_secret'));
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(await copy.clientNamed('demo', 'pms-new')).toEqual({
+      clientId: 'pms-new',
+      name: 'A new PMS',
+      secrets: [{ sha256: hashClientSecret(secret) }],
+      scopes: ['ocs-launch.write'],
+      requestsPerSecond: 5,
+      frameAncestors: ['https://a.example', 'https://b.example'],
+    });
+    expect(await copy.text()).not.toContain(secret);
+    const { isKept, added } = await copy.changedLines();
+    expect(isKept).toBe(true);
+    expect(added).toContain('          "frameAncestors": ["https://a.example", "https://b.example"]');
+  });
+
+  it('names every option that is missing or wrong at once, and changes nothing', async () => {
+    const { code, output, errors } = await copy.run(
+      'add-pms',
+      '--realm',
+      'Demo Realm',
+      '--requests-per-second',
+      '0',
+    );
+    expect({ code, output }).toEqual({ code: 2, output: '' });
+    expect(errors.trim().split('\n')).toEqual([
+      '--realm must be one or two segments of a-z, 0-9 and -',
+      '--client-id is missing',
+      '--name is missing',
+      '--requests-per-second must be a whole number above zero',
+    ]);
+    expect(await copy.text()).toBe(copy.before);
+  });
+
+  it('does not register a client twice', async () => {
+    const { code, errors } = await copy.run(
+      'add-pms',
+      '--realm',
+      'demo',
+      '--client-id',
+      'pms-demo',
+      '--name',
+      'x',
+    );
+    expect({ code, errors }).toEqual({ code: 1, errors: 'The realm demo has a client pms-demo already\n' });
+    expect(await copy.text()).toBe(copy.before);
+  });
+});
+
+describe('add-host and add-client', () => {
+  it('give the right to launch, or the rights that are named, in a realm that may be new', async () => {
+    const { told } = await copy.run('add-host', '--realm', 'east', '--client-id', 'host', '--name', 'Host');
+    expect(told.get('new realm')).toBe('east');
+    expect(told.get('token_endpoint')).toBe('{PUBLIC_URL}/idp/east/oauth2/v2.0/token');
+    expect((await copy.clientNamed('east', 'host'))?.scopes).toEqual(['launch.issue']);
+    await copy.run(
+      'add-client',
+      '--realm',
+      'east',
+      '--client-id',
+      'api',
+      '--name',
+      'API',
+      '--right',
+      'token.introspect',
+      '--right',
+      'audit.read',
+    );
+    expect((await copy.clientNamed('east', 'api'))?.scopes).toEqual(['token.introspect', 'audit.read']);
+    expect((await copy.changedLines()).isKept).toBe(true);
+  });
+});
+
+describe('add-partner', () => {
+  it('registers a public client: no secret is made', async () => {
+    const { code, told } = await copy.run(
+      'add-partner',
+      ...partner,
+      'newapp://launch',
+      '--redirect-uri',
+      'newapp://auth',
+      '--redirect-uri',
+      'http://127.0.0.1/callback',
+      '--profile',
+      'standard',
+    );
+    expect(code).toBe(0);
+    expect(told.has('client_secret')).toBe(false);
+    expect(told.get('authorization_endpoint')).toBe('{PUBLIC_URL}/idp/demo/desktop/oauth2/v2.0/authorize');
+    expect((await copy.realmNamed('demo/desktop'))?.desktop?.partners.at(-1)).toEqual({
+      clientId: 'partner-new',
+      name: 'New',
+      profile: 'standard',
+      redirectUris: ['newapp://auth', 'http://127.0.0.1/callback'],
+      launchUrl: 'newapp://launch',
+      scopes: ['openid', 'profile', 'email', 'offline_access', 'launch', 'resource.read'],
+    });
+    expect((await copy.changedLines()).isKept).toBe(true);
+  });
+
+  it('makes a realm a desktop realm, or a new one, where there is none', async () => {
+    const addresses = ['--launch-url', 'a:/l', '--redirect-uri', 'a:/r'];
+    const named = ['--client-id', 'p', '--name', 'P', ...addresses];
+    expect((await copy.run('add-partner', '--realm', 'new/desktop', ...named)).told.get('new realm')).toBe(
+      'new/desktop',
+    );
+    expect((await copy.realmNamed('new/desktop'))?.desktop?.partners).toHaveLength(1);
+    await copy.run('add-host', '--realm', 'other/desktop', '--client-id', 'h', '--name', 'H');
+    expect((await copy.run('add-partner', '--realm', 'other/desktop', ...named)).code).toBe(0);
+    expect((await copy.realmNamed('other/desktop'))?.desktop?.partners).toHaveLength(1);
+    expect((await copy.run('add-partner', '--realm', 'demo', ...named)).errors).toContain(
+      'must be two segments',
+    );
+  });
+
+  it.each([
+    ['https://p.example/auth?a=1', true],
+    ['com.example.app:/auth', true],
+    ['http://[::1]:4000/auth', true],
+    ['${PUBLIC_URL}/demo/partner/callback', true],
+    ['http://p.example/auth', false],
+    ['http://localhost/auth', false],
+    ['https://p.example/auth#part', false],
+    ['https://user:secret@p.example/auth', false],
+    ['https://p.example/ä', false],
+    ['https://p.example/a b', false],
+    ['HTTPS://p.example/auth', false],
+    ['javascript://p.example/%0aalert(1)', false],
+    ['file:///etc/passwd', false],
+    ['//p.example/auth', false],
+    ['partner', false],
+  ])('%s can be registered: %s', async (address, isFine) => {
+    const { code, errors } = await copy.runHere(
+      'add-partner',
+      ...partner,
+      'newapp://launch',
+      '--redirect-uri',
+      address,
+    );
+    expect({ address, code }).toEqual({ address, code: isFine ? 0 : 2 });
+    expect(errors).toMatch(isFine ? /^$/ : /^--redirect-uri must /);
+  });
+});
+
+describe('roll-secret', () => {
+  const of = ['--realm', 'demo', '--client-id', 'host-demo'];
+
+  it('gives a new secret, and lets the old one work on for a day', async () => {
+    const startedAt = Date.now();
+    const { code, told } = await copy.run('roll-secret', ...of);
+    expect(code).toBe(0);
+    const secrets = (await copy.clientNamed('demo', 'host-demo'))?.secrets ?? [];
+    expect(secrets.map(({ sha256 }) => sha256)).toEqual([
+      hashClientSecret('host-demo-secret'),
+      hashClientSecret(String(told.get('client_secret'))),
+    ]);
+    const hours = (Date.parse(secrets[0]?.expires ?? '') - startedAt) / 3_600_000;
+    expect(hours).toBeGreaterThanOrEqual(24);
+    expect(hours).toBeLessThan(24.1);
+    expect(secrets[1]).not.toHaveProperty('expires');
+  });
+
+  it('ends the old one at once when told so', async () => {
+    const { told } = await copy.run('roll-secret', ...of, '--keep-old-hours', '0');
+    expect((await copy.clientNamed('demo', 'host-demo'))?.secrets).toEqual([
+      { sha256: hashClientSecret(String(told.get('client_secret'))) },
+    ]);
+  });
+
+  it('ends no second live secret unasked, and says how it goes', async () => {
+    await copy.run('roll-secret', ...of);
+    const rolled = await copy.text();
+    const { code, errors } = await copy.run('roll-secret', ...of);
+    expect(code).toBe(1);
+    expect(errors).toMatch(/^Two secrets are live, one until .*: --keep-old-hours 0 ends both at once\n$/);
+    expect(await copy.text()).toBe(rolled);
+  });
+
+  it('drops a secret that has ended', async () => {
+    const ended = `"sha256": "${hashClientSecret('host-demo-secret')}"`;
+    await writeFile(copy.path, copy.before.replace(ended, `${ended}, "expires": "2020-01-01T00:00:00Z"`));
+    const { told } = await copy.run('roll-secret', ...of);
+    expect((await copy.clientNamed('demo', 'host-demo'))?.secrets).toEqual([
+      { sha256: hashClientSecret(String(told.get('client_secret'))) },
+    ]);
+  });
+
+  it('knows the client, or says that there is none', async () => {
+    const { code, errors } = await copy.run('roll-secret', '--realm', 'demo', '--client-id', 'nobody');
+    expect({ code, errors }).toEqual({ code: 1, errors: 'The realm demo has no client nobody\n' });
+  });
+});
+
+describe('a command line', () => {
+  it.each([[[]], [['help']], [['constructor']], [['add-pms', '--nonsense', 'x']], [['add-pms', 'extra']]])(
+    '%j that is not understood is told what there is',
+    async (args) => {
+      const { code, errors } = await copy.run(...args);
+      expect(code).toBe(2);
+      expect(errors.trim()).not.toBe('');
+    },
+  );
+});
+
+describe('a person at a terminal', () => {
+  it('is asked for what is missing, and again when an answer cannot be used', async () => {
+    const input = new PassThrough();
+    const [output, errors] = [new PassThrough(), new PassThrough()];
+    const asked: string[] = [];
+    const answers = [
+      '',
+      'demo/desktop',
+      'typed',
+      'Typed in',
+      'http://p.example/l',
+      'typed://l',
+      'typed://a typed://b',
+      '',
+      'openid launch',
+      '',
+    ];
+    errors.on('data', (chunk: Buffer) => {
+      if (!String(chunk).endsWith(': ')) return;
+      asked.push(String(chunk));
+      input.write(`${answers[asked.length - 1]}\n`);
+    });
+    const terminal = { input, output, errors };
+    const code = await runOnboarding({
+      args: ['add-partner'],
+      environment: { REGISTRY_FILE: copy.path },
+      terminal,
+      now: Date.now(),
+    });
+    expect({ code, asked: asked.length }).toEqual({ code: 0, asked: answers.length });
+    expect(asked[1]).toContain('An answer is needed');
+    expect(asked[5]).toContain('must be https');
+    expect((await copy.realmNamed('demo/desktop'))?.desktop?.partners.at(-1)).toEqual({
+      clientId: 'typed',
+      name: 'Typed in',
+      redirectUris: ['typed://a', 'typed://b'],
+      launchUrl: 'typed://l',
+      scopes: ['openid', 'launch'],
+    });
+  });
+});

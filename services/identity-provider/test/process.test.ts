@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { createTestDatabase } from '@clinical-launch/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { openRegistryCopy } from './registry-copy.ts';
+import { aClient, tokenForm } from './running-identity-provider.ts';
+
+const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let child: ChildProcess | undefined;
+let registry: Awaited<ReturnType<typeof openRegistryCopy>>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  registry = await openRegistryCopy();
+});
+afterAll(async () => {
+  // Gone already, unless the test failed.
+  child?.kill('SIGKILL');
+  await registry.remove();
+  await database.drop();
+});
+
+/** The lines of the process; `waitFor` resolves with the first one from now on that contains the words. */
+function follow(child: ChildProcess) {
+  if (child.stdout === null) throw new TypeError('The process has no output');
+  const waiting = new Set<(line: string) => void>();
+  createInterface({ input: child.stdout }).on('line', (line) => waiting.forEach((hear) => hear(line)));
+  return (words: string) =>
+    new Promise<string>((resolve) => {
+      const hear = (line: string) => {
+        if (!line.includes(words)) return;
+        waiting.delete(hear);
+        resolve(line);
+      };
+      waiting.add(hear);
+    });
+}
+
+it('the process takes a changed registry up without a restart, and keeps the old one when the new one is wrong', async () => {
+  child = spawn(process.execPath, [program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      PORT: '0',
+      ADMIN_PORT: '0',
+      PUBLIC_URL: 'http://localhost',
+      IDENTITY_PROVIDER_URL: 'http://localhost',
+      REGISTRY_FILE: registry.path,
+      REDIS_URL: process.env.TEST_REDIS_URL,
+      REDIS_PREFIX: `test-${randomUUID()}:`,
+      DATABASE_URL: database.url,
+    },
+  });
+  const exit = new Promise((resolve) => child?.once('exit', resolve));
+  const waitFor = follow(child);
+  const [, address = ''] = /(http:\S+)/.exec(await waitFor('ready identity-provider')) ?? [];
+  const ask = async () =>
+    (
+      await fetch(`${address}/demo/oauth2/v2.0/token`, {
+        method: 'POST',
+        body: new URLSearchParams(tokenForm()),
+      })
+    ).status;
+  expect(await ask()).toBe(401);
+
+  const changed = JSON.parse(registry.before);
+  changed.realms[0].clients.push(aClient());
+  const taken = waitFor('the changed registry is in use');
+  await writeFile(registry.path, JSON.stringify(changed));
+  await taken;
+  expect(await ask()).toBe(200);
+
+  const refused = waitFor('the changed registry cannot be used');
+  await writeFile(registry.path, registry.before.replace('"demo"', '"Demo Realm"'));
+  expect(JSON.parse(await refused)).toMatchObject({
+    level: 50,
+    err: { message: expect.stringContaining('realms[0].realm must be one or two path segments') },
+  });
+  expect(await ask()).toBe(200);
+
+  child.kill('SIGTERM');
+  expect(await exit).toBe(0);
+});

@@ -1,0 +1,84 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type WatchedRegistry, watchRegistryFile } from '@clinical-launch/service';
+import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
+import { TestClock } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  aLaunch,
+  aPartner,
+  authorizeFields,
+  aVerifier,
+  desktopRealms,
+  type RunningDesktop,
+  realm,
+  runDesktop,
+} from './running-desktop.ts';
+import { aClient } from './running-identity-provider.ts';
+
+const clock = new TestClock();
+let folder: string;
+let path: string;
+let storage: Storage;
+let watched: WatchedRegistry;
+let wake: () => void;
+let running: RunningDesktop;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'registry-'));
+  path = join(folder, 'registry.json');
+  await writeFile(path, JSON.stringify({ realms: desktopRealms() }));
+  storage = await openEmbeddedStorage();
+  running = await runDesktop({
+    clock,
+    storage,
+    registryAt: (publicUrl) => {
+      const tell = () => wake();
+      watched = watchRegistryFile(path, { publicUrl, everyMs: 5, onChange: tell, onFault: tell });
+      return watched;
+    },
+  });
+});
+afterAll(async () => {
+  watched.stop();
+  await running.stop();
+  await storage.close();
+  await rm(folder, { recursive: true });
+});
+
+async function write(registry: unknown): Promise<void> {
+  const told = new Promise<void>((resolve) => (wake = resolve));
+  await writeFile(path, typeof registry === 'string' ? registry : JSON.stringify(registry));
+  await told;
+}
+
+describe('a registry that changes while the service runs', () => {
+  it('gives new clients tokens and new realms keys, at once', async () => {
+    expect((await running.idp.token('late', { client_id: 'newcomer' })).status).toBe(404);
+    const late = { realm: 'late', signingAlgorithm: 'ES256', clients: [aClient({ clientId: 'newcomer' })] };
+    await write({ realms: [...desktopRealms(), late] });
+    expect((await running.idp.keySet('late')).keys).toHaveLength(1);
+    expect((await running.idp.token('late', { client_id: 'newcomer' })).status).toBe(200);
+  });
+
+  it('lets a new partner be launched, and stops one that is taken out', async () => {
+    const partners = [aPartner(), aPartner({ clientId: 'newcomer' })];
+    const [host] = desktopRealms();
+    await write({ realms: [host, { realm, clients: [], desktop: { partners } }] });
+    const tokens = await running.tokensFor({ client_id: 'newcomer' });
+    const launch = await running.launchFor({ client_id: 'newcomer' });
+    await write({ realms: desktopRealms() });
+    const response = await running.refresh(tokens.refreshToken);
+    expect(response.status).toBe(400);
+    const { challenge } = aVerifier();
+    const asked = { ...authorizeFields({ launch, challenge }), client_id: 'newcomer' };
+    expect((await running.postAuthorize(asked)).status).toBe(400);
+    expect((await running.postLaunch(aLaunch({ client_id: 'newcomer' }))).status).toBe(400);
+  });
+
+  it('goes on as before when the new one is wrong', async () => {
+    await write('{"realms": [}');
+    await expect(running.tokensFor()).resolves.toHaveProperty('accessToken');
+  });
+});

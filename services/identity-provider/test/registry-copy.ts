@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { parseRegistry } from '@clinical-launch/contracts';
+import { runOnboarding } from '../src/onboarding/run.ts';
+
+const demoRegistry = fileURLToPath(new URL('../../../deploy/demo/registry.json', import.meta.url));
+const command = fileURLToPath(new URL('../src/onboarding/main.ts', import.meta.url));
+
+/** Runs the command as an operator's script does: in a process of its own, without a terminal. */
+async function runCommand(path: string, args: readonly string[]) {
+  const child = spawn(process.execPath, [command, ...args, '--file', path], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const read = async (stream: NodeJS.ReadableStream) => {
+    let text = '';
+    for await (const chunk of stream) text += String(chunk);
+    return text;
+  };
+  const [code, output, errors] = await Promise.all([
+    new Promise<number | null>((resolve) => child.once('close', resolve)),
+    read(child.stdout),
+    read(child.stderr),
+  ]);
+  const told = new Map(
+    output
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/: (.*)/s, 2) as [string, string]),
+  );
+  return { code, output, errors, told };
+}
+
+/** Runs a command in this process, where many are to be tried. */
+async function runHere(path: string, args: readonly string[]) {
+  const [output, errors] = [new PassThrough(), new PassThrough()];
+  const terminal = { output, errors };
+  const code = await runOnboarding({
+    args: [...args, '--file', path],
+    environment: {},
+    terminal,
+    now: Date.now(),
+  });
+  return { code, errors: String(errors.read() ?? '') };
+}
+
+/** A copy of the demo's registry file, in a folder of its own, and what onboarding does to it. */
+export async function openRegistryCopy() {
+  const folder = await mkdtemp(join(tmpdir(), 'onboarding-'));
+  const path = join(folder, 'registry.json');
+  const before = await readFile(demoRegistry, 'utf8');
+  await writeFile(path, before);
+  const text = () => readFile(path, 'utf8');
+  const realmNamed = async (name: string) => {
+    const { realms } = parseRegistry(
+      JSON.parse((await text()).replaceAll('${PUBLIC_URL}', 'https://p.example')),
+    );
+    return realms.find(({ realm }) => realm === name);
+  };
+  return {
+    folder,
+    path,
+    before,
+    text,
+    realmNamed,
+    run: (...args: string[]) => runCommand(path, args),
+    runHere: (...args: string[]) => runHere(path, args),
+    clientNamed: async (realm: string, clientId: string) =>
+      (await realmNamed(realm))?.clients.find((client) => client.clientId === clientId),
+    changedLines: async () => changedLines(before, await text()),
+    remove: () => rm(folder, { recursive: true }),
+  };
+}
+
+/** Whether the lines that were there before are there still, and those that came. */
+function changedLines(before: string, text: string) {
+  const old = before.split('\n');
+  const kept: string[] = [];
+  const added = text.split('\n').filter((line) => {
+    if (line !== old[kept.length] && `${old[kept.length]},` !== line) return true;
+    kept.push(line);
+    return false;
+  });
+  return { isKept: kept.length === old.length, added };
+}
