@@ -1,0 +1,54 @@
+import { compileSchema, guidPattern, type Sealer } from '@clinical-launch/contracts';
+import { type Caller, invalidToken } from '@clinical-launch/service';
+import { Type } from 'typebox';
+
+/** What an access token of a desktop launch says beside its rights (RFC 9068, and our own claims). */
+export type LaunchOfToken = {
+  /** The launch that the token comes from: revoked with it, filed under it. */
+  readonly correlationId: string;
+  readonly tokenId: string;
+  /** Permissions of the user, for instance `clinical-cr.read`. */
+  readonly authorizations: readonly string[];
+  readonly sealedContext: string;
+};
+
+/** Who and whom the launch is about, as the host application said it. */
+export type TokenContext = { readonly user: object; readonly organisation: object; readonly patient: object };
+
+const claimsForm = compileSchema(
+  Type.Object({
+    sid: Type.String({ pattern: guidPattern }),
+    jti: Type.String({ maxLength: 100 }),
+    authorizations: Type.Array(Type.String()),
+    launch_context: Type.String(),
+  }),
+);
+const anyObject = Type.Object({});
+const contextForm = compileSchema(
+  Type.Object({ user: anyObject, organisation: anyObject, patient: anyObject }),
+);
+
+/** Reads the claims of a desktop launch. @throws ServiceError 401 for a token that comes from none. */
+export function launchOfToken({ claims }: Caller): LaunchOfToken {
+  if (!claimsForm.is(claims)) throw invalidToken('the token comes from no desktop launch');
+  const { sid, jti, authorizations, launch_context: sealedContext } = claims;
+  return { correlationId: sid, tokenId: jti, authorizations, sealedContext };
+}
+
+/**
+ * Opens the context that the identity provider sealed into the token.
+ * @throws ServiceError 401 when it cannot be opened: its key was rolled out, and a refresh gives a token that can.
+ */
+export function openContext({ sealedContext }: LaunchOfToken, sealer: Pick<Sealer, 'open'>): TokenContext {
+  const context = open(sealedContext, sealer);
+  if (contextForm.is(context)) return context;
+  throw invalidToken('the context of the token is not of a desktop launch');
+}
+
+function open(sealedContext: string, sealer: Pick<Sealer, 'open'>): unknown {
+  try {
+    return sealer.open('access-token-context', sealedContext);
+  } catch (cause) {
+    throw invalidToken('the context of the token cannot be opened', { cause });
+  }
+}

@@ -1,0 +1,47 @@
+import type { Sealer } from '@clinical-launch/contracts';
+import type { Outbox } from '@clinical-launch/events';
+import {
+  type AccessTokenVerifier,
+  allowAnyOrigin,
+  type Clock,
+  createRateLimiter,
+  createRouter,
+  errorEdge,
+  oauthDialect,
+  onlyMethods,
+  type Service,
+} from '@clinical-launch/service';
+import type { Tickets } from '@clinical-launch/tickets';
+import type { ResourceApiConfig } from './config.ts';
+import { resources } from './domain/resources.ts';
+import { auditRefusal, getResource } from './http/get-resource.ts';
+import { createRevocations } from './store/revocations.ts';
+
+export type ResourceApiBacking = {
+  /** Accepts the tokens of desktop realms alone. */
+  readonly tokens: AccessTokenVerifier;
+  readonly tickets: Pick<Tickets, 'isChainRevoked'>;
+  /** Opens the launch's context, which travels sealed in the access token. */
+  readonly sealer: Pick<Sealer, 'open'>;
+  readonly events: Outbox;
+  readonly clock: Clock;
+};
+
+/** The resource API: what a partner application reads for the user of a desktop launch. Answers below `/resource`. */
+export function resourceApi(config: ResourceApiConfig, backing: ResourceApiBacking): Service {
+  const { tickets, clock, events } = backing;
+  const revocations = createRevocations(tickets, clock);
+  const limiter = createRateLimiter(clock);
+  const router = createRouter();
+  for (const resource of resources) {
+    const routes = createRouter();
+    routes
+      .route(`/resource/${resource.name}`)
+      .all(allowAnyOrigin('GET'))
+      .get(getResource(resource, config, { ...backing, revocations, limiter }))
+      .all(onlyMethods('GET', 'HEAD'));
+    routes.use(errorEdge({ dialect: oauthDialect, audit: auditRefusal(events, resource) }));
+    router.use(routes);
+  }
+  return { name: 'resource-api', router };
+}

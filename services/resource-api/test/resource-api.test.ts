@@ -1,0 +1,178 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createSealer } from '@clinical-launch/contracts';
+import { createTestKey } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aContext, startResourceApi } from './running-resource-api.ts';
+
+let api: Awaited<ReturnType<typeof startResourceApi>>;
+beforeAll(async () => {
+  api = await startResourceApi();
+});
+afterAll(() => api.stop());
+
+const seconds = () => Math.floor(api.clock.now() / 1000);
+
+/** The last event of one launch, when everything that is under way has been published. */
+async function eventOf(correlationId: string) {
+  await api.bus.idle();
+  return api.published.findLast(({ correlationid }) => correlationid === correlationId);
+}
+
+/** RFC 6750 section 3: status, challenge and, as the identity provider does, a body that says what and where. */
+async function expectRefusal(response: Response, status: number, error: string): Promise<string> {
+  expect(response.status).toBe(status);
+  expect(response.headers.get('www-authenticate')).toContain(`Bearer error="${error}"`);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  const body: Record<string, string> = JSON.parse(await response.text());
+  expect(body).toEqual({
+    error,
+    error_description: expect.any(String),
+    correlation_id: response.headers.get('x-correlation-id'),
+  });
+  return body.error_description ?? '';
+}
+
+describe('a protected resource', () => {
+  it('/resource/me is the user, the organisation and the permissions of the launch', async () => {
+    const response = await api.get('me');
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(await response.json()).toEqual({
+      user: aContext.user,
+      organisation: aContext.organisation,
+      authorizations: ['agmt-agmt.read', 'clinical-cr.read'],
+    });
+  });
+
+  it('/resource/patient is the patient of the launch, name for name', async () => {
+    const response = await api.get('patient');
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+    ]);
+    expect(await response.json()).toEqual(aContext.patient);
+  });
+
+  it('is answered under the GUID of the launch, and its reading is audited there without patient data', async () => {
+    const [sid, jti] = [randomUUID(), randomUUID()];
+    const response = await api.get('patient', { token: await api.sign({ sid, jti }) });
+    expect(response.headers.get('x-correlation-id')).toBe(sid);
+    expect(await eventOf(sid)).toMatchObject({
+      type: 'resource.read.v1',
+      source: '/resource-api',
+      data: { issuer: api.issuer.issuer, clientId: 'partner', tokenId: jti, resource: 'patient' },
+    });
+    const kept = JSON.stringify(api.published) + api.lines.join();
+    expect(kept).not.toMatch(/Súilleabháin|Cathal|9434765870|Okonkwo/);
+  });
+
+  it('is answered to HEAD without a body, and to no other method', async () => {
+    const head = await api.get('me', { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const post = await api.get('me', { method: 'POST' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('may be read by a page of any origin, refusals included (WHATWG Fetch, CORS protocol)', async () => {
+    const preflight = await fetch(`${api.url}/resource/patient`, {
+      method: 'OPTIONS',
+      headers: {
+        Origin: 'https://partner.example',
+        'Access-Control-Request-Method': 'GET',
+        'Access-Control-Request-Headers': 'authorization',
+      },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
+    for (const token of [undefined, null]) {
+      const { headers } = await api.get('patient', token === undefined ? {} : { token });
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(headers.has('access-control-allow-credentials')).toBe(false);
+    }
+  });
+
+  it('is at exactly its address', async () => {
+    for (const name of ['Me', 'me/', 'patients', '']) expect((await api.get(name)).status).toBe(404);
+  });
+
+  it('is taken with a token in the Authorization header alone (RFC 6750 section 5.3)', async () => {
+    const response = await fetch(`${api.url}/resource/me?access_token=${await api.sign()}`);
+    expect(response.status).toBe(401);
+  });
+});
+
+describe('401: the access token is not accepted', () => {
+  it('without one, the answer names the scheme and no error (RFC 6750 section 3.1)', async () => {
+    const response = await api.get('me', { token: null });
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  });
+
+  const claimFaults: [string, () => Record<string, unknown>][] = [
+    ['expired beyond the tolerance', () => ({ exp: seconds() - 11 })],
+    ['not valid yet', () => ({ nbf: seconds() + 11 })],
+    ['for another audience', () => ({ aud: 'api://another' })],
+    ['of another issuer', () => ({ iss: 'https://idp.example' })],
+    ['of a partner that is not registered', () => ({ client_id: 'stranger' })],
+    ['that belongs to no launch', () => ({ sid: undefined })],
+    ['whose launch is no GUID', () => ({ sid: 'launch-1' })],
+    ['without an id', () => ({ jti: undefined })],
+    ['without permissions of a user', () => ({ authorizations: undefined })],
+    ['without the context of a launch', () => ({ launch_context: undefined })],
+    [
+      'whose context was sealed for another place',
+      () => ({ launch_context: api.sealer.seal('ticket', aContext) }),
+    ],
+    [
+      'whose context was sealed with a key that is not ours',
+      () => {
+        const stranger = createSealer([{ id: 'k1', key: randomBytes(32) }]);
+        return { launch_context: stranger.seal('access-token-context', aContext) };
+      },
+    ],
+    [
+      'whose context is not of a launch',
+      () => ({ launch_context: api.sealer.seal('access-token-context', { user: aContext.user }) }),
+    ],
+  ];
+  it.each(claimFaults)('a token %s', async (_fault, claims) => {
+    await expectRefusal(await api.get('patient', { token: await api.sign(claims()) }), 401, 'invalid_token');
+  });
+
+  it('a token that does not name itself an access token, as an ID token', async () => {
+    const token = await api.sign({}, { header: { typ: 'JWT' } });
+    await expectRefusal(await api.get('me', { token }), 401, 'invalid_token');
+  });
+
+  it('a token signed with another key', async () => {
+    const token = await api.sign({}, { key: await createTestKey(api.issuer.key.kid) });
+    await expectRefusal(await api.get('me', { token }), 401, 'invalid_token');
+  });
+
+  it('is audited with what is known of the caller', async () => {
+    const token = await api.sign({ launch_context: undefined });
+    const response = await api.get('patient', { token });
+    expect(await eventOf(response.headers.get('x-correlation-id') ?? '')).toMatchObject({
+      type: 'resource.refused.v1',
+      data: { status: 401, reason: 'invalid_token', clientId: 'partner', resource: 'patient' },
+    });
+  });
+});
+
+describe('403: the access token does not reach so far', () => {
+  it('without the scope resource.read, which the challenge names', async () => {
+    const response = await api.get('me', { token: await api.sign({ scope: 'openid profile' }) });
+    expect(response.headers.get('www-authenticate')).toContain('scope="resource.read"');
+    await expectRefusal(response, 403, 'insufficient_scope');
+  });
+
+  it('/resource/patient without the permission clinical-cr.read, which the description names', async () => {
+    const sid = randomUUID();
+    const token = await api.sign({ sid, authorizations: ['clinical-cr.write', 'clinical-cr.reader'] });
+    const description = await expectRefusal(await api.get('patient', { token }), 403, 'insufficient_scope');
+    expect(description).toContain('clinical-cr.read');
+    expect(await eventOf(sid)).toMatchObject({
+      type: 'resource.refused.v1',
+      data: { status: 403, reason: 'insufficient_scope', clientId: 'partner', resource: 'patient' },
+    });
+    expect((await api.get('me', { token })).status).toBe(200);
+  });
+});

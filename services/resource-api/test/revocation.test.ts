@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { type Tickets, TicketsUnavailable } from '@clinical-launch/tickets';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { startResourceApi } from './running-resource-api.ts';
+
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const api of running.splice(0)) await api.stop();
+});
+
+/** A resource API whose questions to the tickets are counted, and fail when the test says so. */
+async function startWatched() {
+  const watched = { questions: 0, isAway: false };
+  const watch = (tickets: Tickets): Pick<Tickets, 'isChainRevoked'> => ({
+    async isChainRevoked(correlationId) {
+      watched.questions += 1;
+      if (watched.isAway) throw new TicketsUnavailable('The tickets are away');
+      return tickets.isChainRevoked(correlationId);
+    },
+  });
+  const api = await startResourceApi({ watch });
+  running.push(api);
+  return { ...api, watched };
+}
+
+describe('revocation', () => {
+  it('of the launch ends its access token within five seconds, and no other', async () => {
+    const api = await startWatched();
+    const sid = randomUUID();
+    const token = await api.sign({ sid });
+    expect((await api.get('me', { token })).status).toBe(200);
+    await api.tickets.revokeChain(sid, { forSeconds: 3600, events: [] });
+    api.clock.advance({ seconds: 5 });
+    const refused = await api.get('me', { token });
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Bearer error="invalid_token"',
+    ]);
+    expect(refused.headers.get('x-correlation-id')).toBe(sid);
+    expect((await api.get('me')).status).toBe(200);
+  });
+
+  it('that came before the first request is seen at once', async () => {
+    const api = await startWatched();
+    const sid = randomUUID();
+    await api.tickets.revokeChain(sid, { forSeconds: 3600, events: [] });
+    expect((await api.get('patient', { token: await api.sign({ sid }) })).status).toBe(401);
+  });
+
+  it('is asked about once in five seconds for each launch, also by requests that come together', async () => {
+    const api = await startWatched();
+    const token = await api.sign();
+    const statuses = await Promise.all(
+      Array.from({ length: 20 }, async () => (await api.get('me', { token })).status),
+    );
+    expect([new Set(statuses), api.watched.questions]).toEqual([new Set([200]), 1]);
+    api.clock.advance({ seconds: 4.999 });
+    await api.get('me', { token });
+    expect(api.watched.questions).toBe(1);
+    api.clock.advance({ seconds: 0.001 });
+    await api.get('me', { token });
+    expect(api.watched.questions).toBe(2);
+  });
+
+  it('that cannot be asked about is answered 503, never 200 or 401, until it can', async () => {
+    const api = await startWatched();
+    const token = await api.sign();
+    api.watched.isAway = true;
+    const away = await api.get('me', { token });
+    expect([away.status, away.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await away.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    api.watched.isAway = false;
+    expect((await api.get('me', { token })).status).toBe(200);
+    api.watched.isAway = true;
+    expect((await api.get('me', { token })).status).toBe(200);
+    api.clock.advance({ seconds: 5 });
+    expect((await api.get('me', { token })).status).toBe(503);
+  });
+});
+
+describe('rate limits', () => {
+  it('of the partner are those of the registry: 429 with Retry-After', async () => {
+    const api = await startWatched();
+    const token = await api.sign({ client_id: 'partner-limited' });
+    const statuses = [];
+    for (let asked = 0; asked < 3; asked += 1) statuses.push((await api.get('me', { token })).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    const other = await api.get('me');
+    expect(other.status).toBe(200);
+  });
+
+  it('of an address hold before the token is looked at', async () => {
+    const api = await startResourceApi({ config: { requestsPerSecondPerAddress: 1 } });
+    running.push(api);
+    expect((await api.get('me', { token: null })).status).toBe(401);
+    const tooMany = await api.get('me', { token: null });
+    expect([tooMany.status, tooMany.headers.get('retry-after')]).toEqual([429, '1']);
+  });
+});
