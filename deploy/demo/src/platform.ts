@@ -1,28 +1,31 @@
 import type { RequestListener } from 'node:http';
 import { auditTrail } from '@clinical-launch/audit-trail';
-import type { Registry } from '@clinical-launch/contracts';
 import { identityProvider, readIdentityProviderConfig } from '@clinical-launch/identity-provider';
 import { launchApi, readLaunchApiConfig } from '@clinical-launch/launch-api';
 import { launchGateway, readLaunchGatewayConfig } from '@clinical-launch/launch-gateway';
 import { orderRenderer, readOrderRendererConfig } from '@clinical-launch/order-renderer';
 import { ordering, readOrderingConfig } from '@clinical-launch/ordering';
+import { readResourceApiConfig, resourceApi } from '@clinical-launch/resource-api';
 import {
+  type AccessTokenVerifier,
   type Clock,
   createAccessTokenVerifier,
   createAdminApp,
   createApp,
+  desktopIssuerPolicies,
   type Environment,
+  followRegistry,
   issuerPolicies,
   type Logger,
   listen,
   type RunningServer,
-  readRegistryFile,
   readTogether,
   type Service,
+  watchRegistryFile,
 } from '@clinical-launch/service';
 import { openBusPart, openSealer, openStoragePart, openTicketParts } from '@clinical-launch/service/parts';
 import { assertFitForProduction, readDemoConfig } from './config.ts';
-import { pmsSimulator } from './pms/simulator.ts';
+import { simulators } from './simulators.ts';
 
 export type Platform = {
   /** The address that browsers and backends use. */
@@ -55,7 +58,7 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
     const parts = await openParts({
       environment,
       configs: readConfigs({ ...environment, PUBLIC_URL: publicUrl }),
-      registry: readRegistryFile(demo.registryFile, { publicUrl }),
+      registryFile: demo.registryFile,
       platformUrl,
       clock,
       logger,
@@ -89,19 +92,32 @@ async function stopAll(running: readonly Pick<RunningServer, 'stop'>[]): Promise
 
 type PartsOptions = PlatformOptions & {
   readonly configs: ReturnType<typeof readConfigs>;
-  readonly registry: Registry;
+  readonly registryFile: string | URL;
   /** Where this process reaches itself. */
   readonly platformUrl: string;
 };
 
-async function openParts({ environment, configs, registry, platformUrl, clock, logger }: PartsOptions) {
+async function openParts({ environment, configs, registryFile, platformUrl, clock, logger }: PartsOptions) {
   const { publicUrl, audience } = configs.identityProvider;
   const options = { environment, clock, logger, name: 'clinical-launch' };
+  const registry = watchRegistryFile(registryFile, {
+    publicUrl,
+    onChange: () => logger.info('the changed registry is in use'),
+    onFault: (error) =>
+      logger.error({ err: error }, 'the changed registry cannot be used; the one before it goes on'),
+  });
   const sealer = openSealer(environment);
   const storagePart = await openStoragePart(options);
   const busPart = await openBusPart(options);
   const ticketParts = await openTicketParts({ ...options, sealer });
   const { bus } = busPart;
+  const trust = { publicUrl, audience, identityProviderUrl: `${platformUrl}/idp` };
+  const verifierOf = (policies: typeof issuerPolicies): AccessTokenVerifier => {
+    const verifier = followRegistry(registry, (current) =>
+      createAccessTokenVerifier({ issuers: policies(current, trust), clock }),
+    );
+    return { verify: (authorization) => verifier().verify(authorization) };
+  };
   const backing = {
     clock,
     logger,
@@ -111,23 +127,27 @@ async function openParts({ environment, configs, registry, platformUrl, clock, l
     storage: storagePart.storage,
     tickets: ticketParts.tickets,
     events: ticketParts.outbox,
-    tokens: createAccessTokenVerifier({
-      issuers: issuerPolicies(registry, { publicUrl, audience, identityProviderUrl: `${platformUrl}/idp` }),
-      clock,
-    }),
+    tokens: verifierOf(issuerPolicies),
   };
 
   /** The edge map: services see their whole path, but for the identity provider, whose prefix is removed. */
   const mounts: { path: string; service: Service }[] = [
-    { path: '/idp', service: identityProvider(configs.identityProvider, backing) },
+    {
+      path: '/idp',
+      service: identityProvider(configs.identityProvider, backing),
+    },
     { path: '/', service: launchApi(configs.launchApi, backing) },
     { path: '/', service: launchGateway(configs.launchGateway, backing) },
     { path: '/', service: ordering(configs.ordering, backing) },
     { path: '/', service: orderRenderer(configs.orderRenderer, backing) },
     { path: '/', service: auditTrail(configs.launchApi, backing) },
+    {
+      path: '/',
+      service: resourceApi(configs.resourceApi, { ...backing, tokens: verifierOf(desktopIssuerPolicies) }),
+    },
     ...(environment.NODE_ENV === 'production'
       ? []
-      : [{ path: '/', service: pmsSimulator({ publicUrl, platformUrl }, backing) }]),
+      : [{ path: '/', service: simulators({ publicUrl, platformUrl }, backing) }]),
   ];
   const services = mounts.map(({ service }) => service);
   for (const service of services) {
@@ -140,6 +160,7 @@ async function openParts({ environment, configs, registry, platformUrl, clock, l
     checks: { ...storagePart.checks, ...ticketParts.checks },
     async stop() {
       for (const service of services.toReversed()) await service.stop?.();
+      registry.stop();
       await stopAll([ticketParts, busPart, storagePart]);
     },
   };
@@ -153,5 +174,6 @@ function readConfigs(environment: Environment) {
     launchGateway: () => readLaunchGatewayConfig(environment),
     ordering: () => readOrderingConfig(environment),
     orderRenderer: () => readOrderRendererConfig(environment),
+    resourceApi: () => readResourceApiConfig(environment),
   });
 }

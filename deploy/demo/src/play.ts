@@ -1,150 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import type { LaunchRequest } from '@clinical-launch/contracts';
-import { buildServiceRequest, createPmsClient } from '@clinical-launch/pms-client';
 import { createLogger, systemClock } from '@clinical-launch/service';
-import { Browser, type Page, plainText } from './browser.ts';
 import { startPlatform } from './platform.ts';
-
-const scope = 'api://clinical-launch/.default';
-
-/** Plays one OLTR launch as a PMS and its user would, step by step. @throws Error at the first step that fails. */
-async function playOltrLaunch(baseUrl: string): Promise<void> {
-  const tokenUrl = `${baseUrl}/idp/demo/oauth2/v2.0/token`;
-  const pms = createPmsClient({
-    baseUrl,
-    tokenUrl,
-    scope,
-    clientId: 'pms-demo',
-    clientSecret: 'pms-demo-secret',
-  });
-  const launch = await pms.requestLaunch(buildServiceRequest(anOrder()));
-  say('the PMS has a launch URL', `correlation id ${launch.correlationId}`);
-
-  const browser = new Browser();
-  const choose = expectPage(await browser.open(launch.url), 'Choose tests');
-  say('the browser opened the OLTR system', choose.url);
-  const replay = await new Browser().open(launch.url);
-  expect(replay.status === 410, 'a second launch with the same URL is answered 410');
-
-  const tests = oneTestOfEachLocation(choose).slice(0, 2);
-  const chosen = new URLSearchParams(tests.map(({ code }): [string, string] => ['test', code]));
-  chosen.set('action', 'review');
-  const review = expectPage(await browser.open(choose.url, chosen), 'Review the order');
-  say('two tests are chosen', tests.map(({ code, location }) => `${code} (${location})`).join(', '));
-
-  const submit = new URLSearchParams({ action: 'submit', version: valueOf(review, 'version') });
-  const result = expectPage(await browser.open(review.url, submit), 'Order submitted');
-  const notepad = await browser.open(new URL(notepadOf(result), result.url).href);
-  const [, output] = /<textarea[^>]*name="Output"[^>]*>([^]*?)<\/textarea>/.exec(notepad.html) ?? [];
-  if (output === undefined) throw new Error(`No Output in the Notepad page (${notepad.status})`);
-  const document = plainText(output);
-  expect(document.split('<orderBatch>').length - 1 === 2, 'the order document has two batches');
-  process.stdout.write(`\n${document}\n\n`);
-  await expectStory(baseUrl, launch.correlationId);
-}
-
-/** The audit trail is told by events, so it is asked until the last of them has arrived. */
-async function expectStory(baseUrl: string, correlationId: string): Promise<void> {
-  const token = await fetchToken(baseUrl, 'audit-demo', 'audit-demo-secret');
-  const wanted = [
-    'launch.url.issued.v1',
-    'launch.token.redeemed.v1',
-    'order.submitted.v1',
-    'order.document.returned.v1',
-  ];
-  for (const giveUpAt = Date.now() + 10_000; ; ) {
-    const response = await fetch(`${baseUrl}/audit/events?correlationId=${correlationId}`, {
-      headers: { Authorization: `Bearer ${token}` },
-    });
-    const { events = [] } = (await response.json()) as { events?: { type: string }[] };
-    const types = events.map(({ type }) => type);
-    if (wanted.every((type) => types.includes(type)))
-      return say('the audit trail has the story', types.join(', '));
-    if (Date.now() > giveUpAt) throw new Error(`The audit trail has only ${types.join(', ')}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-async function fetchToken(baseUrl: string, clientId: string, clientSecret: string): Promise<string> {
-  const response = await fetch(`${baseUrl}/idp/demo/oauth2/v2.0/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: clientId,
-      client_secret: clientSecret,
-      scope,
-    }),
-  });
-  const { access_token } = (await response.json()) as { access_token?: string };
-  if (access_token === undefined) throw new Error(`No access token for ${clientId} (${response.status})`);
-  return access_token;
-}
-
-function anOrder(): LaunchRequest {
-  const practice = {
-    identifier: { system: 'ods-organization-code', value: 'B82017' },
-    name: 'Harbour Surgery',
-  } as const;
-  return {
-    action: 'OrderTest',
-    originatingId: `play-${randomUUID()}`,
-    authoredOn: new Date().toISOString(),
-    author: { username: 'a.okonkwo', name: { title: 'Dr', family: 'Okonkwo', given: ['Adaeze'] } },
-    patient: {
-      name: { title: 'Mrs', family: 'Whitfield', given: ['Margaret', 'Anne'] },
-      birthDate: '1958-02-28',
-      gender: 'female',
-      address: { lines: ['12 Harbour Lane', 'Whitby'], postalCode: 'YO21 3PU' },
-      identifiers: [{ system: 'nhs-number', value: '9434765919' }],
-      telecom: [],
-    },
-    requester: {
-      identifier: { system: 'professional-code', value: 'G8134567' },
-      name: { title: 'Dr', family: 'Bairstow', given: ['Thomas'] },
-    },
-    practice,
-    performer: { identifier: { system: 'performing-org', value: 'RCB00' }, name: 'North Coast Pathology' },
-  };
-}
-
-function oneTestOfEachLocation({ html }: Page): { code: string; location: string }[] {
-  const byLocation = new Map<string, string>();
-  for (const [, code = '', item = ''] of html.matchAll(
-    /data-test="([^"]+)"([^]*?)<\/label>[^]*?(?=<\/div>)/g,
-  )) {
-    const [, location] = /· ([^<]+)/.exec(html.slice(html.indexOf(`id="test-${code}-hint"`))) ?? [];
-    if (item !== '' && location !== undefined && !byLocation.has(location.trim()))
-      byLocation.set(location.trim(), code);
-  }
-  return [...byLocation].map(([location, code]) => ({ code, location }));
-}
-
-function valueOf({ html }: Page, name: string): string {
-  const [, value] = new RegExp(`name="${name}" value="([^"]*)"`).exec(html) ?? [];
-  if (value === undefined) throw new Error(`The page has no field ${name}`);
-  return plainText(value);
-}
-
-function notepadOf({ html }: Page): string {
-  const [, source] = /<iframe name="Notepad"[^>]*? src="([^"]+)"/.exec(html) ?? [];
-  if (source === undefined) throw new Error('The result page has no IFRAME Notepad');
-  return source;
-}
-
-function expectPage(page: Page, heading: string): Page {
-  if (page.status !== 200 || !page.html.includes(heading))
-    throw new Error(`Not the page "${heading}": ${page.status}`);
-  return page;
-}
-
-function expect(isTrue: boolean, claim: string): void {
-  if (!isTrue) throw new Error(`It is not so that ${claim}`);
-  say(claim);
-}
-
-function say(step: string, detail?: string): void {
-  process.stdout.write(`ok  ${step}${detail === undefined ? '' : `: ${detail}`}\n`);
-}
+import { playDesktopLaunch } from './play/desktop-launch.ts';
+import { playOltrLaunch } from './play/oltr-launch.ts';
 
 const ownPlatform = process.env.BASE_URL
   ? undefined
@@ -154,7 +11,9 @@ const ownPlatform = process.env.BASE_URL
       logger: createLogger({ level: 'error' }),
     });
 try {
-  await playOltrLaunch(ownPlatform?.publicUrl ?? process.env.BASE_URL ?? '');
+  const baseUrl = ownPlatform?.publicUrl ?? process.env.BASE_URL ?? '';
+  await playOltrLaunch(baseUrl);
+  await playDesktopLaunch(baseUrl);
 } catch (error) {
   process.stderr.write(`failed  ${(error as Error).message}\n`);
   process.exitCode = 1;

@@ -1,9 +1,12 @@
 import { readTogether } from '@clinical-launch/service';
 import { runProcess } from '@clinical-launch/service/process';
-import { pmsSimulator, readPmsSimulatorConfig } from './pms/simulator.ts';
+import { readSimulatorConfig } from './simulator.ts';
+import { simulators } from './simulators.ts';
 
 await runProcess({
   name: 'simulators',
-  configure: (environment) => readTogether({ pms: () => readPmsSimulatorConfig(environment) }),
-  open: async ({ pms }, tools) => ({ mounts: [{ path: '/', service: pmsSimulator(pms, tools) }] }),
+  configure: (environment) => readTogether({ simulators: () => readSimulatorConfig(environment) }),
+  open: async ({ simulators: config }, tools) => ({
+    mounts: [{ path: '/', service: simulators(config, tools) }],
+  }),
 });

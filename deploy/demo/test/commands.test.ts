@@ -1,62 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from '@jest/globals';
-
-const root = fileURLToPath(new URL('../../../', import.meta.url));
-const running: ChildProcess[] = [];
-afterEach(() => {
-  // npm starts others, and a signal to it alone would leave them behind: each command has a process group.
-  for (const { pid, exitCode } of running.splice(0)) {
-    if (pid !== undefined && exitCode === null) process.kill(-pid, 'SIGKILL');
-  }
-});
-
-/** Runs a command as somebody at a terminal does, with everything that it says. */
-function run(command: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
-  // What the test runner has in its environment must not reach the command.
-  const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
-  const child = spawn(command, args, { cwd: root, env: { ...inherited, ...environment }, detached: true });
-  running.push(child);
-  let output = '';
-  const listeners = new Set<() => void>();
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-      for (const listener of listeners) listener();
-    });
-  }
-  const exited = new Promise<number | null>((resolve) => {
-    child.on('close', resolve);
-  });
-  return {
-    child,
-    exited,
-    output: () => output,
-    /** Resolves with the match once the command has said it. @throws Error when it ends without. */
-    said: (pattern: RegExp) =>
-      new Promise<RegExpExecArray>((resolve, reject) => {
-        const look = () => {
-          const match = pattern.exec(output);
-          if (match !== null) resolve(match);
-        };
-        listeners.add(look);
-        look();
-        void exited.then(() => reject(new Error(`It ended and said only:\n${output}`)));
-      }),
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
-}
+import { describe, expect, it } from '@jest/globals';
+import { freePort, root, run, startDemo, walk } from './run-command.ts';
 
 describe('npm start', () => {
   it('serves at the address that it says is ready, tells its health elsewhere, and stops cleanly on SIGTERM', async () => {
@@ -107,9 +51,19 @@ describe('npm start', () => {
 });
 
 describe('npm run demo', () => {
-  it('plays one OLTR launch on a private instance and shows the order document', async () => {
+  it('plays one OLTR launch and one desktop launch on a private instance, and shows what came back', async () => {
     const demo = run('npm', ['run', 'demo']);
-    expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('</onlineOrder>')]);
+    expect([await demo.exited, demo.output()]).toEqual([
+      0,
+      expect.stringMatching(
+        /<\/onlineOrder>[^]*ok {2}the ID token carries the context: .*Whitfield[^]*ok {2}GET \/resource\/patient .*Whitfield[^]*ok {2}the audit trail has the story: .*desktop\.launch\.issued/,
+      ),
+    ]);
+  }, 120_000);
+
+  it('plays both on an instance that runs already', async () => {
+    const demo = run('npm', ['run', 'demo'], { BASE_URL: await startDemo() });
+    expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
   }, 120_000);
 
   it('fails where nothing answers', async () => {
@@ -120,17 +74,25 @@ describe('npm run demo', () => {
 
 describe('the tour of the README', () => {
   it('works command by command', async () => {
-    const port = String(await freePort());
-    const start = run('npm', ['start'], { PORT: port });
-    const [, url = ''] = await start.said(/^ready (.*)$/m);
     const readme = readFileSync(`${root}README.md`, 'utf8');
     const [, tour = ''] = /## A five-minute tour[^]*?```sh\n([^]*?)```/.exec(readme) ?? [];
-    expect(tour).toContain('http://localhost:8080');
-    const script = `set -euo pipefail\n${tour.replaceAll('http://localhost:8080', url)}`;
-    const walked = run('bash', ['-c', script]);
-    expect([await walked.exited, walked.output()]).toEqual([
-      0,
-      expect.stringMatching(/200 OK[^]*410 Gone[^]*launch\.token\.redeemed/),
-    ]);
+    expect(await walk(tour, await startDemo())).toEqual({
+      code: 0,
+      output: expect.stringMatching(/200 OK[^]*410 Gone[^]*launch\.token\.redeemed/),
+    });
+  }, 120_000);
+});
+
+describe('the partner guide', () => {
+  it('leads command by command from onboarding to tokens, the resource, a refresh and the end', async () => {
+    const guide = readFileSync(`${root}docs/partner-guide.md`, 'utf8');
+    const commands = [...guide.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block);
+    expect(commands).toHaveLength(9);
+    expect(await walk(commands.join('\n'), await startDemo())).toEqual({
+      code: 0,
+      output: expect.stringMatching(
+        /^Adaeze Okonkwo - Harbour Surgery - agmt-agmt\.read clinical-cr\.read\npatient-context 1\.0\.0 - Cathal Ó Súilleabháin 03-Nov-1987\n\{"user".*\}\{"title":"Mr".*\}\{"user".*\}[^]*401\n$/,
+      ),
+    });
   }, 120_000);
 });

@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { orderDocumentXsd } from '@clinical-launch/contracts';
 import { startChromium } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { validateXML } from 'xmllint-wasm';
+import { expectAccessible, follow } from './accessibility.ts';
 import { startPlatformForTest } from './running-platform.ts';
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
@@ -28,6 +25,7 @@ async function openPms(options: Parameters<Browser['newContext']>[0] = {}) {
   });
   const pms = await context.newPage();
   await pms.goto(platform.url);
+  await follow(pms, /whitfield/i);
   return { context, pms, complaints };
 }
 
@@ -39,23 +37,11 @@ async function launch(context: BrowserContext, pms: Page, button: string): Promi
   return oltr;
 }
 
-async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axeSource);
-  const violations = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-    };
-    const results = await axe.run();
-    return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-  });
-  expect(violations).toEqual([]);
-}
-
 describe('one whole OLTR launch in a browser', () => {
   it('leads from the PMS through two tests of two laboratories to the order XML with two batches', async () => {
     const { context, pms, complaints } = await openPms();
     await expectAccessible(pms);
-    await pms.getByRole('link', { name: /súilleabháin/i }).click();
+    await follow(pms, /súilleabháin/i);
     const oltr = await launch(context, pms, 'Order tests');
     expect(await oltr.getByText('Ó Súilleabháin, Cathal').first().isVisible()).toBe(true);
     await expectAccessible(oltr);

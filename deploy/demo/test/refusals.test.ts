@@ -1,5 +1,8 @@
+import { createPkcePair } from '@clinical-launch/pms-client';
 import { aServiceRequest } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { launchBody } from '../src/host/desktop-launch.ts';
+import { getPatient } from '../src/records.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
@@ -54,6 +57,74 @@ describe('the clients of the demo registry', () => {
     });
     expect([response.status, await response.text()]).toEqual([403, '']);
   });
+});
+
+describe('the access token of a desktop launch', () => {
+  const address = () => `${platform.url}/idp/demo/desktop`;
+
+  /** What a partner application does, as short as it can be. */
+  async function partnerToken(): Promise<string> {
+    const [clientId, redirectUri] = ['partner-demo', `${platform.url}/demo/partner/callback`];
+    const wanted = launchBody({ clientId, patient: getPatient(null), authorizations: ['clinical-cr.read'] });
+    const issued = await fetch(`${address()}/launches`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${await platform.tokenOf('host-demo')}`,
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify(wanted),
+    });
+    const { launch } = (await issued.json()) as { launch: string };
+    const { codeVerifier, codeChallenge } = createPkcePair();
+    const shared = { client_id: clientId, redirect_uri: redirectUri, scope: 'launch resource.read' };
+    const redirect = await fetch(`${address()}/oauth2/v2.0/authorize`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams({
+        ...shared,
+        response_type: 'code',
+        response_mode: 'query',
+        code_challenge: codeChallenge,
+        code_challenge_method: 'S256',
+        state: 'state',
+        launch,
+      }),
+    });
+    const code = new URL(redirect.headers.get('location') ?? '').searchParams.get('code') ?? '';
+    const answer = await fetch(`${address()}/oauth2/v2.0/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        ...shared,
+        grant_type: 'authorization_code',
+        code,
+        code_verifier: codeVerifier,
+      }),
+    });
+    const { access_token } = (await answer.json()) as { access_token: string };
+    return access_token;
+  }
+
+  it('opens the resource API and no other: it speaks for a user, and the others ask for a client', async () => {
+    const headers = { Authorization: `Bearer ${await partnerToken()}` };
+    const statusOf = async (path: string, method = 'GET') =>
+      (await fetch(platform.url + path, { method, headers })).status;
+    expect({
+      patient: await statusOf('/resource/patient'),
+      launchUrl: await statusOf('/AccessApi/RequestLaunchUrl', 'POST'),
+      audit: await statusOf(`/audit/events?correlationId=${crypto.randomUUID()}`),
+      launches: await statusOf('/idp/demo/desktop/launches', 'POST'),
+    }).toEqual({ patient: 200, launchUrl: 401, audit: 401, launches: 401 });
+  });
+
+  it.each(['pms-demo', 'host-demo', 'audit-demo'])(
+    'is not to be replaced by one of the client %s',
+    async (clientId) => {
+      const response = await fetch(`${platform.url}/resource/me`, {
+        headers: { Authorization: `Bearer ${await platform.tokenOf(clientId)}` },
+      });
+      expect(response.status).toBe(401);
+    },
+  );
 });
 
 describe('the GUID of a 400', () => {

@@ -26,8 +26,9 @@ function importsOf(path: string): string[] {
     const specifier = from ?? dynamic ?? '';
     const [, name] = /^@clinical-launch\/([^/]+)/.exec(specifier) ?? [];
     if (name !== undefined) return [type === undefined ? name : `types of ${name}`];
+    if (!specifier.startsWith('.')) return [];
     const target = new URL(specifier, `file:///${path}`).pathname.slice(1);
-    return specifier.startsWith('.') && packageOf(target) !== packageOf(path) ? [target] : [];
+    return packageOf(target) === packageOf(path) ? [] : [target];
   });
 }
 

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { type Action, actions, compileSchema, type LaunchRequest } from '@clinical-launch/contracts';
+import { type Action, actions, compileSchema } from '@clinical-launch/contracts';
 import {
   buildServiceRequest,
   createPmsClient,
@@ -9,53 +7,16 @@ import {
   type PmsClient,
   TokenRefused,
 } from '@clinical-launch/pms-client';
-import {
-  type Clock,
-  callOf,
-  createRouter,
-  type Environment,
-  pageHeaders,
-  readEnvironment,
-  readForm,
-  readJson,
-  type Service,
-  ServiceError,
-} from '@clinical-launch/service';
-import { createAssetsRouter, createPages } from '@clinical-launch/service/pages';
-import type { RequestHandler } from 'express';
+import { type Clock, callOf, createRouter, readForm, readJson } from '@clinical-launch/service';
+import type { RequestHandler, Router } from 'express';
 import { Type } from 'typebox';
-
-export type PmsSimulatorConfig = {
-  /** The platform's address as browsers see it; only its pages may return a document. */
-  readonly publicUrl: string;
-  /** The platform's address as this backend reaches it. */
-  readonly platformUrl: string;
-};
-
-const environmentSchema = Type.Object({
-  PUBLIC_URL: Type.String({ pattern: '^https?://[^/?#\\s]+$', description: 'must be an origin' }),
-  PLATFORM_URL: Type.Optional(
-    Type.String({ pattern: '^https?://', description: 'must be an http or https address' }),
-  ),
-});
-
-/** Reads the simulator's configuration. @throws ConfigurationError that names the faulty variables. */
-export function readPmsSimulatorConfig(environment: Environment): PmsSimulatorConfig {
-  const { PUBLIC_URL, PLATFORM_URL } = readEnvironment(environmentSchema, environment);
-  return Object.freeze({ publicUrl: PUBLIC_URL, platformUrl: PLATFORM_URL ?? PUBLIC_URL });
-}
-
-type Records = Omit<LaunchRequest, 'action' | 'originatingId' | 'authoredOn' | 'patient'> & {
-  readonly patients: readonly (LaunchRequest['patient'] & { readonly id: string })[];
-};
+import { badRequest, getPatient, type Patient, records } from '../records.ts';
+import { Memory, queryOf, type Simulation } from '../simulator.ts';
 
 type ReturnedDocument = { readonly launchId: string; readonly orderGuid: string; readonly document: string };
 
 /** What the PMS remembers of a launch that it asked for. */
 type SentLaunch = { readonly patientId: string; readonly action: Action; readonly originatingId: string };
-
-const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const records = JSON.parse(readFileSync(here('./patients.json'), 'utf8')) as Records;
 
 const returnedDocument = compileSchema(
   Type.Object({
@@ -77,19 +38,20 @@ const actionLabels: Readonly<Record<Action, string>> = {
 };
 /** These open the request that an earlier launch of the same originating id created. */
 const actsOnExisting: readonly Action[] = ['UpdateTest', 'PatientSampleQueue', 'PatientReport'];
-const rememberedLaunches = 200;
+const application = { name: 'Harbour Practice Manager (simulator)', home: '/demo/pms' };
+const keptDocuments = 200;
 
 /**
  * A small practice management system, for the demo: its backend asks for a launch URL as any PMS's would, the
  * browser opens it, and the page takes the order document that comes back.
  */
-export function pmsSimulator(
-  { publicUrl, platformUrl }: PmsSimulatorConfig,
-  { clock }: { clock: Clock },
-): Service {
-  const pages = createPages(here('./views'));
-  const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
-  const launches = new Map<string, SentLaunch>();
+export function pmsSimulator({
+  config: { publicUrl, platformUrl },
+  clock,
+  show,
+  sendTo,
+}: Simulation): Router {
+  const launches = new Memory<SentLaunch>();
   const documents: ReturnedDocument[] = [];
   const client = createPmsClient({
     baseUrl: platformUrl,
@@ -101,27 +63,33 @@ export function pmsSimulator(
   });
 
   const showRecord: RequestHandler = (request, response) => {
-    const query = new URL(request.originalUrl, publicUrl).searchParams;
-    const patient = findPatient(query.get('patient') ?? records.patients[0]?.id);
+    const patient = getPatient(queryOf(request).get('patient'));
     const ofPatient = documents.filter(({ launchId }) => launches.get(launchId)?.patientId === patient.id);
-    const model = { records, patient, actionLabels, publicUrl, returned: ofPatient.toReversed() };
-    response.set(headers).type('html').send(pages.render('record.njk', model));
+    const returned = ofPatient.toReversed();
+    show(response, 'pms/views/record.njk', {
+      application,
+      records,
+      patient,
+      actionLabels,
+      publicUrl,
+      returned,
+    });
   };
 
   const launch: RequestHandler = async (request, response) => {
     const form = await readForm(request, response);
-    const patient = findPatient(form.get('patient') ?? undefined);
+    const patient = getPatient(form.get('patient') ?? '');
     const action = actions.find((name) => name === form.get('action'));
     if (action === undefined) throw badRequest('There is no such action');
     const originatingId = originatingIdFor(action, patient.id);
     try {
       const { url, correlationId } = await requestLaunch(client, { action, originatingId, patient, clock });
-      remember(correlationId, { patientId: patient.id, action, originatingId });
-      response.set(headers).redirect(303, url);
+      launches.set(correlationId, { patientId: patient.id, action, originatingId });
+      sendTo(response, url);
     } catch (error) {
       if (!(error instanceof LaunchRefused || error instanceof TokenRefused)) throw error;
       callOf(response).logger.warn({ err: error }, 'the launch was refused');
-      response.status(502).set(headers).type('html').send(pages.render('refused.njk', { error, patient }));
+      show(response.status(502), 'pms/views/refused.njk', { application, error, patient });
     }
   };
 
@@ -135,6 +103,7 @@ export function pmsSimulator(
     const known = documents.findIndex(({ orderGuid }) => orderGuid === body.orderGuid);
     if (known >= 0) documents.splice(known, 1);
     documents.push(body);
+    if (documents.length > keptDocuments) documents.shift();
     response.status(204).end();
   };
 
@@ -147,20 +116,11 @@ export function pmsSimulator(
       : `HS-${randomUUID()}`;
   }
 
-  function remember(launchId: string, sent: SentLaunch): void {
-    launches.set(launchId, sent);
-    const [oldest] = launches.keys();
-    if (launches.size > rememberedLaunches && oldest !== undefined) launches.delete(oldest);
-    if (documents.length > rememberedLaunches) documents.shift();
-  }
-
   const router = createRouter();
-  router.get('/', (_request, response) => response.redirect(302, '/demo/pms'));
   router.get('/demo/pms', showRecord);
   router.post('/demo/pms/launches', launch);
   router.post('/demo/pms/documents', takeDocument);
-  router.use('/demo/pms/assets', createAssetsRouter(here('./public')));
-  return { name: 'pms-simulator', router };
+  return router;
 }
 
 function requestLaunch(
@@ -170,18 +130,10 @@ function requestLaunch(
     originatingId,
     patient,
     clock,
-  }: Omit<SentLaunch, 'patientId'> & { patient: Records['patients'][number]; clock: Clock },
+  }: Omit<SentLaunch, 'patientId'> & { patient: Patient; clock: Clock },
 ) {
   const authoredOn = new Date(clock.now()).toISOString();
   return client.requestLaunch(
     buildServiceRequest({ ...records, action, originatingId, authoredOn, patient }),
   );
 }
-
-function findPatient(id: string | undefined) {
-  const patient = records.patients.find((candidate) => candidate.id === id);
-  if (patient === undefined) throw badRequest('There is no such patient');
-  return patient;
-}
-
-const badRequest = (message: string) => new ServiceError({ status: 400, code: 'invalid_request', message });

@@ -1,0 +1,124 @@
+import { createTokenCache } from '@clinical-launch/pms-client';
+import { type Patient, records } from '../records.ts';
+import type { Simulation } from '../simulator.ts';
+
+/** A launch that is ready: `launchUrl` starts the partner application, once. */
+export type DesktopLaunchAnswer = { readonly launchUrl: string; readonly expiresInSeconds: number };
+
+/** The identity provider gave no launch identifier. */
+export class DesktopLaunchRefused extends Error {
+  constructor(status: number, correlationId: string | null) {
+    super(
+      `The launch was refused with ${status}; its correlation id is ${correlationId ?? 'not in the answer'}`,
+    );
+    this.name = 'DesktopLaunchRefused';
+  }
+}
+
+export type HostClient = {
+  /**
+   * Asks for the launch of a partner application, for the signed-in user and a patient.
+   * @throws DesktopLaunchRefused, TokenRefused, or fetch's error when nothing answered.
+   */
+  requestLaunch(launch: WantedLaunch): Promise<DesktopLaunchAnswer>;
+};
+
+type WantedLaunch = {
+  /** The partner application. */
+  readonly clientId: string;
+  readonly patient: Patient;
+  /** What the signed-in user may do. */
+  readonly authorizations: readonly string[];
+};
+
+/** The backend of a host application: it authenticates as itself and vouches for its user. */
+export function createHostClient({ config: { platformUrl }, clock }: Simulation): HostClient {
+  const tokens = createTokenCache(
+    {
+      tokenUrl: `${platformUrl}/idp/demo/oauth2/v2.0/token`,
+      clientId: 'host-demo',
+      clientSecret: 'host-demo-secret',
+      scope: 'api://clinical-launch/.default',
+    },
+    () => clock.now(),
+  );
+  const post = async (body: object) => {
+    const token = await tokens.get();
+    const response = await fetch(`${platformUrl}/idp/demo/desktop/launches`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+      redirect: 'error',
+      signal: AbortSignal.timeout(10_000),
+    });
+    if (response.status === 401) tokens.forget(token);
+    return response;
+  };
+
+  return {
+    async requestLaunch(wanted) {
+      const body = launchBody(wanted);
+      let response = await post(body);
+      // A key may have changed since the token was kept: one fresh token, one more try.
+      if (response.status === 401) response = await post(body);
+      if (response.status !== 201)
+        throw new DesktopLaunchRefused(response.status, response.headers.get('x-correlation-id'));
+      const { launchUrl, expires_in } = (await response.json()) as { launchUrl: string; expires_in: number };
+      return { launchUrl, expiresInSeconds: expires_in };
+    },
+  };
+}
+
+const { author, practice, host } = records;
+
+/** Who is signed in, and where. */
+const signedIn = {
+  user: {
+    userERN: host.userERN,
+    email: host.email,
+    title: author.name.title ?? '',
+    firstName: author.name.given[0] ?? '',
+    familyName: author.name.family,
+  },
+  organisation: {
+    orgERN: host.orgERN,
+    orgName: practice.name,
+    cdb: host.cdb,
+    ods: practice.identifier.value,
+  },
+};
+
+/** The body of `POST …/launches`, for the user who is signed in. */
+export function launchBody({ clientId, patient, authorizations }: WantedLaunch) {
+  return { client_id: clientId, ...signedIn, authorizations, patient: patientContext(patient) };
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const genders = { male: 'Male', female: 'Female', other: 'Other', unknown: 'Unknown' };
+const identifierTypes: Readonly<Record<string, string>> = {
+  'nhs-number': 'NHS Number',
+  'chi-number': 'CHI Number',
+  'hospital-number': 'Hospital Number',
+};
+
+/** The patient as the ID token tells it (desktop launch: authorizationDetails element). */
+function patientContext({ name, birthDate, gender, address, identifiers, guid, ehrPartnerId }: Patient) {
+  const [year = '', month = '', day = ''] = birthDate.split('-');
+  return {
+    title: name.title ?? '',
+    forenames: name.given.join(' '),
+    surname: name.family,
+    gender: genders[gender],
+    dob: `${day}-${months[Number(month) - 1] ?? ''}-${year}`,
+    'patient-identifiers': [
+      { identifierType: 'GUID', identifierValue: guid },
+      { identifierType: 'EHR Partner ID', identifierValue: ehrPartnerId },
+      ...identifiers.map(({ system, value }) => ({
+        identifierType: identifierTypes[system] ?? system,
+        identifierValue: value,
+      })),
+    ],
+    'address-details': [{ addressLine1: [...address.lines, address.postalCode ?? []].flat().join(', ') }],
+    'contact-details': [],
+  };
+}

@@ -1,0 +1,135 @@
+import { createPkcePair } from '@clinical-launch/pms-client';
+import { decodeJwt } from 'jose';
+import { launchBody } from '../host/desktop-launch.ts';
+import { getPatient } from '../records.ts';
+import { expect, expectStory, fetchToken, say } from './steps.ts';
+
+const clientId = 'partner-demo';
+const scope = 'openid profile email offline_access launch resource.read';
+
+type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+
+/**
+ * Plays one desktop launch, as the host application, the user's browser and the partner application would, step by step.
+ * @throws Error at the first step that fails.
+ */
+export async function playDesktopLaunch(baseUrl: string): Promise<void> {
+  const { launchUrl, correlationId } = await requestLaunch(baseUrl);
+  say('the host application has a launch identifier', `correlation id ${correlationId}`);
+
+  // What the launch handler of the partner application is called with.
+  const query = new URL(launchUrl).searchParams;
+  const [issuer, launch] = [textOf(query.get('iss'), 'iss'), textOf(query.get('launch'), 'launch')];
+  const discovery = await ask(`${issuer}/.well-known/openid-configuration`);
+  expect(discovery.body.issuer === issuer, 'the partner application discovers the issuer that it was given');
+  const authorizationEndpoint = textOf(discovery.body.authorization_endpoint, 'authorization_endpoint');
+  const tokenEndpoint = textOf(discovery.body.token_endpoint, 'token_endpoint');
+
+  const { codeVerifier, codeChallenge } = createPkcePair();
+  const state = crypto.randomUUID();
+  const redirectUri = `${new URL(issuer).origin}/demo/partner/callback`;
+  const authorize = new URLSearchParams({
+    client_id: clientId,
+    response_type: 'code',
+    redirect_uri: redirectUri,
+    response_mode: 'query',
+    scope,
+    code_challenge: codeChallenge,
+    code_challenge_method: 'S256',
+    state,
+    launch,
+  });
+  const redirect = await post(authorizationEndpoint, authorize);
+  const location = new URL(textOf(redirect.headers.get('location'), 'Location'));
+  expect(
+    location.href.startsWith(redirectUri) && location.searchParams.get('state') === state,
+    'authorize redirects to the registered address with the state unchanged',
+  );
+  const again = await post(authorizationEndpoint, authorize);
+  expect(
+    again.status === 400 && !again.headers.has('location'),
+    'the launch identifier gives no second code: 400, no redirect',
+  );
+
+  const exchange = new URLSearchParams({
+    grant_type: 'authorization_code',
+    client_id: clientId,
+    scope,
+    code: textOf(location.searchParams.get('code'), 'code'),
+    redirect_uri: redirectUri,
+    code_verifier: codeVerifier,
+  });
+  const tokens = await ask(tokenEndpoint, { method: 'POST', body: exchange });
+  const claims = decodeJwt(textOf(tokens.body.id_token, 'id_token'));
+  say('the ID token carries the context', JSON.stringify(contextOf(claims)));
+  const accessToken = textOf(tokens.body.access_token, 'access_token');
+  await readResource(baseUrl, '/resource/me', accessToken);
+  await readResource(baseUrl, '/resource/patient', accessToken);
+
+  const refresh = new URLSearchParams({
+    grant_type: 'refresh_token',
+    client_id: clientId,
+    scope,
+    refresh_token: textOf(tokens.body.refresh_token, 'refresh_token'),
+  });
+  const refreshed = await ask(tokenEndpoint, { method: 'POST', body: refresh });
+  expect(
+    refreshed.body.refresh_token !== tokens.body.refresh_token,
+    'a refresh gives new tokens and another refresh token',
+  );
+  await readResource(baseUrl, '/resource/me', textOf(refreshed.body.access_token, 'access_token'));
+  await expectStory(baseUrl, correlationId, [
+    'desktop.launch.issued.v1',
+    'desktop.code.issued.v1',
+    'desktop.tokens.issued.v1',
+    'resource.read.v1',
+  ]);
+}
+
+async function requestLaunch(baseUrl: string) {
+  const response = await fetch(`${baseUrl}/idp/demo/desktop/launches`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${await fetchToken(baseUrl, 'host-demo')}`,
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify(
+      launchBody({
+        clientId,
+        patient: getPatient(null),
+        authorizations: ['agmt-agmt.read', 'clinical-cr.read'],
+      }),
+    ),
+  });
+  const { launchUrl } = (await response.json()) as { launchUrl?: string };
+  if (response.status !== 201) throw new Error(`No launch identifier (${response.status})`);
+  const correlationId = textOf(response.headers.get('x-correlation-id'), 'X-Correlation-Id');
+  return { launchUrl: textOf(launchUrl, 'launchUrl'), correlationId };
+}
+
+async function readResource(baseUrl: string, path: string, accessToken: string): Promise<void> {
+  const { body } = await ask(baseUrl + path, { headers: { Authorization: `Bearer ${accessToken}` } });
+  say(`GET ${path} with the access token`, JSON.stringify(body));
+}
+
+/** A request that must be answered 200 with JSON. @throws Error otherwise, with the word of the error alone. */
+async function ask(address: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(address, init);
+  const body = (await response.json()) as Record<string, unknown>;
+  if (response.status === 200) return { status: response.status, body };
+  throw new Error(`${new URL(address).pathname} was answered ${response.status} ${String(body.error)}`);
+}
+
+/** Posts a form as a browser does, and stops before the redirect, which leads into the partner application. */
+const post = (address: string, form: URLSearchParams) =>
+  fetch(address, { method: 'POST', body: form, redirect: 'manual' });
+
+function contextOf({ firstName, familyName, orgName, authorizationDetails }: Record<string, unknown>) {
+  const [patient] = JSON.parse(textOf(authorizationDetails, 'authorizationDetails')) as object[];
+  return { user: `${String(firstName)} ${String(familyName)}`, organisation: orgName, patient };
+}
+
+function textOf(value: unknown, name: string): string {
+  if (typeof value === 'string') return value;
+  throw new Error(`There is no ${name}`);
+}

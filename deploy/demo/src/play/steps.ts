@@ -1,0 +1,51 @@
+export const scope = 'api://clinical-launch/.default';
+
+/**
+ * Expects events of a launch in the audit trail, which is told by events, so it is asked until the last has arrived.
+ * @throws Error when one of them does not come.
+ */
+export async function expectStory(
+  baseUrl: string,
+  correlationId: string,
+  wanted: readonly string[],
+): Promise<void> {
+  const token = await fetchToken(baseUrl, 'audit-demo');
+  for (const giveUpAt = Date.now() + 10_000; ; ) {
+    const response = await fetch(`${baseUrl}/audit/events?correlationId=${correlationId}`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    const { events = [] } = (await response.json()) as { events?: { type: string }[] };
+    const types = events.map(({ type }) => type);
+    if (wanted.every((type) => types.includes(type)))
+      return say('the audit trail has the story', types.join(', '));
+    if (Date.now() > giveUpAt) throw new Error(`The audit trail has only ${types.join(', ')}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** An access token of a client of the demo registry. @throws Error when there is none. */
+export async function fetchToken(baseUrl: string, clientId: string): Promise<string> {
+  const response = await fetch(`${baseUrl}/idp/demo/oauth2/v2.0/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: `${clientId}-secret`,
+      scope,
+    }),
+  });
+  const { access_token } = (await response.json()) as { access_token?: string };
+  if (access_token === undefined) throw new Error(`No access token for ${clientId} (${response.status})`);
+  return access_token;
+}
+
+/** Goes on when the claim is true, and says so. @throws Error when it is not. */
+export function expect(isTrue: boolean, claim: string): void {
+  if (!isTrue) throw new Error(`It is not so that ${claim}`);
+  say(claim);
+}
+
+/** Tells one step that worked. */
+export function say(step: string, detail?: string): void {
+  process.stdout.write(`ok  ${step}${detail === undefined ? '' : `: ${detail}`}\n`);
+}

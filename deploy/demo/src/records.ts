@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import type { LaunchRequest } from '@clinical-launch/contracts';
+import { ServiceError } from '@clinical-launch/service';
+
+/** A patient of the invented practice. */
+export type Patient = LaunchRequest['patient'] & {
+  readonly id: string;
+  readonly guid: string;
+  readonly ehrPartnerId: string;
+};
+
+/** Everything that the simulated applications know: one practice, its people and its patients. */
+export type Records = Omit<LaunchRequest, 'action' | 'originatingId' | 'authoredOn' | 'patient'> & {
+  /** What the host application knows of the same user and practice. */
+  readonly host: {
+    readonly userERN: string;
+    readonly email: string;
+    readonly orgERN: string;
+    readonly cdb: string;
+    readonly authorizations: readonly string[];
+  };
+  readonly patients: readonly Patient[];
+};
+
+export const records = JSON.parse(
+  readFileSync(new URL('./records.json', import.meta.url), 'utf8'),
+) as Records;
+
+/** The patient of this id; the first one when none is asked for. @throws ServiceError 400 when there is none such. */
+export function getPatient(id: string | null): Patient {
+  const patient = id === null ? records.patients[0] : records.patients.find((one) => one.id === id);
+  if (patient === undefined) throw badRequest('There is no such patient');
+  return patient;
+}
+
+/** The 400 of a simulator's own form. */
+export const badRequest = (message: string) =>
+  new ServiceError({ status: 400, code: 'invalid_request', message });

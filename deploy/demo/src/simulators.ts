@@ -1,0 +1,24 @@
+import { fileURLToPath } from 'node:url';
+import { type Clock, createRouter, type Service } from '@clinical-launch/service';
+import { createAssetsRouter } from '@clinical-launch/service/pages';
+import { hostSimulator } from './host/simulator.ts';
+import { partnerSimulator } from './partner/simulator.ts';
+import { pmsSimulator } from './pms/simulator.ts';
+import { records } from './records.ts';
+import { createSimulation, type SimulatorConfig } from './simulator.ts';
+
+/**
+ * The applications around the platform, for the demo: a practice management system, a host application and a partner
+ * application, each speaking to it as a real one would. `/` leads to them.
+ */
+export function simulators(config: SimulatorConfig, { clock }: { clock: Clock }): Service {
+  const simulation = createSimulation(config, clock);
+  const router = createRouter();
+  const application = { name: 'Clinical Launch', home: '/' };
+  router.get('/', (_request, response) =>
+    simulation.show(response, 'views/index.njk', { application, records }),
+  );
+  router.use('/demo/assets', createAssetsRouter(fileURLToPath(new URL('./public', import.meta.url))));
+  router.use(pmsSimulator(simulation), hostSimulator(simulation), partnerSimulator(simulation));
+  return { name: 'simulators', router };
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Follows a link, and goes on when the new page is there and not before. */
+export async function follow(page: Page, name: string | RegExp): Promise<void> {
+  const link = page.getByRole('link', { name });
+  const target = new URL((await link.getAttribute('href')) ?? '', page.url()).href;
+  await Promise.all([page.waitForURL(target), link.click()]);
+}
+
+/** Expects that axe finds nothing to complain about in the page as it is now. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axeSource);
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    const results = await axe.run();
+    return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+  });
+  expect(violations).toEqual([]);
+}
+
+/** Expects that nothing of the page is beyond the right edge of the window. */
+export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
+  const { scrollWidth, clientWidth } = await page.evaluate(() => {
+    const { document } = globalThis as unknown as {
+      document: { documentElement: { scrollWidth: number; clientWidth: number } };
+    };
+    const { scrollWidth: content, clientWidth: window } = document.documentElement;
+    return { scrollWidth: content, clientWidth: window };
+  });
+  expect(scrollWidth).toBe(clientWidth);
+}

@@ -1,0 +1,290 @@
+import { createPkcePair } from '@clinical-launch/pms-client';
+import { startChromium } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expectAccessible, expectNoSidewaysScrolling, follow } from './accessibility.ts';
+import { startPlatformForTest } from './running-platform.ts';
+
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
+let chromium: Browser;
+beforeAll(async () => {
+  [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
+}, 60_000);
+afterAll(async () => {
+  await chromium.close();
+  await platform.stop();
+});
+
+/** Opens the host application as its user does, and keeps what the browser complained about. */
+async function openHost(options: Parameters<Browser['newContext']>[0] = {}) {
+  const context = await chromium.newContext(options);
+  const complaints: string[] = [];
+  context.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  const host = await context.newPage();
+  await host.goto(platform.url);
+  await follow(host, 'Host application');
+  return { context, host, complaints };
+}
+
+async function press(context: BrowserContext, host: Page, button: string): Promise<Page> {
+  const opened = context.waitForEvent('page');
+  await host.getByRole('button', { name: button, exact: true }).click();
+  return opened;
+}
+
+async function openInPartner(context: BrowserContext, host: Page): Promise<Page> {
+  const partner = await press(context, host, 'Open in partner application');
+  await partner.waitForURL(/\/demo\/partner\/patients\/[0-9a-f-]{36}$/);
+  return partner;
+}
+
+/** What the page shows as the answer of the resource API. */
+const resourceOf = (partner: Page, path: string) =>
+  partner.getByRole('region', { name: `GET ${path}: 200` }).innerText();
+
+describe('one whole desktop launch in a browser', () => {
+  it('leads from the host page to user, organisation, patient and the resource in the partner application', async () => {
+    const { context, host, complaints } = await openHost();
+    await follow(host, /súilleabháin/i);
+    await expectAccessible(host);
+    const partner = await openInPartner(context, host);
+
+    expect(await partner.getByRole('heading', { level: 1 }).innerText()).toMatch(/súilleabháin, Cathal/i);
+    const shown = await partner.locator('main').innerText();
+    for (const text of [
+      'Dr Adaeze Okonkwo',
+      'adaeze.okonkwo@harbour-surgery.example',
+      'Harbour Surgery',
+      'B82017',
+      '03-Nov-1987',
+      '9434765870',
+    ]) {
+      expect(shown).toContain(text);
+    }
+    expect(JSON.parse(await resourceOf(partner, '/resource/me'))).toMatchObject({
+      user: { familyName: 'Okonkwo' },
+      organisation: { orgName: 'Harbour Surgery' },
+    });
+    expect(JSON.parse(await resourceOf(partner, '/resource/patient'))).toMatchObject({
+      surname: 'Ó Súilleabháin',
+      dob: '03-Nov-1987',
+    });
+    await expectAccessible(partner);
+    expect(complaints).toEqual([]);
+    await context.close();
+  }, 60_000);
+
+  it('goes on with refreshed tokens', async () => {
+    const { context, host } = await openHost();
+    const partner = await openInPartner(context, host);
+    for (const times of ['1 time', '2 times']) {
+      await partner.getByRole('button', { name: 'Refresh tokens' }).click();
+      await partner.getByText(times, { exact: true }).waitFor();
+      expect(JSON.parse(await resourceOf(partner, '/resource/patient'))).toMatchObject({
+        surname: 'Whitfield',
+      });
+    }
+    await context.close();
+  });
+
+  it('works without JavaScript: the authorization request waits for a button', async () => {
+    const { context, host } = await openHost({ javaScriptEnabled: false });
+    const partner = await press(context, host, 'Open in partner application');
+    await partner.getByRole('button', { name: 'Continue' }).click();
+    await partner.waitForURL(/\/demo\/partner\/patients\//);
+    expect(JSON.parse(await resourceOf(partner, '/resource/patient'))).toMatchObject({
+      surname: 'Whitfield',
+    });
+    await context.close();
+  });
+
+  it('shows a refusal of the resource API when the user may not read the record', async () => {
+    const { context, host } = await openHost();
+    await host.getByRole('checkbox', { name: /may read the clinical record/ }).uncheck();
+    const partner = await openInPartner(context, host);
+    const refusal = partner.getByRole('region', { name: 'GET /resource/patient: 403' });
+    expect(JSON.parse(await refusal.innerText())).toMatchObject({ error: 'insufficient_scope' });
+    expect(JSON.parse(await resourceOf(partner, '/resource/me'))).toMatchObject({
+      user: { familyName: 'Okonkwo' },
+    });
+    await context.close();
+  });
+
+  it('keeps two patients in two windows of one browser apart', async () => {
+    const { context, host } = await openHost();
+    const first = await openInPartner(context, host);
+    await follow(host, /gruffydd/i);
+    const second = await openInPartner(context, host);
+    await first.getByRole('button', { name: 'Refresh tokens' }).click();
+    await first.getByText('1 time', { exact: true }).waitFor();
+    expect(await first.getByRole('heading', { level: 1 }).innerText()).toMatch(/whitfield/i);
+    await second.reload();
+    expect(await second.getByRole('heading', { level: 1 }).innerText()).toMatch(/gruffydd, Siân Ŵyn/i);
+    await context.close();
+  });
+
+  it('leaves launch identifier, code and state in no address or history of the browser', async () => {
+    const { context, host } = await openHost();
+    const partner = await openInPartner(context, host);
+    const addresses = [partner.url()];
+    // Each page before this one, as long as there is any.
+    while ((await partner.goBack()) !== null) addresses.push(partner.url());
+    expect(addresses.filter((address) => /[?&](code|state|launch)=/.test(address))).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the handlers of the partner application', () => {
+  const handlers = [
+    [
+      'a launch from an issuer that is not registered',
+      '/demo/partner/launch?iss=https://idp.example&launch=x',
+    ],
+    ['a launch without an issuer', '/demo/partner/launch?launch=x'],
+    ['an answer with a state that nobody asked with', '/demo/partner/callback?code=x&state=y'],
+  ];
+  it.each(handlers)('refuse %s', async (_case, path) => {
+    const page = await chromium.newPage();
+    const response = await page.goto(platform.url + path);
+    expect(response?.status()).toBe(400);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('did not open');
+    await expectAccessible(page);
+    await page.close();
+  });
+
+  it('refuse a launch without a launch identifier', async () => {
+    const iss = encodeURIComponent(`${platform.url}/idp/demo/desktop/v2.0`);
+    const response = await fetch(`${platform.url}/demo/partner/launch?iss=${iss}`);
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('The launch identifier is missing'),
+    ]);
+  });
+
+  it('refuse an answer in another browser than the one that began', async () => {
+    const { context, host } = await openHost();
+    await context.route(/\/demo\/partner\/callback/, (route) => route.abort());
+    const redirected = context.waitForEvent('response', (response) => response.status() === 302);
+    await press(context, host, 'Open in partner application');
+    const callback = (await (await redirected).headerValue('location')) ?? '';
+    expect(callback).toMatch(/\/demo\/partner\/callback\?.*code=/);
+    const stranger = await chromium.newContext();
+    const page = await stranger.newPage();
+    const response = await page.goto(callback);
+    expect(response?.status()).toBe(400);
+    expect(await page.locator('main').innerText()).toContain('belongs to no launch of this browser');
+    await stranger.close();
+    await context.close();
+  });
+});
+
+describe('a native partner application', () => {
+  it('is opened by its own scheme, and gets user, organisation, patient and the resource', async () => {
+    const { context, host } = await openHost();
+    await follow(host, /gruffydd/i);
+    const page = await press(context, host, 'Open in native partner application');
+    const open = page.getByRole('button', { name: 'Open native partner application' });
+    await open.waitFor();
+    await expectAccessible(page);
+
+    // No program of this machine answers to the scheme: the browser's request to open it is what is looked at.
+    const launchUrl = await requestedNavigation(page, () => open.click());
+    expect(launchUrl).toMatch(/^partnerapp:\/\/launch\?/);
+    const { searchParams } = new URL(launchUrl);
+    const issuer = searchParams.get('iss') ?? '';
+    expect(issuer).toBe(`${platform.url}/idp/demo/desktop/v2.0`);
+
+    const { codeVerifier, codeChallenge } = createPkcePair();
+    const authorize = new URL(`${platform.url}/idp/demo/desktop/oauth2/v2.0/authorize`);
+    authorize.search = new URLSearchParams({
+      client_id: 'partner-native',
+      response_type: 'code',
+      redirect_uri: 'partnerapp://auth',
+      response_mode: 'query',
+      scope: 'openid launch resource.read',
+      code_challenge: codeChallenge,
+      code_challenge_method: 'S256',
+      state: 'native-state',
+      launch: searchParams.get('launch') ?? '',
+    }).toString();
+    const redirect = await redirectOf(context, authorize.href);
+    expect(redirect).toMatch(/^partnerapp:\/\/auth\?/);
+    const answer = new URL(redirect).searchParams;
+    expect(answer.get('state')).toBe('native-state');
+
+    const tokens = await fetch(`${platform.url}/idp/demo/desktop/oauth2/v2.0/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        client_id: 'partner-native',
+        scope: 'openid launch resource.read',
+        code: answer.get('code') ?? '',
+        redirect_uri: 'partnerapp://auth',
+        code_verifier: codeVerifier,
+      }),
+    });
+    const { access_token, id_token } = (await tokens.json()) as { access_token: string; id_token: string };
+    const claims = decodeJwt(id_token);
+    expect(claims).toMatchObject({ familyName: 'Okonkwo', orgName: 'Harbour Surgery' });
+    expect(JSON.parse(String(claims.authorizationDetails))).toMatchObject([
+      { type: 'patient-context', surname: 'Gruffydd', forenames: 'Siân Ŵyn' },
+    ]);
+    const resource = await fetch(`${platform.url}/resource/patient`, {
+      headers: { Authorization: `Bearer ${access_token}` },
+    });
+    expect([resource.status, await resource.json()]).toEqual([
+      200,
+      expect.objectContaining({ surname: 'Gruffydd', forenames: 'Siân Ŵyn' }),
+    ]);
+    await context.close();
+  }, 60_000);
+});
+
+/** Where the page asks to go, whether or not the browser can. */
+async function requestedNavigation(page: Page, act: () => Promise<void>): Promise<string> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Page.enable');
+  const requested = new Promise<string>((resolve) => {
+    session.once('Page.frameRequestedNavigation', ({ url }) => resolve(url));
+  });
+  await act();
+  return requested;
+}
+
+/** Where an address redirects to, as a browser is told; it cannot go there. */
+async function redirectOf(context: BrowserContext, address: string): Promise<string> {
+  const page = await context.newPage();
+  const answered = page.waitForResponse((response) => response.url() === address);
+  // Chromium gives the navigation up when it finds no program for the scheme.
+  await page.goto(address).catch(() => undefined);
+  const response = await answered;
+  expect(response.status()).toBe(302);
+  return (await response.headerValue('location')) ?? '';
+}
+
+describe('the pages of the simulators', () => {
+  const pages = ['/', '/demo/pms', '/demo/host', '/demo/partner'];
+
+  it.each(pages)('%s is accessible, and fits a wide and a narrow window', async (path) => {
+    for (const width of [1280, 390]) {
+      const page = await chromium.newPage({ viewport: { width, height: 844 } });
+      await page.goto(platform.url + path);
+      await expectAccessible(page);
+      await expectNoSidewaysScrolling(page);
+      await page.close();
+    }
+  });
+
+  it('of a launch fit a narrow window, too', async () => {
+    const { context, host } = await openHost({ viewport: { width: 390, height: 844 } });
+    await follow(host, /de la cruz/i);
+    await expectNoSidewaysScrolling(host);
+    const partner = await openInPartner(context, host);
+    await expectAccessible(partner);
+    await expectNoSidewaysScrolling(partner);
+    await context.close();
+  });
+});
