@@ -3,13 +3,10 @@ import type { LaunchOfToken, TokenContext } from './launch-of-token.ts';
 /** A protected resource, and what its reader must be allowed to. */
 export type Resource = {
   readonly name: string;
-  /** A permission of the user, beside the scope that every reader needs. */
+  /** A permission that the user must hold. The scopes of the token decide nothing: it comes from a launch, which does. */
   readonly permission?: string;
   represent(context: TokenContext, launch: LaunchOfToken): object;
 };
-
-/** The scope of the access token that opens every resource here. */
-export const requiredScope = 'resource.read';
 
 /** What can be read, below `/resource/`. */
 export const resources: readonly Resource[] = [

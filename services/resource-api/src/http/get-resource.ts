@@ -2,7 +2,6 @@ import { createEvent, type Sealer } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import {
   type AccessTokenVerifier,
-  assertRight,
   type Call,
   type Caller,
   callOf,
@@ -13,7 +12,7 @@ import {
 import type { RequestHandler, Response } from 'express';
 import type { ResourceApiConfig } from '../config.ts';
 import { launchOfToken, openContext } from '../domain/launch-of-token.ts';
-import { type Resource, requiredScope } from '../domain/resources.ts';
+import type { Resource } from '../domain/resources.ts';
 import type { Revocations } from '../store/revocations.ts';
 
 const source = '/resource-api';
@@ -31,7 +30,7 @@ const callers = new WeakMap<Response, Caller>();
 
 /**
  * `GET /resource/{name}` (desktop launch: Resource API calls). Refusals in this order: 429, 401 (the token, its launch,
- * its revocation), 403 (scope, permission). The reading is audited before it is answered.
+ * its revocation), 403 (permission). The reading is audited before it is answered.
  */
 export function getResource(
   resource: Resource,
@@ -47,7 +46,6 @@ export function getResource(
     const call = callOf(response);
     call.adopt(launch.correlationId);
     if (await revocations.has(launch.correlationId)) throw invalidToken('the launch was revoked');
-    assertRight(caller, requiredScope);
     assertPermission(launch.authorizations, resource.permission);
     const representation = resource.represent(openContext(launch, sealer), launch);
     const { issuer, clientId } = caller;
