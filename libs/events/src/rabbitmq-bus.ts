@@ -5,10 +5,18 @@ import type { Consumer, EventBus } from './event-bus.ts';
 import { toMessage } from './event-message.ts';
 import { keepConnected, type Link, type LinkTerms } from './rabbitmq-link.ts';
 import { type Subscription, subscribe } from './rabbitmq-subscription.ts';
-import { type Broker, declareExchanges, type Topology, topologyOf } from './rabbitmq-topology.ts';
+import {
+  type Broker,
+  declareConsumer,
+  declareExchanges,
+  type Topology,
+  topologyOf,
+} from './rabbitmq-topology.ts';
 
 type RabbitMqOptions = Broker &
   LinkTerms & {
+    /** Consumers whose queues exist before their first start, so that what is published until then waits for them. */
+    readonly knownConsumers?: readonly Pick<Consumer, 'name' | 'types'>[];
     /** How many messages a consumer holds at once, so also how many may wait between attempts before it stands still. */
     readonly prefetch?: number;
     /** Waits between the attempts to deal with an event, in milliseconds; one attempt more than there are waits. */
@@ -38,7 +46,8 @@ export async function connectRabbitMq(options: RabbitMqOptions): Promise<RabbitM
   const publisher = await keepConnected<Publisher>({
     ...linkTerms,
     name: 'publisher',
-    open: (connection, drop) => openPublisher(connection, drop, { topology, logger }),
+    open: (connection, drop) =>
+      openPublisher(connection, drop, { topology, logger, knownConsumers: options.knownConsumers ?? [] }),
     close: ({ channel }) => channel.close(),
   });
   return new RabbitMqBus({
@@ -51,10 +60,16 @@ export async function connectRabbitMq(options: RabbitMqOptions): Promise<RabbitM
   });
 }
 
+type PublisherTerms = {
+  readonly topology: Topology;
+  readonly logger: LinkTerms['logger'];
+  readonly knownConsumers: readonly Pick<Consumer, 'name' | 'types'>[];
+};
+
 async function openPublisher(
   connection: ChannelModel,
   drop: (cause: Error) => void,
-  { topology, logger }: { topology: Topology; logger: LinkTerms['logger'] },
+  { topology, logger, knownConsumers }: PublisherTerms,
 ): Promise<Publisher> {
   const channel = await connection.createConfirmChannel();
   // One listener for each batch under way.
@@ -62,6 +77,7 @@ async function openPublisher(
   channel.on('error', drop);
   channel.on('close', () => drop(new Error('The channel was closed')));
   await declareExchanges(channel, topology);
+  for (const consumer of knownConsumers) await declareConsumer(channel, topology, consumer);
   let blockage: string | undefined;
   connection.on('blocked', (reason) => {
     blockage = reason;

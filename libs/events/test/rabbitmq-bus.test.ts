@@ -65,6 +65,17 @@ describe('RabbitMQ: what is published', () => {
     });
   });
 
+  it('waits for a consumer that is known and has never run', async () => {
+    const { consumer, handed } = aCollector('later');
+    const publisher = await place.connect({ knownConsumers: [consumer] });
+    const events = someEvents(3);
+    await publisher.publish(events);
+    const bus = await place.connect();
+    await bus.consume(consumer);
+    await until(() => handed.length === events.length);
+    expect(idsOf(handed)).toEqual(idsOf(events));
+  });
+
   it('is refused while no consumer has a queue for it, and taken as soon as one has', async () => {
     const bus = await place.connect();
     const { consumer, handed } = aCollector('late');

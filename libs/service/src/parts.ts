@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createSealer, type Sealer } from '@clinical-launch/contracts';
+import { createSealer, eventConsumers, type Sealer } from '@clinical-launch/contracts';
 import {
   connectRabbitMq,
   type EventBus,
@@ -163,6 +163,7 @@ export async function openBusPart({ environment, logger }: PartOptions): Promise
   const bus = await connectRabbitMq({
     url: environment.AMQP_URL,
     logger,
+    knownConsumers: Object.entries(eventConsumers).map(([name, wanted]) => ({ name, ...wanted })),
     ...(environment.AMQP_NAMESPACE ? { namespace: environment.AMQP_NAMESPACE } : {}),
   });
   // No readiness check: without the broker events wait, and every request is still answered.

@@ -113,4 +113,16 @@ export const eventCatalogue = {
 } as const;
 
 export type EventType = keyof typeof eventCatalogue;
+
+/**
+ * Who listens, by the name of its queue, and to which types (every type where none is named). Whoever publishes declares
+ * these queues too: what happens before a consumer runs for the first time waits for it there.
+ */
+export const eventConsumers: Readonly<
+  Record<'audit-trail' | 'order-renderer', { readonly types?: readonly EventType[] }>
+> = {
+  'audit-trail': {},
+  'order-renderer': { types: ['order.submitted.v1'] },
+};
+
 export type EventData<T extends EventType> = Static<(typeof eventCatalogue)[T]>;

@@ -1,10 +1,14 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import { type CloudEvent, eventConsumers } from '@clinical-launch/contracts';
 import type { Consumer } from '@clinical-launch/events';
 import type { AuditStore } from '../store/audit-store.ts';
 
 /** Keeps every event of the platform, without what is sealed for another consumer. */
 export function onEvent(store: () => AuditStore): Consumer {
-  return { name: 'audit-trail', handle: (event) => store().keep(withoutSealed(event)) };
+  return {
+    name: 'audit-trail',
+    ...eventConsumers['audit-trail'],
+    handle: (event) => store().keep(withoutSealed(event)),
+  };
 }
 
 function withoutSealed(event: CloudEvent): CloudEvent {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type CloudEvent,
   createEvent,
+  eventConsumers,
   type Order,
   parseOrder,
   renderOrderDocument,
@@ -25,7 +26,7 @@ type Needs = {
 export function onOrderSubmitted({ config, sealer, clock, keep }: Needs): Consumer {
   return {
     name: 'order-renderer',
-    types: [submitted],
+    ...eventConsumers['order-renderer'],
     async handle(event) {
       if (!isSubmitted(event)) return;
       const order = openOrder(sealer, event);
