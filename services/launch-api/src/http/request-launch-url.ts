@@ -100,8 +100,9 @@ function validate(
   readServiceRequest: ReturnType<typeof createServiceRequestReader>,
 ): { challenge: string; launch: LaunchRequest } {
   const read = readServiceRequest(payload);
-  const chosen = chooseCodeChallenge(sentValues(request, payload, challengeNames));
-  const methodFaults = challengeMethodFault(sentValues(request, payload, challengeMethodNames));
+  const sentValues = sentValuesOf(request, payload);
+  const chosen = chooseCodeChallenge(sentValues(challengeNames));
+  const methodFaults = challengeMethodFault(sentValues(challengeMethodNames));
   if ('request' in read && 'challenge' in chosen && methodFaults.length === 0) {
     return { launch: read.request, challenge: chosen.challenge };
   }
@@ -124,21 +125,19 @@ const challengeNames = {
 };
 const challengeMethodNames = { headers: [], fields: ['codeChallengeMethod', 'code_challenge_method'] };
 
-/** Every value that was sent under these names: headers (a repeated one is a list), query, body. */
-function sentValues(
-  request: Request,
-  payload: unknown,
-  names: { headers: string[]; fields: string[] },
-): unknown[] {
+/** Looks up every value that was sent under some names: headers (a repeated one is a list), query, body. */
+function sentValuesOf(request: Request, payload: unknown) {
   const query = new URL(request.originalUrl, 'http://query').searchParams;
   const members =
     typeof payload === 'object' && payload !== null ? new Map(Object.entries(payload)) : new Map();
-  const sent = [
-    ...names.headers.flatMap((name) => request.get(name)?.split(', ') ?? []),
-    ...names.fields.flatMap((name) => query.getAll(name)),
-    ...names.fields.map((name) => members.get(name)),
-  ];
-  return sent.filter((value) => value !== undefined && value !== '');
+  return ({ headers, fields }: { headers: string[]; fields: string[] }): unknown[] => {
+    const sent = [
+      ...headers.flatMap((name) => request.get(name)?.split(', ') ?? []),
+      ...fields.flatMap((name) => query.getAll(name)),
+      ...fields.map((name) => members.get(name)),
+    ];
+    return sent.filter((value) => value !== undefined && value !== '');
+  };
 }
 
 function launchContext(
