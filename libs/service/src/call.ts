@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { EventOrigin } from '@clinical-launch/contracts';
+import { type EventOrigin, guidPattern } from '@clinical-launch/contracts';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
@@ -17,7 +17,7 @@ export type Call = {
 };
 
 /** RFC 9562 text form of a GUID, as it is accepted from a caller. */
-export const guidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const guidForm = new RegExp(guidPattern);
 
 const traceparentForm = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
