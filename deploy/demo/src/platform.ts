@@ -7,21 +7,19 @@ import { orderRenderer, readOrderRendererConfig } from '@clinical-launch/order-r
 import { ordering, readOrderingConfig } from '@clinical-launch/ordering';
 import { readResourceApiConfig, resourceApi } from '@clinical-launch/resource-api';
 import {
-  type AccessTokenVerifier,
   type Clock,
-  createAccessTokenVerifier,
   createAdminApp,
   createApp,
+  createFollowingVerifier,
   desktopIssuerPolicies,
   type Environment,
-  followRegistry,
   issuerPolicies,
   type Logger,
   listen,
   type RunningServer,
   readTogether,
   type Service,
-  watchRegistryFile,
+  watchRegistry,
 } from '@clinical-launch/service';
 import { openBusPart, openSealer, openStoragePart, openTicketParts } from '@clinical-launch/service/parts';
 import { assertFitForProduction, readDemoConfig } from './config.ts';
@@ -100,24 +98,15 @@ type PartsOptions = PlatformOptions & {
 async function openParts({ environment, configs, registryFile, platformUrl, clock, logger }: PartsOptions) {
   const { publicUrl, audience } = configs.identityProvider;
   const options = { environment, clock, logger, name: 'clinical-launch' };
-  const registry = watchRegistryFile(registryFile, {
-    publicUrl,
-    onChange: () => logger.info('the changed registry is in use'),
-    onFault: (error) =>
-      logger.error({ err: error }, 'the changed registry cannot be used; the one before it goes on'),
-  });
+  const registry = watchRegistry(registryFile, { publicUrl, logger });
   const sealer = openSealer(environment);
   const storagePart = await openStoragePart(options);
   const busPart = await openBusPart(options);
   const ticketParts = await openTicketParts({ ...options, sealer });
   const { bus } = busPart;
   const trust = { publicUrl, audience, identityProviderUrl: `${platformUrl}/idp` };
-  const verifierOf = (policies: typeof issuerPolicies): AccessTokenVerifier => {
-    const verifier = followRegistry(registry, (current) =>
-      createAccessTokenVerifier({ issuers: policies(current, trust), clock }),
-    );
-    return { verify: (authorization) => verifier().verify(authorization) };
-  };
+  const verifierOf = (policies: typeof issuerPolicies) =>
+    createFollowingVerifier(registry, { clock, policiesOf: (current) => policies(current, trust) });
   const backing = {
     clock,
     logger,

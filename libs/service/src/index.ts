@@ -5,6 +5,7 @@ export * from './clock.ts';
 export * from './cross-origin.ts';
 export * from './environment.ts';
 export * from './errors.ts';
+export * from './following-registry.ts';
 export * from './issuer-policies.ts';
 export * from './launch-session.ts';
 export * from './logger.ts';

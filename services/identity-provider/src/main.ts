@@ -1,10 +1,10 @@
+import type { Registry } from '@clinical-launch/contracts';
 import {
-  createAccessTokenVerifier,
-  followRegistry,
+  createFollowingVerifier,
   issuerPolicies,
   readTogether,
   readTrust,
-  watchRegistryFile,
+  watchRegistry,
 } from '@clinical-launch/service';
 import { openSealer, openStoragePart, openTicketParts, requireParts } from '@clinical-launch/service/parts';
 import { runProcess } from '@clinical-launch/service/process';
@@ -21,17 +21,13 @@ await runProcess({
     }),
   async open({ identityProvider: config, trust, sealer }, tools) {
     const { logger, clock } = tools;
-    const registry = watchRegistryFile(trust.registryFile, {
+    const registry = watchRegistry(trust.registryFile, {
       publicUrl: trust.options.publicUrl,
+      logger,
       ...(config.isProduction ? { check: assertProductionRegistry } : {}),
-      onChange: () => logger.info('the changed registry is in use'),
-      onFault: (error) =>
-        logger.error({ err: error }, 'the changed registry cannot be used; the one before it goes on'),
     });
     tools.own({ checks: {}, stop: async () => registry.stop() });
-    const verifier = followRegistry(registry, (current) =>
-      createAccessTokenVerifier({ issuers: issuerPolicies(current, trust.options), clock }),
-    );
+    const policiesOf = (current: Registry) => issuerPolicies(current, trust.options);
     const { tickets, outbox } = tools.own(await openTicketParts({ ...tools, sealer }));
     const database = await openStoragePart(tools);
     // Without a readiness check: the keys that are known go on signing for a while when the database is away.
@@ -43,7 +39,7 @@ await runProcess({
       tickets,
       events: outbox,
       sealer,
-      tokens: { verify: (authorization) => verifier().verify(authorization) },
+      tokens: createFollowingVerifier(registry, { clock, policiesOf }),
     });
     return { mounts: [{ path: '/', service }] };
   },

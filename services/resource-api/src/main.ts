@@ -1,10 +1,10 @@
+import type { Registry } from '@clinical-launch/contracts';
 import {
-  createAccessTokenVerifier,
+  createFollowingVerifier,
   desktopIssuerPolicies,
-  followRegistry,
   readTogether,
   readTrust,
-  watchRegistryFile,
+  watchRegistry,
 } from '@clinical-launch/service';
 import { openSealer, openTicketParts, requireParts } from '@clinical-launch/service/parts';
 import { runProcess } from '@clinical-launch/service/process';
@@ -22,20 +22,13 @@ await runProcess({
   async open({ resourceApi: config, trust, sealer }, tools) {
     const { logger, clock } = tools;
     // A partner application is onboarded while this runs, and its tokens are to be accepted from then on.
-    const registry = watchRegistryFile(trust.registryFile, {
-      publicUrl: trust.options.publicUrl,
-      onChange: () => logger.info('the changed registry is in use'),
-      onFault: (error) =>
-        logger.error({ err: error }, 'the changed registry cannot be used; the one before it goes on'),
-    });
+    const registry = watchRegistry(trust.registryFile, { publicUrl: trust.options.publicUrl, logger });
     tools.own({ checks: {}, stop: async () => registry.stop() });
-    const verifier = followRegistry(registry, (current) =>
-      createAccessTokenVerifier({ issuers: desktopIssuerPolicies(current, trust.options), clock }),
-    );
+    const policiesOf = (current: Registry) => desktopIssuerPolicies(current, trust.options);
     const { tickets, outbox } = tools.own(await openTicketParts({ ...tools, sealer }));
     const service = resourceApi(config, {
       ...tools,
-      tokens: { verify: (authorization) => verifier().verify(authorization) },
+      tokens: createFollowingVerifier(registry, { clock, policiesOf }),
       tickets,
       sealer,
       events: outbox,
