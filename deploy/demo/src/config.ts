@@ -1,4 +1,9 @@
-import { ConfigurationError, type Environment, readEnvironment } from '@clinical-launch/service';
+import {
+  ConfigurationError,
+  type Environment,
+  originSetting,
+  readEnvironment,
+} from '@clinical-launch/service';
 import { Type } from 'typebox';
 
 const port = { minimum: 0, maximum: 65_535 };
@@ -8,12 +13,7 @@ const environmentSchema = Type.Object({
   HOST: Type.Optional(Type.String()),
   /** 0: any free one, so that several instances live beside each other. */
   ADMIN_PORT: Type.Integer({ ...port, default: 0 }),
-  PUBLIC_URL: Type.Optional(
-    Type.String({
-      pattern: '^https?://[^/?#\\s]+$',
-      description: 'must be an origin, as https://launch.example',
-    }),
-  ),
+  PUBLIC_URL: Type.Optional(originSetting),
   /** Reverse proxies in front, for callers' addresses. */
   TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
   REGISTRY_FILE: Type.Optional(Type.String()),

@@ -1,5 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { type Clock, type Environment, pageHeaders, readEnvironment } from '@clinical-launch/service';
+import {
+  type Clock,
+  type Environment,
+  originSetting,
+  pageHeaders,
+  readEnvironment,
+} from '@clinical-launch/service';
 import { createPages } from '@clinical-launch/service/pages';
 import type { Response } from 'express';
 import { Type } from 'typebox';
@@ -12,7 +18,7 @@ export type SimulatorConfig = {
 };
 
 const environmentSchema = Type.Object({
-  PUBLIC_URL: Type.String({ pattern: '^https?://[^/?#\\s]+$', description: 'must be an origin' }),
+  PUBLIC_URL: originSetting,
   PLATFORM_URL: Type.Optional(
     Type.String({ pattern: '^https?://', description: 'must be an http or https address' }),
   ),

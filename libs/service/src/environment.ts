@@ -1,8 +1,14 @@
 import { compileSchema } from '@clinical-launch/contracts';
-import type { Static, TObject } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 
 /** Environment variables, as a process is given them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A setting that is scheme, host and port of an address, without a path or a slash at its end. */
+export const originSetting = Type.String({
+  pattern: '^https?://[^/?#\\s]+$',
+  description: 'must be an origin, as https://launch.example',
+});
 
 /** The process cannot start with this configuration; the message lists every problem and prints no value. */
 export class ConfigurationError extends TypeError {

@@ -1,15 +1,12 @@
 import type { Registry } from '@clinical-launch/contracts';
 import { Type } from 'typebox';
 import type { IssuerPolicy } from './access-tokens.ts';
-import { ConfigurationError, type Environment, readEnvironment } from './environment.ts';
+import { ConfigurationError, type Environment, originSetting, readEnvironment } from './environment.ts';
 import { type IssuerPoliciesOptions, issuerPolicies } from './issuer-policies.ts';
 import { readRegistryFile } from './registry-file.ts';
 
 const environmentSchema = Type.Object({
-  PUBLIC_URL: Type.String({
-    pattern: '^https?://[^/?#\\s]+$',
-    description: 'must be an origin, as https://launch.example',
-  }),
+  PUBLIC_URL: originSetting,
   AUDIENCE: Type.String({ default: 'api://clinical-launch' }),
   REGISTRY_FILE: Type.String(),
   /** Where the identity provider answers within the deployment. */

@@ -1,5 +1,5 @@
 import { defaultNamespaces, type Namespaces } from '@clinical-launch/contracts';
-import { readEnvironment } from '@clinical-launch/service';
+import { originSetting, readEnvironment } from '@clinical-launch/service';
 import { Type } from 'typebox';
 
 export type LaunchApiConfig = {
@@ -16,13 +16,8 @@ export type LaunchApiConfig = {
 };
 
 const environmentSchema = Type.Object({
-  OLTR_SERVER: Type.Optional(
-    Type.String({ pattern: '^https?://[^/?#\\s]+$', description: 'must be an origin' }),
-  ),
-  PUBLIC_URL: Type.String({
-    pattern: '^https?://[^/?#\\s]+$',
-    description: 'must be an origin, as https://launch.example',
-  }),
+  OLTR_SERVER: Type.Optional(originSetting),
+  PUBLIC_URL: originSetting,
   FHIR_NS: Type.String({ default: defaultNamespaces.fhir }),
   NHS_NS: Type.String({ default: defaultNamespaces.nhs }),
   HL7UK_NS: Type.String({ default: defaultNamespaces.hl7uk }),

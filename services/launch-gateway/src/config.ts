@@ -1,4 +1,4 @@
-import { readEnvironment } from '@clinical-launch/service';
+import { originSetting, readEnvironment } from '@clinical-launch/service';
 import { Type } from 'typebox';
 
 export type LaunchGatewayConfig = {
@@ -8,10 +8,7 @@ export type LaunchGatewayConfig = {
 };
 
 const environmentSchema = Type.Object({
-  PUBLIC_URL: Type.String({
-    pattern: '^https?://[^/?#\\s]+$',
-    description: 'must be an origin, as https://launch.example',
-  }),
+  PUBLIC_URL: originSetting,
   NODE_ENV: Type.Optional(Type.String()),
 });
 

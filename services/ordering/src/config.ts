@@ -1,4 +1,4 @@
-import { ConfigurationError, readEnvironment } from '@clinical-launch/service';
+import { ConfigurationError, originSetting, readEnvironment } from '@clinical-launch/service';
 import { Type } from 'typebox';
 import { readCatalogue } from './catalogue-file.ts';
 import type { Catalogue } from './domain/catalogue.ts';
@@ -13,10 +13,7 @@ export type OrderingConfig = {
 };
 
 const environmentSchema = Type.Object({
-  PUBLIC_URL: Type.String({
-    pattern: '^https?://[^/?#\\s]+$',
-    description: 'must be an origin, as https://launch.example',
-  }),
+  PUBLIC_URL: originSetting,
   TIME_ZONE: Type.String({ default: 'Europe/London' }),
   /** A catalogue other than the one that ships with the service. */
   CATALOGUE_FILE: Type.Optional(Type.String()),
