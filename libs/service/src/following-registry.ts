@@ -1,6 +1,7 @@
 import type { Registry } from '@clinical-launch/contracts';
 import { type AccessTokenVerifier, createAccessTokenVerifier, type IssuerPolicy } from './access-tokens.ts';
 import type { Clock } from './clock.ts';
+import { issuerPolicies } from './issuer-policies.ts';
 import type { Logger } from './logger.ts';
 import {
   followRegistry,
@@ -8,6 +9,7 @@ import {
   type WatchedRegistry,
   watchRegistryFile,
 } from './registry-file.ts';
+import type { Trust } from './trust.ts';
 
 type WatchOptions = {
   readonly publicUrl: string;
@@ -44,4 +46,30 @@ export function createFollowingVerifier(
     createAccessTokenVerifier({ issuers: policiesOf(current), clock }),
   );
   return { verify: (authorization) => verifier().verify(authorization) };
+}
+
+type OpenVerifierOptions = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whose tokens are accepted; those of the platform's clients and of trusted issuers when absent. */
+  readonly policiesOf?: typeof issuerPolicies;
+};
+
+/**
+ * The verifier of a process that follows its registry: who is registered while it runs is accepted from then on.
+ * @throws TypeError when the registry cannot be used.
+ */
+export function openTokenVerifier(
+  { registryFile, options }: Trust,
+  { clock, logger, policiesOf = issuerPolicies }: OpenVerifierOptions,
+) {
+  const registry = watchRegistry(registryFile, { publicUrl: options.publicUrl, logger });
+  return {
+    tokens: createFollowingVerifier(registry, {
+      clock,
+      policiesOf: (current) => policiesOf(current, options),
+    }),
+    checks: {},
+    stop: async () => registry.stop(),
+  };
 }

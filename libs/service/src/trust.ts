@@ -1,8 +1,6 @@
-import type { Registry } from '@clinical-launch/contracts';
 import { Type } from 'typebox';
-import type { IssuerPolicy } from './access-tokens.ts';
 import { ConfigurationError, type Environment, originSetting, readEnvironment } from './environment.ts';
-import { type IssuerPoliciesOptions, issuerPolicies } from './issuer-policies.ts';
+import type { IssuerPoliciesOptions } from './issuer-policies.ts';
 import { readRegistryFile } from './registry-file.ts';
 
 const environmentSchema = Type.Object({
@@ -16,37 +14,32 @@ const environmentSchema = Type.Object({
   }),
 });
 
+/** Where it is written whose access tokens are accepted, and on which terms. */
 export type Trust = {
-  readonly registry: Registry;
-  readonly issuers: readonly IssuerPolicy[];
-  /** What these were read from and made with, for whoever follows the changes of the file. */
   readonly registryFile: string;
   readonly options: IssuerPoliciesOptions;
 };
 
 /**
- * Reads the registry, and from it whose access tokens are accepted.
+ * Reads whom a service trusts, and makes sure that the registry can be used.
  * @throws ConfigurationError that names the faulty variables, or every fault of the registry file.
  */
 export function readTrust(environment: Environment): Trust {
   const read = readEnvironment(environmentSchema, environment);
-  const registry = readRegistry(read.REGISTRY_FILE, read.PUBLIC_URL);
-  const options = {
-    publicUrl: read.PUBLIC_URL,
-    identityProviderUrl: read.IDENTITY_PROVIDER_URL,
-    audience: read.AUDIENCE,
-  };
+  assertRegistry(read.REGISTRY_FILE, read.PUBLIC_URL);
   return {
-    registry,
-    issuers: issuerPolicies(registry, options),
     registryFile: read.REGISTRY_FILE,
-    options,
+    options: {
+      publicUrl: read.PUBLIC_URL,
+      identityProviderUrl: read.IDENTITY_PROVIDER_URL,
+      audience: read.AUDIENCE,
+    },
   };
 }
 
-function readRegistry(path: string, publicUrl: string): Registry {
+function assertRegistry(path: string, publicUrl: string): void {
   try {
-    return readRegistryFile(path, { publicUrl });
+    readRegistryFile(path, { publicUrl });
   } catch (cause) {
     throw new ConfigurationError([`REGISTRY_FILE: ${(cause as Error).message}`], { cause });
   }

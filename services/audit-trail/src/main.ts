@@ -1,4 +1,4 @@
-import { createAccessTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
+import { openTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
 import {
   openBusPart,
   openSealer,
@@ -24,7 +24,7 @@ await runProcess({
     const { bus } = tools.own(await openBusPart(tools));
     // Here and nowhere else, so that the launch path needs no broker: launches are audited when this process runs.
     ticketParts.startRelay(bus);
-    const tokens = createAccessTokenVerifier({ ...trust, clock: tools.clock });
+    const { tokens } = tools.own(openTokenVerifier(trust, tools));
     const service = auditTrail(config, { storage, tokens, events: ticketParts.outbox });
     return { mounts: [{ path: '/', service }], bus };
   },

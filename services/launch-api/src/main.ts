@@ -1,4 +1,4 @@
-import { createAccessTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
+import { openTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
 import { openSealer, openTicketParts, requireParts } from '@clinical-launch/service/parts';
 import { runProcess } from '@clinical-launch/service/process';
 import { launchApi, readLaunchApiConfig } from './index.ts';
@@ -14,7 +14,7 @@ await runProcess({
     }),
   async open({ launchApi: config, trust, sealer }, tools) {
     const { tickets, outbox } = tools.own(await openTicketParts({ ...tools, sealer }));
-    const tokens = createAccessTokenVerifier({ ...trust, clock: tools.clock });
+    const { tokens } = tools.own(openTokenVerifier(trust, tools));
     return {
       mounts: [{ path: '/', service: launchApi(config, { ...tools, tickets, events: outbox, tokens }) }],
     };

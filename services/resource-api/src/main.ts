@@ -1,11 +1,4 @@
-import type { Registry } from '@clinical-launch/contracts';
-import {
-  createFollowingVerifier,
-  desktopIssuerPolicies,
-  readTogether,
-  readTrust,
-  watchRegistry,
-} from '@clinical-launch/service';
+import { desktopIssuerPolicies, openTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
 import { openSealer, openTicketParts, requireParts } from '@clinical-launch/service/parts';
 import { runProcess } from '@clinical-launch/service/process';
 import { readResourceApiConfig, resourceApi } from './index.ts';
@@ -20,19 +13,9 @@ await runProcess({
       parts: () => requireParts(environment, ['REDIS_URL']),
     }),
   async open({ resourceApi: config, trust, sealer }, tools) {
-    const { logger, clock } = tools;
-    // A partner application is onboarded while this runs, and its tokens are to be accepted from then on.
-    const registry = watchRegistry(trust.registryFile, { publicUrl: trust.options.publicUrl, logger });
-    tools.own({ checks: {}, stop: async () => registry.stop() });
-    const policiesOf = (current: Registry) => desktopIssuerPolicies(current, trust.options);
+    const { tokens } = tools.own(openTokenVerifier(trust, { ...tools, policiesOf: desktopIssuerPolicies }));
     const { tickets, outbox } = tools.own(await openTicketParts({ ...tools, sealer }));
-    const service = resourceApi(config, {
-      ...tools,
-      tokens: createFollowingVerifier(registry, { clock, policiesOf }),
-      tickets,
-      sealer,
-      events: outbox,
-    });
+    const service = resourceApi(config, { ...tools, tokens, tickets, sealer, events: outbox });
     return { mounts: [{ path: '/', service }] };
   },
 });
