@@ -15,4 +15,5 @@ export * from './rate-limit.ts';
 export * from './registry-file.ts';
 export * from './server.ts';
 export * from './service.ts';
+export * from './speculative.ts';
 export * from './trust.ts';

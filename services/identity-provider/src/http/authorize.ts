@@ -1,6 +1,12 @@
 import { createEvent } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
-import { type Call, callOf, type RateLimiter, type ServiceError } from '@clinical-launch/service';
+import {
+  type Call,
+  callOf,
+  isSpeculative,
+  type RateLimiter,
+  type ServiceError,
+} from '@clinical-launch/service';
 import type { Redemption, Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
 import { withParameters } from '../domain/addresses.ts';
@@ -41,14 +47,6 @@ export function authorize({ realms, tickets, limiter }: AuthorizeParts): Request
       .set('Location', withParameters(redirectUri, { code, state, ...issuer }))
       .end();
   };
-}
-
-/** A browser that prefetches or previews a link has nobody looking at the answer. */
-function isSpeculative(request: Request<RealmParams>): boolean {
-  const purpose = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']
-    .map((name) => request.get(name) ?? '')
-    .join(' ');
-  return /prefetch|prerender|preview/i.test(purpose);
 }
 
 /** The form of a POST, the query of a GET; never both. */

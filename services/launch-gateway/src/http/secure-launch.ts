@@ -4,6 +4,7 @@ import type { Outbox } from '@clinical-launch/events';
 import {
   type Call,
   callOf,
+  isSpeculative,
   launchSessionCookie,
   launchSessionCookieOptions,
   launchSessionIdleSeconds,
@@ -28,7 +29,8 @@ const scriptHash = `'sha256-${createHash('sha256').update(script).digest('base64
  */
 export function secureLaunch(config: LaunchGatewayConfig, tickets: Tickets): RequestHandler {
   return async (request, response) => {
-    if (isSpeculative(request))
+    // Nobody is looking at the answer, so nothing may be used up.
+    if (request.method === 'HEAD' || isSpeculative(request))
       throw refused('speculative_request', 'A prefetch or a preview launches nothing');
     const { launchToken, codeVerifier } = await launchParameters(request, response);
     const call = callOf(response);
@@ -48,14 +50,6 @@ export function auditRefusal(events: Outbox) {
       createEvent('launch.token.refused.v1', call.origin(source), { status, reason: code }),
     ]);
   };
-}
-
-/** HEAD, prefetch, prerender and link preview: nobody is looking at the answer, so nothing may be used up. */
-function isSpeculative(request: Request): boolean {
-  const purpose = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']
-    .map((name) => request.get(name) ?? '')
-    .join(' ');
-  return request.method === 'HEAD' || /prefetch|prerender|preview/i.test(purpose);
 }
 
 /** Both parameters, once each, in exactly this case. @throws ServiceError 401. */
