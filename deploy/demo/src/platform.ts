@@ -55,7 +55,7 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
     const platformUrl = `http://127.0.0.1:${server.port}`;
     const parts = await openParts({
       environment,
-      configs: readConfigs({ ...environment, PUBLIC_URL: publicUrl }),
+      configs: readConfigs({ ...reachingItself(environment, platformUrl), PUBLIC_URL: publicUrl }),
       registryFile: demo.registryFile,
       platformUrl,
       clock,
@@ -153,6 +153,13 @@ async function openParts({ environment, configs, registryFile, platformUrl, cloc
       await stopAll([ticketParts, busPart, storagePart]);
     },
   };
+}
+
+/** In the demo documents are posted to the simulators in this process, and to a PMS in the making on this machine. */
+function reachingItself(environment: Environment, platformUrl: string): Environment {
+  if (environment.NODE_ENV === 'production') return environment;
+  const { CALLBACK_ALLOWED_NETWORKS: networks = '127.0.0.0/8,::1/128' } = environment;
+  return { ...environment, PLATFORM_URL: platformUrl, CALLBACK_ALLOWED_NETWORKS: networks };
 }
 
 /** Reads every service's configuration; the problems of all of them are told together. */

@@ -7,6 +7,38 @@ const origin = Type.String({
   description: 'must be an origin: scheme, host and port, without a path',
 });
 
+/** RFC 3339; from then on a secret counts no more. */
+const expires = Type.Optional(Type.String({ format: 'full-date-time' }));
+
+/** What the seal of a callback's secret is bound to. */
+export const callbackSecretPurpose = 'registry.callback.secret';
+
+/** Where the order document is posted beside the page, and what signs it (Standard Webhooks). */
+const callback = Type.Object(
+  {
+    url: Type.String({
+      pattern: '^https?://[^/?#@\\s]+([/?][!"$-~]*)?$',
+      description: 'must be an absolute http or https address without user, password or fragment',
+    }),
+    /** Two at most, so that one can be rolled while the other works: as long as both live, both sign. */
+    secrets: Type.Array(
+      Type.Object(
+        {
+          /** `whsec_...`, sealed by the platform's sealer for `callbackSecretPurpose`. */
+          sealed: Type.String({
+            pattern: '^[\\w-]+\\.[\\w-]{40,}$',
+            description: 'must be a sealed secret, as the registry command writes it',
+          }),
+          expires,
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: 2 },
+    ),
+  },
+  { additionalProperties: false },
+);
+
 /** What a PMS registered for its launches; the same whoever issued its tokens. */
 const launchPolicy = {
   /** Requests in any one second to each endpoint, for this client; no limit when absent. */
@@ -15,6 +47,8 @@ const launchPolicy = {
   frameAncestors: Type.Optional(Type.Array(origin)),
   /** Origin that is offered the order document by postMessage. */
   resultOrigin: Type.Optional(origin),
+  /** Where the order document is posted to. */
+  callback: Type.Optional(callback),
 };
 
 const client = Type.Object(
@@ -26,8 +60,7 @@ const client = Type.Object(
       Type.Object(
         {
           sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'must be 64 hexadecimal digits' }),
-          /** RFC 3339; from then on the secret is refused. */
-          expires: Type.Optional(Type.String({ format: 'full-date-time' })),
+          expires,
         },
         { additionalProperties: false },
       ),
@@ -136,10 +169,12 @@ export type DesktopRealm = Static<typeof desktop>;
 export type RegisteredPartner = Static<typeof partner>;
 export type RegisteredClient = Static<typeof client>;
 export type TrustedIssuer = Static<typeof trustedIssuer>;
+export type RegisteredCallback = Static<typeof callback>;
 export type LaunchPolicy = {
   readonly requestsPerSecond?: number;
   readonly frameAncestors?: readonly string[];
   readonly resultOrigin?: string;
+  readonly callback?: RegisteredCallback;
 };
 
 const compiled = compileSchema(registrySchema);

@@ -10,6 +10,11 @@ const aClient = (changes: object = {}) => ({
   scopes: ['ocs-launch.write'],
   ...changes,
 });
+const aCallback = (changes: object = {}) => ({
+  url: 'https://pms.example/callbacks?practice=7',
+  secrets: [{ sealed: `key1.${'A'.repeat(80)}` }],
+  ...changes,
+});
 const aRealm = (changes: object = {}) => ({ realm: 'demo', clients: [aClient()], ...changes });
 const aPartner = (changes: object = {}) => ({
   clientId: 'partner',
@@ -52,12 +57,18 @@ describe('a registry', () => {
               requestsPerSecond: 5,
               frameAncestors: ['https://pms.example'],
               resultOrigin: 'https://pms.example:8443',
+              callback: aCallback(),
             }),
           ],
         }),
       ],
       trustedIssuers: [
-        anIssuer({ jwksUri: 'https://login.example/keys', audiences: ['api://x'], rightClaims: ['roles'] }),
+        anIssuer({
+          jwksUri: 'https://login.example/keys',
+          audiences: ['api://x'],
+          rightClaims: ['roles'],
+          clients: [{ clientId: 'pms', callback: aCallback() }],
+        }),
       ],
     };
     expect(parseRegistry(registry)).toEqual(registry);
@@ -176,6 +187,44 @@ describe('a registry', () => {
       ]);
     },
   );
+
+  it.each([
+    'https://pms.example',
+    'https://pms.example?a=1',
+    'http://127.0.0.1:9000/callbacks',
+    'https://[2001:db8::1]/x',
+  ])('takes %s as the address of a callback', (url) => {
+    const clients = [aClient({ callback: aCallback({ url }) })];
+    expect(() => parseRegistry({ realms: [aRealm({ clients })] })).not.toThrow();
+  });
+
+  it.each([
+    'pms.example',
+    'ftp://pms.example/x',
+    'https://user:secret@pms.example/x',
+    'https://pms.example/x#part',
+    'https://pms.example/a b',
+    'https://pms.example/\r\nX: y',
+    'https:///x',
+  ])('does not take %j as the address of a callback', (url) => {
+    const clients = [aClient({ callback: aCallback({ url }) })];
+    expect(refusalOf({ realms: [aRealm({ clients })] })).toEqual([
+      'realms[0].clients[0].callback.url must be an absolute http or https address without user, password or fragment',
+    ]);
+  });
+
+  it('has one or two secrets of a callback, sealed ones alone', () => {
+    const [sealed] = aCallback().secrets;
+    const ended = { ...sealed, expires: '2026-03-02T09:30:00Z' };
+    const refusal = (secrets: unknown[]) =>
+      refusalOf({ realms: [aRealm({ clients: [aClient({ callback: aCallback({ secrets }) })] })] });
+    const path = 'realms[0].clients[0].callback.secrets';
+    expect(refusal([])).toEqual([`${path} must have at least 1 entry`]);
+    expect(refusal([sealed, ended, sealed])).toEqual([`${path} must have at most 2 entries`]);
+    expect(refusal([{ sealed: 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0' }])).toEqual([
+      `${path}[0].sealed must be a sealed secret, as the registry command writes it`,
+    ]);
+  });
 
   it("shows no secret's hash when it is refused", () => {
     const { sha256 } = secret('one');

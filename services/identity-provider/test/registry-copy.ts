@@ -25,26 +25,31 @@ async function runCommand(path: string, args: readonly string[]) {
     read(child.stdout),
     read(child.stderr),
   ]);
-  const told = new Map(
+  return { code, output, errors, told: toldIn(output) };
+}
+
+const toldIn = (output: string) =>
+  new Map(
     output
       .trim()
       .split('\n')
       .map((line) => line.split(/: (.*)/s, 2) as [string, string]),
   );
-  return { code, output, errors, told };
-}
 
-/** Runs a command in this process, where many are to be tried. */
-async function runHere(path: string, args: readonly string[]) {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Runs a command in this process, where many are to be tried, or with settings of its own. */
+async function runHere(path: string, args: readonly string[], environment: Environment = {}) {
   const [output, errors] = [new PassThrough(), new PassThrough()];
   const terminal = { output, errors };
   const code = await runOnboarding({
     args: [...args, '--file', path],
-    environment: {},
+    environment,
     terminal,
     now: Date.now(),
   });
-  return { code, errors: String(errors.read() ?? '') };
+  const said = String(output.read() ?? '');
+  return { code, output: said, errors: String(errors.read() ?? ''), told: toldIn(said) };
 }
 
 /** A copy of the demo's registry file, in a folder of its own, and what onboarding does to it. */
@@ -68,6 +73,7 @@ export async function openRegistryCopy() {
     realmNamed,
     run: (...args: string[]) => runCommand(path, args),
     runHere: (...args: string[]) => runHere(path, args),
+    runWith: (environment: Environment, ...args: string[]) => runHere(path, args, environment),
     clientNamed: async (realm: string, clientId: string) =>
       (await realmNamed(realm))?.clients.find((client) => client.clientId === clientId),
     changedLines: async () => changedLines(before, await text()),

@@ -1,7 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { defaultXmlNamespace } from '@clinical-launch/contracts';
-import { ConfigurationError, readEnvironment } from '@clinical-launch/service';
+import {
+  ConfigurationError,
+  type Environment,
+  originSetting,
+  readEnvironment,
+  readRegistryFile,
+} from '@clinical-launch/service';
 import { Type } from 'typebox';
+import { isCidr } from './domain/network-guard.ts';
+
+/** How documents are posted to the callback addresses of the clients. */
+export type CallbackConfig = {
+  /** The platform's address as the registry and its issuers have it. */
+  readonly publicUrl: string;
+  /** Where this process reaches what browsers find at `publicUrl`; the same when absent. */
+  readonly platformUrl?: string;
+  /** CIDRs beside the public internet to which it may be posted, by http too. */
+  readonly allowedNetworks: readonly string[];
+  readonly connectTimeoutMs: number;
+  /** For a whole attempt. */
+  readonly timeoutMs: number;
+  /** How often is looked for what is due. */
+  readonly pollMs: number;
+  /** Attempts under way at once. */
+  readonly slots: number;
+};
 
 export type OrderRendererConfig = {
   /** {xml_ns} of the OLTR specification */
@@ -12,6 +36,7 @@ export type OrderRendererConfig = {
   readonly system: { readonly name: string; readonly version: string };
   /** How long a reader is kept waiting for a document that is still being made. */
   readonly documentWaitMs: number;
+  readonly callbacks: CallbackConfig;
   readonly isProduction: boolean;
 };
 
@@ -19,6 +44,9 @@ const environmentSchema = Type.Object({
   XML_NS: Type.String({ default: defaultXmlNamespace }),
   TIME_ZONE: Type.String({ default: 'Europe/London' }),
   SYSTEM_NAME: Type.String({ default: 'Clinical Launch' }),
+  PUBLIC_URL: originSetting,
+  PLATFORM_URL: Type.Optional(originSetting),
+  CALLBACK_ALLOWED_NETWORKS: Type.String({ default: '' }),
   NODE_ENV: Type.Optional(Type.String()),
 });
 
@@ -26,18 +54,49 @@ const environmentSchema = Type.Object({
  * Reads the service's configuration from the environment.
  * @throws TypeError that names the faulty variables and prints no value.
  */
-export function readOrderRendererConfig(
-  environment: Readonly<Record<string, string | undefined>>,
-): OrderRendererConfig {
-  const { XML_NS, TIME_ZONE, SYSTEM_NAME, NODE_ENV } = readEnvironment(environmentSchema, environment);
-  assertTimeZone(TIME_ZONE);
+export function readOrderRendererConfig(environment: Environment): OrderRendererConfig {
+  const read = readEnvironment(environmentSchema, environment);
+  assertTimeZone(read.TIME_ZONE);
   return Object.freeze({
-    xmlNamespace: XML_NS,
-    timeZone: TIME_ZONE,
-    system: { name: SYSTEM_NAME, version: packageVersion() },
+    xmlNamespace: read.XML_NS,
+    timeZone: read.TIME_ZONE,
+    system: { name: read.SYSTEM_NAME, version: packageVersion() },
     documentWaitMs: 10_000,
-    isProduction: NODE_ENV === 'production',
+    callbacks: {
+      publicUrl: read.PUBLIC_URL,
+      ...(read.PLATFORM_URL === undefined ? {} : { platformUrl: read.PLATFORM_URL }),
+      allowedNetworks: networksIn(read.CALLBACK_ALLOWED_NETWORKS),
+      connectTimeoutMs: 5000,
+      timeoutMs: 15_000,
+      pollMs: 1000,
+      slots: 16,
+    },
+    isProduction: read.NODE_ENV === 'production',
   });
+}
+
+/**
+ * Reads where the registry is, and whether it can be used.
+ * @throws ConfigurationError when it cannot, with every fault of the file.
+ */
+export function readRegistrySetting(environment: Environment): string {
+  const schema = Type.Object({ PUBLIC_URL: originSetting, REGISTRY_FILE: Type.String() });
+  const { PUBLIC_URL: publicUrl, REGISTRY_FILE: path } = readEnvironment(schema, environment);
+  try {
+    readRegistryFile(path, { publicUrl });
+    return path;
+  } catch (cause) {
+    throw new ConfigurationError([`REGISTRY_FILE: ${(cause as Error).message}`], { cause });
+  }
+}
+
+function networksIn(setting: string): string[] {
+  const networks = setting
+    .split(',')
+    .map((network) => network.trim())
+    .filter(Boolean);
+  if (networks.every(isCidr)) return networks;
+  throw new ConfigurationError(['CALLBACK_ALLOWED_NETWORKS must be networks as 10.1.0.0/16, by commas']);
 }
 
 function assertTimeZone(timeZone: string): void {

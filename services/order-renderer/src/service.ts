@@ -7,74 +7,105 @@ import {
   type Logger,
   observeOutbox,
   onlyMethods,
+  type RegistrySource,
   type Service,
 } from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { OrderRendererConfig } from './config.ts';
 import { onOrderSubmitted } from './consumers/on-order-submitted.ts';
+import { deliver, isCallbackRegistered } from './delivery/deliver.ts';
+import { type DeliveryWorker, startDeliveryWorker } from './delivery/delivery-worker.ts';
+import type { ResolveName } from './delivery/post-callback.ts';
 import { pageDialect } from './errors.ts';
-import { getDownload, getNotepad } from './http/get-order-document.ts';
-import { type Documents, openDocuments } from './store/documents.ts';
+import { type DocumentNeeds, getDownload, getNotepad } from './http/get-order-document.ts';
+import { observeDeliveries } from './metrics.ts';
+import { createDocuments, type Documents, openSchema } from './store/documents.ts';
 
 export type OrderRendererBacking = {
   readonly storage: Storage;
   readonly tickets: Pick<Tickets, 'find'>;
   readonly bus: Pick<EventBus, 'publish'>;
-  /** Opens what the ordering service sealed. */
+  /** Who is to be told of a document, and where. */
+  readonly registry: RegistrySource;
+  /** Opens what the ordering service sealed, and the secrets of the callbacks. */
   readonly sealer: Sealer;
+  /** Leads from the name in a callback address to where it is; the system's when absent. */
+  readonly resolveName?: ResolveName;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
-/** Makes, keeps and returns the order document. Its router answers whole paths: mount it at `/`. */
+type Parts = { readonly documents: Documents; readonly relay: Relay; readonly worker: DeliveryWorker };
+
+/** Makes, keeps, returns and delivers the order document. Its router answers whole paths: mount it at `/`. */
 export function orderRenderer(config: OrderRendererConfig, backing: OrderRendererBacking): Service {
-  const { storage, tickets, bus, sealer, clock, logger } = backing;
-  let started: { documents: Documents; relay: Relay } | undefined;
+  let started: Parts | undefined;
   const parts = () => {
     if (started === undefined) throw new TypeError('Start the order renderer before it is used');
     return started;
   };
-
-  const needs = {
-    tickets,
-    find: (key: { orderGuid: string; launchId: string }) => parts().documents.find(key),
-    record: async (events: readonly CloudEvent[]) => {
-      await parts().documents.record(events);
-      parts().relay.nudge();
+  const delivering = { ...backing, config: config.callbacks };
+  const consumer = onOrderSubmitted({
+    ...backing,
+    config,
+    isToBeDelivered: (client) => isCallbackRegistered(delivering, client),
+    keep: async (document, events) => {
+      const { documents, relay, worker } = parts();
+      if (!(await documents.keep(document, events))) return;
+      relay.nudge();
+      if (document.deliverTo !== undefined) worker.nudge();
     },
-    waitMs: config.documentWaitMs,
+  });
+  return {
+    name: 'order-renderer',
+    router: createDocumentRouter(config, {
+      tickets: backing.tickets,
+      find: (key) => parts().documents.find(key),
+      findOthers: (key) => parts().documents.findOthers(key),
+      record: async (events: readonly CloudEvent[]) => {
+        await parts().documents.record(events);
+        parts().relay.nudge();
+      },
+      waitMs: config.documentWaitMs,
+    }),
+    consumers: [consumer],
+    async start() {
+      started = await startParts(config, backing);
+    },
+    async stop() {
+      await started?.worker.stop();
+      await started?.relay.stop();
+    },
   };
+}
+
+function createDocumentRouter(config: OrderRendererConfig, needs: DocumentNeeds) {
   const router = createRouter();
   const only = onlyMethods('GET', 'HEAD');
   router.route('/orders/:guid/notepad').get(getNotepad(needs)).all(only);
   router.route('/orders/:guid.xml').get(getDownload(needs)).all(only);
   router.use(errorEdge({ dialect: pageDialect(config) }));
+  return router;
+}
 
-  const consumer = onOrderSubmitted({
-    config,
-    sealer,
-    clock,
-    keep: async (document, events) => {
-      const { documents, relay } = parts();
-      if (await documents.keep(document, events)) relay.nudge();
-    },
+async function startParts(config: OrderRendererConfig, backing: OrderRendererBacking): Promise<Parts> {
+  const { storage, bus, clock, logger } = backing;
+  const documents = createDocuments(await openSchema(storage));
+  const { outbox, deliveries } = documents;
+  observeOutbox('order-renderer', () => outbox.level());
+  observeDeliveries(() => deliveries.level(clock.now()));
+  const relay = startRelay({
+    source: outbox,
+    publish: (events) => bus.publish(events),
+    onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of the order renderer'),
   });
-
-  return {
-    name: 'order-renderer',
-    router,
-    consumers: [consumer],
-    async start() {
-      const documents = await openDocuments(storage);
-      observeOutbox('order-renderer', () => documents.outbox.level());
-      const relay = startRelay({
-        source: documents.outbox,
-        publish: (events) => bus.publish(events),
-        onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of the order renderer'),
-      });
-      started = { documents, relay };
-    },
-    stop: async () => started?.relay.stop(),
-  };
+  const delivering = { ...backing, config: config.callbacks };
+  const worker = startDeliveryWorker({
+    ...delivering,
+    deliveries,
+    deliver: (due, stopping) => deliver(delivering, due, stopping),
+    onEvents: () => relay.nudge(),
+  });
+  return { documents, relay, worker };
 }

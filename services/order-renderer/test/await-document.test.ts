@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { awaitDocument } from '../src/http/await-document.ts';
 import type { Lookup } from '../src/store/documents.ts';
 
-const found: Lookup = { outcome: 'found', document: { messageId: 'm', xml: '<onlineOrder/>' } };
+const found: Lookup = {
+  outcome: 'found',
+  document: { orderGuid: 'o', messageId: 'm', xml: '<onlineOrder/>' },
+};
 
 describe('waiting for a document', () => {
   it('looks again until the document is there', async () => {

@@ -1,26 +1,63 @@
 import { describe, expect, it } from '@jest/globals';
-import { readOrderRendererConfig } from '../src/index.ts';
+import { readOrderRendererConfig, readRegistrySetting } from '../src/index.ts';
+
+const publicUrl = 'https://launch.example';
 
 describe('the configuration of the order renderer', () => {
   it('has the defaults of the platform', () => {
-    expect(readOrderRendererConfig({})).toEqual({
+    expect(readOrderRendererConfig({ PUBLIC_URL: publicUrl })).toEqual({
       xmlNamespace: 'urn:clinical-launch:online-order:1',
       timeZone: 'Europe/London',
       system: { name: 'Clinical Launch', version: expect.stringMatching(/^\d+\.\d+\.\d+$/) },
       documentWaitMs: 10_000,
+      callbacks: {
+        publicUrl,
+        allowedNetworks: [],
+        connectTimeoutMs: 5000,
+        timeoutMs: 15_000,
+        pollMs: 1000,
+        slots: 16,
+      },
       isProduction: false,
     });
   });
 
   it('takes namespace, zone and mode from the environment', () => {
-    const environment = { XML_NS: 'urn:x', TIME_ZONE: 'UTC', NODE_ENV: 'production' };
+    const environment = { PUBLIC_URL: publicUrl, XML_NS: 'urn:x', TIME_ZONE: 'UTC', NODE_ENV: 'production' };
     const { xmlNamespace, timeZone, isProduction } = readOrderRendererConfig(environment);
     expect([xmlNamespace, timeZone, isProduction]).toEqual(['urn:x', 'UTC', true]);
   });
 
   it('refuses a zone that does not exist, without printing it', () => {
-    const read = () => readOrderRendererConfig({ TIME_ZONE: 'Europe/Barchester' });
+    const read = () => readOrderRendererConfig({ PUBLIC_URL: publicUrl, TIME_ZONE: 'Europe/Barchester' });
     expect(read).toThrow(/TIME_ZONE/);
     expect(read).not.toThrow(/Barchester/);
+  });
+
+  it('takes where it reaches the platform, and the networks beside the internet', () => {
+    const { callbacks } = readOrderRendererConfig({
+      PUBLIC_URL: publicUrl,
+      PLATFORM_URL: 'http://edge:8080',
+      CALLBACK_ALLOWED_NETWORKS: '10.20.0.0/16, fd00:1::/32',
+    });
+    expect(callbacks.platformUrl).toBe('http://edge:8080');
+    expect(callbacks.allowedNetworks).toEqual(['10.20.0.0/16', 'fd00:1::/32']);
+  });
+
+  it.each(['10.20.0.0', '10.20.0.0/33', 'pms.example/8', '10.20.0.0/16/1', 'fd00::/129', '/8'])(
+    'refuses the network %s, without printing it',
+    (network) => {
+      const read = () =>
+        readOrderRendererConfig({ PUBLIC_URL: publicUrl, CALLBACK_ALLOWED_NETWORKS: network });
+      expect(read).toThrow(/CALLBACK_ALLOWED_NETWORKS must be networks as 10\.1\.0\.0\/16/);
+      expect(read).not.toThrow(new RegExp(`: .*${network}`));
+    },
+  );
+
+  it('needs the platform’s address, and the registry of its process', () => {
+    expect(() => readOrderRendererConfig({})).toThrow('PUBLIC_URL is required');
+    expect(() => readRegistrySetting({})).toThrow(/PUBLIC_URL is required[^]*REGISTRY_FILE is required/);
+    const absent = { PUBLIC_URL: publicUrl, REGISTRY_FILE: '/absent/registry.json' };
+    expect(() => readRegistrySetting(absent)).toThrow(/REGISTRY_FILE: .*ENOENT/);
   });
 });

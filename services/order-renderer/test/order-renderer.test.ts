@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { defaultXmlNamespace, orderDocumentXsd } from '@clinical-launch/contracts';
+import { orderDocumentXsd } from '@clinical-launch/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chromium } from 'playwright-core';
 import { validateXML } from 'xmllint-wasm';
-import { type RendererPlatform, type SubmittedEvent, startRendererPlatform } from './renderer-platform.ts';
+import {
+  aConfig,
+  type RendererPlatform,
+  type SubmittedEvent,
+  startRendererPlatform,
+} from './renderer-platform.ts';
 import { anOrder } from './submitted-order.ts';
-
-const config = {
-  xmlNamespace: defaultXmlNamespace,
-  timeZone: 'Europe/London',
-  system: { name: 'Clinical Launch', version: '0.1.0' },
-  documentWaitMs: 10_000,
-  isProduction: false,
-};
 
 describe('the order renderer', () => {
   let platform: RendererPlatform;
   beforeAll(async () => {
-    platform = await startRendererPlatform(config);
+    platform = await startRendererPlatform();
   });
   afterAll(() => platform.stop());
 
@@ -112,6 +109,80 @@ describe('the order renderer', () => {
     await platform.submit({ guid, launchId, familyName: 'Older', now: new Date('2026-03-02T09:30:00Z') });
     const { body } = await platform.read(`/orders/${guid}.xml`, cookie);
     expect(body).toContain('<familyName>Newer</familyName>');
+  });
+
+  it('takes the version of an order before the time for what is newer', async () => {
+    const { launchId, cookie } = await platform.openSession();
+    const guid = randomUUID();
+    const older = { guid, launchId, now: new Date('2026-03-02T09:31:00Z'), familyName: 'First' };
+    await platform.submit({
+      ...older,
+      familyName: 'Third',
+      orderVersion: 3,
+      now: new Date('2026-03-02T09:30:00Z'),
+    });
+    await platform.submit({ ...older, familyName: 'Second', orderVersion: 2 });
+    await platform.submit(older);
+    const { body } = await platform.read(`/orders/${guid}.xml`, cookie);
+    expect(body).toContain('<familyName>Third</familyName>');
+  });
+
+  it.each(['/notepad', '.xml'])('waits on %s for the version that is asked for', async (form) => {
+    const { guid, launchId, cookie } = await platform.submitOrder();
+    const reading = platform.read(`/orders/${guid}${form}?version=2`, cookie);
+    await platform.isReading(launchId);
+    await platform.submit({ guid, launchId, familyName: 'Second', orderVersion: 2 });
+    expect((await reading).body).toContain('Second');
+    expect((await platform.read(`/orders/${guid}${form}?version=1`, cookie)).body).toContain('Second');
+  });
+
+  it.each(['0', '-1', '2.5', 'two', '', '1&version=1', '99999999999999999999'])(
+    'has no version %j of an order',
+    async (version) => {
+      const { guid, cookie } = await platform.submitOrder();
+      const { status } = await platform.read(`/orders/${guid}/notepad?version=${version}`, cookie);
+      expect(status).toBe(404);
+    },
+  );
+
+  it('puts the newest document of every order that the launch amended into the page, the asked one first', async () => {
+    const { launchId, cookie } = await platform.openSession('PatientRequestList');
+    const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
+    await platform.submit({ guid: first, launchId, familyName: 'First', orderVersion: 2 });
+    await platform.submit({ guid: second, launchId, familyName: 'Second', orderVersion: 5 });
+    await platform.submit({ guid: second, launchId, familyName: 'Outdated', orderVersion: 4 });
+    await platform.submit({ guid: third, launchId, familyName: 'Third' });
+    const { body } = await platform.read(`/orders/${second}/notepad`, cookie);
+    const fields = [
+      ...body.matchAll(/<label for="([^"]+)">([^<]+)<\/label>\n<textarea name="Output" id="([^"]+)"/g),
+    ];
+    expect(fields.map(([, target, label, id]) => ({ label, isIts: target === id }))).toEqual(
+      [second, first, third].map((guid) => ({
+        label: `Order document (XML) of request ${guid}`,
+        isIts: true,
+      })),
+    );
+    expect(new Set(fields.map(([, , , id]) => id)).size).toBe(3);
+    expect(fields[0]?.[3]).toBe('Output');
+    expect(body.match(/familyName&gt;(Second|First|Third|Outdated)&lt;/g)).toEqual([
+      'familyName&gt;Second&lt;',
+      'familyName&gt;First&lt;',
+      'familyName&gt;Third&lt;',
+    ]);
+    const story = (await platform.storyOf(launchId, 11)).slice(8);
+    expect(story.map(([type, data]) => [type, 'orderGuid' in data && data.orderGuid])).toEqual(
+      [second, first, third].map((guid) => ['order.document.returned.v1', guid]),
+    );
+  });
+
+  it('shows an order that another launch amended as well in the pages of each, as each left it', async () => {
+    const { guid, cookie } = await platform.submitOrder();
+    const other = await platform.openSession('UpdateTest');
+    await platform.submit({ guid, launchId: other.launchId, familyName: 'Amended', orderVersion: 2 });
+    expect((await platform.read(`/orders/${guid}/notepad`, cookie)).body).not.toContain('Amended');
+    const { body } = await platform.read(`/orders/${guid}/notepad`, other.cookie);
+    expect(body.match(/<textarea/g)).toHaveLength(1);
+    expect(body).toContain('Amended');
   });
 
   it.each(['/notepad', '.xml'])('answers 401 on %s without a launch session', async (form) => {
@@ -223,7 +294,7 @@ describe('the order renderer', () => {
 describe('a document that is not made in time', () => {
   let platform: RendererPlatform;
   beforeAll(async () => {
-    platform = await startRendererPlatform({ ...config, documentWaitMs: 120 });
+    platform = await startRendererPlatform(aConfig({ documentWaitMs: 120 }));
   });
   afterAll(() => platform.stop());
 

@@ -1,10 +1,23 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Action, type CloudEvent, createSealer, type LaunchContext } from '@clinical-launch/contracts';
-import { openEmbeddedStorage } from '@clinical-launch/storage';
+import {
+  type Action,
+  type CloudEvent,
+  createSealer,
+  type LaunchContext,
+  type Sealer,
+} from '@clinical-launch/contracts';
+import { fixedRegistry, type RegistrySource } from '@clinical-launch/service';
+import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
 import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/testing';
-import { type OrderRendererConfig, orderRenderer } from '../src/index.ts';
+import type { ResolveName } from '../src/delivery/post-callback.ts';
+import {
+  type CallbackConfig,
+  type OrderRendererConfig,
+  orderRenderer,
+  readOrderRendererConfig,
+} from '../src/index.ts';
 import { anOrder, anOrderSubmitted } from './submitted-order.ts';
 
 export type SubmittedEvent = ReturnType<typeof anOrderSubmitted>;
@@ -14,17 +27,47 @@ type Submitted = {
   readonly familyName?: string;
   readonly now?: Date;
   readonly sealedValue?: unknown;
+  readonly orderVersion?: number;
+  readonly clientId?: string;
 };
 
 export type RendererPlatform = Awaited<ReturnType<typeof startRendererPlatform>>;
 
+/** The configuration of a renderer under test: with the platform's times, but for what a test would wait for. */
+export function aConfig({
+  callbacks,
+  ...changes
+}: Partial<Omit<OrderRendererConfig, 'callbacks'>> & { callbacks?: Partial<CallbackConfig> } = {}) {
+  const config = readOrderRendererConfig({ PUBLIC_URL: 'http://localhost' });
+  return { ...config, ...changes, callbacks: { ...config.callbacks, pollMs: 10, ...callbacks } };
+}
+
+type PlatformOptions = {
+  readonly clock?: TestClock;
+  readonly registry?: RegistrySource;
+  readonly sealer?: Sealer;
+  readonly resolveName?: ResolveName;
+  /** One that outlives this platform. */
+  readonly storage?: Storage;
+};
+
 /** The renderer on embedded parts behind one address, and what an ordering service and a reader do with it. */
-export async function startRendererPlatform(config: OrderRendererConfig) {
-  const clock = new TestClock();
+export async function startRendererPlatform(config = aConfig(), options: PlatformOptions = {}) {
+  const {
+    clock = new TestClock(),
+    registry = fixedRegistry({ realms: [] }),
+    sealer = createSealer([{ id: 'k', key: randomBytes(32) }]),
+    resolveName,
+  } = options;
   const backing = createTestBacking(clock);
-  const storage = await openEmbeddedStorage();
-  const sealer = createSealer([{ id: 'k', key: randomBytes(32) }]);
-  const service = orderRenderer(config, { ...backing, storage, sealer });
+  const storage = options.storage ?? (await openEmbeddedStorage());
+  const service = orderRenderer(config, {
+    ...backing,
+    storage,
+    registry,
+    sealer,
+    ...(resolveName && { resolveName }),
+  });
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
   const { bus, published, lines, deadLetters, tickets } = backing;
 
@@ -110,7 +153,7 @@ export async function startRendererPlatform(config: OrderRendererConfig) {
     },
     async stop() {
       await server.stop();
-      await storage.close();
+      if (options.storage === undefined) await storage.close();
     },
   };
 }
@@ -136,7 +179,8 @@ function aLaunchContext(launchId: string, action: Action): LaunchContext {
   return { launchId, client, request };
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  const signal = AbortSignal.timeout(5000);
-  while (!isSo()) await delay(5, undefined, { signal });
+/** Resolves when it is so, and rejects when it is not so in time. */
+export async function until(isSo: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+  const signal = AbortSignal.timeout(withinMs);
+  while (!(await isSo())) await delay(5, undefined, { signal });
 }

@@ -7,10 +7,13 @@ type Submission = {
   readonly now: Date;
   /** What is sealed in place of the order. */
   readonly sealedValue?: unknown;
+  readonly orderVersion?: number;
+  readonly clientId?: string;
 };
 
 /** The event with which the ordering service hands an order over. */
-export function anOrderSubmitted({ sealer, order, launchId, now, sealedValue }: Submission) {
+export function anOrderSubmitted(submission: Submission) {
+  const { sealer, order, launchId, now, sealedValue, orderVersion, clientId = 'pms-demo' } = submission;
   const origin = {
     source: '/ordering',
     correlationId: launchId,
@@ -21,7 +24,8 @@ export function anOrderSubmitted({ sealer, order, launchId, now, sealedValue }: 
     orderGuid: order.guid,
     launchId,
     issuer: 'http://localhost/idp/demo/v2.0',
-    clientId: 'pms-demo',
+    clientId,
+    ...(orderVersion === undefined ? {} : { orderVersion }),
     batches: order.batches.length,
     tests: order.batches.flatMap(({ tests }) => tests).length,
     sealed: sealer.seal('order.submitted.v1', sealedValue ?? { order }),

@@ -12,8 +12,8 @@ import type { RequestHandler, Router } from 'express';
 import { Type } from 'typebox';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';
 import { Memory, queryOf, type Simulation } from '../simulator.ts';
-
-type ReturnedDocument = { readonly launchId: string; readonly orderGuid: string; readonly document: string };
+import { pmsCallbacks } from './callbacks.ts';
+import { ReturnedDocuments } from './returned-documents.ts';
 
 /** What the PMS remembers of a launch that it asked for. */
 type SentLaunch = { readonly patientId: string; readonly action: Action; readonly originatingId: string };
@@ -39,20 +39,17 @@ const actionLabels: Readonly<Record<Action, string>> = {
 /** These open the request that an earlier launch of the same originating id created. */
 const actsOnExisting: readonly Action[] = ['UpdateTest', 'PatientSampleQueue', 'PatientReport'];
 const application = { name: 'Harbour Practice Manager (simulator)', home: '/demo/pms' };
-const keptDocuments = 200;
 
 /**
  * A small practice management system, for the demo: its backend asks for a launch URL as any PMS's would, the
- * browser opens it, and the page takes the order document that comes back.
+ * browser opens it, and the order document comes back to the page and to the backend.
  */
-export function pmsSimulator({
-  config: { publicUrl, platformUrl },
-  clock,
-  show,
-  sendTo,
-}: Simulation): Router {
+export function pmsSimulator(simulation: Simulation): Router {
+  const { config, clock, show, sendTo } = simulation;
+  const { publicUrl, platformUrl } = config;
   const launches = new Memory<SentLaunch>();
-  const documents: ReturnedDocument[] = [];
+  const documents = new ReturnedDocuments();
+  const callbacks = pmsCallbacks(simulation, documents);
   const client = createPmsClient({
     baseUrl: platformUrl,
     tokenUrl: `${platformUrl}/idp/demo/oauth2/v2.0/token`,
@@ -64,8 +61,7 @@ export function pmsSimulator({
 
   const showRecord: RequestHandler = (request, response) => {
     const patient = getPatient(queryOf(request).get('patient'));
-    const ofPatient = documents.filter(({ launchId }) => launches.get(launchId)?.patientId === patient.id);
-    const returned = ofPatient.toReversed();
+    const returned = documents.of(nhsNumberOf(patient));
     show(response, 'pms/views/record.njk', {
       application,
       records,
@@ -73,6 +69,7 @@ export function pmsSimulator({
       actionLabels,
       publicUrl,
       returned,
+      callbacks: callbacks.shown(),
     });
   };
 
@@ -100,10 +97,8 @@ export function pmsSimulator({
     const body = await readJson(request, response, { types: ['application/json'], limitBytes: 262_144 });
     if (!returnedDocument.is(body) || !launches.has(body.launchId))
       throw badRequest('This is no document of our launches');
-    const known = documents.findIndex(({ orderGuid }) => orderGuid === body.orderGuid);
-    if (known >= 0) documents.splice(known, 1);
-    documents.push(body);
-    if (documents.length > keptDocuments) documents.shift();
+    const { launchId, orderGuid, document } = body;
+    documents.file({ launchId, orderGuid, document }, 'page');
     response.status(204).end();
   };
 
@@ -120,8 +115,13 @@ export function pmsSimulator({
   router.get('/demo/pms', showRecord);
   router.post('/demo/pms/launches', launch);
   router.post('/demo/pms/documents', takeDocument);
+  router.use(callbacks.router);
   return router;
 }
+
+/** Every patient of the demo has one. */
+const nhsNumberOf = ({ identifiers }: Patient) =>
+  identifiers.find(({ system }) => system === 'nhs-number')?.value ?? 'none';
 
 function requestLaunch(
   client: PmsClient,

@@ -1,5 +1,18 @@
-// Takes the order document that the result page of the launched system offers, and files it in the record.
+// Takes the order document that the result page of the launched system offers, and files it in the record. The same
+// document also comes to the backend, by callback: so the page looks there, and draws anew what has changed alone.
 const returned = document.getElementById('returned');
+const lookEveryMs = 2000;
+
+async function look() {
+  const response = await fetch(location.href).catch(() => undefined);
+  if (!response?.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  for (const id of ['returned', 'callbacks']) {
+    const shown = document.getElementById(id);
+    const now = page.getElementById(id);
+    if (shown.innerHTML !== now.innerHTML) shown.replaceChildren(...now.childNodes);
+  }
+}
 
 addEventListener('message', async ({ origin, data }) => {
   if (origin !== returned.dataset.oltrOrigin || data?.type !== 'clinical-launch.order-document') return;
@@ -9,5 +22,8 @@ addEventListener('message', async ({ origin, data }) => {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ launchId, orderGuid, document: xml }),
   });
-  if (response.ok) location.reload();
+  if (response.ok) await look();
 });
+
+const lookLater = () => setTimeout(() => look().finally(lookLater), lookEveryMs);
+lookLater();

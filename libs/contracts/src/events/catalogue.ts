@@ -14,6 +14,9 @@ const refusal = {
   clientId: Type.Optional(text(200)),
 };
 
+/** A document on its way to the callback address of a PMS. */
+const delivery = { orderGuid: guid, messageId: guid, issuer: text(300), clientId: text(200) };
+
 /**
  * Every event of the platform: its type is also its routing key and the name of its schema.
  * `data` never carries patient data in the clear; a field named `sealed` is ciphertext for the consumer that
@@ -87,19 +90,53 @@ export const eventCatalogue = {
   /** A launch token was used (OLTR: Launch token states, Issued to Used) and a launch session began. */
   'launch.token.redeemed.v1': data({}),
   'launch.token.refused.v1': data(refusal),
-  /** A request left the ordering pages for the laboratories. `sealed` holds `{ order: Order }`. */
+  /** The user ended a launch session (sign-out); nothing opens with it any more. */
+  'launch.session.ended.v1': data({}),
+  /**
+   * A request was submitted in a launch: made by OrderTest, or amended by another action. `sealed` holds
+   * `{ order: Order }`, the request with all its batches.
+   */
   'order.submitted.v1': data({
     orderGuid: guid,
     launchId: guid,
     issuer: text(300),
     clientId: text(200),
+    /** Which state of the request this is: 1 as it was ordered, one more with each amendment. */
+    orderVersion: Type.Optional(Type.Integer({ minimum: 1 })),
+    action: Type.Optional(text(25)),
+    /** OLTR: Request status, after this submission. */
+    status: Type.Optional(Type.Enum(['Incomplete', 'Complete'])),
     batches: Type.Integer({ minimum: 1 }),
     tests: Type.Integer({ minimum: 1 }),
     sealed: Type.String(),
   }),
+  /** A request was shown in a launch, or a page of a list of requests. */
+  'order.viewed.v1': data({ orderGuid: guid, launchId: guid, action: text(25) }),
+  'orders.listed.v1': data({ launchId: guid, action: text(25), orders: Type.Integer({ minimum: 0 }) }),
+  /** The request form or the sample labels were opened for printing. */
+  'order.printed.v1': data({
+    orderGuid: guid,
+    launchId: guid,
+    what: Type.Enum(['form', 'labels']),
+    /** Whether they were printed before. */
+    isReprint: Type.Boolean(),
+  }),
   'order.document.rendered.v1': data({ orderGuid: guid, messageId: guid }),
   /** The Notepad page or the document itself was read by a launch session. */
   'order.document.returned.v1': data({ orderGuid: guid, messageId: guid, by: text(20) }),
+  /** The callback address of the PMS took the document, at this attempt. */
+  'order.document.delivered.v1': data({ ...delivery, attempts: Type.Integer({ minimum: 1 }) }),
+  /** It was not taken: told of the first attempt and of the end, not of those between. */
+  'order.document.delivery.failed.v1': data({
+    ...delivery,
+    attempts: Type.Integer({ minimum: 0 }),
+    /** A word of a closed list. */
+    reason: text(40),
+    /** What the receiver answered, if it did. */
+    status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
+    /** Nothing more is tried until somebody replays it. */
+    isFinal: Type.Boolean(),
+  }),
   /** The support desk looked up what happened to a GUID. */
   'audit.searched.v1': data({ clientId: text(200), searchedId: text(64) }),
   /** A partner application read a protected resource with the access token of a desktop launch. */

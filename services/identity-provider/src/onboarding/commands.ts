@@ -1,8 +1,17 @@
-import type { RegisteredClient, Registry } from '@clinical-launch/contracts';
+import type { Registry } from '@clinical-launch/contracts';
 import { createClientSecret, hashClientSecret } from '../domain/client-secrets.ts';
 import { productionRegistryProblems } from '../domain/production-registry.ts';
+import {
+  callbackProblems,
+  removeCallback,
+  resealCallbacks,
+  rollCallbackSecret,
+  type Surroundings,
+  setCallback,
+} from './callbacks.ts';
 import { addMember, appendEntry, replaceValue } from './json-text.ts';
-import { type Answers, type Question, questions as q } from './questions.ts';
+import { keptSecrets } from './kept-secrets.ts';
+import { type Answers, one, type Question, questions as q } from './questions.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
 /** What a command comes to: the new text of the file, if it changes, and what the operator is told, once. */
@@ -12,7 +21,7 @@ export type Command = {
   readonly does: string;
   readonly questions: readonly Question[];
   /** @throws Error that says what stands in the way; nothing is written then */
-  run(document: RegistryDocument, answers: Answers, now: number): Outcome;
+  run(document: RegistryDocument, answers: Answers, around: Surroundings): Outcome;
 };
 
 const partnerScopes = ['openid', 'profile', 'email', 'offline_access', 'launch', 'resource.read'];
@@ -55,10 +64,35 @@ export const commands: Readonly<Record<string, Command>> = {
     questions: [q.realm, q.clientId, q.keepOldHours],
     run: rollSecret,
   },
+  'set-callback': {
+    does: 'registers where the order documents of a client are posted, or moves it; needs SEALING_KEYS',
+    questions: [q.owner, q.clientId, q.callbackUrl],
+    run: setCallback,
+  },
+  'roll-callback-secret': {
+    does: 'gives a callback a new secret, and both sign for a while; needs SEALING_KEYS',
+    questions: [q.owner, q.clientId, q.keepOldHours],
+    run: rollCallbackSecret,
+  },
+  'remove-callback': {
+    does: 'takes the callback of a client out; what waits to be delivered there is given up',
+    questions: [q.owner, q.clientId],
+    run: removeCallback,
+  },
+  'reseal-callbacks': {
+    does: 'seals the secrets of all callbacks with the first of SEALING_KEYS',
+    questions: [],
+    run: (document, _answers, around) => resealCallbacks(document, around),
+  },
   check: {
     does: 'tells whether the file can be used, and whether production takes it',
     questions: [],
-    run: ({ registry }) => ({ told: toldOfCheck(productionRegistryProblems(registry)) }),
+    run: (document, _answers, around) => {
+      const problems = callbackProblems(document, { ...around, isProduction: false });
+      if (problems.length > 0) throw new Error(problems.join('\n'));
+      const inProduction = callbackProblems(document, { ...around, isProduction: true });
+      return { told: toldOfCheck([...productionRegistryProblems(document.registry), ...inProduction]) };
+    },
   },
 };
 
@@ -121,7 +155,7 @@ function withPartner({ text, registry }: RegistryDocument, realm: string, partne
   return appendEntry(text, ['realms', index, 'desktop', 'partners'], partner);
 }
 
-function rollSecret({ text, registry }: RegistryDocument, answers: Answers, now: number): Outcome {
+function rollSecret({ text, registry }: RegistryDocument, answers: Answers, { now }: Surroundings): Outcome {
   const realm = one(answers, q.realm);
   const clientId = one(answers, q.clientId);
   const realmIndex = findRealm(registry, realm) ?? -1;
@@ -132,32 +166,13 @@ function rollSecret({ text, registry }: RegistryDocument, answers: Answers, now:
   const keepOldHours = Number(answers.get(q.keepOldHours.option)?.[0] ?? 24);
   const secret = createClientSecret();
   const secrets = [
-    ...keptSecrets(client, { now, endsAt: now + keepOldHours * hourMs }),
+    ...keptSecrets(client.secrets, { now, endsAt: now + keepOldHours * hourMs }),
     { sha256: hashClientSecret(secret) },
   ];
   return {
     text: replaceValue(text, ['realms', realmIndex, 'clients', index, 'secrets'], secrets),
     told: [...toldOfClient({ realm, clientId }), ['client_secret', secret]],
   };
-}
-
-/** The old secret with its end; none that has ended. @throws Error when two are live: one of them would be lost */
-function keptSecrets(
-  { secrets }: RegisteredClient,
-  { now, endsAt }: { now: number; endsAt: number },
-): RegisteredClient['secrets'] {
-  const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
-  if (endsAt <= now) return [];
-  const [old, ...more] = live;
-  if (more.length > 0) {
-    const ends = live.map(({ expires }) => expires).find((expires) => expires !== undefined);
-    throw new Error(
-      `Two secrets are live${ends === undefined ? '' : `, one until ${ends}`}: --keep-old-hours 0 ends both at once`,
-    );
-  }
-  if (old === undefined) return [];
-  const end = Math.min(endsAt, old.expires === undefined ? endsAt : Date.parse(old.expires));
-  return [{ ...old, expires: new Date(end).toISOString() }];
 }
 
 function findRealm({ realms }: Registry, name: string): number | undefined {
@@ -171,12 +186,6 @@ function assertFree({ realms }: Registry, { realm, clientId }: { realm: string; 
   if (taken.some((client) => client.clientId === clientId)) {
     throw new Error(`The realm ${realm} has a client ${clientId} already`);
   }
-}
-
-function one(answers: Answers, { option }: Question): string {
-  const [answer] = answers.get(option) ?? [];
-  if (answer === undefined) throw new TypeError(`--${option} has no answer`);
-  return answer;
 }
 
 function limitOf(answers: Answers) {

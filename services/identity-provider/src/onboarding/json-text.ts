@@ -36,6 +36,18 @@ export function replaceValue(text: string, path: Path, value: unknown): string {
   return text.slice(0, start) + written(value, text, indentAt(text, start)) + text.slice(end);
 }
 
+/** Takes the member at that path out of its object, with its comma. @throws TypeError when there is none */
+export function removeMember(text: string, path: Path): string {
+  const names = [...placeOf(text, path.slice(0, -1)).within.keys()];
+  const { start, end } = placeOf(text, path);
+  const name = text.lastIndexOf(JSON.stringify(path.at(-1)), start);
+  // The last member leaves the comma before it behind, any other one its own.
+  const before = text.slice(0, name).trimEnd();
+  const after = text.slice(end).trimStart();
+  if (names.at(-1) !== path.at(-1)) return text.slice(0, name) + after.slice(1).trimStart();
+  return before.replace(/,$/, '') + text.slice(end);
+}
+
 function insert(text: string, { start, end, within }: Place, write: (indent: string) => string): string {
   const last = [...within.values()].at(-1);
   if (last === undefined) {

@@ -1,4 +1,5 @@
 import { partnerAddressFault } from '../domain/partner-address.ts';
+import { callbackAddressFault } from './callback-address.ts';
 
 /** One thing that a command has to know: an option of the command line, or a question on a terminal. */
 export type Question = {
@@ -32,6 +33,15 @@ const all = {
     faultOf: mustMatch(
       /^[a-z0-9-]+\/[a-z0-9-]+$/,
       'must be two segments of a-z, 0-9 and -, as north/desktop',
+    ),
+  },
+  /** Where a client is registered: with us, or with an identity provider that we trust. */
+  owner: {
+    option: 'realm',
+    ask: 'Realm, or the issuer of a trusted identity provider',
+    faultOf: mustMatch(
+      /^([a-z0-9-]+(\/[a-z0-9-]+)?|https?:\/\/\S+)$/,
+      'must be one or two segments of a-z, 0-9 and -, or the URL of an issuer',
     ),
   },
   clientId: {
@@ -89,6 +99,11 @@ const all = {
     isRepeatable: true,
     faultOf: word,
   },
+  callbackUrl: {
+    option: 'url',
+    ask: 'Address to which the order document is posted',
+    faultOf: callbackAddressFault,
+  },
   keepOldHours: {
     option: 'keep-old-hours',
     ask: 'Hours that the old secret works on (empty: 24)',
@@ -102,6 +117,13 @@ export const questions: { readonly [Name in keyof typeof all]: Question } = all;
 
 /** The answers to a command's questions, by option; those to optional ones may be missing. */
 export type Answers = ReadonlyMap<string, readonly string[]>;
+
+/** The answer to a question that has one. @throws TypeError when it has none */
+export function one(answers: Answers, { option }: Question): string {
+  const [answer] = answers.get(option) ?? [];
+  if (answer === undefined) throw new TypeError(`--${option} has no answer`);
+  return answer;
+}
 
 /** Puts a question to a person. */
 export type Ask = (question: string) => Promise<string>;

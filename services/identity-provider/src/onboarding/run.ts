@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
+import { openSealer } from '@clinical-launch/service/parts';
 import { commands } from './commands.ts';
 import { type Answers, type Ask, findAnswers, UnansweredError } from './questions.ts';
 import { readDocument, writeDocument } from './registry-document.ts';
@@ -31,7 +32,12 @@ export async function runOnboarding({ args, environment, terminal, now }: RunOpt
     const { command, given, path } = readArguments(args, environment);
     const answers = await findAnswers(command.questions, given, asking?.ask);
     const document = await readDocument(path);
-    const { text, told } = command.run(document, answers, now);
+    const { text, told } = command.run(document, answers, {
+      now,
+      isProduction: environment.NODE_ENV === 'production',
+      hasKeys: Boolean(environment.SEALING_KEYS),
+      openSealer: () => openSealer(environment),
+    });
     if (text !== undefined) await writeDocument(document, text);
     for (const [name, value] of told) output.write(`${name}: ${value}\n`);
     return 0;

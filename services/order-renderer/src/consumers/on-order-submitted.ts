@@ -11,6 +11,7 @@ import {
 import type { Consumer } from '@clinical-launch/events';
 import type { Clock } from '@clinical-launch/service';
 import type { OrderRendererConfig } from '../config.ts';
+import type { ClientKey } from '../domain/find-callback.ts';
 import type { NewDocument } from '../store/documents.ts';
 
 const submitted = 'order.submitted.v1';
@@ -19,11 +20,13 @@ type Needs = {
   readonly config: OrderRendererConfig;
   readonly sealer: Sealer;
   readonly clock: Clock;
+  /** Whether this client has a callback address. */
+  readonly isToBeDelivered: (client: ClientKey) => boolean;
   readonly keep: (document: NewDocument, events: readonly CloudEvent[]) => Promise<void>;
 };
 
 /** Makes the document of an order that was submitted, or submitted anew. Faults end in the dead letters. */
-export function onOrderSubmitted({ config, sealer, clock, keep }: Needs): Consumer {
+export function onOrderSubmitted({ config, sealer, clock, isToBeDelivered, keep }: Needs): Consumer {
   return {
     name: 'order-renderer',
     ...eventConsumers['order-renderer'],
@@ -42,14 +45,17 @@ export function onOrderSubmitted({ config, sealer, clock, keep }: Needs): Consum
         },
         { orderGuid: order.guid, messageId },
       );
+      const { issuer, clientId, launchId, orderVersion = 1 } = event.data;
       const document = {
         orderGuid: order.guid,
+        orderVersion,
         messageId,
         event,
-        launchId: event.data.launchId,
+        launchId,
         practice: { system: order.practice.identifier.system, code: order.practice.identifier.value },
         xml: renderOrderDocument(order, { ...config, messageId }),
         renderedAt: now.toISOString(),
+        ...(isToBeDelivered({ issuer, clientId }) ? { deliverTo: { issuer, clientId } } : {}),
       };
       await keep(document, [rendered]);
     },

@@ -1,16 +1,17 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
 import { callOf, guidForm, pageHeaders } from '@clinical-launch/service';
 import type { Tickets } from '@clinical-launch/tickets';
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { documentNotReady, orderNotFound } from '../errors.ts';
-import type { Lookup, OrderDocument } from '../store/documents.ts';
+import type { DocumentKey, Lookup, OrderDocument } from '../store/documents.ts';
 import { notepadPage } from '../views/pages.ts';
 import { awaitDocument } from './await-document.ts';
 import { getLaunchSession, type LaunchSession } from './launch-session.ts';
 
 export type DocumentNeeds = {
   readonly tickets: Pick<Tickets, 'find'>;
-  readonly find: (key: { orderGuid: string; launchId: string }) => Promise<Lookup>;
+  readonly find: (key: DocumentKey) => Promise<Lookup>;
+  readonly findOthers: (key: DocumentKey) => Promise<readonly OrderDocument[]>;
   /** Resolves when the events are kept. */
   readonly record: (events: readonly CloudEvent[]) => Promise<void>;
   /** How long a reader is kept waiting for a document that is still being made. */
@@ -21,24 +22,28 @@ export type DocumentNeeds = {
 type Form = {
   readonly by: 'notepad' | 'download';
   readonly frameAncestors: (session?: LaunchSession) => readonly string[];
-  readonly send: (response: Response, order: { guid: string; xml: string }) => void;
+  /** Whether the other orders of the launch come with it. */
+  readonly hasOthers: boolean;
+  readonly send: (response: Response, document: OrderDocument, others: readonly OrderDocument[]) => void;
 };
 
 const notepad: Form = {
   by: 'notepad',
   // Asked of every frame above: our result page, and the page of the PMS that may frame that one.
   frameAncestors: (session) => ["'self'", ...(session?.client.frameAncestors ?? [])],
-  send: (response, { xml }) => void response.type('html').send(notepadPage(xml)),
+  hasOthers: true,
+  send: (response, document, others) => void response.type('html').send(notepadPage(document, others)),
 };
 
 const download: Form = {
   by: 'download',
   frameAncestors: () => [],
-  send: (response, { guid, xml }) =>
+  hasOthers: false,
+  send: (response, { orderGuid, xml }) =>
     void response
       .set({
         'Content-Type': 'application/xml; charset=utf-8',
-        'Content-Disposition': `attachment; filename="order-${guid}.xml"`,
+        'Content-Disposition': `attachment; filename="order-${orderGuid}.xml"`,
       })
       .send(xml),
 };
@@ -56,32 +61,46 @@ function getOrderDocument(form: Form, needs: DocumentNeeds): RequestHandler<{ gu
     const session = await getLaunchSession(needs.tickets, request);
     response.set(pageHeaders({ frameAncestors: form.frameAncestors(session) }));
     callOf(response).adopt(session.launchId);
-    const document = await findDocument({ guid, session, response, needs });
+    const key = { orderGuid: guid, launchId: session.launchId, ...versionAskedFor(request) };
+    const document = await findDocument({ key, session, response, needs });
     if (document === undefined) return;
+    const others = form.hasOthers ? await needs.findOthers(key) : [];
     // Express answers HEAD with this handler too; it hands nothing out.
-    if (request.method === 'GET') await recordReturn({ guid, document, form, response, needs });
-    form.send(response, { guid, xml: document.xml });
+    if (request.method === 'GET')
+      await recordReturn({ documents: [document, ...others], form, response, needs });
+    form.send(response, document, others);
   };
 }
 
-type Reading = { readonly guid: string; readonly response: Response; readonly needs: DocumentNeeds };
+/**
+ * What `?version=` asks for: a document that shows at least this version of the order.
+ * @throws ServiceError 404 when it is no version: like a GUID that is none, it names nothing that there is
+ */
+function versionAskedFor({ originalUrl }: Request): { leastVersion?: number } {
+  const [version, ...more] = new URL(originalUrl, 'http://query').searchParams.getAll('version');
+  if (version === undefined) return {};
+  if (more.length > 0 || !/^[1-9]\d{0,8}$/.test(version)) throw orderNotFound();
+  return { leastVersion: Number(version) };
+}
+
+type Reading = {
+  readonly key: DocumentKey;
+  readonly session: LaunchSession;
+  readonly response: Response;
+  readonly needs: DocumentNeeds;
+};
 
 /**
  * The document of this launch; nothing when the reader left meanwhile.
  * @throws ServiceError 404 when the order is another launch's, 503 when its document is not there yet.
  */
-async function findDocument({
-  guid,
-  session: { launchId, request },
-  response,
-  needs,
-}: Reading & { session: LaunchSession }): Promise<OrderDocument | undefined> {
-  if (!guidForm.test(guid)) throw orderNotFound();
+async function findDocument({ key, session, response, needs }: Reading): Promise<OrderDocument | undefined> {
+  if (!guidForm.test(key.orderGuid)) throw orderNotFound();
   const reader = new AbortController();
   response.once('close', () => reader.abort());
   // An OrderTest launch makes new orders alone; the other actions may amend what an earlier launch ordered.
-  const mayFollowOthers = request.action !== 'OrderTest';
-  const lookup = await awaitDocument(() => needs.find({ orderGuid: guid, launchId }), {
+  const mayFollowOthers = session.request.action !== 'OrderTest';
+  const lookup = await awaitDocument(() => needs.find(key), {
     signal: AbortSignal.any([reader.signal, AbortSignal.timeout(needs.waitMs)]),
     mayFollowOthers,
   });
@@ -90,16 +109,19 @@ async function findDocument({
   throw lookup.outcome === 'foreign' && !mayFollowOthers ? orderNotFound() : documentNotReady();
 }
 
-/** Leaves the audit event before anything is sent: a document that was read is never missing in the trail. */
-function recordReturn({
-  guid,
-  document: { messageId },
-  form: { by },
-  response,
-  needs,
-}: Reading & { document: OrderDocument; form: Form }): Promise<void> {
+type Returning = {
+  readonly documents: readonly OrderDocument[];
+  readonly form: Form;
+  readonly response: Response;
+  readonly needs: DocumentNeeds;
+};
+
+/** Leaves the audit events before anything is sent: a document that was read is never missing in the trail. */
+function recordReturn({ documents, form: { by }, response, needs }: Returning): Promise<void> {
   const origin = callOf(response).origin('/order-renderer');
-  return needs.record([
-    createEvent('order.document.returned.v1', origin, { orderGuid: guid, messageId, by }),
-  ]);
+  return needs.record(
+    documents.map(({ orderGuid, messageId }) =>
+      createEvent('order.document.returned.v1', origin, { orderGuid, messageId, by }),
+    ),
+  );
 }

@@ -1,90 +1,70 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
-import {
-  appendToOutbox,
-  type OutboxTables,
-  outboxMigration,
-  type Storage,
-  sqlOutbox,
-} from '@clinical-launch/storage';
-import { type ColumnType, type Generated, type Kysely, sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
-
-const schema = 'order_renderer';
-
-type DocumentTable = {
-  id: Generated<string>;
-  order_guid: string;
-  message_id: string;
-  event_id: string;
-  /** When the order came to be as the document shows it; which document is the newest goes by this. */
-  event_time: ColumnType<Date, string, never>;
-  launch_id: string;
-  practice_system: string;
-  practice_code: string;
-  xml: string;
-  rendered_at: ColumnType<Date, string, never>;
-};
-
-type Tables = OutboxTables & { document: DocumentTable };
-
-const migrations: Readonly<Record<string, Migration>> = {
-  '0001-document': {
-    async up(db) {
-      await sql`create table ${sql.id(schema)}.document (
-        id bigint generated always as identity primary key,
-        order_guid uuid not null,
-        message_id uuid not null unique,
-        event_id uuid not null unique,
-        event_time timestamptz not null,
-        launch_id uuid not null,
-        practice_system text not null,
-        practice_code text not null,
-        xml text not null,
-        rendered_at timestamptz not null
-      )`.execute(db);
-      await sql`create index on ${sql.id(schema)}.document (order_guid, event_time)`.execute(db);
-    },
-  },
-  '0002-outbox': outboxMigration(schema),
-};
+import { appendToOutbox, type Storage, sqlOutbox } from '@clinical-launch/storage';
+import type { Kysely } from 'kysely';
+import type { ClientKey } from '../domain/find-callback.ts';
+import { addDelivery, createDeliveries, type Deliveries } from './deliveries.ts';
+import { migrations, schema, type Tables } from './tables.ts';
 
 export type NewDocument = {
   readonly orderGuid: string;
+  readonly orderVersion: number;
   readonly messageId: string;
   /** The event that it was made from; it makes one document however often it comes. */
-  readonly event: { readonly id: string; readonly time: string };
+  readonly event: { readonly id: string; readonly time: string; readonly traceparent: string };
   readonly launchId: string;
   readonly practice: { readonly system: string; readonly code: string };
   readonly xml: string;
   /** RFC 3339 */
   readonly renderedAt: string;
+  /** To whose callback address it is to be posted. */
+  readonly deliverTo?: ClientKey;
 };
 
-export type OrderDocument = { readonly messageId: string; readonly xml: string };
+export type OrderDocument = { readonly orderGuid: string; readonly messageId: string; readonly xml: string };
 
 export type Lookup =
   | { readonly outcome: 'found'; readonly document: OrderDocument }
   /** There are documents of this order, all made by other launches. */
   | { readonly outcome: 'foreign' }
+  /** There is none of this launch, or none of the version that is asked for. */
   | { readonly outcome: 'absent' };
+
+export type DocumentKey = {
+  readonly orderGuid: string;
+  readonly launchId: string;
+  /** The oldest version of the order that will do; any when absent. */
+  readonly leastVersion?: number;
+};
 
 /** The order documents, and the events that tell of them. */
 export type Documents = {
-  /** Keeps a document and its events in one transaction; `false`, and nothing kept, when its event came before. */
+  /**
+   * Keeps a document, its events and that it is to be delivered in one transaction; `false`, and nothing kept, when its
+   * event came before.
+   */
   keep(document: NewDocument, events: readonly CloudEvent[]): Promise<boolean>;
   /** The newest document that this launch made of this order. */
-  find(key: { orderGuid: string; launchId: string }): Promise<Lookup>;
+  find(key: DocumentKey): Promise<Lookup>;
+  /** Of every other order of which this launch made documents the newest, in the order in which they were made. */
+  findOthers(key: DocumentKey): Promise<OrderDocument[]>;
   record(events: readonly CloudEvent[]): Promise<void>;
+  readonly deliveries: Deliveries;
   readonly outbox: ReturnType<typeof sqlOutbox>;
 };
 
 /** Opens the service's schema, at its newest migration. */
-export async function openDocuments(storage: Storage): Promise<Documents> {
-  const database = await storage.open<Tables>(schema, migrations);
+export function openSchema(storage: Storage): Promise<Kysely<Tables>> {
+  return storage.open<Tables>(schema, migrations);
+}
+
+/** The documents of an open schema. */
+export function createDocuments(database: Kysely<Tables>): Documents {
   return {
     keep: (document, events) => keep(database, document, events),
     find: (key) => find(database, key),
+    findOthers: (key) => findOthers(database, key),
     record: (events) => database.transaction().execute((transaction) => appendToOutbox(transaction, events)),
+    deliveries: createDeliveries(database),
     outbox: sqlOutbox(database),
   };
 }
@@ -99,6 +79,7 @@ function keep(
       .insertInto('document')
       .values({
         order_guid: document.orderGuid,
+        order_version: document.orderVersion,
         message_id: document.messageId,
         event_id: document.event.id,
         event_time: document.event.time,
@@ -112,6 +93,11 @@ function keep(
       .returning('id')
       .executeTakeFirst();
     if (inserted === undefined) return false;
+    const { deliverTo, event, renderedAt } = document;
+    if (deliverTo !== undefined) {
+      const { time: eventTime, traceparent } = event;
+      await addDelivery(transaction, { ...deliverTo, document, eventTime, traceparent, now: renderedAt });
+    }
     await appendToOutbox(transaction, events);
     return true;
   });
@@ -119,18 +105,46 @@ function keep(
 
 async function find(
   database: Kysely<Tables>,
-  { orderGuid, launchId }: { orderGuid: string; launchId: string },
+  { orderGuid, launchId, leastVersion = 0 }: DocumentKey,
 ): Promise<Lookup> {
   const row = await database
     .selectFrom('document')
-    .select(['launch_id', 'message_id', 'xml'])
+    .select(['order_guid', 'launch_id', 'order_version', 'message_id', 'xml'])
     .where('order_guid', '=', orderGuid)
     .orderBy((by) => by('launch_id', '=', launchId), 'desc')
+    .orderBy('order_version', 'desc')
     .orderBy('event_time', 'desc')
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
   if (row === undefined) return { outcome: 'absent' };
   if (row.launch_id !== launchId) return { outcome: 'foreign' };
-  return { outcome: 'found', document: { messageId: row.message_id, xml: row.xml } };
+  return row.order_version < leastVersion
+    ? { outcome: 'absent' }
+    : { outcome: 'found', document: documentOf(row) };
 }
+
+async function findOthers(
+  database: Kysely<Tables>,
+  { orderGuid, launchId }: DocumentKey,
+): Promise<OrderDocument[]> {
+  const newest = database
+    .selectFrom('document')
+    .distinctOn('order_guid')
+    .select(['id', 'order_guid', 'message_id', 'xml'])
+    .where('launch_id', '=', launchId)
+    .where('order_guid', '<>', orderGuid)
+    .orderBy('order_guid')
+    .orderBy('order_version', 'desc')
+    .orderBy('event_time', 'desc')
+    .orderBy('id', 'desc')
+    .as('newest');
+  const rows = await database.selectFrom(newest).selectAll().orderBy('id').execute();
+  return rows.map(documentOf);
+}
+
+const documentOf = (row: { order_guid: string; message_id: string; xml: string }): OrderDocument => ({
+  orderGuid: row.order_guid,
+  messageId: row.message_id,
+  xml: row.xml,
+});

@@ -1,14 +1,31 @@
 import { escapeMarkup } from '@clinical-launch/contracts';
+import type { OrderDocument } from '../store/documents.ts';
 
-/** The page in the Notepad IFRAME (OLTR: Returned data): a TEXTAREA named Output that holds the document. */
-export function notepadPage(xml: string): string {
-  // A line feed right after the start tag would be dropped by the HTML parser; the document begins with "<?xml".
+/**
+ * The page in the Notepad IFRAME (OLTR: Returned data): a TEXTAREA named Output that holds the document. Where a launch
+ * amended several orders, one more of that name follows for each of the others.
+ */
+export function notepadPage(
+  { xml, orderGuid }: OrderDocument,
+  others: readonly OrderDocument[] = [],
+): string {
+  const title = 'Order document (XML)';
+  const label = (guid: string) => (others.length === 0 ? title : `${title} of request ${guid}`);
   return page({
-    title: 'Order document',
-    body: `<label for="Output">Order document (XML)</label>
-<textarea name="Output" id="Output" rows="40" cols="120" readonly>${escapeMarkup(xml)}</textarea>`,
+    title: others.length === 0 ? 'Order document' : 'Order documents',
+    body: [
+      outputField({ id: 'Output', label: label(orderGuid), xml }),
+      ...others.map((other) =>
+        outputField({ id: `Output-${other.orderGuid}`, label: label(other.orderGuid), xml: other.xml }),
+      ),
+    ].join('\n'),
   });
 }
+
+/** A line feed right after the start tag would be dropped by the HTML parser; the document begins with "<?xml". */
+const outputField = ({ id, label, xml }: { id: string; label: string; xml: string }) =>
+  `<label for="${id}">${label}</label>
+<textarea name="Output" id="${id}" rows="40" cols="120" readonly>${escapeMarkup(xml)}</textarea>`;
 
 type Message = {
   readonly message: string;

@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRecordedLogger, createTestDatabase, startChromium, TestClock } from '@clinical-launch/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Browser } from '../src/browser.ts';
+import { type Platform, startPlatform } from '../src/platform.ts';
+import { expectAccessible, expectNoSidewaysScrolling, follow } from './accessibility.ts';
+import { root } from './run-command.ts';
+
+let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;
+let platform: Platform;
+let clock: TestClock;
+let lines: string[];
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+});
+afterAll(() => testDatabase.drop());
+beforeEach(async () => {
+  clock = new TestClock();
+  const recorded = createRecordedLogger('info');
+  lines = recorded.lines;
+  const environment = { PORT: '0', DATABASE_URL: testDatabase.url };
+  platform = await startPlatform({ environment, clock, logger: recorded.logger });
+});
+afterEach(() => platform.stop());
+
+/** Orders a test for the first patient, in a browser without scripts: nothing comes back to the page of the PMS. */
+async function order(): Promise<string> {
+  const browser = new Browser();
+  const launch = new URLSearchParams({ patient: await firstPatient(), action: 'OrderTest' });
+  const choose = await browser.open(`${platform.publicUrl}/demo/pms/launches`, launch);
+  const [, test = ''] = /name="test" type="checkbox" value="([^"]+)"/.exec(choose.html) ?? [];
+  const review = await browser.open(choose.url, new URLSearchParams({ test, action: 'review' }));
+  const [, version = ''] = /name="version" value="([^"]*)"/.exec(review.html) ?? [];
+  const result = await browser.open(review.url, new URLSearchParams({ version, action: 'submit' }));
+  const [, guid] = /src="\/orders\/([0-9a-f-]{36})\/notepad/.exec(result.html) ?? [];
+  if (guid === undefined) throw new Error(`The order was not submitted: ${result.status} ${result.url}`);
+  return guid;
+}
+
+async function record(): Promise<string> {
+  return (await fetch(`${platform.publicUrl}/demo/pms`)).text();
+}
+
+async function firstPatient(): Promise<string> {
+  const [, patient = ''] = /name="patient" value="([^"]+)"/.exec(await record()) ?? [];
+  return patient;
+}
+
+/** The record once it shows what is waited for. */
+async function recordShows(pattern: RegExp): Promise<string> {
+  for (const giveUpAt = Date.now() + 10_000; ; ) {
+    const html = await record();
+    if (pattern.test(html)) return html;
+    if (Date.now() > giveUpAt) throw new Error(`The record does not show ${String(pattern)}:\n${html}`);
+    await delay(20);
+  }
+}
+
+/** Resolves when the attempts to deliver an order have failed so often and the next one is due later. */
+async function failed(guid: string, times: number): Promise<void> {
+  const signal = AbortSignal.timeout(10_000);
+  const isFailure = (line: string) => line.includes(guid) && line.includes('document not delivered');
+  while (lines.filter(isFailure).length < times) await delay(20, undefined, { signal });
+}
+
+async function answerCallbacks(answer: string): Promise<void> {
+  const form = new URLSearchParams({ answer, patient: await firstPatient() });
+  const address = `${platform.publicUrl}/demo/pms/callbacks/answer`;
+  const response = await fetch(address, { method: 'POST', body: form });
+  expect(response.status).toBe(200);
+}
+
+/** Runs `npm run deliveries` without npm, as it is run in a container. */
+function deliveries(...args: string[]): Promise<string> {
+  const environment = { PATH: process.env.PATH, DATABASE_URL: testDatabase.url };
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      ['services/order-renderer/src/deliveries.ts', ...args],
+      { cwd: root, env: environment },
+      (error, output, complaints) => (error === null ? resolve(output) : reject(new Error(complaints))),
+    );
+  });
+}
+
+const isFiled = (guid: string) => new RegExp(`Request ${guid}[^]*Came by callback\\.`);
+
+describe('the order document at the callback address of the PMS', () => {
+  it('arrives, though the page of the PMS was told nothing', async () => {
+    const guid = await order();
+    const html = await recordShows(isFiled(guid));
+    expect(html.match(/<pre /g)).toHaveLength(1);
+    expect(html).toContain('&lt;onlineOrder');
+  });
+
+  it('arrives later when the PMS refuses it for a while', async () => {
+    await answerCallbacks('refuse-two');
+    const guid = await order();
+    await failed(guid, 1);
+    clock.advance({ seconds: 5 });
+    await failed(guid, 2);
+    expect(await record()).toMatch(/answered 503[^]*answered 503/);
+    expect(await record()).not.toContain(guid);
+    clock.advance({ seconds: 10 });
+    await recordShows(isFiled(guid));
+  });
+
+  it('that never arrives can be seen, and replayed', async () => {
+    await answerCallbacks('refuse');
+    const guid = await order();
+    await failed(guid, 1);
+    clock.advance({ seconds: 24 * 3600 });
+    await failed(guid, 2);
+    const dead = await deliveries('list');
+    const listed = JSON.parse(dead) as { orderGuid: string; messageId: string };
+    expect(listed).toMatchObject({
+      orderGuid: guid,
+      clientId: 'pms-demo',
+      lastFailure: 'not_accepted',
+      lastStatus: 503,
+    });
+    expect(dead).not.toContain('onlineOrder');
+    await answerCallbacks('take');
+    expect(await deliveries('replay', listed.messageId)).toBe(`${listed.messageId}\n`);
+    await recordShows(isFiled(guid));
+    expect(await deliveries('list')).toBe('');
+  }, 60_000);
+
+  it('is refused when nobody signed it', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ type: 'order.document' });
+    const address = `${platform.publicUrl}/demo/pms/callbacks`;
+    expect((await fetch(address, { method: 'POST', headers, body })).status).toBe(400);
+    expect((await fetch(address, { method: 'POST', body: 'hello' })).status).toBe(400);
+  });
+});
+
+describe('the page of the PMS', () => {
+  it.each([1280, 390])(
+    'shows a document once that comes both ways, at %i px, and is accessible',
+    async (width) => {
+      const chromium = await startChromium();
+      try {
+        const context = await chromium.newContext({ viewport: { width, height: 900 } });
+        const pms = await context.newPage();
+        await pms.goto(platform.publicUrl);
+        await follow(pms, /whitfield/i);
+        const opened = context.waitForEvent('page');
+        await pms.getByRole('button', { name: 'Order tests', exact: true }).click();
+        const oltr = await opened;
+        await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
+        await oltr.getByRole('button', { name: 'Review order' }).click();
+        await oltr.getByRole('button', { name: 'Submit order' }).click();
+        await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+        await pms.getByText(/Came (to this page and by callback|by callback and to this page)\./).waitFor();
+        expect(await pms.locator('pre').count()).toBe(1);
+        expect(await pms.locator('#callbacks').innerText()).toMatch(/Callbacks are taken\.[^]*filed/);
+        await expectAccessible(pms);
+        await expectNoSidewaysScrolling(pms);
+      } finally {
+        await chromium.close();
+      }
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { CallbackRefused, type CallbackToVerify, verifyCallback } from '../src/index.ts';
+
+const secret = `whsec_${Buffer.alloc(32, 'old').toString('base64')}`;
+const newSecret = `whsec_${Buffer.alloc(32, 'new').toString('base64')}`;
+const sentAt = new Date('2026-03-02T09:30:00Z');
+const id = '5f0c8c1e-7b44-4d0e-9a60-6f1d9b3f2a10';
+
+const aCallback = (data: object = {}) => ({
+  type: 'order.document',
+  timestamp: '2026-03-02T09:29:59.500Z',
+  data: {
+    orderGuid: 'b5b3ce2e-1a0c-4f6b-8f2c-2f0a55ad1a01',
+    orderVersion: 2,
+    launchId: 'b5b3ce2e-1a0c-4f6b-8f2c-2f0a55ad1a02',
+    messageId: id,
+    document: '<?xml version="1.0"?><onlineOrder>Ó Súilleabháin 𠮷</onlineOrder>',
+    ...data,
+  },
+});
+
+/** As the reference library of the Standard Webhooks sends it. */
+function send(callback: unknown, signing = [secret], body = JSON.stringify(callback)) {
+  const signatures = signing.map((one) => new Webhook(one).sign(id, sentAt, body));
+  return {
+    headers: {
+      'webhook-id': id,
+      'webhook-timestamp': String(sentAt.getTime() / 1000),
+      'webhook-signature': signatures.join(' '),
+    },
+    body,
+    secrets: [secret],
+    now: () => sentAt.getTime() + 299_000,
+  } satisfies CallbackToVerify;
+}
+
+function faultOf(callback: CallbackToVerify): string {
+  try {
+    verifyCallback(callback);
+  } catch (error) {
+    if (!(error instanceof CallbackRefused)) throw error;
+    return error.code;
+  }
+  return 'none';
+}
+
+describe('a callback', () => {
+  it.each([
+    ['text', (body: string) => body],
+    ['bytes', (body: string) => Buffer.from(body)],
+  ])('is read when it is signed as the reference library signs, its body being %s', (_what, as) => {
+    const sent = send(aCallback());
+    expect(verifyCallback({ ...sent, body: as(sent.body) })).toEqual({ id, ...aCallback() });
+  });
+
+  it('is read from the headers of fetch, and of node in small letters', () => {
+    const sent = send(aCallback());
+    expect(verifyCallback({ ...sent, headers: new Headers(sent.headers) }).id).toBe(id);
+  });
+
+  it('is believed while a secret is rolled: by the old one, the new one, or both', () => {
+    for (const signing of [[secret], [newSecret], [secret, newSecret]]) {
+      expect(faultOf({ ...send(aCallback(), signing), secrets: [secret, newSecret] })).toBe('none');
+    }
+    expect(faultOf({ ...send(aCallback(), [secret, newSecret]), secrets: [newSecret] })).toBe('none');
+  });
+
+  it('is checked against the published test vector before its body is read', () => {
+    const vector = {
+      headers: {
+        'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+        'webhook-timestamp': '1614265330',
+        'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+      },
+      body: '{"test": 2432232314}',
+      secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+      now: () => 1_614_265_330_000,
+    };
+    expect(faultOf(vector)).toBe('malformed');
+    expect(faultOf({ ...vector, body: '{"test": 2432232315}' })).toBe('bad_signature');
+  });
+});
+
+describe('a callback is refused', () => {
+  it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('without %s', (name) => {
+    const sent = send(aCallback());
+    expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: undefined } })).toBe('missing_header');
+    expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: ['a', 'b'] } })).toBe('missing_header');
+  });
+
+  it.each([
+    ['another secret', { secrets: [newSecret] }],
+    ['no secret', { secrets: [] }],
+    ['another body', { body: JSON.stringify(aCallback({ document: '<onlineOrder/>' })) }],
+  ])('under %s', (_what, changed) => {
+    expect(faultOf({ ...send(aCallback()), ...changed })).toBe('bad_signature');
+  });
+
+  it.each([
+    ['webhook-id', 'another'],
+    ['webhook-timestamp', '1772443801'],
+    ['webhook-signature', 'v1,'],
+    ['webhook-signature', ' '],
+    ['webhook-signature', 'v1a,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='],
+  ])('with %s: %s', (name, value) => {
+    const sent = send(aCallback());
+    expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: value } })).toBe('bad_signature');
+  });
+
+  it.each([301_000, -301_000])('when its time is %i ms from now: it may be a replay', (offBy) => {
+    const sent = send(aCallback());
+    const now = () => sentAt.getTime() + offBy;
+    expect(faultOf({ ...sent, now })).toBe('stale');
+    expect(faultOf({ ...sent, now, toleranceSeconds: 400 })).toBe('none');
+  });
+
+  it.each([
+    ['of another type', { ...aCallback(), type: 'order.deleted' }],
+    ['without a document', aCallback({ document: undefined })],
+    ['without a version', aCallback({ orderVersion: '2' })],
+    ['without data', { type: 'order.document', timestamp: 'x' }],
+    ['that is a list', []],
+  ])('%s, though it is signed', (_what, callback) => {
+    expect(faultOf(send(callback))).toBe('malformed');
+  });
+
+  it('when it is no JSON, though it is signed', () => {
+    expect(faultOf(send(undefined, [secret], '{'))).toBe('malformed');
+  });
+});
+
+describe('a secret', () => {
+  it.each(['', 'whsec_', 'whsec_c2hvcnQ=', 'secret', secret.slice(6)])('is not %j', (wrong) => {
+    expect(() => verifyCallback({ ...send(aCallback()), secrets: [wrong] })).toThrow(TypeError);
+  });
+});

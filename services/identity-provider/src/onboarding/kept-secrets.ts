@@ -1,0 +1,20 @@
+type Ending = { readonly expires?: string };
+
+/** The old secret with its end; none that has ended. @throws Error when two are live: one of them would be lost */
+export function keptSecrets<Secret extends Ending>(
+  secrets: readonly Secret[],
+  { now, endsAt }: { readonly now: number; readonly endsAt: number },
+): Secret[] {
+  const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
+  if (endsAt <= now) return [];
+  const [old, ...more] = live;
+  if (more.length > 0) {
+    const ends = live.map(({ expires }) => expires).find((expires) => expires !== undefined);
+    throw new Error(
+      `Two secrets are live${ends === undefined ? '' : `, one until ${ends}`}: --keep-old-hours 0 ends both at once`,
+    );
+  }
+  if (old === undefined) return [];
+  const end = Math.min(endsAt, old.expires === undefined ? endsAt : Date.parse(old.expires));
+  return [{ ...old, expires: new Date(end).toISOString() }];
+}

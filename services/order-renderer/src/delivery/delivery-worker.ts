@@ -1,0 +1,151 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import type { Clock, Logger } from '@clinical-launch/service';
+import type { CallbackConfig } from '../config.ts';
+import { nextAttemptAt } from '../domain/retry.ts';
+import type { Deliveries, DueDelivery } from '../store/deliveries.ts';
+import type { Attempt } from './deliver.ts';
+
+export type DeliveryWorker = {
+  /** Says that something is due, so that it need not wait for the next look. */
+  nudge(): void;
+  /** Takes nothing more; what is under way has a moment to end, and is given back then. */
+  stop(): Promise<void>;
+};
+
+type Needs = {
+  readonly config: CallbackConfig;
+  readonly deliveries: Deliveries;
+  readonly deliver: (delivery: DueDelivery, stopping: AbortSignal) => Promise<Attempt>;
+  /** Told after an attempt's events were left in the outbox. */
+  readonly onEvents: () => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/** Less than a stopping process is given, the requests under way before it included. */
+const endWithinMs = 3000;
+const longestWaitMs = 5000;
+
+/**
+ * Delivers what is due until it is stopped: several documents at a time, but one of a client, so that a client that
+ * keeps us waiting keeps no other one waiting. A process that ends in the middle has its documents delivered by another
+ * one when the lease is over; then the receiver may see one twice, under the same `webhook-id`.
+ */
+export function startDeliveryWorker(needs: Needs): DeliveryWorker {
+  const { config, deliveries, clock, logger } = needs;
+  const stopping = new AbortController();
+  const ending = new AbortController();
+  const underWay = new Map<string, Promise<void>>();
+  let wake = new AbortController();
+  let failures = 0;
+
+  const begin = (due: DueDelivery) => {
+    const attempt = attemptOnce(needs, due, ending.signal)
+      .catch((error: unknown) => logger.error({ err: error }, 'an attempt to deliver could not be recorded'))
+      .finally(() => {
+        underWay.delete(due.clientKey);
+        wake.abort();
+      });
+    underWay.set(due.clientKey, attempt);
+  };
+  const beginAll = async () => {
+    try {
+      while (underWay.size < config.slots && !stopping.signal.aborted) {
+        const due = await deliveries.claim(clock.now(), [...underWay.keys()]);
+        if (due === undefined) break;
+        begin(due);
+      }
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      logger.error({ err: error }, 'documents wait to be delivered: they cannot be looked for');
+    }
+  };
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      wake = new AbortController();
+      await beginAll();
+      const signal = AbortSignal.any(failures === 0 ? [wake.signal, stopping.signal] : [stopping.signal]);
+      const waitMs = Math.max(config.pollMs, Math.min(config.pollMs * 2 ** failures, longestWaitMs));
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  return {
+    nudge: () => wake.abort(),
+    async stop() {
+      stopping.abort();
+      await running;
+      const enough = setTimeout(() => ending.abort(), endWithinMs);
+      await Promise.all(underWay.values());
+      clearTimeout(enough);
+    },
+  };
+}
+
+async function attemptOnce(needs: Needs, due: DueDelivery, ending: AbortSignal): Promise<void> {
+  const { deliveries, deliver, clock, logger, onEvents } = needs;
+  const attempt = await deliver(due, ending);
+  if (attempt.outcome === 'interrupted') return deliveries.giveBack(due);
+  const now = clock.now();
+  const next = attempt.outcome === 'delivered' ? undefined : whenAgain(due, attempt, now);
+  tell(logger, due, attempt);
+  const isFinal = next === undefined;
+  const events = eventsOf({ due, attempt, isFinal, now });
+  await deliveries.settle(
+    due,
+    {
+      state: attempt.outcome === 'delivered' ? 'delivered' : isFinal ? 'dead' : 'pending',
+      ...(next === undefined ? {} : { nextAttemptAt: next }),
+      ...(attempt.status === undefined ? {} : { status: attempt.status }),
+      ...(attempt.outcome === 'failed' ? { failure: attempt.reason } : {}),
+    },
+    events,
+  );
+  if (events.length > 0) onEvents();
+}
+
+type Failed = Extract<Attempt, { outcome: 'failed' }>;
+type Settled = Exclude<Attempt, { outcome: 'interrupted' }>;
+
+function whenAgain(due: DueDelivery, { reason, retryAfterMs }: Failed, now: number): number | undefined {
+  const { attempts, giveUpAt } = due;
+  const asked = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return nextAttemptAt({ reason, attempts, now, giveUpAt, random: Math.random(), ...asked });
+}
+
+/** The document by its GUIDs alone; nothing of the address, which may hold a secret of the receiver's. */
+function tell(logger: Logger, { document, clientId, attempts }: DueDelivery, attempt: Settled): void {
+  const { launchId, orderGuid, messageId } = document;
+  const facts = { correlationId: launchId, orderGuid, messageId, clientId, attempts };
+  if (attempt.outcome === 'delivered') return logger.info(facts, 'document delivered');
+  const { reason, status, cause } = attempt;
+  logger.warn({ ...facts, reason, status, code: codeOf(cause) }, 'document not delivered');
+}
+
+function codeOf(cause: unknown): string | undefined {
+  const code: unknown =
+    typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+type Told = {
+  readonly due: DueDelivery;
+  readonly attempt: Settled;
+  readonly isFinal: boolean;
+  readonly now: number;
+};
+
+/** Of the failures the first one and the last one: a receiver that is away for a day is two events, and not forty. */
+function eventsOf({ due, attempt, isFinal, now }: Told): CloudEvent[] {
+  const { document, issuer, clientId, attempts, traceparent } = due;
+  const { launchId, orderGuid, messageId } = document;
+  const origin = { source: '/order-renderer', correlationId: launchId, traceparent, now: new Date(now) };
+  const delivery = { orderGuid, messageId, issuer, clientId, attempts };
+  if (attempt.outcome === 'delivered') return [createEvent('order.document.delivered.v1', origin, delivery)];
+  if (!isFinal && attempts > 1) return [];
+  const { reason, status } = attempt;
+  const failed = { ...delivery, reason, ...(status === undefined ? {} : { status }), isFinal };
+  return [createEvent('order.document.delivery.failed.v1', origin, failed)];
+}

@@ -1,0 +1,42 @@
+import { createHmac } from 'node:crypto';
+
+/** An order document as it is told to its PMS. */
+export type CallbackDocument = {
+  readonly orderGuid: string;
+  readonly orderVersion: number;
+  readonly launchId: string;
+  readonly messageId: string;
+  /** When it was made. */
+  readonly renderedAt: Date;
+  readonly xml: string;
+};
+
+/** The body, which is the same at every attempt (Standard Webhooks: Payload structure). */
+export function callbackBody(document: CallbackDocument): string {
+  const { orderGuid, orderVersion, launchId, messageId, renderedAt, xml } = document;
+  return JSON.stringify({
+    type: 'order.document',
+    timestamp: renderedAt.toISOString(),
+    data: { orderGuid, orderVersion, launchId, messageId, document: xml },
+  });
+}
+
+type Signed = {
+  /** The same however often it is sent: by it the receiver knows what it had. */
+  readonly id: string;
+  /** When this attempt is made, in milliseconds since 1970. */
+  readonly now: number;
+  readonly body: string;
+  /** `whsec_...`; each that is live signs, so that the receiver may know the old one or the new one. */
+  readonly secrets: readonly string[];
+};
+
+/** The headers that say who sends it, and when (Standard Webhooks: Webhook headers, Signature scheme `v1`). */
+export function signatureHeaders({ id, now, body, secrets }: Signed) {
+  const timestamp = String(Math.floor(now / 1000));
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+}

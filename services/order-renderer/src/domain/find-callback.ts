@@ -1,0 +1,16 @@
+import type { RegisteredCallback, Registry } from '@clinical-launch/contracts';
+import { issuerOf } from '@clinical-launch/service';
+
+/** A client as its tokens name it. */
+export type ClientKey = { readonly issuer: string; readonly clientId: string };
+
+/** What this client registered to be told at: one of our realms, or one of an identity provider that we trust. */
+export function findCallback(
+  { realms, trustedIssuers = [] }: Registry,
+  publicUrl: string,
+  { issuer, clientId }: ClientKey,
+): RegisteredCallback | undefined {
+  const ours = realms.map(({ realm, clients }) => ({ issuer: issuerOf(publicUrl, realm), clients }));
+  const owner = [...ours, ...trustedIssuers].find((one) => one.issuer === issuer);
+  return owner?.clients.find((client) => client.clientId === clientId)?.callback;
+}

@@ -1,0 +1,243 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ResolveName } from '../src/delivery/post-callback.ts';
+import { createNetworkGuard } from '../src/domain/network-guard.ts';
+import { type CallbackReceiver, startReceiver } from './callback-receiver.ts';
+import {
+  aRegistry,
+  aSecret,
+  type DeliveringPlatform,
+  sealed,
+  startDeliveringPlatform,
+} from './delivering-platform.ts';
+
+const secret = aSecret();
+const registered = (url: string) => aRegistry({ 'pms-demo': { url, secrets: [sealed(secret)] } });
+
+let receiver: CallbackReceiver;
+let storage: Storage;
+let platform: DeliveringPlatform | undefined;
+beforeAll(async () => {
+  [receiver, storage] = await Promise.all([startReceiver(), openEmbeddedStorage()]);
+});
+afterEach(async () => {
+  await platform?.stop();
+  platform = undefined;
+});
+afterAll(async () => {
+  await receiver.stop();
+  await storage.close();
+});
+
+type Where = {
+  readonly allowedNetworks?: string[];
+  readonly resolveName?: ResolveName;
+  readonly platformUrl?: string;
+};
+
+/** What is told of a document whose client has this callback address. */
+async function deliverTo(url: string, { resolveName, ...callbacks }: Where = {}) {
+  platform = await startDeliveringPlatform({
+    storage,
+    registry: registered(url),
+    callbacks: { allowedNetworks: [], ...callbacks },
+    ...(resolveName && { resolveName }),
+  });
+  const { launchId } = await platform.order();
+  const [told] = await platform.tells(launchId, 1);
+  return { type: told?.[0], ...(told?.[1] as { reason?: string }) };
+}
+
+describe('an address that is not of the public internet', () => {
+  it.each([
+    'http://127.0.0.1:{port}/',
+    'https://127.0.0.1:{port}/',
+    'http://localhost:{port}/',
+    'http://2130706433:{port}/',
+    'http://0x7f.1:{port}/',
+    'http://0177.0.0.1:{port}/',
+    'http://0:{port}/',
+    'http://[::1]:{port}/',
+    'http://[::]:{port}/',
+    'http://[::ffff:127.0.0.1]:{port}/',
+    'http://[::ffff:7f00:1]:{port}/',
+    'http://[64:ff9b::7f00:1]:{port}/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://10.0.0.1/',
+    'https://[fd00::1]/',
+  ])('is not posted to: %s', async (url) => {
+    const before = receiver.received.length;
+    const told = await deliverTo(url.replace('{port}', String(receiver.port)));
+    expect(told).toMatchObject({ reason: 'address_refused', isFinal: false });
+    expect(receiver.received).toHaveLength(before);
+  });
+
+  it('is posted to where the operator allowed its network, and there by http', async () => {
+    expect(await deliverTo(receiver.url, { allowedNetworks: ['127.0.0.0/8'] })).toMatchObject({
+      type: 'order.document.delivered.v1',
+    });
+  });
+
+  it('is posted to when it is the platform itself, where this process was told to reach it', async () => {
+    const before = receiver.received.length;
+    const told = await deliverTo('http://localhost/demo/callbacks?a=1', {
+      platformUrl: `http://127.0.0.1:${receiver.port}`,
+    });
+    expect(told.type).toBe('order.document.delivered.v1');
+    expect(receiver.received.slice(before).map(({ path }) => path)).toEqual(['/demo/callbacks?a=1']);
+  });
+
+  it('is not taken for the platform by a name that begins like it', async () => {
+    const told = await deliverTo('http://localhost.evil.example/', {
+      platformUrl: `http://127.0.0.1:${receiver.port}`,
+      resolveName: async () => [{ address: '127.0.0.1', family: 4 }],
+    });
+    expect(told.reason).toBe('address_refused');
+  });
+});
+
+describe('an address of the public internet', () => {
+  it('is not posted to by http', async () => {
+    expect(await deliverTo('http://8.8.8.8/')).toMatchObject({ reason: 'insecure_address', isFinal: false });
+  });
+});
+
+describe('a name', () => {
+  const leadingTo = (...addresses: string[]) => {
+    const asked: string[] = [];
+    const resolveName: ResolveName = async (hostname) => {
+      asked.push(hostname);
+      const address = addresses[Math.min(asked.length, addresses.length) - 1] ?? '';
+      return [{ address, family: address.includes(':') ? 6 : 4 }];
+    };
+    return { asked, resolveName };
+  };
+
+  it('is looked up once, and what was checked is what is posted to: another answer later changes nothing', async () => {
+    const before = receiver.received.length;
+    const { asked, resolveName } = leadingTo('127.0.0.1', '127.0.0.2');
+    const url = `http://rebinding.example:${receiver.port}/`;
+    const told = await deliverTo(url, { allowedNetworks: ['127.0.0.1/32'], resolveName });
+    expect(told.type).toBe('order.document.delivered.v1');
+    expect(asked).toEqual(['rebinding.example']);
+    const [callback] = receiver.received.slice(before);
+    expect(callback?.headers.host).toBe(`rebinding.example:${receiver.port}`);
+  });
+
+  it.each(['127.0.0.2', '10.1.2.3', '169.254.169.254', '::1', 'fc00::1', '::ffff:10.1.2.3', 'fe80::1%lo'])(
+    'that leads to %s is not posted to',
+    async (address) => {
+      const { resolveName } = leadingTo(address);
+      const told = await deliverTo('https://rebinding.example/', {
+        allowedNetworks: ['127.0.0.1/32'],
+        resolveName,
+      });
+      expect(told.reason).toBe('address_refused');
+    },
+  );
+
+  it('that leads to several addresses is posted to at those that are allowed', async () => {
+    const resolveName: ResolveName = async () => [
+      { address: '10.1.2.3', family: 4 },
+      { address: '127.0.0.1', family: 4 },
+    ];
+    const url = `http://several.example:${receiver.port}/`;
+    const told = await deliverTo(url, { allowedNetworks: ['127.0.0.1/32'], resolveName });
+    expect(told.type).toBe('order.document.delivered.v1');
+  });
+
+  it('that leads nowhere is tried again', async () => {
+    // Longer than a name may be, so that no name server is asked.
+    const url = `https://${'a'.repeat(64)}.example/`;
+    expect(await deliverTo(url)).toMatchObject({ reason: 'unresolved', isFinal: false });
+  });
+});
+
+describe('https', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'callback-tls-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const usual = getCACertificates();
+  let secure: CallbackReceiver;
+  beforeAll(async () => {
+    const name = ['-subj', '/CN=pms.example', '-addext', 'subjectAltName=DNS:pms.example'];
+    const kind = [
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+    ];
+    execFileSync('openssl', ['req', ...kind, '-keyout', key, '-out', cert, ...name], { stdio: 'ignore' });
+    secure = await startReceiver({ key: readFileSync(key), cert: readFileSync(cert) });
+  });
+  afterEach(() => setDefaultCACertificates(usual));
+  afterAll(async () => {
+    await secure.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const reach = (host: string) =>
+    deliverTo(`https://${host}:${secure.port}/`, {
+      allowedNetworks: ['127.0.0.1/32'],
+      resolveName: async () => [{ address: '127.0.0.1', family: 4 }],
+    });
+
+  it('is spoken to a receiver whose certificate is trusted and of its name', async () => {
+    setDefaultCACertificates([...usual, readFileSync(cert, 'utf8')]);
+    expect((await reach('pms.example')).type).toBe('order.document.delivered.v1');
+    expect(secure.received).toHaveLength(1);
+  });
+
+  it.each([
+    ['is not trusted', 'pms.example', false],
+    ['is another one’s', 'other.example', true],
+  ])('sends nothing to a receiver whose certificate %s', async (_what, host, isTrusted) => {
+    const before = secure.received.length;
+    if (isTrusted) setDefaultCACertificates([...usual, readFileSync(cert, 'utf8')]);
+    expect(await reach(host)).toMatchObject({ reason: 'untrusted_certificate', isFinal: false });
+    expect(secure.received).toHaveLength(before);
+  });
+});
+
+describe('the guard of networks', () => {
+  const guard = createNetworkGuard(['10.20.0.0/16', 'fd12::/16']);
+
+  it.each([
+    '8.8.8.8',
+    '1.1.1.1',
+    '172.15.255.255',
+    '172.32.0.1',
+    '100.128.0.1',
+    '223.255.255.255',
+    '2a00:1450::1',
+    '2620:fe::fe',
+  ])('takes %s for the public internet', (address) => expect(guard.isPublic(address)).toBe(true));
+
+  const others = `
+    0.0.0.0 10.0.0.1 10.20.0.1 100.64.0.1 127.0.0.1 127.255.255.255 169.254.169.254 172.16.0.1 172.31.255.255
+    192.0.0.8 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 239.1.1.1 240.0.0.1
+    255.255.255.255 :: ::1 ::7f00:1 ::ffff:8.8.8.8 ::ffff:10.0.0.1 64:ff9b::808:808 100::1 2001::1 2001:db8::1
+    2002:7f00:1:: 3fff::1 fc00::1 fd12::1 fe80::1 fec0::1 ff02::1 localhost 8.8.8 8.8.8.8.8`;
+  it.each(others.trim().split(/\s+/))('does not take %j for it', (address) =>
+    expect(guard.isPublic(address)).toBe(false),
+  );
+
+  it.each([
+    ['10.20.255.1', true],
+    ['::ffff:10.20.0.1', true],
+    ['fd12::1', true],
+    ['10.21.0.1', false],
+    ['fd13::1', false],
+    ['8.8.8.8', false],
+  ])('knows whether %s is of an allowed network: %s', (address, isAllowed) =>
+    expect(guard.isAllowed(address)).toBe(isAllowed),
+  );
+});

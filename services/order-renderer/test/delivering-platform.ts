@@ -1,0 +1,96 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { callbackSecretPurpose, createSealer, type Registry } from '@clinical-launch/contracts';
+import type { Storage } from '@clinical-launch/storage';
+import { TestClock } from '@clinical-launch/testing';
+import { Webhook } from 'standardwebhooks';
+import type { ResolveName } from '../src/delivery/post-callback.ts';
+import type { CallbackConfig } from '../src/index.ts';
+import type { Received } from './callback-receiver.ts';
+import { aConfig, startRendererPlatform, until } from './renderer-platform.ts';
+
+/** Every replica of a test opens what the others sealed. */
+export const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 'k') }]);
+
+export const aSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+export const sealed = (secret: string, expires?: string) => ({
+  sealed: sealer.seal(callbackSecretPurpose, secret),
+  ...(expires === undefined ? {} : { expires }),
+});
+
+type Callback = { readonly url: string; readonly secrets: ReturnType<typeof sealed>[] };
+
+/** The registry of a demo realm in which these clients have callbacks. */
+export const aRegistry = (callbacks: Readonly<Record<string, Callback>>): Registry => ({
+  realms: [
+    {
+      realm: 'demo',
+      clients: Object.entries(callbacks).map(([clientId, callback]) => ({
+        clientId,
+        name: clientId,
+        secrets: [],
+        scopes: ['ocs-launch.write'],
+        callback,
+      })),
+    },
+  ],
+});
+
+type Options = {
+  readonly registry: Registry;
+  readonly callbacks?: Partial<CallbackConfig>;
+  readonly clock?: TestClock;
+  readonly storage?: Storage;
+  readonly resolveName?: ResolveName;
+};
+
+export type DeliveringPlatform = Awaited<ReturnType<typeof startDeliveringPlatform>>;
+
+/** A renderer that may post to this machine, with a registry that a test may change while it runs. */
+export async function startDeliveringPlatform({ registry, callbacks, ...options }: Options) {
+  const current = { registry };
+  const clock = options.clock ?? new TestClock();
+  const config = aConfig({ callbacks: { allowedNetworks: ['127.0.0.1/32'], ...callbacks } });
+  const platform = await startRendererPlatform(config, {
+    ...options,
+    clock,
+    sealer,
+    registry: { current: () => current.registry },
+  });
+  /** The events of this launch that tell of its delivery. */
+  const deliveryStory = (launchId: string) =>
+    platform.published
+      .filter(({ correlationid }) => correlationid === launchId)
+      .filter(({ type }) => type.includes('.deliver'))
+      .map(({ type, data }) => [type, data] as const);
+  return {
+    ...platform,
+    clock,
+    register: (next: Registry) => (current.registry = next),
+    deliveryStory,
+    /** What was told of the delivery, once it is so much. */
+    async tells(launchId: string, count: number) {
+      await until(() => deliveryStory(launchId).length >= count);
+      return deliveryStory(launchId);
+    },
+    /** How often the log tells of a failed attempt to deliver the document of a launch. */
+    failuresOf: (launchId: string) =>
+      platform.lines.filter((line) => line.includes('document not delivered') && line.includes(launchId)),
+    /** Submits an order in a launch of its own. */
+    async order(
+      changes: { orderVersion?: number; clientId?: string; guid?: string; familyName?: string } = {},
+    ) {
+      const submitted = { guid: randomUUID(), launchId: randomUUID(), ...changes };
+      await platform.submit(submitted);
+      return submitted;
+    },
+  };
+}
+
+/** Which of the secrets signed it, by the reference library of the Standard Webhooks. */
+export function signersOf({ headers, body }: Received, secrets: readonly string[]): string[] {
+  const at = new Date(Number(headers['webhook-timestamp']) * 1000);
+  const signatures = String(headers['webhook-signature']).split(' ');
+  return secrets.filter((secret) =>
+    signatures.includes(new Webhook(secret).sign(String(headers['webhook-id']), at, body)),
+  );
+}

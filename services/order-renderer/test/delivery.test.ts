@@ -1,0 +1,386 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { verifyCallback } from '@clinical-launch/pms-client';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { answering, type CallbackReceiver, startReceiver } from './callback-receiver.ts';
+import {
+  aRegistry,
+  aSecret,
+  type DeliveringPlatform,
+  sealed,
+  signersOf,
+  startDeliveringPlatform,
+} from './delivering-platform.ts';
+import { until } from './renderer-platform.ts';
+
+const secret = aSecret();
+const day = 24 * 3600;
+let platform: DeliveringPlatform;
+let receiver: CallbackReceiver;
+const registered = (...secrets: ReturnType<typeof sealed>[]) =>
+  aRegistry({ 'pms-demo': { url: receiver.url, secrets } });
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  const callbacks = { connectTimeoutMs: 300, timeoutMs: 600 };
+  platform = await startDeliveringPlatform({ registry: registered(sealed(secret)), callbacks });
+});
+afterAll(async () => {
+  await platform.stop();
+  await receiver.stop();
+});
+beforeEach(() => {
+  receiver.behave(answering(204));
+  platform.register(registered(sealed(secret)));
+});
+
+/** Moves the clock on until the delivery is settled: each step passes over the longest wait. */
+async function passUntilTold(launchId: string, count: number): Promise<void> {
+  for (let seen = 0; platform.deliveryStory(launchId).length < count; ) {
+    await until(
+      () => platform.failuresOf(launchId).length > seen || platform.deliveryStory(launchId).length >= count,
+    );
+    seen = platform.failuresOf(launchId).length;
+    platform.clock.advance({ seconds: 3600 });
+  }
+}
+
+describe('a document of a client with a callback', () => {
+  it('is posted to its address, signed, in the form of the Standard Webhooks', async () => {
+    const { guid, launchId } = await platform.order({ orderVersion: 3 });
+    const [callback] = await receiver.receives(1, guid);
+    if (callback === undefined) throw new Error('Nothing came');
+    expect(signersOf(callback, [secret])).toEqual([secret]);
+    const now = () => platform.clock.now();
+    const { id, type, timestamp, data } = verifyCallback({ ...callback, secrets: [secret], now });
+    expect([callback.path, callback.headers['content-type'], type]).toEqual([
+      '/callbacks',
+      'application/json',
+      'order.document',
+    ]);
+    expect(timestamp).toBe(new Date(now()).toISOString());
+    expect(data).toEqual({
+      orderGuid: guid,
+      orderVersion: 3,
+      launchId,
+      messageId: id,
+      document: expect.any(String),
+    });
+    expect(data.document).toContain(`<messageId>${id}</messageId>`);
+    expect(await platform.tells(launchId, 1)).toEqual([
+      [
+        'order.document.delivered.v1',
+        {
+          orderGuid: guid,
+          messageId: id,
+          issuer: 'http://localhost/idp/demo/v2.0',
+          clientId: 'pms-demo',
+          attempts: 1,
+        },
+      ],
+    ]);
+  });
+
+  it('is the document that the page holds', async () => {
+    const { guid, launchId, cookie } = await platform.submitOrder();
+    const { body } = await platform.read(`/orders/${guid}.xml`, cookie);
+    const [callback] = await receiver.receives(1, guid);
+    expect(JSON.parse(callback?.body ?? '')).toMatchObject({ data: { document: body, launchId } });
+  });
+
+  it('is posted once, however often its event comes', async () => {
+    const { guid, launchId } = await platform.order();
+    await platform.tells(launchId, 1);
+    const event = platform.published.find(({ correlationid }) => correlationid === launchId);
+    if (event === undefined) throw new Error('There is no event');
+    await platform.publish(event);
+    await platform.order();
+    platform.clock.advance({ seconds: 60 });
+    const { guid: later } = await platform.order();
+    await receiver.receives(1, later);
+    expect(await receiver.receives(1, guid)).toHaveLength(1);
+  });
+
+  it('is posted to no one when its client has no callback', async () => {
+    const before = receiver.received.length;
+    const { launchId } = await platform.order({ clientId: 'pms-other' });
+    const { guid } = await platform.order();
+    await receiver.receives(1, guid);
+    expect(receiver.received).toHaveLength(before + 1);
+    expect(platform.deliveryStory(launchId)).toEqual([]);
+  });
+
+  it('is posted to the address and with the secrets of the moment, both while one is rolled', async () => {
+    const [next, ended, foreign] = [aSecret(), aSecret(), 'k.AAAA'.padEnd(60, 'A')];
+    const signers = async (...secrets: ReturnType<typeof sealed>[]) => {
+      platform.register(registered(...secrets));
+      const { guid } = await platform.order();
+      const [callback] = await receiver.receives(1, guid);
+      return callback && signersOf(callback, [secret, next, ended]);
+    };
+    expect(await signers(sealed(secret, '2026-03-03T00:00:00Z'), sealed(next))).toEqual([secret, next]);
+    expect(await signers(sealed(ended, '2026-03-02T00:00:00Z'), sealed(next))).toEqual([next]);
+    expect(await signers({ sealed: foreign }, sealed(next))).toEqual([next]);
+  });
+
+  it('tells no patient data and no address to the log and to events', async () => {
+    const { guid } = await platform.order();
+    await receiver.receives(1, guid);
+    const written = `${platform.lines.join('')}${JSON.stringify(platform.published)}`;
+    expect(written).not.toMatch(/Súilleabháin|9434765919|whsec_|\/callbacks/);
+  });
+});
+
+describe('a callback that fails', () => {
+  it('for a while is tried again later, as the same message, and arrives', async () => {
+    receiver.behave(answering(503));
+    const { guid, launchId } = await platform.order();
+    const [first] = await receiver.receives(1, guid);
+    await until(() => platform.failuresOf(launchId).length === 1);
+    platform.clock.advance({ seconds: 5 });
+    await receiver.receives(2, guid);
+    await until(() => platform.failuresOf(launchId).length === 2);
+    receiver.behave(answering(200));
+    platform.clock.advance({ seconds: 10 });
+    const [, second, third] = await receiver.receives(3, guid);
+    const ids = [first, second, third].map((callback) => callback?.headers['webhook-id']);
+    expect(new Set(ids).size).toBe(1);
+    expect(third?.body).toBe(first?.body);
+    expect(Number(third?.headers['webhook-timestamp']) - Number(first?.headers['webhook-timestamp'])).toBe(
+      15,
+    );
+    expect(third && signersOf(third, [secret])).toEqual([secret]);
+    const failure = { reason: 'not_accepted', status: 503, attempts: 1, isFinal: false };
+    expect(await platform.tells(launchId, 2)).toEqual([
+      ['order.document.delivery.failed.v1', expect.objectContaining(failure)],
+      ['order.document.delivered.v1', expect.objectContaining({ attempts: 3 })],
+    ]);
+  });
+
+  it('is not tried before its wait is over', async () => {
+    receiver.behave(answering(500));
+    const { guid, launchId } = await platform.order();
+    await until(() => platform.failuresOf(launchId).length === 1);
+    platform.clock.advance({ seconds: 2.4 });
+    receiver.behave(answering(204));
+    const { guid: other } = await platform.order();
+    await receiver.receives(1, other);
+    expect(await receiver.receives(1, guid)).toHaveLength(1);
+  });
+
+  it('always is tried for a day, less and less often, and then no more', async () => {
+    receiver.behave(answering(500));
+    const { launchId, guid } = await platform.order();
+    const startedAt = platform.clock.now();
+    await passUntilTold(launchId, 2);
+    const attempts = (await receiver.receives(2, guid)).length;
+    const times = receiver.received
+      .filter(({ orderGuid }) => orderGuid === guid)
+      .map(({ headers }) => Number(headers['webhook-timestamp']) - Math.floor(startedAt / 1000));
+    expect(attempts).toBeGreaterThan(20);
+    expect(times.at(-1)).toBe(day);
+    const failure = { reason: 'not_accepted', status: 500 };
+    expect(platform.deliveryStory(launchId)).toEqual([
+      [
+        'order.document.delivery.failed.v1',
+        expect.objectContaining({ ...failure, attempts: 1, isFinal: false }),
+      ],
+      ['order.document.delivery.failed.v1', expect.objectContaining({ ...failure, attempts, isFinal: true })],
+    ]);
+    platform.clock.advance({ seconds: day });
+    receiver.behave(answering(204));
+    const { guid: later } = await platform.order();
+    await receiver.receives(1, later);
+    expect(await receiver.receives(1, guid)).toHaveLength(attempts);
+  });
+
+  it('with 410 is given up at once', async () => {
+    receiver.behave(answering(410));
+    const { launchId } = await platform.order();
+    expect(await platform.tells(launchId, 1)).toEqual([
+      [
+        'order.document.delivery.failed.v1',
+        expect.objectContaining({ reason: 'gone', status: 410, attempts: 1, isFinal: true }),
+      ],
+    ]);
+  });
+
+  it('is given up when its client has lost the callback meanwhile, and never sent to where it was', async () => {
+    receiver.behave(answering(503));
+    const { launchId, guid } = await platform.order();
+    await until(() => platform.failuresOf(launchId).length === 1);
+    platform.register(aRegistry({}));
+    platform.clock.advance({ seconds: 5 });
+    const [, end] = await platform.tells(launchId, 2);
+    expect(end?.[1]).toMatchObject({ reason: 'unregistered', isFinal: true });
+    expect(await receiver.receives(1, guid)).toHaveLength(1);
+  });
+
+  it('waits when no secret can be opened, and arrives when one can', async () => {
+    platform.register(registered({ sealed: 'gone.'.padEnd(60, 'A') }));
+    const { launchId, guid } = await platform.order();
+    const [failure] = await platform.tells(launchId, 1);
+    expect(failure?.[1]).toMatchObject({ reason: 'no_usable_secret', isFinal: false });
+    platform.register(registered(sealed(secret)));
+    platform.clock.advance({ seconds: 5 });
+    expect(await receiver.receives(1, guid)).toHaveLength(1);
+  });
+
+  it.each([
+    [429, '120', 119, 120],
+    [503, '120', 119, 120],
+    [503, new Date(Date.UTC(2100, 0)).toUTCString(), 3599, 3600],
+    [503, '999999999', 3599, 3600],
+    [503, 'soon', 2.4, 5],
+    [500, '120', 2.4, 5],
+  ])('with %i and Retry-After: %s waits more than %d and at most %d seconds', async (...row) => {
+    const [status, retryAfter, tooSoon, seconds] = row;
+    receiver.behave(answering(status, { 'Retry-After': retryAfter }));
+    const { launchId, guid } = await platform.order();
+    await until(() => platform.failuresOf(launchId).length === 1);
+    receiver.behave(answering(204));
+    platform.clock.advance({ seconds: tooSoon });
+    const { guid: other } = await platform.order();
+    await receiver.receives(1, other);
+    expect(await receiver.receives(1, guid)).toHaveLength(1);
+    platform.clock.advance({ seconds: seconds - tooSoon });
+    expect(await receiver.receives(2, guid)).toHaveLength(2);
+  });
+});
+
+describe('a hostile receiver', () => {
+  const slow: [string, Parameters<CallbackReceiver['behave']>[0]][] = [
+    ['says nothing', () => undefined],
+    [
+      'sends its header byte by byte',
+      ({ socket }) => {
+        const timer = setInterval(() => socket.write('x'), 20).unref();
+        socket.write('HTTP/1.1 200 OK\r\nX-');
+        socket.once('close', () => clearInterval(timer));
+      },
+    ],
+    [
+      'goes on with 102 for ever',
+      (_request, response) => {
+        const timer = setInterval(() => response.writeProcessing(), 20).unref();
+        response.once('close', () => clearInterval(timer));
+      },
+    ],
+  ];
+  it.each(slow)('that %s is left in time, and keeps no other client waiting', async (_what, behaviour) => {
+    const other = await startReceiver();
+    platform.register(
+      aRegistry({
+        'pms-demo': { url: receiver.url, secrets: [sealed(secret)] },
+        'pms-other': { url: other.url, secrets: [sealed(aSecret())] },
+      }),
+    );
+    receiver.behave(behaviour);
+    const { launchId, guid: stuck } = await platform.order();
+    await receiver.receives(1, stuck);
+    const { guid } = await platform.order({ clientId: 'pms-other' });
+    await other.receives(1, guid);
+    expect(platform.failuresOf(launchId)).toEqual([]);
+    const [failure] = await platform.tells(launchId, 1);
+    expect(failure?.[1]).toMatchObject({ reason: 'timeout', isFinal: false });
+    await other.stop();
+  });
+
+  it.each([
+    ['an endless answer', (write: () => boolean) => void setInterval(write, 1).unref()],
+    ['a huge answer', (write: () => boolean) => void Array.from({ length: 200 }, write)],
+  ])('that gives %s is taken at its status, and left', async (_what, begin) => {
+    let isLeft = false;
+    receiver.behave((_request, response) => {
+      response.writeHead(200).once('close', () => (isLeft = true));
+      begin(() => response.destroyed || response.write(Buffer.alloc(16_384)));
+    });
+    const { launchId } = await platform.order();
+    const [delivered] = await platform.tells(launchId, 1);
+    expect(delivered?.[0]).toBe('order.document.delivered.v1');
+    await until(() => isLeft);
+  });
+
+  it('that redirects is not followed', async () => {
+    const elsewhere = await startReceiver();
+    for (const status of [301, 302, 303, 307, 308]) {
+      receiver.behave(answering(status, { Location: elsewhere.url }));
+      const { launchId } = await platform.order();
+      const [failure] = await platform.tells(launchId, 1);
+      expect(failure?.[1]).toMatchObject({ reason: 'redirected', status, isFinal: false });
+    }
+    expect(elsewhere.received).toEqual([]);
+    await elsewhere.stop();
+  });
+
+  it.each([
+    [
+      'header that is too long',
+      (request: { socket: NodeJS.WritableStream }) =>
+        request.socket.end(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`),
+    ],
+    ['answer that is none', (request: { socket: NodeJS.WritableStream }) => request.socket.end('hello')],
+  ])('that gives a %s delivers nothing', async (_what, behaviour) => {
+    receiver.behave(behaviour);
+    const { launchId } = await platform.order();
+    const [failure] = await platform.tells(launchId, 1);
+    expect(failure?.[1]).toMatchObject({ reason: 'bad_answer', isFinal: false });
+  });
+
+  it.each([
+    ['takes no connection', 'unreachable', false],
+    ['never ends the TLS handshake', 'timeout', true],
+  ])('that %s is left in time', async (_what, reason, isListening) => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => void sockets.push(socket));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const close = () => new Promise((resolve) => server.close(resolve));
+    if (!isListening) await close();
+    const url = `https://127.0.0.1:${port}/`;
+    platform.register(aRegistry({ 'pms-demo': { url, secrets: [sealed(secret)] } }));
+    const { launchId } = await platform.order();
+    const [failure] = await platform.tells(launchId, 1);
+    expect(failure?.[1]).toMatchObject({ reason, isFinal: false });
+    for (const socket of sockets) socket.destroy();
+    if (isListening) await close();
+  });
+});
+
+describe('an order that was amended before its document arrived', () => {
+  afterEach(() => receiver.behave(answering(204)));
+
+  it('is delivered as it is at last: an older document takes no place after a newer one', async () => {
+    receiver.behave(answering(503));
+    const { guid, launchId } = await platform.order({ familyName: 'Older' });
+    await until(() => platform.failuresOf(launchId).length === 1);
+    receiver.behave(answering(204));
+    const newer = await platform.order({ guid, orderVersion: 2, familyName: 'Newer' });
+    const [, second] = await receiver.receives(2, guid);
+    expect(second?.body).toContain('Newer');
+    await platform.tells(newer.launchId, 1);
+    platform.clock.advance({ seconds: day });
+    await platform.order({ guid, familyName: 'Late', orderVersion: 1 });
+    const { guid: later } = await platform.order();
+    await receiver.receives(1, later);
+    expect(await receiver.receives(2, guid)).toHaveLength(2);
+    expect(platform.deliveryStory(launchId)).toHaveLength(1);
+  });
+
+  it('is not sent the newer document while the older one is under way', async () => {
+    const answers: (() => void)[] = [];
+    receiver.behave((_request, response) => void answers.push(() => response.writeHead(204).end()));
+    const older = await platform.order({ familyName: 'Older' });
+    await receiver.receives(1, older.guid);
+    const newer = await platform.order({ guid: older.guid, orderVersion: 2, familyName: 'Newer' });
+    expect(await receiver.receives(1, older.guid)).toHaveLength(1);
+    receiver.behave(answering(204));
+    for (const answer of answers) answer();
+    const [, second] = await receiver.receives(2, older.guid);
+    expect(second?.body).toContain('Newer');
+    const told = [await platform.tells(older.launchId, 1), await platform.tells(newer.launchId, 1)];
+    expect(told.map(([event]) => event?.[0])).toEqual([
+      'order.document.delivered.v1',
+      'order.document.delivered.v1',
+    ]);
+  });
+});
