@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { validateXML } from 'xmllint-wasm';
 import { expectAccessible, follow } from './accessibility.ts';
+import { tabTo } from './hands.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
@@ -92,18 +93,18 @@ describe('one whole OLTR launch in a browser', () => {
   it('works by keyboard alone', async () => {
     const { context, pms } = await openPms();
     const oltr = await launch(context, pms, 'Order tests');
-    await tabTo(oltr, () => oltr.getByLabel('Search for a test'));
+    await tabTo(oltr, oltr.getByLabel('Search for a test'));
     await oltr.keyboard.type('fbc');
-    await tabTo(oltr, () => oltr.getByRole('checkbox', { name: /^Full blood count/ }));
+    await tabTo(oltr, oltr.getByRole('checkbox', { name: /^Full blood count/ }));
     await oltr.keyboard.press('Space');
     await oltr
       .locator('#chosen')
       .getByRole('button', { name: /Remove\s+Full blood count/ })
       .waitFor();
-    await tabTo(oltr, () => oltr.getByRole('button', { name: 'Review order' }));
+    await tabTo(oltr, oltr.getByRole('button', { name: 'Review order' }));
     await oltr.keyboard.press('Enter');
     await oltr.getByRole('heading', { name: 'Review the order' }).waitFor();
-    await tabTo(oltr, () => oltr.getByRole('button', { name: 'Submit order' }));
+    await tabTo(oltr, oltr.getByRole('button', { name: 'Submit order' }));
     await oltr.keyboard.press('Enter');
     await oltr.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
     expect(await oltr.getByRole('heading', { level: 1 }).innerText()).toBe('Order submitted');
@@ -141,24 +142,4 @@ describe('one whole OLTR launch in a browser', () => {
     expect([...policies.keys()]).toEqual(expect.arrayContaining(pages));
     await context.close();
   });
-
-  it.each(['Change a request', "Practice's requests"])(
-    'opens the action of "%s" with the patient in context',
-    async (button) => {
-      const { context, pms } = await openPms();
-      const oltr = await launch(context, pms, button);
-      expect(await oltr.getByText('Whitfield, Margaret Anne').first().isVisible()).toBe(true);
-      await expectAccessible(oltr);
-      await context.close();
-    },
-  );
 });
-
-/** Presses Tab until the element has the focus, as somebody without a mouse does. */
-async function tabTo(page: Page, element: () => ReturnType<Page['locator']>): Promise<void> {
-  for (let presses = 0; presses < 200; presses += 1) {
-    if (await element().evaluate((node) => node === node.ownerDocument.activeElement)) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error('200 presses of Tab do not lead there');
-}

@@ -36,21 +36,26 @@ it.each(samples)('%s is accepted and can be launched', async (name) => {
   const { page, reading } = await launch(name);
   expect(page.status).toBe(200);
   if (!('request' in reading)) throw new Error('the sample has faults');
-  // The banner writes the name as it was sent, whatever characters it has.
-  expect(plainText(page.html)).toContain(reading.request.patient.name.family);
+  const { action, patient, practice } = reading.request;
+  // The banner writes the name as it was sent, whatever characters it has; an action for a whole practice has no patient.
+  expect(plainText(page.html)).toContain(action.startsWith('Location') ? practice.name : patient.name.family);
 });
 
-describe('an action that is not offered yet', () => {
-  const others = samples.filter((name) => /^0[2-8]-/.test(name));
-
-  it.each(others)('%s: the page says so, and nothing can be ordered or read there', async (name) => {
-    const { page, reading } = await launch(name);
-    if (!('request' in reading)) throw new Error('the sample has faults');
-    expect(page.html).toContain(`This system does not offer ${reading.request.action} yet`);
-    expect(page.html).not.toMatch(/<form|<iframe|<textarea/);
+describe('the action of a sample', () => {
+  it.each([
+    ['02-UpdateTest.json', 'Requests that can be changed', true],
+    ['03-PatientSampleQueue.json', 'Samples to take', true],
+    ['04-PatientRequestList.json', 'Samples to take', false],
+    ['05-LocationSampleQueue.json', 'Samples to take in this practice', false],
+    ['06-PatientReport.json', 'Requests of this patient', true],
+    ['07-PatientReportList.json', 'Requests of this patient', false],
+    ['08-LocationReportList.json', 'Requests of this practice', false],
+  ])('%s opens with its list, since its identifier was never seen before', async (name, heading, isNamed) => {
+    const { page } = await launch(name);
+    expect(page.html).toContain(`<h1 class="nhsuk-heading-l app-tight">${heading}</h1>`);
+    expect(page.html.includes('The request that your practice system named is not here')).toBe(isNamed);
+    expect(page.html).not.toMatch(/<iframe|<textarea/);
   });
-
-  it('is each of the seven beside OrderTest', () => expect(others).toHaveLength(7));
 });
 
 describe('a submitted order', () => {

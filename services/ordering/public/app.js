@@ -8,6 +8,7 @@ const form = document.getElementById('choose');
 if (form) {
   keepPanelInStep(form);
   filterAsOneTypes(form);
+  saveSetWithEnter(form);
   restBarBesidePanel();
 }
 
@@ -32,13 +33,14 @@ function keepPanelInStep(form) {
   const barCount = document.getElementById('bar-count');
   let sending;
   let changes = 0;
+  let warnings = warningsIn(panel);
 
   form.addEventListener('change', (event) => {
     if (event.target.name === 'test') send('update');
   });
   form.addEventListener('submit', (event) => {
     const action = event.submitter?.value ?? '';
-    if (/^(remove|add-set):/.test(action)) {
+    if (/^(remove|add-set|favourite|unfavourite):/.test(action)) {
       event.preventDefault();
       send(action, event.submitter);
     } else if (sending) {
@@ -82,11 +84,60 @@ function keepPanelInStep(form) {
     const chosen = new Set([...panel.querySelectorAll('input[name="was"]')].map(({ value }) => value));
     const count = `${chosen.size} ${chosen.size === 1 ? 'test' : 'tests'} chosen`;
     barCount.textContent = count;
-    announcement.textContent = action.startsWith('add-set:') ? `Order set added. ${count}` : count;
+    announce(action, count);
+    if (/^(un)?favourite:/.test(action)) showFavourite(action);
     // Boxes that were ticked since this was sent are not undone: their own answer is still to come.
     if (change !== changes) return;
     for (const box of form.querySelectorAll('input[name="test"]')) box.checked = chosen.has(box.value);
+    blockCovered();
   }
+
+  /** Says what the panel says that it did not say before. */
+  function announce(action, count) {
+    const said = [...panel.querySelectorAll('[data-said]')].map(({ textContent }) => textContent);
+    const now = warningsIn(panel);
+    const added = now.filter((warning) => !warnings.includes(warning));
+    warnings = now;
+    const set = action.startsWith('add-set:') ? ['Order set added.'] : [];
+    announcement.textContent = [...set, ...said, ...added, count].join(' ');
+  }
+
+  /** A test that a chosen panel contains cannot be chosen beside it. */
+  function blockCovered() {
+    const panels = new Map(
+      [...panel.querySelectorAll('[data-covered]')].map(({ dataset }) => [dataset.covered, dataset.panel]),
+    );
+    for (const box of form.querySelectorAll('input[name="test"]')) {
+      const name = panels.get(box.value);
+      const note = box.closest('[data-test]').querySelector('[data-included]');
+      box.disabled = name !== undefined;
+      note.hidden = name === undefined;
+      note.textContent = name === undefined ? '' : `Included in ${name}`;
+    }
+  }
+
+  /** The star shows what the server did; the test moves when the page is opened next. */
+  function showFavourite(action) {
+    const [verb, code] = action.split(':');
+    const star = form.querySelector(`[data-test="${code}"] .app-star`);
+    if (!star || panel.querySelector('[data-favourites-full]')) return;
+    const isFavourite = verb === 'favourite';
+    star.setAttribute('aria-pressed', String(isFavourite));
+    star.value = `${isFavourite ? 'unfavourite' : 'favourite'}:${code}`;
+  }
+}
+
+function warningsIn(panel) {
+  return [...panel.querySelectorAll('[data-warning]')].map(({ textContent }) => textContent);
+}
+
+/** The Enter key in the name of an order set saves it, and does not press the first button of the form. */
+function saveSetWithEnter(form) {
+  document.getElementById('set-name').addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter') return;
+    event.preventDefault();
+    form.requestSubmit(document.getElementById('save-set'));
+  });
 }
 
 /** The bar of small screens repeats the panel, so it rests while the panel is to be seen. */

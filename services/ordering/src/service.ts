@@ -17,10 +17,16 @@ import { pageDialect } from './errors.ts';
 import { createRoutes } from './http/routes.ts';
 import { openOrderingDatabase } from './store/database.ts';
 import { createDrafts } from './store/drafts.ts';
+import { createListSearches } from './store/list-searches.ts';
+import { createPracticeChoices } from './store/practice-choices.ts';
+import { createPrints } from './store/prints.ts';
+import { createRecordEvents } from './store/record-events.ts';
+import { type PatientSearch, repeatsOf } from './store/repeats.ts';
+import { createRequestLists } from './store/request-lists.ts';
 import { createTestRequests } from './store/test-requests.ts';
 
 export type OrderingBacking = {
-  readonly tickets: Pick<Tickets, 'find'>;
+  readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
   readonly storage: Storage;
   /** Where its outbox goes. */
   readonly bus: Pick<EventBus, 'publish'>;
@@ -54,10 +60,30 @@ export function ordering(config: OrderingConfig, backing: OrderingBacking): Serv
       relay = running;
       const drafts = createDrafts(database, clock);
       const testRequests = createTestRequests(database, clock);
+      const requestLists = createRequestLists(database);
+      const listSearches = createListSearches(database, clock);
+      const prints = createPrints(database, clock);
+      const record = createRecordEvents(database);
+      const practiceChoices = createPracticeChoices(database, clock);
+      const findEarlier = (search: PatientSearch) => repeatsOf(database, search);
       const nudge = () => running.nudge();
       router.use(
         '/oltr',
-        createRoutes(config, { tickets, sealer, clock, pages, drafts, testRequests, nudge }),
+        createRoutes(config, {
+          tickets,
+          sealer,
+          clock,
+          pages,
+          drafts,
+          testRequests,
+          requestLists,
+          listSearches,
+          prints,
+          record,
+          practiceChoices,
+          findEarlier,
+          nudge,
+        }),
         errorEdge({ dialect: pageDialect(pages) }),
       );
     },

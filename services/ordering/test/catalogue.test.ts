@@ -4,11 +4,21 @@ import { parseCatalogue, readCatalogue, readOrderingConfig } from '../src/index.
 
 const file = JSON.parse(
   readFileSync(new URL('../catalogue/catalogue.json', import.meta.url), 'utf8'),
-) as Record<'locations' | 'containers' | 'groups' | 'orderables' | 'orderSets', Record<string, unknown>[]>;
+) as Record<
+  'locations' | 'containers' | 'groups' | 'orderables' | 'questions' | 'orderSets',
+  Record<string, unknown>[]
+>;
 
 const changed = (list: keyof typeof file, index: number, change: Record<string, unknown>) => ({
   ...file,
   [list]: file[list].map((entry, at) => (at === index ? { ...entry, ...change } : entry)),
+});
+
+const withoutOptions = (index: number) => ({
+  ...file,
+  questions: file.questions.map(({ options, ...rest }, at) =>
+    at === index || options === undefined ? rest : { ...rest, options },
+  ),
 });
 
 describe('the catalogue that ships with the service', () => {
@@ -37,6 +47,42 @@ describe('the catalogue that ships with the service', () => {
       expect(orderables.map((test) => test.container)).toContain(container);
     for (const { tests } of catalogue.orderSets.values()) expect(new Set(tests).size).toBe(tests.length);
     expect(catalogue.orderSets.size).toBeGreaterThanOrEqual(5);
+  });
+
+  it('has panels of single tests at the same laboratory, none of them in an order set beside its parts', () => {
+    const panels = orderables.filter(({ covers }) => covers.length > 0);
+    expect(panels.map(({ code }) => code)).toEqual(['HHAEM', 'BPROF', 'EFERT', 'VBBV']);
+    for (const panel of panels) {
+      for (const code of panel.covers) {
+        const part = catalogue.orderables.get(code);
+        expect([code, part?.location, part?.covers]).toEqual([code, panel.location, []]);
+      }
+    }
+    for (const { tests } of catalogue.orderSets.values()) {
+      const covered = tests.flatMap(({ covers }) => covers);
+      expect(tests.filter(({ code }) => covered.includes(code))).toEqual([]);
+    }
+  });
+
+  it('asks each question for some test, and gives options to choices alone', () => {
+    const asked = new Set(orderables.flatMap(({ asks }) => asks.map(({ question }) => question)));
+    expect(asked).toEqual(new Set(catalogue.questions.values()));
+    for (const { id, kind, options } of catalogue.questions.values())
+      expect([id, options !== undefined]).toEqual([id, kind === 'choice']);
+  });
+
+  it('says what an orderable needs beside its sample', () => {
+    expect(catalogue.orderables.get('CTHRO')).toMatchObject({
+      asks: [{ question: catalogue.questions.get('anticoagulant'), isRequired: true }],
+      needsClinicalDetails: true,
+      covers: [],
+    });
+    expect(catalogue.orderables.get('CCLOT')).toMatchObject({
+      asks: [{ question: catalogue.questions.get('anticoagulant'), isRequired: false }],
+      needsClinicalDetails: false,
+    });
+    expect(catalogue.orderables.get('DHBA1C')?.minimumIntervalDays).toBe(56);
+    expect(catalogue.orderables.get('HFBC')?.minimumIntervalDays).toBeUndefined();
   });
 
   it('draws every container in a colour that the stylesheet has', () => {
@@ -91,6 +137,42 @@ describe('a catalogue is refused', () => {
       'locations[0].code.scheme',
     ],
     ['a colour that nothing draws', changed('containers', 0, { colour: 'plaid' }), 'containers[0].colour'],
+    [
+      'a panel of a test that is not there',
+      changed('orderables', 0, { covers: ['NONE'] }),
+      'orderables[0].covers[0]',
+    ],
+    ['a panel of a panel', changed('orderables', 0, { covers: ['BUE', 'HHAEM'] }), 'orderables[0].covers[1]'],
+    ['a panel of itself', changed('orderables', 0, { covers: ['HFBC'] }), 'orderables[0].covers[0]'],
+    ['a panel of nothing', changed('orderables', 0, { covers: [] }), 'orderables[0].covers'],
+    [
+      'a question that is not there',
+      changed('orderables', 0, { asks: [{ question: 'fasting' }, { question: 'nothing' }] }),
+      'orderables[0].asks[1].question',
+    ],
+    [
+      'a question that is there twice',
+      changed('questions', 1, { id: 'fasting' }),
+      'questions[1] is there twice',
+    ],
+    ['a choice without options', withoutOptions(0), 'questions[0].options'],
+    ['a choice with one option', changed('questions', 0, { options: ['Yes'] }), 'questions[0].options'],
+    ['a date with options', changed('questions', 1, { options: ['1', '2'] }), 'questions[1].options'],
+    [
+      'a kind of question that no page asks',
+      changed('questions', 1, { kind: 'number' }),
+      'questions[1].kind',
+    ],
+    [
+      'an interval of no days',
+      changed('orderables', 0, { minimumIntervalDays: 0 }),
+      'orderables[0].minimumIntervalDays',
+    ],
+    [
+      'an interval of half a day',
+      changed('orderables', 0, { minimumIntervalDays: 0.5 }),
+      'orderables[0].minimumIntervalDays',
+    ],
     ['a property that nothing reads', changed('groups', 0, { hint: 'x' }), 'groups[0]'],
   ])('for %s', (_case, candidate, path) => {
     expect(() => parseCatalogue(candidate)).toThrow(path);

@@ -134,7 +134,7 @@ describe('choosing tests without JavaScript', () => {
       ['action', 'update'],
     ]);
     expect(tickedIn(await launch.page())).toEqual(['HFBC']);
-    for (const action of ['order', 'add-set:none', 'remove:', 'submit']) {
+    for (const action of ['order', 'add-set:none', 'remove:', 'submit', 'delete-set:', 'favourite:NONE']) {
       expect((await launch.post('', [['action', action]])).status).toBe(400);
     }
   });
@@ -150,6 +150,68 @@ describe('choosing tests without JavaScript', () => {
     const html = await launch.page();
     expect(html).not.toContain('"><script>');
     expect(html).toContain('No tests match');
+  });
+});
+
+describe('a panel', () => {
+  const blocked = (html: string) => [...html.matchAll(/value="([^"]*)" disabled/g)].map(([, code]) => code);
+  const takenOff = (html: string) => [...html.matchAll(/data-said>([^<]*)/g)].map(([, sentence]) => sentence);
+
+  it('takes off what it contains, blocks it and says so', async () => {
+    const launch = await application.openLaunch();
+    await press(launch, 'update', { tick: ['HFER', 'HFOL', 'HFBC'] });
+    await press(launch, 'update', { tick: ['HHAEM'] });
+    const html = await launch.page();
+    expect(tickedIn(html)).toEqual(['HFBC', 'HHAEM']);
+    expect(blocked(html)).toEqual(['HFER', 'HB12', 'HFOL']);
+    expect(html.match(/Included in Haematinics profile/g)).toHaveLength(3);
+    expect(takenOff(html)).toEqual([
+      'Haematinics profile includes Ferritin and Folate: they were taken off.',
+    ]);
+    await press(launch, 'update');
+    expect(takenOff(await launch.page())).toEqual([]);
+  });
+
+  it('unblocks what it contains when it is removed, and chooses none of it', async () => {
+    const launch = await application.openLaunch();
+    await press(launch, 'update', { tick: ['HHAEM'] });
+    await press(launch, 'remove:HHAEM');
+    const html = await launch.page();
+    expect([tickedIn(html), blocked(html)]).toEqual([[], []]);
+    await press(launch, 'update', { tick: ['HFER'] });
+    expect(tickedIn(await launch.page())).toEqual(['HFER']);
+  });
+
+  it('wins over a set that has its parts', async () => {
+    const launch = await application.openLaunch();
+    await press(launch, 'add-set:tired-all-the-time', { tick: ['BPROF'] });
+    const html = await launch.page();
+    expect(tickedIn(html)).toEqual([
+      'HFBC',
+      'HFER',
+      'HB12',
+      'HFOL',
+      'BPROF',
+      'BCRP',
+      'DHBA1C',
+      'ETFT',
+      'ITTG',
+    ]);
+    expect(html).toContain(
+      'Biochemistry profile includes Urea and electrolytes, Liver function tests and Bone profile: they were taken off.',
+    );
+  });
+
+  it.each(['', 'chosen'])('is never chosen beside its parts, whatever a form to "%s" says', async (path) => {
+    const launch = await application.openLaunch();
+    const codes = ['VHIV', 'VBBV', 'VHEPB', 'VHEPC', 'VHEPA'];
+    await launch.post(
+      path,
+      codes.map((code) => ['test', code] as const),
+    );
+    expect(tickedIn(await launch.page())).toEqual(['VBBV', 'VHEPA']);
+    await launch.post(path, [['test', 'VHIV']]);
+    expect(tickedIn(await launch.page())).toEqual(['VBBV', 'VHEPA']);
   });
 });
 

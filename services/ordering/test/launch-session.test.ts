@@ -1,3 +1,4 @@
+import { actions } from '@clinical-launch/contracts';
 import { launchSessionIdleSeconds } from '@clinical-launch/service';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -6,6 +7,7 @@ import {
   fetchWhole,
   press,
   publicUrl,
+  rowsOf,
   startOrdering,
   submit,
   tickedIn,
@@ -137,18 +139,21 @@ describe('a form from another site', () => {
 });
 
 describe('the other actions', () => {
-  it.each(['UpdateTest', 'PatientSampleQueue', 'LocationReportList'] as const)(
-    '%s gets an honest page with the patient on it, and nothing can be ordered',
+  it.each(actions.filter((action) => action !== 'OrderTest'))(
+    '%s orders nothing: a form to order is refused and changes nothing',
     async (action) => {
       const launch = await application.openLaunch(aLaunchContext({ request: { action } }));
-      const response = await launch.send('');
-      expect(response.status).toBe(200);
-      const html = await response.text();
-      expect(html).toContain(`This system does not offer ${action} yet`);
-      expect(html).toContain('Whitfield, Margaret Anne (Mrs)');
-      for (const path of ['', 'review']) {
-        expect(await (await launch.post(path, choice)).text()).toContain('does not offer');
+      for (const path of ['', 'chosen', 'matches', 'review']) {
+        const refused = await launch.post(path, [...choice, ['version', '1']]);
+        expect([path, refused.status]).toEqual([path, 403]);
       }
+      const submitted = await launch.post('review', [
+        ['version', '0'],
+        ['action', 'submit'],
+      ]);
+      expect(submitted.status).toBe(403);
+      expect((await launch.send('review')).status).toBe(403);
+      expect(await rowsOf(application, launch)).toEqual([]);
     },
   );
 });

@@ -1,7 +1,12 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { createSealer, type LaunchContext, type LaunchRequest } from '@clinical-launch/contracts';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import {
+  type Action,
+  createSealer,
+  type LaunchContext,
+  type LaunchRequest,
+} from '@clinical-launch/contracts';
 import { launchSessionIdleSeconds } from '@clinical-launch/service';
-import { openEmbeddedStorage } from '@clinical-launch/storage';
+import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
 import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/testing';
 import { ordering, readCatalogue } from '../src/index.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
@@ -9,11 +14,11 @@ import { openOrderingDatabase } from '../src/store/database.ts';
 /** Where browsers think that the application is; what they would send as `Origin`. */
 export const publicUrl = 'https://launch.example.org';
 
-/** Starts ordering on embedded parts, with everything that a test wants to look at. */
-export async function startOrdering() {
+/** Starts ordering on embedded parts, or on another database, with everything that a test wants to look at. */
+export async function startOrdering(openStorage: () => Promise<Storage> = openEmbeddedStorage) {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
-  const storage = await openEmbeddedStorage();
+  const storage = await openStorage();
   const sealer = createSealer([{ id: 'test', key: randomBytes(32) }]);
   const catalogue = readCatalogue();
   const service = ordering(
@@ -79,15 +84,23 @@ export async function fetchWhole(address: URL | string, init?: RequestInit): Pro
   return kept;
 }
 
-/** Posts the form of the page that chooses tests as a browser does: the page is read, then its fields are sent. */
+/**
+ * Posts the form of the page that chooses tests as a browser does: the page is read, then its fields are sent. `at` is where
+ * that page is: the launch's home, or that of the change of a request.
+ */
 export async function press(
   launch: OpenLaunch,
   action: string,
-  { tick = [], untick = [], q }: { tick?: string[]; untick?: string[]; q?: string } = {},
+  {
+    tick = [],
+    untick = [],
+    q,
+    at = '',
+  }: { tick?: string[]; untick?: string[]; q?: string; at?: string } = {},
 ): Promise<Response> {
-  const html = await launch.page();
+  const html = await launch.page(at);
   const ticked = tickedIn(html).filter((code) => !untick.includes(code));
-  return launch.post('', [
+  return launch.post(at, [
     ['q', q ?? /name="q"[^>]* value="([^"]*)"/.exec(html)?.[1] ?? ''],
     ...[...new Set([...ticked, ...tick])].map((code) => ['test', code] as const),
     ...fieldValues(html, 'was').map((code) => ['was', code] as const),
@@ -122,6 +135,38 @@ export async function submit(launch: OpenLaunch, details = ''): Promise<Response
   ]);
 }
 
+/** Orders tests and opens a launch of another action for the same patient, that names the order by its identifier. */
+export async function openForOrder(
+  application: Application,
+  action: Action,
+  tick: string[],
+): Promise<OpenLaunch & { guid: string }> {
+  const order = await anOrder(application, tick);
+  return openAction(application, action, order);
+}
+
+/** An order that was submitted, with the launch that made it. */
+export async function anOrder(
+  application: Application,
+  tick: string[],
+  context = aLaunchContext(),
+): Promise<{ guid: string; context: LaunchContext }> {
+  const launch = await chooseAndReview(application, tick, context);
+  const [, guid = ''] = /orders\/(.*)$/.exec((await submit(launch)).headers.get('location') ?? '') ?? [];
+  return { guid, context };
+}
+
+/** A launch of another action for the patient, the practice and the identifier of an order. */
+export async function openAction(
+  application: Application,
+  action: Action,
+  { guid, context }: { guid: string; context: LaunchContext },
+): Promise<OpenLaunch & { guid: string }> {
+  const { client, request } = context;
+  const launch = await application.openLaunch(aLaunchContext({ client, request: { ...request, action } }));
+  return { ...launch, guid };
+}
+
 /** The values of the hidden fields of one name. */
 export const fieldValues = (html: string, name: string) =>
   [...html.matchAll(new RegExp(`type="hidden" name="${name}" value="([^"]*)"`, 'g'))].map(
@@ -135,6 +180,12 @@ export const tickedIn = (html: string) =>
 /** The codes of the tests that are to be seen on a page. */
 export const shownIn = (html: string) =>
   [...html.matchAll(/data-test="([^"]*)">/g)].map(([, code = '']) => code);
+
+/** The invented patient with a number that no other test has: what one test requests is no repeat in another. */
+export function aPatient(): LaunchRequest['patient'] {
+  const value = String(randomInt(1_000_000_000, 9_999_999_999));
+  return { ...aLaunchContext().request.patient, identifiers: [{ system: 'nhs-number', value }] };
+}
 
 /** A launch of OrderTest for an invented patient. */
 export function aLaunchContext({

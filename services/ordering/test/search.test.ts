@@ -37,6 +37,12 @@ describe('the search for tests', () => {
     ['two slips in a long word', 'imunoglobulns', 'IIGS'],
     ['our own code', 'KMSU', 'KMSU'],
     ['a group', 'ultrasound', 'UABD'],
+    ['a panel by the name of a part', 'ferritin', 'HHAEM'],
+    ['a panel by the abbreviation of a part', 'U&E', 'BPROF'],
+    ['a panel by what a part is also called', 'estradiol', 'EFERT'],
+    ['a panel by a misspelt part', 'feritin', 'HHAEM'],
+    ['American spelling of a whole word', 'hemoglobin', 'HFBC'],
+    ['American spelling of a synonym', 'hematinics', 'HHAEM'],
   ])('forgives %s: %s', (_case, query, code) => {
     expect(found(query)).toContain(code);
   });

@@ -16,7 +16,7 @@ afterAll(() => application.stop());
 
 describe('the result page', () => {
   it('confirms with the references, tells the samples to take, and holds the hidden IFRAME Notepad', async () => {
-    const launch = await chooseAndReview(application, ['BUE', 'CINR', 'KMSU']);
+    const launch = await chooseAndReview(application, ['BUE', 'CCLOT', 'KMSU']);
     const location = (await submit(launch)).headers.get('location') ?? '';
     const response = await launch.send(location);
     expect(response.status).toBe(200);

@@ -84,8 +84,8 @@ describe('the review', () => {
   it('does not submit clinical details that are too long, and keeps them', async () => {
     const launch = await chooseAndReview(application, ['HFBC']);
     const details = 'x'.repeat(2001);
-    expect((await submit(launch, details)).headers.get('location')).toBe(`${launch.home}review?changed`);
-    const html = await launch.page('review?changed');
+    expect((await submit(launch, details)).headers.get('location')).toBe(`${launch.home}review?check`);
+    const html = await launch.page('review?check');
     expect(html).toContain('Clinical details must be 2000 characters or fewer');
     expect(html).toContain(details);
     expect(await rowsOf(application, launch)).toEqual([]);

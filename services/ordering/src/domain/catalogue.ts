@@ -10,6 +10,16 @@ const id = Type.String({
 });
 const code = Type.String({ pattern: '^[A-Z0-9]{1,20}$', description: 'must be capital letters and digits' });
 
+/** What the laboratory asks about the patient, once for all the tests that ask it. */
+const question = closed({
+  id,
+  text,
+  hint: Type.Optional(text),
+  /** `choice` needs options; `date` is a day; `text` is a line. */
+  kind: Type.Enum(['choice', 'date', 'text']),
+  options: Type.Optional(Type.Array(text, { minItems: 2 })),
+});
+
 /** The catalogue as its data file has it: entries refer to each other by id. */
 export const catalogueSchema = closed({
   locations: Type.Array(
@@ -49,6 +59,8 @@ export const catalogueSchema = closed({
       ]),
       /** Samples are taken in this order; blood before everything else. */
       drawOrder: Type.Integer({ minimum: 1 }),
+      /** The laboratory takes no printed label on it, as for transfusion: whoever takes the sample writes it at the bedside. */
+      isLabelledByHand: Type.Optional(Type.Boolean()),
     }),
   ),
   groups: Type.Array(closed({ id, name: text }), { minItems: 1 }),
@@ -63,9 +75,17 @@ export const catalogueSchema = closed({
       /** Absent when nothing is taken from the patient, as for imaging. */
       container: Type.Optional(id),
       note: Type.Optional(text),
+      /** A panel: the tests that it contains, which need not be ordered beside it. */
+      covers: Type.Optional(Type.Array(code, { minItems: 1 })),
+      /** Asked again for the same patient sooner than this, it is ordered with a reason. */
+      minimumIntervalDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3660 })),
+      asks: Type.Optional(Type.Array(closed({ question: id, isRequired: Type.Optional(Type.Boolean()) }))),
+      /** The laboratory refuses it without clinical details. */
+      needsClinicalDetails: Type.Optional(Type.Boolean()),
     }),
     { minItems: 1 },
   ),
+  questions: Type.Optional(Type.Array(question)),
   orderSets: Type.Array(closed({ id, name: text, tests: Type.Array(code, { minItems: 1 }) })),
 });
 
@@ -76,6 +96,8 @@ export type LabLocation = Readonly<CatalogueFile['locations'][number]>;
 /** What a sample is taken into. */
 export type Container = Readonly<CatalogueFile['containers'][number]>;
 export type Group = Readonly<CatalogueFile['groups'][number]>;
+/** What is asked when a test is ordered. */
+export type Question = Readonly<Static<typeof question>>;
 
 /** A service that a laboratory provides: a blood test, an X-ray. */
 export type Orderable = {
@@ -87,6 +109,11 @@ export type Orderable = {
   readonly location: LabLocation;
   readonly container?: Container;
   readonly note?: string;
+  /** Codes of the tests that a panel contains; none for a single test. */
+  readonly covers: readonly string[];
+  readonly minimumIntervalDays?: number;
+  readonly asks: readonly { readonly question: Question; readonly isRequired: boolean }[];
+  readonly needsClinicalDetails: boolean;
 };
 
 /** Tests that are often ordered together. */
@@ -102,6 +129,7 @@ export type Catalogue = {
   readonly containers: ReadonlyMap<string, Container>;
   readonly groups: readonly Group[];
   readonly orderables: ReadonlyMap<string, Orderable>;
+  readonly questions: ReadonlyMap<string, Question>;
   readonly orderSets: ReadonlyMap<string, OrderSet>;
 };
 
@@ -125,15 +153,32 @@ export function parseCatalogue(candidate: unknown): Catalogue {
   const locations = unique(candidate.locations, 'locations', (entry) => entry.id);
   const containers = unique(candidate.containers, 'containers', (entry) => entry.id);
   const groups = unique(candidate.groups, 'groups', (entry) => entry.id);
+  const questions = unique(candidate.questions ?? [], 'questions', (entry) => entry.id);
+  faults.push(...optionFaults(candidate.questions ?? []), ...panelFaults(candidate.orderables));
   const orderables = candidate.orderables.flatMap((entry, index): Orderable[] => {
     const path = `orderables[${index}]`;
-    const { container: containerId, synonyms = [], ...rest } = entry;
+    const { container: containerId, synonyms = [], covers = [], asks = [], ...rest } = entry;
     const group = lookUp(groups, entry.group, `${path}.group`);
     const location = lookUp(locations, entry.location, `${path}.location`);
     const container =
       containerId === undefined ? undefined : lookUp(containers, containerId, `${path}.container`);
+    const asked = asks.flatMap(({ question: asksFor, isRequired = false }, at) => {
+      const found = lookUp(questions, asksFor, `${path}.asks[${at}].question`);
+      return found === undefined ? [] : [{ question: found, isRequired }];
+    });
     if (group === undefined || location === undefined) return [];
-    return [{ ...rest, synonyms, group, location, ...(container === undefined ? {} : { container }) }];
+    return [
+      {
+        ...rest,
+        synonyms,
+        group,
+        location,
+        covers,
+        asks: asked,
+        needsClinicalDetails: entry.needsClinicalDetails ?? false,
+        ...(container === undefined ? {} : { container }),
+      },
+    ];
   });
   const byCode = unique(orderables, 'orderables', (entry) => entry.code);
   const orderSets = candidate.orderSets.map((set, index): OrderSet => {
@@ -150,8 +195,29 @@ export function parseCatalogue(candidate: unknown): Catalogue {
     containers,
     groups: [...groups.values()],
     orderables: byCode,
+    questions,
     orderSets: sets,
   };
+}
+
+function optionFaults(questions: readonly Question[]): Fault[] {
+  return questions.flatMap(({ kind, options }, index) =>
+    (kind === 'choice') === (options === undefined)
+      ? [{ path: `questions[${index}].options`, message: 'belong to a choice, and to nothing else' }]
+      : [],
+  );
+}
+
+/** A panel contains single tests of the catalogue: panels of panels would leave open what was ordered. */
+function panelFaults(orderables: CatalogueFile['orderables']): Fault[] {
+  const single = new Set(orderables.flatMap(({ code, covers }) => (covers === undefined ? [code] : [])));
+  return orderables.flatMap(({ covers = [] }, index) =>
+    covers.flatMap((code, at) =>
+      single.has(code)
+        ? []
+        : [{ path: `orderables[${index}].covers[${at}]`, message: 'names no single test of this catalogue' }],
+    ),
+  );
 }
 
 type UniqueList<T> = {

@@ -1,4 +1,7 @@
 import type { Catalogue, Container, LabLocation, Orderable } from './catalogue.ts';
+import { isLive } from './lifecycle.ts';
+import { samplesOf } from './record-samples.ts';
+import type { TestRequest } from './test-request.ts';
 
 /** Something to take from the patient, once, for all the tests that it serves. */
 export type PlannedSample = {
@@ -38,8 +41,25 @@ export function drawList(
     .toSorted(byDrawOrder);
 }
 
-const byDrawOrder = (one: PlannedSample, other: PlannedSample) =>
-  one.container.drawOrder - other.container.drawOrder;
+/** The samples that a request's live tests need, taken or not, with these tests and the container, in order of draw. */
+export function samplesInDrawOrder(request: Pick<TestRequest, 'batches'>, { containers }: Catalogue) {
+  return samplesOf(request)
+    .map(({ sample, batch }) => ({
+      sample,
+      batch,
+      // Absent when the catalogue no longer has it.
+      container: containers.get(sample.container ?? ''),
+      tests: batch.tests.filter((test) => isLive(test) && test.sample === sample.id),
+    }))
+    .toSorted(byDrawOrder);
+}
+
+type Drawn = { readonly container?: Container | undefined };
+
+/** What the catalogue no longer has comes last. */
+const byDrawOrder = (one: Drawn, other: Drawn) => drawOrderOf(one) - drawOrderOf(other);
+
+const drawOrderOf = ({ container }: Drawn) => container?.drawOrder ?? Number.MAX_SAFE_INTEGER;
 
 /** What the order document calls a sample. */
 export const describeContainer = ({ name, closure }: Container) => `${name} (${closure})`;

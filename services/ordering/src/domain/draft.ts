@@ -1,92 +1,149 @@
-import type { Catalogue, Orderable, OrderSet } from './catalogue.ts';
+import type { Catalogue, Orderable } from './catalogue.ts';
+import { withoutCovered } from './panels.ts';
+import { liveCodes, type Priority, type RequestDetails, type TestRequest } from './test-request.ts';
 
 /** What is chosen in a launch before it is submitted. */
 export type Draft = {
-  /** The GUID that the order will have, so that however often it is submitted there is one. */
-  readonly orderGuid: string;
+  /** The GUID of the submission to come, so that however often it is sent there is one. A new order has it as its own. */
+  readonly submissionId: string;
   /** Rises whenever other tests are chosen: what was reviewed can be told from what is chosen now. */
   readonly version: number;
   /** Codes of the chosen tests, in the order of the catalogue. */
   readonly chosen: readonly string[];
+  /** Of a change: the request that it began with. */
+  readonly base?: DraftBase;
   readonly search: string;
   readonly clinicalDetails: string;
-  /** The order set that was added by the last step, if it was one. */
+  readonly priority: Priority;
+  /** As typed, by id of the question; of a date its year, month and day, joined by dashes. */
+  readonly answers: Readonly<Record<string, string>>;
+  /** Why a test is ordered again within its minimum interval, by code. */
+  readonly repeatReasons: Readonly<Record<string, string>>;
+  readonly collection: CollectionPlan;
+  /** What the last step did, for the next page to say. */
+  readonly notice?: Notice;
+};
+
+/** What a request had when a change of it began. */
+export type DraftBase = Pick<Draft, 'chosen' | 'clinicalDetails' | 'priority' | 'answers'> & {
+  readonly version: number;
+};
+
+export type Notice = {
+  /** The id of the order set that was added. */
   readonly addedSet?: string;
+  /** Codes of tests that were taken off, because a chosen panel contains them. */
+  readonly takenOff?: readonly string[];
+  /** What became of one of the practice's own order sets, by its name as typed. */
+  readonly practiceSet?: { readonly outcome: PracticeSetOutcome; readonly name: string };
+  readonly areFavouritesFull?: boolean;
+  /** The version of the request that a change was made for, before it was put upon a newer one. */
+  readonly rebasedFrom?: number;
 };
 
-/** What a button of the page that chooses tests asks for. */
-export type ChoiceAction =
-  | { readonly kind: 'update' | 'search' | 'clear-search' | 'review' }
-  | { readonly kind: 'add-set'; readonly set: OrderSet }
-  | { readonly kind: 'remove'; readonly code: string };
+export type PracticeSetOutcome = 'saved' | 'deleted' | 'unnamed' | 'taken' | 'full' | 'empty' | 'gone';
 
-export type Choice = {
-  readonly action: ChoiceAction;
-  /** The boxes that are ticked. */
-  readonly ticked: readonly string[];
-  /** The boxes that were ticked when the page was made; what was chosen elsewhere since is in neither list. */
-  readonly was: readonly string[];
-  /** The words in the search box; absent when the form has none. */
-  readonly search?: string;
+/** When the samples are taken: later, or now, by whom and when, as typed and of the practice's local time. */
+export type CollectionPlan = { readonly when: 'later' } | ({ readonly when: 'now' } & CollectionEntry);
+
+/** Who took a sample and when, as a form has it. */
+export type CollectionEntry = {
+  readonly by: string;
+  /** As typed: day, month and year. */
+  readonly date: { readonly day: string; readonly month: string; readonly year: string };
+  /** As typed: `14:05` */
+  readonly time: string;
 };
 
-/** The longest search that is looked at. */
-export const maxSearchLength = 100;
-/** The longest clinical details that are kept with an order. */
-export const maxClinicalDetailsLength = 2000;
+/** The draft of a new order. */
+export const emptyDraft = (submissionId: string): Draft => ({
+  submissionId,
+  version: 0,
+  chosen: [],
+  search: '',
+  clinicalDetails: '',
+  priority: 'routine',
+  answers: {},
+  repeatReasons: {},
+  collection: { when: 'later' },
+});
 
-const actionForm = /^(update|search|clear-search|review)$|^(add-set|remove):([A-Za-z0-9-]{1,40})$/;
+/** The draft of a change of a request: what the request has, to be added to or removed from. */
+export function draftOf(request: TestRequest): (submissionId: string) => Draft {
+  const { version, ...content } = baseOf(request);
+  return (submissionId) => ({ ...emptyDraft(submissionId), ...content, base: { version, ...content } });
+}
 
-/** Reads the value of a button: `search`, `add-set:pre-op`, `remove:HFBC`. Undefined when it is none of ours. */
-export function readChoiceAction(value: string, catalogue: Catalogue): ChoiceAction | undefined {
-  const [, plain, verb, target = ''] = actionForm.exec(value) ?? [];
-  switch (plain) {
-    case 'update':
-    case 'search':
-    case 'clear-search':
-    case 'review':
-      return { kind: plain };
-    default:
-  }
-  if (verb === 'remove') return { kind: 'remove', code: target };
-  const set = catalogue.orderSets.get(target);
-  return verb === 'add-set' && set !== undefined ? { kind: 'add-set', set } : undefined;
+function baseOf(request: TestRequest): DraftBase {
+  return {
+    version: request.version,
+    chosen: liveCodes(request),
+    clinicalDetails: request.clinicalDetails,
+    priority: request.priority,
+    answers: typedAnswers(request),
+  };
+}
+
+const typedAnswers = ({ answers }: Pick<RequestDetails, 'answers'>) =>
+  Object.fromEntries(answers.map(({ question, answer }) => [question, answer]));
+
+/** What a change adds to its request and takes from it; of a new order everything is added. */
+export function differenceOf({ chosen, base }: Pick<Draft, 'chosen' | 'base'>, catalogue: Catalogue) {
+  const before = base?.chosen ?? [];
+  const after = withoutCovered(chosen, catalogue);
+  return {
+    added: after.filter((code) => !before.includes(code)),
+    removed: before.filter((code) => !after.includes(code)),
+  };
 }
 
 /**
- * What is chosen after a form was posted. The form tells what its user changed, not what is chosen in all: a box
- * that a search left out, or a test that was chosen in another window since, stays as it is.
+ * Puts a change upon a request that somebody else changed meanwhile: the same tests are added and taken away, and of the rest
+ * what this draft changed stays changed.
  */
-export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue): Draft {
-  const { action, ticked, was, search = draft.search } = choice;
-  const chosen = new Set(draft.chosen);
-  for (const code of was) if (!ticked.includes(code)) chosen.delete(code);
-  for (const code of ticked) if (!was.includes(code)) chosen.add(code);
-  if (action.kind === 'remove') chosen.delete(action.code);
-  if (action.kind === 'add-set') for (const { code } of action.set.tests) chosen.add(code);
-
-  const codes = [...catalogue.orderables.keys()].filter((code) => chosen.has(code));
-  const { addedSet: _, ...rest } = draft;
+export function rebase(draft: Draft, request: TestRequest, catalogue: Catalogue): Draft {
+  const { added, removed } = differenceOf(draft, catalogue);
+  const base = baseOf(request);
+  const before = draft.base ?? base;
+  const chosen = [...new Set([...base.chosen, ...added])].filter((code) => !removed.includes(code));
   return {
-    ...rest,
-    chosen: codes,
-    version: isSameList(codes, draft.chosen) ? draft.version : draft.version + 1,
-    search: action.kind === 'clear-search' ? '' : withoutControls(search).trim().slice(0, maxSearchLength),
-    ...(action.kind === 'add-set' ? { addedSet: action.set.id } : {}),
+    ...draft,
+    version: draft.version + 1,
+    base,
+    chosen: inCatalogueOrder(withoutCovered(chosen, catalogue), catalogue),
+    clinicalDetails:
+      draft.clinicalDetails === before.clinicalDetails ? base.clinicalDetails : draft.clinicalDetails,
+    priority: draft.priority === before.priority ? base.priority : draft.priority,
+    answers: { ...base.answers, ...changedEntries(draft.answers, before.answers) },
+    notice: { rebasedFrom: before.version },
   };
 }
+
+function changedEntries(now: Draft['answers'], before: Draft['answers']): Draft['answers'] {
+  return Object.fromEntries(Object.entries(now).filter(([key, value]) => before[key] !== value));
+}
+
+/** Codes in the order of the catalogue; what a request has of an older catalogue comes last. */
+export function inCatalogueOrder(codes: readonly string[], { orderables }: Catalogue): string[] {
+  const wanted = new Set(codes);
+  return [
+    ...[...orderables.keys()].filter((code) => wanted.has(code)),
+    ...codes.filter((code) => !orderables.has(code)),
+  ];
+}
+
+/** The longest clinical details that are kept with an order. */
+export const maxClinicalDetailsLength = 2000;
 
 /** Text as a person typed it: line ends as LF, no characters that neither a database nor a page can carry. */
 export function cleanText(text: string): string {
   return withoutControls(text.replace(/\r\n?/g, '\n')).trim();
 }
 
-/** The chosen tests; one that the catalogue no longer has is not among them. */
+/** Text without the characters that neither a database nor a page can carry. */
+export const withoutControls = (text: string) => text.replace(/[^\P{Cc}\n\t]|[\uFFFE\uFFFF]/gu, '');
+
+/** The chosen tests; one that the catalogue no longer has is not among them, nor one that a chosen panel contains. */
 export function chosenTests({ chosen }: Pick<Draft, 'chosen'>, catalogue: Catalogue): Orderable[] {
-  return chosen.flatMap((code) => catalogue.orderables.get(code) ?? []);
+  return withoutCovered(chosen, catalogue).flatMap((code) => catalogue.orderables.get(code) ?? []);
 }
-
-const withoutControls = (text: string) => text.replace(/[^\P{Cc}\n\t]|[\uFFFE\uFFFF]/gu, '');
-
-const isSameList = (one: readonly string[], other: readonly string[]) =>
-  one.length === other.length && one.every((code, index) => code === other[index]);

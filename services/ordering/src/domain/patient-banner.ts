@@ -54,7 +54,9 @@ export function fullName({ family, given, title }: PersonName): string {
 }
 
 /** National identifiers come before local ones, the NHS number first and in groups of 3, 3 and 4 digits. */
-function presentIdentifiers({ identifiers }: LaunchPatient): PatientBanner['identifiers'] {
+export function presentIdentifiers({
+  identifiers,
+}: Pick<LaunchPatient, 'identifiers'>): PatientBanner['identifiers'] {
   const ranks = Object.keys(identifierLabels);
   return identifiers
     .toSorted((one, other) => ranks.indexOf(one.system) - ranks.indexOf(other.system))

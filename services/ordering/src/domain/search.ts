@@ -19,7 +19,7 @@ type Query = { readonly words: readonly string[]; readonly phrase: string };
  * The kinder ways come last so that a good query is not drowned in near misses.
  */
 export function createTestSearch({ orderables }: Catalogue): TestSearch {
-  const entries = [...orderables.values()].map(toEntry);
+  const entries = [...orderables.values()].map((test) => toEntry(test, orderables));
   const everything = new Set(orderables.keys());
   return (text) => {
     const words = wordsOf(text).map(folded);
@@ -33,12 +33,21 @@ export function createTestSearch({ orderables }: Catalogue): TestSearch {
   };
 }
 
-function toEntry({ code, name, abbreviation, synonyms, group }: Orderable): Entry {
-  const names = [name, ...(abbreviation === undefined ? [] : [abbreviation]), ...synonyms, code];
+/** A panel is also found by the names of the tests that it contains. */
+function toEntry(test: Orderable, orderables: Catalogue['orderables']): Entry {
+  const { code, group, covers } = test;
+  const parts = covers.flatMap((part) => orderables.get(part) ?? []);
+  const names = [code, ...[test, ...parts].flatMap(namesOf)];
   const phrases = bothSpellings(names.map((each) => wordsOf(each).join('')));
   const words = bothSpellings([...names, group.name].flatMap(wordsOf));
   return { code, words: [...new Set([...words, ...phrases])], phrases };
 }
+
+const namesOf = ({ name, abbreviation, synonyms }: Orderable) => [
+  name,
+  ...(abbreviation === undefined ? [] : [abbreviation]),
+  ...synonyms,
+];
 
 /** `haemoglobin` is found by `hem`, by `haem` (which a query folds to `hem`) and by `ha`, on the way to it. */
 const bothSpellings = (words: readonly string[]) => [...new Set([...words, ...words.map(folded)])];

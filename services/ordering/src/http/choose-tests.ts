@@ -1,116 +1,152 @@
-import { readForm } from '@clinical-launch/service';
-import type { Catalogue } from '../domain/catalogue.ts';
-import { drawList, planBatches } from '../domain/collection.ts';
-import { applyChoice, type Choice, chosenTests, type Draft, readChoiceAction } from '../domain/draft.ts';
+import { guidForm } from '@clinical-launch/service';
+import { applyChoice, type Choice, maxSearchLength, readChoiceAction } from '../domain/choice.ts';
+import type { Draft, Notice } from '../domain/draft.ts';
+import { coveredBy } from '../domain/panels.ts';
 import type { TestSearch } from '../domain/search.ts';
 import { faultyForm } from '../errors.ts';
 import type { Drafts } from '../store/drafts.ts';
+import { maxSetNameLength, type PracticeChoices } from '../store/practice-choices.ts';
+import type { ChoosingVisit } from './choosing.ts';
+import type { RepeatNeeds } from './find-repeats.ts';
+import { changePracticeChoices, offerOf, type PracticeOffer } from './practice-offer.ts';
+import { presentChosen, presentSections } from './present-chosen.ts';
 import type { Show } from './show.ts';
-import type { Visit, VisitHandler } from './visit.ts';
+import { readLaunchForm } from './visit.ts';
 
-type ChooseNeeds = {
-  readonly catalogue: Catalogue;
+/** Answers a visit to the pages that choose tests. */
+export type ChoosingHandler = (visit: ChoosingVisit) => Promise<void>;
+
+type ChooseNeeds = RepeatNeeds & {
   readonly search: TestSearch;
   readonly drafts: Drafts;
+  readonly practiceChoices: PracticeChoices;
   readonly show: Show;
 };
 
-/** `GET /oltr/{launchId}/`: the catalogue with what is chosen; `?nothing-chosen` says that a review needs a test. */
-export function showChoice({ drafts, show, ...needs }: ChooseNeeds): VisitHandler {
+/** `GET …/`: the catalogue with what is chosen; `?nothing-chosen` says that a review needs a test. */
+export function showChoice({ drafts, show, ...needs }: ChooseNeeds): ChoosingHandler {
   return async (visit) => {
-    const draft = await drafts.find(visit.launchId);
+    const draft = await drafts.find(visit.place, visit.begin);
+    const offer = await offerOf(visit, needs);
     const isNothingChosen =
       draft.chosen.length === 0 && visit.request.originalUrl.endsWith('?nothing-chosen');
     show(visit, 'choose.njk', {
-      ...presentCatalogue(draft, needs),
-      ...presentChosen(draft, needs.catalogue),
+      ...(visit.changed === undefined ? {} : { about: visit.changed }),
+      ...presentCatalogue(draft, offer, needs.search),
+      ...(await presentChosen(visit, draft, needs)),
       isNothingChosen,
-      addedSet: draft.addedSet === undefined ? undefined : needs.catalogue.orderSets.get(draft.addedSet),
+      practiceSet: draft.notice?.practiceSet,
+      maxSetNameLength,
     });
   };
 }
 
-/** `POST /oltr/{launchId}/`: every button of that page. Answers with a redirect, so a reload posts nothing again. */
-export function postChoice(needs: ChooseNeeds): VisitHandler {
+/** `POST …/`: every button of that page. Answers with a redirect, so a reload posts nothing again. */
+export function postChoice(needs: ChooseNeeds): ChoosingHandler {
   return async (visit) => {
-    const choice = await readChoice(visit, needs.catalogue);
-    await needs.drafts.change(visit.launchId, (draft) => applyChoice(draft, choice, needs.catalogue));
-    visit.response.redirect(303, nextPage(visit.home, choice));
+    const { choice } = await choose(visit, needs);
+    visit.response.redirect(303, nextPage(visit.base, choice));
   };
 }
 
-function nextPage(home: string, { action }: Choice): string {
+function nextPage(base: string, { action }: Choice): string {
   switch (action.kind) {
     case 'review':
-      return `${home}review`;
+      return `${base}review`;
     case 'remove':
-      return `${home}#chosen`;
+      return `${base}#chosen`;
     case 'search':
     case 'clear-search':
-      return `${home}#search`;
+      return `${base}#search`;
+    case 'favourite':
+    case 'unfavourite':
+      return `${base}#group-favourites`;
     case 'update':
     case 'add-set':
-      return home;
+    case 'save-set':
+    case 'delete-set':
+      return base;
   }
 }
 
-/** `POST /oltr/{launchId}/chosen`: the same form, answered with the panel of the chosen tests alone. */
-export function postChosenPanel({ drafts, catalogue, show }: ChooseNeeds): VisitHandler {
+/** `POST …/chosen`: the same form, answered with the panel of the chosen tests alone. */
+export function postChosenPanel(needs: ChooseNeeds): ChoosingHandler {
   return async (visit) => {
-    const choice = await readChoice(visit, catalogue);
-    const draft = await drafts.change(visit.launchId, (before) => applyChoice(before, choice, catalogue));
-    show(visit, 'chosen.njk', presentChosen(draft, catalogue));
+    const { draft } = await choose(visit, needs);
+    needs.show(visit, 'chosen.njk', await presentChosen(visit, draft, needs));
   };
 }
 
-/** `POST /oltr/{launchId}/matches`: the codes of the tests that a search finds. A post keeps it out of addresses. */
-export function postMatches({ search }: ChooseNeeds): VisitHandler {
-  return async ({ request, response }) => {
-    const form = await readForm(request, response);
-    response.json({ codes: [...search(form.get('q') ?? '')] });
+/** `POST …/matches`: the codes of the tests that a search finds. A post keeps it out of addresses. */
+export function postMatches({ search }: ChooseNeeds): ChoosingHandler {
+  return async (visit) => {
+    const form = await readLaunchForm(visit);
+    visit.response.json({ codes: [...search((form.get('q') ?? '').slice(0, maxSearchLength))] });
   };
 }
+
+async function choose(visit: ChoosingVisit, needs: ChooseNeeds): Promise<{ choice: Choice; draft: Draft }> {
+  const { drafts, catalogue } = needs;
+  const { place, begin } = visit;
+  const form = await readLaunchForm(visit);
+  const { choice, notice } = await readChoice(visit, form, needs);
+  const draft = await drafts.change(place, (before) => applyChoice(before, choice, catalogue), begin);
+  const asked = { action: choice.action, setName: form.get('set-name') ?? '', draft };
+  const said = notice ?? (await changePracticeChoices(visit, asked, needs));
+  if (said === undefined) return { choice, draft };
+  const withNotice = (before: Draft) => ({ ...before, notice: { ...before.notice, ...said } });
+  return { choice, draft: await drafts.change(place, withNotice, begin) };
+}
+
+const addSet = 'add-set:';
 
 /** @throws ServiceError 400 for a button that no page of ours has. */
-async function readChoice({ request, response }: Visit, catalogue: Catalogue): Promise<Choice> {
-  const form = await readForm(request, response);
+async function readChoice(
+  visit: ChoosingVisit,
+  form: URLSearchParams,
+  needs: ChooseNeeds,
+): Promise<{ choice: Choice; notice?: Notice }> {
   // Without a button (the Enter key of an old browser) the form says what is ticked and no more.
-  const action = readChoiceAction(form.get('action') ?? 'update', catalogue);
-  if (action === undefined) throw faultyForm();
+  const value = form.get('action') ?? 'update';
+  const { catalogue } = needs;
+  const offer = value.startsWith(addSet)
+    ? await offerOf(visit, needs)
+    : { catalogue, orderSets: catalogue.orderSets };
+  const action = readChoiceAction(value, offer);
   const search = form.get('q');
-  return {
-    action,
+  const rest = {
     ticked: form.getAll('test'),
     was: form.getAll('was'),
     ...(search === null ? {} : { search }),
   };
+  if (action !== undefined) return { choice: { action, ...rest } };
+  // A set of the practice that somebody deleted since the page was made.
+  if (!value.startsWith(addSet) || !guidForm.test(value.slice(addSet.length))) throw faultyForm();
+  const notice = { practiceSet: { outcome: 'gone', name: '' } } as const;
+  return { choice: { action: { kind: 'update' }, ...rest }, notice };
 }
 
-function presentCatalogue(
-  draft: Draft,
-  { catalogue, search }: Pick<ChooseNeeds, 'catalogue' | 'search'>,
-): object {
+function presentCatalogue(draft: Draft, offer: PracticeOffer, search: TestSearch): object {
+  const { catalogue, favourites, orderSets, practiceSets } = offer;
   const matches = search(draft.search);
+  const panels = new Map(
+    coveredBy(draft.chosen, catalogue).map(({ test, panel }) => [test.code, panel.name]),
+  );
   const tests = [...catalogue.orderables.values()].map((test) => ({
     ...test,
-    isChosen: draft.chosen.includes(test.code),
+    isChosen: draft.chosen.includes(test.code) && !panels.has(test.code),
     isMatch: matches.has(test.code),
+    isFavourite: favourites.has(test.code),
+    includedIn: panels.get(test.code),
   }));
+  const addedSet = draft.notice?.addedSet;
   return {
     query: draft.search,
     matchCount: matches.size,
     testCount: tests.length,
     orderSets: [...catalogue.orderSets.values()],
-    groups: catalogue.groups.map((group) => {
-      const own = tests.filter((test) => test.group === group);
-      return { ...group, tests: own, isMatch: own.some(({ isMatch }) => isMatch) };
-    }),
+    practiceSets,
+    addedSet: addedSet === undefined ? undefined : orderSets.get(addedSet),
+    groups: presentSections(catalogue, tests),
   };
-}
-
-/** What the panel, the review and the result page show of the chosen tests. */
-export function presentChosen(draft: Draft, catalogue: Catalogue) {
-  const chosen = chosenTests(draft, catalogue);
-  const batches = planBatches(chosen, catalogue);
-  return { chosen, batches, draws: drawList(batches) };
 }

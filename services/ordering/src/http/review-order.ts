@@ -1,96 +1,96 @@
-import { randomUUID } from 'node:crypto';
-import { createEvent, type Sealer } from '@clinical-launch/contracts';
-import { type Clock, callOf, readForm } from '@clinical-launch/service';
-import type { Catalogue } from '../domain/catalogue.ts';
-import { planBatches } from '../domain/collection.ts';
-import { chosenTests, cleanText, type Draft, maxClinicalDetailsLength } from '../domain/draft.ts';
-import { createTestRequest, type TestRequest, toOrder } from '../domain/test-request.ts';
+import { guidForm } from '@clinical-launch/service';
+import { applyChoice } from '../domain/choice.ts';
+import { chosenTests, type Draft } from '../domain/draft.ts';
+import { fullName } from '../domain/patient-banner.ts';
+import type { ReviewFault } from '../domain/review.ts';
+import type { WriteTime } from '../domain/written-time.ts';
 import { faultyForm } from '../errors.ts';
-import type { Drafts } from '../store/drafts.ts';
-import type { MakeSubmission, TestRequests } from '../store/test-requests.ts';
-import { presentChosen } from './choose-tests.ts';
+import type { ChoosingHandler } from './choose-tests.ts';
+import type { ChoosingVisit } from './choosing.ts';
+import { presentReview } from './present-review.ts';
+import { readReviewAction, withTyped } from './review-form.ts';
 import type { Show } from './show.ts';
-import type { Visit, VisitHandler } from './visit.ts';
+import { type Reviewed, reviewOf, type SubmitNeeds, submitChange, submitOrder } from './submit-review.ts';
+import { readLaunchForm } from './visit.ts';
 
-type ReviewNeeds = {
-  readonly catalogue: Catalogue;
-  readonly drafts: Drafts;
-  readonly testRequests: TestRequests;
-  readonly sealer: Sealer;
-  readonly clock: Clock;
-  readonly show: Show;
-  /** Says that an event waits in the outbox. */
-  readonly nudge: () => void;
-};
+type ReviewNeeds = SubmitNeeds & { readonly show: Show; readonly write: WriteTime };
 
-/** `GET /oltr/{launchId}/review`: what is about to be ordered; `?changed` says that it was changed elsewhere. */
-export function showReview({ drafts, catalogue, show }: ReviewNeeds): VisitHandler {
+/**
+ * `GET …/review`: what is about to be ordered or changed, and what is asked beside it. Why it was not submitted: `?check`, what
+ * was typed will not do; `?changed`, other tests were chosen elsewhere; `?conflict`, somebody else changed the request.
+ */
+export function showReview(needs: ReviewNeeds): ChoosingHandler {
   return async (visit) => {
-    const draft = await drafts.find(visit.launchId);
-    if (chosenTests(draft, catalogue).length === 0) {
-      return visit.response.redirect(303, `${visit.home}?nothing-chosen`);
+    const { catalogue, drafts, show } = needs;
+    // Kept from here on, so that the form of this page names a submission that is known.
+    const draft = await drafts.change(visit.place, (kept) => kept, visit.begin);
+    if (visit.changed === undefined && chosenTests(draft, catalogue).length === 0) {
+      return visit.response.redirect(303, `${visit.base}?nothing-chosen`);
     }
+    const flag = new URL(visit.request.originalUrl, 'http://localhost').search;
+    const review = flag === '?check' ? await reviewOf(visit, draft, needs) : undefined;
+    const faults: readonly ReviewFault[] = review !== undefined && 'faults' in review ? review.faults : [];
     show(visit, 'review.njk', {
-      ...presentChosen(draft, catalogue),
-      draft,
-      maxClinicalDetailsLength,
-      isTooLong: draft.clinicalDetails.length > maxClinicalDetailsLength,
-      isChanged: visit.request.originalUrl.endsWith('?changed'),
+      ...(visit.changed === undefined ? {} : { about: visit.changed }),
+      ...(await presentReview(visit, { draft, faults, needs })),
+      isChanged: flag === '?changed',
+      isConflict: flag === '?conflict',
     });
   };
 }
 
-/** `POST /oltr/{launchId}/review`: back to the catalogue, or the submission of exactly what the page showed. */
-export function postReview(needs: ReviewNeeds): VisitHandler {
+/** `POST …/review`: the submission of exactly what the page showed; or less of it, or back to the catalogue. What was typed is kept. */
+export function postReview(needs: ReviewNeeds): ChoosingHandler {
   return async (visit) => {
-    const { request, response, home, launchId } = visit;
-    const form = await readForm(request, response);
-    const clinicalDetails = cleanText(form.get('details') ?? '');
-    const action = form.get('action');
-    if (action !== 'back' && action !== 'submit') throw faultyForm();
-    await needs.drafts.change(launchId, (draft) => ({ ...draft, clinicalDetails }));
-    if (action === 'back') return response.redirect(303, home);
-
-    const submitted = await needs.testRequests.submit(
-      launchId,
-      submission(visit, needs, form.get('version')),
+    const { response, base, place, begin } = visit;
+    const { catalogue, drafts } = needs;
+    const form = await readLaunchForm(visit);
+    const action = readReviewAction(form.get('action'));
+    const typed = (draft: Draft) => withTyped(draft, form, typingOf(visit, needs));
+    const remove = action.kind === 'remove' ? { action, ticked: [], was: [] } : undefined;
+    const draft = await drafts.change(
+      place,
+      (kept) => (remove === undefined ? typed(kept) : applyChoice(typed(kept), remove, catalogue)),
+      begin,
     );
-    needs.nudge();
-    response.redirect(303, submitted === undefined ? `${home}review?changed` : resultPage(home, submitted));
+    switch (action.kind) {
+      case 'back':
+        return response.redirect(303, base);
+      case 'remove':
+        return response.redirect(303, `${base}review`);
+      case 'check':
+        return response.redirect(303, `${base}review?check`);
+      case 'submit': {
+        const submissionId = readSubmissionId(form) ?? draft.submissionId;
+        const next = await submit(visit, needs, {
+          version: form.get('version'),
+          submissionId,
+          withTyped: typed,
+        });
+        needs.nudge();
+        response.redirect(303, next);
+      }
+    }
   };
 }
 
-/** Where a submitted request is shown. */
-export const resultPage = (home: string, { guid }: Pick<TestRequest, 'guid'>) => `${home}orders/${guid}`;
+const typingOf = ({ context }: ChoosingVisit, { catalogue, clock, timeZone }: ReviewNeeds) => ({
+  catalogue,
+  author: fullName(context.request.author.name),
+  now: clock.now(),
+  timeZone,
+});
 
-function submission(
-  { context, response }: Visit,
-  { catalogue, sealer, clock }: ReviewNeeds,
-  reviewedVersion: string | null,
-): MakeSubmission {
-  return async (draft: Draft, takeBatchNumbers) => {
-    const plan = planBatches(chosenTests(draft, catalogue), catalogue);
-    const isAsReviewed = reviewedVersion === String(draft.version);
-    const isTooLong = draft.clinicalDetails.length > maxClinicalDetailsLength;
-    if (!isAsReviewed || isTooLong || plan.length === 0) return undefined;
-    const request = createTestRequest({
-      guid: draft.orderGuid,
-      context,
-      plan,
-      clinicalDetails: draft.clinicalDetails,
-      now: new Date(clock.now()).toISOString(),
-      batchNumbers: await takeBatchNumbers(plan.length),
-      newGuid: randomUUID,
-    });
-    const event = createEvent('order.submitted.v1', callOf(response).origin('/ordering'), {
-      orderGuid: request.guid,
-      launchId: request.launchId,
-      issuer: request.client.issuer,
-      clientId: request.client.clientId,
-      batches: request.batches.length,
-      tests: request.batches.reduce((count, { tests }) => count + tests.length, 0),
-      sealed: sealer.seal('order.submitted.v1', { order: toOrder(request) }),
-    });
-    return { request, events: [event] };
-  };
+/** @throws ServiceError 400 for one that no page of ours has. */
+function readSubmissionId(form: URLSearchParams): string | undefined {
+  const id = form.get('submission');
+  if (id !== null && !guidForm.test(id)) throw faultyForm();
+  return id ?? undefined;
+}
+
+function submit(visit: ChoosingVisit, needs: ReviewNeeds, reviewed: Reviewed): Promise<string> {
+  const { changed } = visit;
+  return changed === undefined
+    ? submitOrder(visit, needs, reviewed)
+    : submitChange({ ...visit, changed }, needs, reviewed);
 }

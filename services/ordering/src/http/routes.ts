@@ -5,22 +5,52 @@ import type { Tickets } from '@clinical-launch/tickets';
 import type { Router } from 'express';
 import type { OrderingConfig } from '../config.ts';
 import { createTestSearch } from '../domain/search.ts';
-import { pageNotFound } from '../errors.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+import { createTimeWriter } from '../domain/written-time.ts';
+import { pageNotFound, requestComplete, requestNotFound } from '../errors.ts';
 import type { Drafts } from '../store/drafts.ts';
+import { sightOf } from '../store/keys.ts';
+import type { ListSearches } from '../store/list-searches.ts';
+import type { PracticeChoices } from '../store/practice-choices.ts';
+import type { Prints } from '../store/prints.ts';
+import type { RecordEvents } from '../store/record-events.ts';
+import type { RequestLists } from '../store/request-lists.ts';
+import type { SubmissionWork } from '../store/submission-work.ts';
 import type { TestRequests } from '../store/test-requests.ts';
-import { postChoice, postChosenPanel, postMatches, showChoice } from './choose-tests.ts';
-import { postReview, resultPage, showReview } from './review-order.ts';
+import {
+  type ChoosingHandler,
+  postChoice,
+  postChosenPanel,
+  postMatches,
+  showChoice,
+} from './choose-tests.ts';
+import { toChange, toNewOrder } from './choosing.ts';
+import { listRequests, searchRequests } from './list-requests.ts';
+import { openLaunch } from './open-launch.ts';
+import { printForm, printLabels } from './print-request.ts';
+import { type ReadingHandler, recordView } from './reading.ts';
+import { postSamples, type SamplesHandler, showSamples } from './record-samples.ts';
+import { postReview, showReview } from './review-order.ts';
 import { createShow } from './show.ts';
 import { showOrder } from './show-order.ts';
-import { createDoor, type VisitHandler } from './visit.ts';
+import { showRequest } from './show-request.ts';
+import { signOut } from './sign-out.ts';
+import { resultPage } from './submission.ts';
+import { createDoor, type Visit, type VisitHandler } from './visit.ts';
 
 type RoutesNeeds = {
-  readonly tickets: Pick<Tickets, 'find'>;
+  readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly pages: Pages;
   readonly drafts: Drafts;
   readonly testRequests: TestRequests;
+  readonly requestLists: RequestLists;
+  readonly listSearches: ListSearches;
+  readonly prints: Prints;
+  readonly record: RecordEvents;
+  readonly practiceChoices: PracticeChoices;
+  readonly findEarlier: SubmissionWork['findEarlier'];
   readonly nudge: () => void;
 };
 
@@ -29,18 +59,40 @@ export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig,
   const { tickets, clock, pages, testRequests } = parts;
   const { origin, protocol } = new URL(publicUrl);
   const show = createShow({ pages, clock, timeZone });
-  const needs = { ...parts, catalogue, search: createTestSearch(catalogue), show };
+  const search = createTestSearch(catalogue);
+  const write = createTimeWriter(timeZone);
+  const needs = { ...parts, catalogue, search, show, write, timeZone, isSecure: protocol === 'https:' };
   const inLaunch = createDoor({ tickets, pages, publicOrigin: origin });
 
-  /** The steps before a submission: for OrderTest alone, and over once its order was submitted. */
-  const choosing = (handle: VisitHandler) =>
-    inLaunch(async (visit) => {
-      const { action } = visit.context.request;
-      if (action !== 'OrderTest') return show(visit, 'not-offered.njk', { action });
+  /** The pages of a new order: over once it was submitted, since a launch makes one order. */
+  const ordering =
+    (handle: ChoosingHandler): VisitHandler =>
+    async (visit) => {
       const submitted = await testRequests.findByLaunch(visit.launchId);
       if (submitted !== undefined) return visit.response.redirect(303, resultPage(visit.home, submitted));
-      await handle(visit);
-    });
+      await handle(toNewOrder(visit));
+    };
+  /** The same pages for the change of a request. */
+  const changing = (handle: ChoosingHandler) =>
+    inLaunch(async (visit) => {
+      const request = await getRequest(visit, testRequests);
+      if (request.status === 'Complete') {
+        // The form that completed it may come twice.
+        const submissions = await testRequests.submissionsOf(visit.launchId);
+        const isOwn = submissions.some(({ requestGuid }) => requestGuid === request.guid);
+        if (!isOwn) throw requestComplete();
+        return visit.response.redirect(303, resultPage(visit.home, request));
+      }
+      if (visit.request.method !== 'POST') await recordView(visit, request, needs);
+      await handle(toChange(visit, request));
+    }, 'change-tests');
+
+  /** The pages that show one request and change nothing of it. */
+  const reading = (handle: ReadingHandler) =>
+    inLaunch(async (visit) => handle(visit, await getRequest(visit, testRequests)), 'read');
+
+  const recording = (handle: SamplesHandler) =>
+    inLaunch(async (visit) => handle(visit, await getRequest(visit, testRequests)), 'record-samples');
 
   const router = createRouter();
   router.get('/', (_request, response) => {
@@ -51,15 +103,51 @@ export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig,
     if (!guidForm.test(launchId)) return next();
     response.redirect(308, `/oltr/${launchId}/`);
   });
-  router.get('/:launchId/', choosing(showChoice(needs)));
-  router.post('/:launchId/', choosing(postChoice(needs)));
-  router.post('/:launchId/chosen', choosing(postChosenPanel(needs)));
-  router.post('/:launchId/matches', choosing(postMatches(needs)));
-  router.get('/:launchId/review', choosing(showReview(needs)));
-  router.post('/:launchId/review', choosing(postReview(needs)));
-  router.get('/:launchId/orders/:guid', inLaunch(showOrder({ ...needs, isSecure: protocol === 'https:' })));
+  const choose = ordering(showChoice(needs));
+  const open = openLaunch(needs);
+  router.get(
+    '/:launchId/',
+    inLaunch((visit) => (visit.rule.opens === 'new-order' ? choose(visit) : open(visit))),
+  );
+  const choosing: readonly (readonly [method: 'get' | 'post', page: string, handle: ChoosingHandler])[] = [
+    ['get', '', showChoice(needs)],
+    ['post', '', postChoice(needs)],
+    ['post', 'chosen', postChosenPanel(needs)],
+    ['post', 'matches', postMatches(needs)],
+    ['get', 'review', showReview(needs)],
+    ['post', 'review', postReview(needs)],
+  ];
+  for (const [method, page, handle] of choosing) {
+    router[method](`/:launchId/requests/:guid/tests/${page}`, changing(handle));
+    if (`${method}${page}` !== 'get') {
+      router[method](`/:launchId/${page}`, inLaunch(ordering(handle), 'order'));
+    }
+  }
+  router.get('/:launchId/requests', inLaunch(listRequests(needs)));
+  router.post('/:launchId/requests', inLaunch(searchRequests(needs)));
+  router.get('/:launchId/requests/:guid', reading(showRequest(needs)));
+  router.get('/:launchId/requests/:guid/form', reading(printForm(needs)));
+  router.get('/:launchId/requests/:guid/labels', reading(printLabels(needs)));
+  router.get('/:launchId/requests/:guid/samples', recording(showSamples(needs)));
+  router.post('/:launchId/requests/:guid/samples', recording(postSamples(needs)));
+  router.get('/:launchId/orders/:guid', inLaunch(showOrder(needs)));
+  router.post('/:launchId/sign-out', inLaunch(signOut(needs)));
   router.use(() => {
     throw pageNotFound();
   });
   return router;
+}
+
+/**
+ * The request that the path names.
+ * @throws ServiceError 404 when there is none, or none that this launch sees.
+ */
+export async function getRequest(
+  { request, context }: Visit,
+  testRequests: Pick<TestRequests, 'find'>,
+): Promise<TestRequest> {
+  const { guid = '' } = request.params;
+  const found = guidForm.test(guid) ? await testRequests.find(guid, sightOf(context)) : undefined;
+  if (found === undefined) throw requestNotFound();
+  return found;
 }

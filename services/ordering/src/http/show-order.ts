@@ -1,10 +1,17 @@
+import type { Action } from '@clinical-launch/contracts';
 import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service';
 import type { Catalogue } from '../domain/catalogue.ts';
-import type { RequestedBatch } from '../domain/test-request.ts';
+import { samplesInDrawOrder } from '../domain/collection.ts';
+import { isLive } from '../domain/lifecycle.ts';
+import { fullName } from '../domain/patient-banner.ts';
+import { samplesOf } from '../domain/record-samples.ts';
 import { pageNotFound } from '../errors.ts';
-import type { TestRequests } from '../store/test-requests.ts';
+import { sightOf } from '../store/keys.ts';
+import type { Submission, TestRequests } from '../store/test-requests.ts';
+import { requestPage } from './open-launch.ts';
 import type { Show } from './show.ts';
-import type { VisitHandler } from './visit.ts';
+import { resultPage } from './submission.ts';
+import type { Visit, VisitHandler } from './visit.ts';
 
 type ShowOrderNeeds = {
   readonly catalogue: Catalogue;
@@ -14,44 +21,65 @@ type ShowOrderNeeds = {
   readonly isSecure: boolean;
 };
 
+/** What was done, by the action that did it. */
+const titles: Readonly<Partial<Record<Action, string>>> = {
+  OrderTest: 'Order submitted',
+  UpdateTest: 'Request updated',
+};
+
 /**
- * `GET /oltr/{launchId}/orders/{guid}`: the result of the submission, with the hidden IFRAME `Notepad` for the PMS
- * (OLTR: Returned data). The order's own paths get the session too, and no other order's.
+ * `GET /oltr/{launchId}/orders/{guid}`: the result of a submission, with the hidden IFRAME `Notepad` for the PMS
+ * (OLTR: Returned data). Only of what this launch submitted. The order's own paths get the session too, and no other order's.
  */
 export function showOrder({ catalogue, testRequests, show, isSecure }: ShowOrderNeeds): VisitHandler {
   return async (visit) => {
-    const { request, response, launchId, context, ticket } = visit;
-    const order = await testRequests.findByLaunch(launchId);
-    if (order === undefined || order.guid !== request.params.guid) throw pageNotFound();
+    const { request, response, launchId, context, rule, ticket, home } = visit;
+    const guid = request.params.guid ?? '';
+    const submissions = await testRequests.submissionsOf(launchId);
+    const submission = submissions.find(({ requestGuid }) => requestGuid === guid);
+    const order = submission && (await testRequests.find(guid, sightOf(context)));
+    if (submission === undefined || order === undefined) throw pageNotFound();
     const { frameAncestors, resultOrigin } = context.client;
     const isFramed = frameAncestors.length > 0;
     // A cookie's path ends at a slash, so the document beside the order's folder needs its own.
     for (const path of [`/orders/${order.guid}`, `/orders/${order.guid}.xml`]) {
       response.cookie(launchSessionCookie, ticket, launchSessionCookieOptions({ path, isSecure, isFramed }));
     }
-    show(visit, 'submitted.njk', { order, draws: samplesToTake(order.batches, catalogue), resultOrigin });
+    const others = submissions.filter(({ requestGuid }) => requestGuid !== guid);
+    show(visit, 'submitted.njk', {
+      about: order,
+      title: titles[context.request.action] ?? 'Samples recorded',
+      order,
+      version: submission.requestVersion,
+      isRemoved: !order.batches.some(({ tests }) => tests.some(isLive)),
+      isSampleNeeded: samplesOf(order).length > 0,
+      draws: samplesInDrawOrder(order, catalogue).filter(({ sample }) => sample.completedAt === undefined),
+      others: await presentOthers(visit, others, testRequests),
+      isList: rule.opens === 'list',
+      mayRecordSamples: rule.may.includes('record-samples'),
+      rest: requestPage(home, rule, order),
+      resultOrigin,
+    });
   };
 }
 
-/** The samples of all batches in order of draw; a container that the catalogue no longer has comes last. */
-function samplesToTake(batches: readonly RequestedBatch[], { containers }: Catalogue) {
-  return batches
-    .flatMap((batch) =>
-      batch.samples
-        .filter(({ container }) => container !== undefined)
-        .map((sample) => ({
-          description: sample.description,
-          container: containers.get(sample.container ?? ''),
-          location: batch.provider,
-          reference: batch.orderReference,
-          tests: batch.tests
-            .filter((test) => test.sample === sample.id)
-            .map(({ description }) => description),
-        })),
-    )
-    .toSorted(
-      (one, other) =>
-        (one.container?.drawOrder ?? Number.MAX_SAFE_INTEGER) -
-        (other.container?.drawOrder ?? Number.MAX_SAFE_INTEGER),
-    );
+/** The other requests that the launch submitted, each with its own result page. */
+async function presentOthers(
+  { home, rule, context }: Visit,
+  submissions: readonly Submission[],
+  testRequests: Pick<TestRequests, 'find'>,
+) {
+  const sight = sightOf(context);
+  const found = await Promise.all(
+    submissions.map(({ requestGuid }) => testRequests.find(requestGuid, sight)),
+  );
+  return found
+    .filter((request) => request !== undefined)
+    .map((request) => ({
+      href: resultPage(home, request),
+      references: request.batches.map(({ orderReference }) => orderReference).join(', '),
+      isComplete: request.status === 'Complete',
+      // A launch for one patient has the name on every page.
+      ...(rule.sees === 'practice' ? { patient: fullName(request.parties.patient.name) } : {}),
+    }));
 }

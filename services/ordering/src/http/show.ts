@@ -1,10 +1,19 @@
+import type { LaunchRequest } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import type { Pages } from '@clinical-launch/service/pages';
-import { presentBanner } from '../domain/patient-banner.ts';
+import { type PatientBanner, presentBanner } from '../domain/patient-banner.ts';
+import type { TestRequest } from '../domain/test-request.ts';
 import type { Visit } from './visit.ts';
 
-/** Sends a page of a launch: the template with its model, below the patient's banner. */
-export type Show = (visit: Visit, template: string, model: object) => void;
+/** What a page shows beside what the launch gives it. */
+export type PageModel = {
+  /** The request that the page is about: its patient is the one that the page shows. */
+  readonly about?: TestRequest;
+  readonly [name: string]: unknown;
+};
+
+/** Sends a page of a launch: the template with its model, below the banner. */
+export type Show = (visit: Visit & { readonly base?: string }, template: string, model: PageModel) => void;
 
 /** Prepares the pages of a launch. `timeZone` decides which day is today. */
 export function createShow({
@@ -18,8 +27,29 @@ export function createShow({
 }): Show {
   // Swedish writes a day as YYYY-MM-DD.
   const day = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' });
-  return ({ response, context, home }, template, model) => {
-    const banner = presentBanner(context.request, day.format(clock.now()));
-    response.type('html').send(pages.render(template, { ...model, banner, home }));
+  return (visit, template, model) => {
+    const { response, home, launchId, base = home } = visit;
+    const banner = bannerOf(visit, model.about, day.format(clock.now()));
+    response.type('html').send(pages.render(template, { ...model, banner, home, base, launchId }));
   };
+}
+
+/**
+ * The patient of the launch stands on each of its pages. A launch for a whole practice has none of its own: there it is the
+ * patient of the request that the page is about, and on a list nobody.
+ */
+function bannerOf(
+  { context: { request }, rule }: Visit,
+  about: TestRequest | undefined,
+  today: string,
+): PatientBanner | Pick<PatientBanner, 'author' | 'practice'> {
+  const banner = presentBanner(shownRequest(request, about), today);
+  if (rule.sees !== 'practice' || about !== undefined) return banner;
+  return { author: banner.author, practice: banner.practice };
+}
+
+function shownRequest(request: LaunchRequest, about: TestRequest | undefined): LaunchRequest {
+  if (about === undefined) return request;
+  const { patient, requester } = about.parties;
+  return { ...request, patient, requester };
 }

@@ -4,13 +4,15 @@ import {
   guidForm,
   launchSessionIdleSeconds,
   pageHeaders,
+  readForm,
   readLaunchSessionCookie,
 } from '@clinical-launch/service';
 import type { Pages } from '@clinical-launch/service/pages';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
+import { type ActionRule, actionRules, type Permission } from '../domain/action-rules.ts';
 import { parseLaunchContext } from '../domain/launch-context.ts';
-import { foreignForm, pageNotFound, sessionEnded } from '../errors.ts';
+import { foreignForm, formOfAnotherLaunch, notOfThisAction, pageNotFound, sessionEnded } from '../errors.ts';
 
 type LaunchParameters = { launchId: string; guid?: string };
 
@@ -20,7 +22,8 @@ export type Visit = {
   readonly response: Response;
   readonly launchId: string;
   readonly context: LaunchContext;
-  /** The session's ticket, for the cookie of the order's own paths. */
+  readonly rule: ActionRule;
+  /** The session's ticket, for the cookie of the order's own paths and to end it. */
   readonly ticket: string;
   /** `/oltr/{launchId}/` */
   readonly home: string;
@@ -35,11 +38,13 @@ type VisitNeeds = {
 };
 
 /**
- * Lets a request in if its cookie is the live session of the launch that its path names, and prolongs the session.
- * The handler throws ServiceError 404 for a path without a launch, 403 for a form from elsewhere, 401 otherwise.
+ * Lets a request in if its cookie is the live session of the launch that its path names, and prolongs the session. With a
+ * permission, only in a launch whose action gives it.
+ * The handler throws ServiceError 404 for a path without a launch, 401 without its session, 403 for a form from elsewhere and
+ * for what the action does not allow.
  */
 export function createDoor({ tickets, pages, publicOrigin }: VisitNeeds) {
-  return (handle: VisitHandler): RequestHandler<LaunchParameters> =>
+  return (handle: VisitHandler, permission?: Permission): RequestHandler<LaunchParameters> =>
     async (request, response) => {
       const { launchId } = request.params;
       if (!guidForm.test(launchId)) throw pageNotFound();
@@ -51,8 +56,20 @@ export function createDoor({ tickets, pages, publicOrigin }: VisitNeeds) {
         throw sessionEnded();
       callOf(response).adopt(launchId);
       response.set(launchPageHeaders(pages, context.client.frameAncestors));
-      await handle({ request, response, launchId, context, ticket, home: `/oltr/${launchId}/` });
+      const rule = actionRules[context.request.action];
+      if (permission !== undefined && !rule.may.includes(permission)) throw notOfThisAction();
+      await handle({ request, response, launchId, context, rule, ticket, home: `/oltr/${launchId}/` });
     };
+}
+
+/**
+ * The fields of a form of this launch. Every page names its launch in its forms.
+ * @throws ServiceError 409 for a form that names another launch; 413, 415 and 400 as `readForm`.
+ */
+export async function readLaunchForm({ request, response, launchId }: Visit): Promise<URLSearchParams> {
+  const form = await readForm(request, response);
+  if (form.getAll('launch').some((named) => named !== launchId)) throw formOfAnotherLaunch();
+  return form;
 }
 
 function launchPageHeaders({ scriptHash }: Pages, frameAncestors: readonly string[] = []) {

@@ -1,0 +1,252 @@
+import { schemaFaultsOf, startChromium, xpathOf } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { follow } from './accessibility.ts';
+import { type Hands, keyboard, mouse } from './hands.ts';
+import { expectGoodPage } from './pictures.ts';
+import { startPlatformForTest } from './running-platform.ts';
+
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
+let chromium: Browser;
+beforeAll(async () => {
+  [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
+}, 60_000);
+afterAll(async () => {
+  await chromium.close();
+  await platform.stop();
+});
+
+type User = { readonly who: string; readonly hands: Hands; readonly javaScriptEnabled: boolean };
+
+const users: readonly User[] = [
+  { who: 'with a mouse', hands: mouse, javaScriptEnabled: true },
+  { who: 'without JavaScript', hands: mouse, javaScriptEnabled: false },
+  { who: 'by keyboard alone', hands: keyboard, javaScriptEnabled: true },
+];
+
+/** What one user does in one browser; each has a patient of their own, since their orders stand beside each other. */
+type Desk = User & { readonly context: BrowserContext; readonly pms: Page; readonly patient: RegExp };
+
+describe.each(users.map((user, index) => ({ ...user, index })))('the eight actions $who', (user) => {
+  let desk: Desk;
+  let orderGuid: string;
+  beforeAll(async () => {
+    const context = await chromium.newContext({ javaScriptEnabled: user.javaScriptEnabled });
+    context.setDefaultTimeout(10_000);
+    const pms = await context.newPage();
+    await pms.goto(platform.url);
+    const patient = [/whitfield/i, /súilleabháin/i, /gruffydd/i][user.index] ?? /whitfield/i;
+    await follow(pms, patient);
+    desk = { ...user, context, pms, patient };
+  }, 60_000);
+  afterAll(() => desk.context.close());
+
+  /** Looks at a page, once for all users: the same pages come to each of them. */
+  const look = async (page: Page, name: string) => {
+    if (user.hands === mouse && user.javaScriptEnabled) await expectGoodPage(page, name);
+  };
+
+  it('OrderTest: what was chosen comes back, every test requested', async () => {
+    const { hands } = desk;
+    const oltr = await launch(desk, 'Order tests');
+    await look(oltr, 'order-choose');
+    await choose(desk, oltr, 'fbc', /^Full blood count/);
+    await choose(desk, oltr, 'msu', /^Urine culture/);
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Review order' }));
+    await oltr.getByRole('heading', { name: 'Review the order' }).waitFor();
+    await look(oltr, 'order-review');
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    await look(oltr, 'order-submitted');
+    const document = await returnedTo(desk, oltr);
+    expect(await testsIn(document)).toEqual(['HFBC R', 'KMSU R']);
+    expect(await xpathOf(document, 'string(//*[local-name()="sampleCompletionTime"])')).toBe('');
+    orderGuid = await guidIn(document);
+  }, 120_000);
+
+  it('UpdateTest: all batches come back, the test that was added and the one that was removed with them', async () => {
+    const { hands } = desk;
+    const oltr = await launch(desk, 'Change a request');
+    await look(oltr, 'change-choose');
+    await choose(desk, oltr, 'u&e', /^Urea and electrolytes/);
+    const chosen = oltr.locator('#chosen');
+    await hands.press(oltr, chosen.getByRole('button', { name: /Remove\s+Urine culture/ }));
+    await chosen.getByRole('button', { name: /Remove\s+Urine culture/ }).waitFor({ state: 'detached' });
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Review changes' }));
+    await oltr.getByRole('heading', { name: 'Review the changes' }).waitFor();
+    await look(oltr, 'change-review');
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit changes' }));
+    await oltr.getByRole('heading', { name: 'Request updated' }).waitFor();
+    await look(oltr, 'change-submitted');
+    const document = await returnedTo(desk, oltr);
+    expect(await guidIn(document)).toBe(orderGuid);
+    expect(await testsIn(document)).toEqual(['HFBC R', 'BUE R', 'KMSU D']);
+  }, 120_000);
+
+  it('PatientSampleQueue: the sample that was recorded comes back with its time', async () => {
+    const { hands } = desk;
+    const oltr = await launch(desk, 'Record samples');
+    await look(oltr, 'samples');
+    await hands.tick(oltr, oltr.getByRole('checkbox', { name: /^Taken.*EDTA/ }));
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Record samples' }));
+    await oltr.getByRole('heading', { name: 'Samples recorded' }).waitFor();
+    await look(oltr, 'samples-recorded');
+    const document = await returnedTo(desk, oltr);
+    expect(await guidIn(document)).toBe(orderGuid);
+    expect(await testsIn(document)).toEqual(['HFBC S', 'BUE R', 'KMSU D']);
+    const taken = '//*[local-name()="sample" and contains(., "EDTA")]/*[local-name()="sampleCompletionTime"]';
+    expect(await xpathOf(document, `string(${taken})`)).toMatch(/^\d{14}$/);
+  }, 120_000);
+
+  it('PatientRequestList: a request is chosen, its last sample recorded, and it goes to the laboratory', async () => {
+    const { hands } = desk;
+    const oltr = await launch(desk, "Patient's incomplete requests");
+    await look(oltr, 'patient-queue');
+    await hands.press(oltr, oltr.getByRole('link', { name: /^Record samples/ }).first());
+    await oltr.getByRole('heading', { name: 'Record samples' }).waitFor();
+    await hands.tick(oltr, oltr.getByRole('checkbox', { name: /^Taken.*Serum/ }));
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Record samples' }));
+    await oltr.getByText('Submitted to the laboratory').first().waitFor();
+    const document = await returnedTo(desk, oltr);
+    expect(await guidIn(document)).toBe(orderGuid);
+    expect(await testsIn(document)).toEqual(['HFBC S', 'BUE S', 'KMSU D']);
+  }, 120_000);
+
+  it('PatientReport: the request can be read and printed, and nothing comes back', async () => {
+    const oltr = await launch(desk, 'View a request');
+    await oltr.getByRole('heading', { name: 'Test request' }).waitFor();
+    expect(await oltr.locator('main').innerText()).toMatch(/Complete[^]*Full blood count[^]*History/);
+    await look(oltr, 'report');
+    expect(await oltr.locator('iframe').count()).toBe(0);
+    for (const [link, name] of [
+      ['Print request form', 'print-form'],
+      ['Print sample labels', 'print-labels'],
+    ] as const) {
+      await desk.hands.press(oltr, oltr.getByRole('link', { name: link }));
+      await oltr
+        .getByRole('img', { name: /NCP-\d{6}/ })
+        .first()
+        .waitFor();
+      await look(oltr, name);
+      await oltr.goBack();
+      await oltr.getByRole('heading', { name: 'Test request' }).waitFor();
+    }
+  }, 120_000);
+
+  it('PatientReportList: all requests of the patient, each opened to read', async () => {
+    const oltr = await launch(desk, "Patient's requests");
+    await look(oltr, 'patient-requests');
+    await desk.hands.press(oltr, oltr.getByRole('link', { name: /^View request/ }).first());
+    await oltr.getByRole('heading', { name: 'Test request' }).waitFor();
+    expect(await oltr.locator('iframe, main form').count()).toBe(0);
+  }, 120_000);
+
+  it('LocationSampleQueue: found by the patient in the queue of the practice, and returned', async () => {
+    const { hands } = desk;
+    const ordered = await anotherOrder(desk);
+    const oltr = await launch(desk, "Practice's sample queue");
+    await look(oltr, 'practice-queue');
+    await searchFor(desk, oltr, ordered.reference);
+    await hands.press(oltr, oltr.getByRole('link', { name: /^Record samples/ }).first());
+    await oltr.getByRole('heading', { name: 'Record samples' }).waitFor();
+    await hands.press(oltr, oltr.getByRole('button', { name: 'All samples were taken now' }));
+    await oltr.getByRole('heading', { name: 'Every sample is ticked' }).waitFor();
+    await look(oltr, 'samples-all-ticked');
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Record samples' }));
+    await oltr.getByText('Submitted to the laboratory').first().waitFor();
+    const document = await returnedTo(desk, oltr);
+    expect(await guidIn(document)).toBe(ordered.guid);
+    expect(await testsIn(document)).toEqual(['BCRP S']);
+  }, 120_000);
+
+  it('LocationReportList: all requests of the practice, found by name and opened to read', async () => {
+    const oltr = await launch(desk, "Practice's requests");
+    await look(oltr, 'practice-requests');
+    await searchFor(desk, oltr, 'nobody of this name');
+    await oltr.getByText(/^No requests match/).waitFor();
+    await look(oltr, 'practice-requests-none');
+    await searchFor(desk, oltr, desk.patient.source);
+    await desk.hands.press(oltr, oltr.getByRole('link', { name: /^View request/ }).first());
+    await oltr.getByRole('heading', { name: 'Test request' }).waitFor();
+    expect(await oltr.locator('iframe, main form').count()).toBe(0);
+  }, 120_000);
+
+  it('signing out ends the launch', async () => {
+    const oltr = await launch(desk, "Patient's requests");
+    await desk.hands.press(oltr, oltr.getByRole('button', { name: 'Sign out' }));
+    await oltr.getByRole('heading', { name: 'You have signed out' }).waitFor();
+    await look(oltr, 'signed-out');
+    await oltr.goBack();
+    await oltr.reload();
+    await oltr.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+    await look(oltr, 'session-ended');
+  }, 60_000);
+});
+
+/** Opens an action from the patient's record, in a window of its own; the one before was done with. */
+async function launch({ context, pms, hands }: Desk, button: string): Promise<Page> {
+  for (const done of context.pages().filter((page) => page !== pms)) await done.close();
+  const opened = context.waitForEvent('page');
+  await hands.press(pms, pms.getByRole('button', { name: button, exact: true }));
+  const oltr = await opened;
+  await oltr.waitForURL(/\/oltr\/[0-9a-f-]{36}\//);
+  await oltr.locator('main h1').waitFor();
+  return oltr;
+}
+
+/** Searches for a test and ticks it. */
+async function choose({ hands, javaScriptEnabled }: Desk, oltr: Page, words: string, name: RegExp) {
+  await hands.fill(oltr, oltr.getByLabel('Search for a test'), words);
+  if (!javaScriptEnabled) await oltr.getByRole('button', { name: 'Search', exact: true }).click();
+  const box = oltr.getByRole('checkbox', { name }).first();
+  await oltr.getByText(/of \d+ tests match/).waitFor();
+  await box.waitFor();
+  await hands.tick(oltr, box);
+}
+
+async function searchFor({ hands }: Desk, oltr: Page, words: string): Promise<void> {
+  await hands.fill(oltr, oltr.getByLabel('Search the requests'), words);
+  await hands.press(oltr, oltr.getByRole('button', { name: 'Search', exact: true }));
+  await oltr.getByRole('heading', { name: words }).waitFor();
+}
+
+/** One more order for the patient, of one test; its samples are still to be taken. */
+async function anotherOrder(desk: Desk): Promise<{ guid: string; reference: string }> {
+  const oltr = await launch(desk, 'Order tests');
+  await choose(desk, oltr, 'crp', /^C-reactive protein/);
+  await desk.hands.press(oltr, oltr.getByRole('button', { name: 'Review order' }));
+  await desk.hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+  const document = await returnedTo(desk, oltr);
+  const reference = await xpathOf(document, 'string(//*[local-name()="orderReference"])');
+  return { guid: await guidIn(document), reference };
+}
+
+/** The document in the TEXTAREA of the hidden IFRAME, once it is there; valid against the schema. */
+async function returnedTo({ pms, javaScriptEnabled }: Desk, oltr: Page): Promise<string> {
+  await oltr.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
+  const output = oltr.frameLocator('iframe[name="Notepad"]').locator('textarea[name="Output"]').first();
+  const document = await output.inputValue();
+  expect(await schemaFaultsOf(document)).toEqual([]);
+  // The page of the PMS is offered it too, and files it.
+  if (javaScriptEnabled) await pms.locator('pre', { hasText: await messageIdIn(document) }).waitFor();
+  return document;
+}
+
+const guidIn = (document: string) =>
+  xpathOf(document, 'string(//*[local-name()="orderHeader"]/*[local-name()="guid"])');
+
+const messageIdIn = (document: string) => xpathOf(document, 'string(//*[local-name()="messageId"])');
+
+/** Code and status of each test, in the order of the document. */
+async function testsIn(document: string): Promise<string[]> {
+  const count = Number(await xpathOf(document, 'count(//*[local-name()="testOrder"])'));
+  const at = (index: number) => `(//*[local-name()="testOrder"])[${index}]`;
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      xpathOf(
+        document,
+        `concat(${at(index + 1)}/*[local-name()="code"]/*[local-name()="value"], " ", ${at(index + 1)}/*[local-name()="Status"])`,
+      ),
+    ),
+  );
+}

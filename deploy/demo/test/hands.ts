@@ -1,0 +1,43 @@
+import type { Locator, Page } from 'playwright-core';
+
+/** How somebody works a page. Flows are written once and played by each pair of hands. */
+export type Hands = {
+  /** Presses a button or follows a link, and waits for the page that it leads to. */
+  press(page: Page, element: Locator): Promise<void>;
+  /** Ticks or unticks a box, or chooses a radio button. */
+  tick(page: Page, element: Locator): Promise<void>;
+  fill(page: Page, element: Locator, text: string): Promise<void>;
+};
+
+/** Somebody with a mouse. */
+export const mouse: Hands = {
+  press: (_page, element) => element.click(),
+  tick: (_page, element) => element.click(),
+  fill: (_page, element, text) => element.fill(text),
+};
+
+/** Somebody who has no mouse, or cannot use one. */
+export const keyboard: Hands = {
+  async press(page, element) {
+    await tabTo(page, element);
+    await page.keyboard.press('Enter');
+  },
+  async tick(page, element) {
+    await tabTo(page, element);
+    await page.keyboard.press('Space');
+  },
+  async fill(page, element, text) {
+    await tabTo(page, element);
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type(text);
+  },
+};
+
+/** Presses Tab until the element has the focus. */
+export async function tabTo(page: Page, element: Locator): Promise<void> {
+  for (let presses = 0; presses < 600; presses += 1) {
+    if (await element.evaluate((node) => node === node.ownerDocument.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('600 presses of Tab do not lead there');
+}

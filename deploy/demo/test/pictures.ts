@@ -1,0 +1,35 @@
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { expectAccessible, expectNoSidewaysScrolling } from './accessibility.ts';
+
+const folder = fileURLToPath(new URL('../../../docs/pages/', import.meta.url));
+
+/** The widths that a page must look right at, in CSS pixels. */
+const widths = [1280, 390];
+
+/** What a picture shows of a long page at most: the top of the catalogue tells enough of it. */
+const maxHeight = 1800;
+
+/**
+ * Expects of a page, at each width, that axe finds nothing and that nothing is beyond the right edge. With
+ * `PICTURES=docs` in the environment it also writes the pictures of docs/pages anew.
+ */
+export async function expectGoodPage(page: Page, name: string): Promise<void> {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    await expectAccessible(page);
+    await expectNoSidewaysScrolling(page);
+    if (process.env.PICTURES === 'docs') await takePicture(page, `${name}-${width}.png`, width);
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+}
+
+async function takePicture(page: Page, name: string, width: number): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const box = await page.locator('body').boundingBox();
+  const height = Math.min(maxHeight, Math.ceil(box?.height ?? maxHeight));
+  await page.setViewportSize({ width, height: Math.max(height, 600) });
+  await page.evaluate('scrollTo(0, 0)');
+  await page.screenshot({ path: folder + name, animations: 'disabled' });
+}

@@ -1,0 +1,52 @@
+import type { Action } from '@clinical-launch/contracts';
+import type { RequestStatus } from './test-request.ts';
+
+/** What a user may do in a launch beside signing out. */
+export type Permission = 'order' | 'change-tests' | 'record-samples' | 'read';
+
+export type ActionRule = {
+  /**
+   * The requests that the launch sees: those that it made; those of its patient, whoever asked for them; of these only its own
+   * practice's, since no other practice may strike out a test; or every one of its practice.
+   */
+  readonly sees: 'own' | 'patient' | 'patient-of-practice' | 'practice';
+  /** Where it begins: with a new order, with the request that the caller's identifier names, or with a list. */
+  readonly opens: 'new-order' | 'named-request' | 'list';
+  /** The requests of its list. */
+  readonly lists: readonly RequestStatus[];
+  readonly may: readonly Permission[];
+};
+
+const every: readonly RequestStatus[] = ['Incomplete', 'Complete'];
+
+/** OLTR: Action definitions, a row each. */
+export const actionRules: Readonly<Record<Action, ActionRule>> = {
+  OrderTest: { sees: 'own', opens: 'new-order', lists: [], may: ['order', 'read'] },
+  UpdateTest: {
+    sees: 'patient-of-practice',
+    opens: 'named-request',
+    lists: ['Incomplete'],
+    may: ['change-tests', 'read'],
+  },
+  PatientSampleQueue: {
+    sees: 'patient',
+    opens: 'named-request',
+    lists: ['Incomplete'],
+    may: ['record-samples', 'read'],
+  },
+  PatientRequestList: {
+    sees: 'patient',
+    opens: 'list',
+    lists: ['Incomplete'],
+    may: ['record-samples', 'read'],
+  },
+  LocationSampleQueue: {
+    sees: 'practice',
+    opens: 'list',
+    lists: ['Incomplete'],
+    may: ['record-samples', 'read'],
+  },
+  PatientReport: { sees: 'patient', opens: 'named-request', lists: every, may: ['read'] },
+  PatientReportList: { sees: 'patient', opens: 'list', lists: every, may: ['read'] },
+  LocationReportList: { sees: 'practice', opens: 'list', lists: every, may: ['read'] },
+};

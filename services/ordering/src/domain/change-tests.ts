@@ -1,0 +1,133 @@
+import type { Code } from '@clinical-launch/contracts';
+import type { LabLocation, Orderable } from './catalogue.ts';
+import { describeContainer } from './collection.ts';
+import { isLive, requestStatus, settleBatch } from './lifecycle.ts';
+import { codeOf, type RequestedBatch, type RequestedSample, type TestRequest } from './test-request.ts';
+
+/** A test to add; with a reason when it was requested for the patient within its minimum interval. */
+export type AddedTest = { readonly test: Orderable; readonly repeatReason?: string };
+
+export type TestChange = {
+  readonly add: readonly AddedTest[];
+  /** Codes of tests that are no longer wanted. */
+  readonly remove: readonly string[];
+  /** ISO 8601 instant */
+  readonly now: string;
+  /** Numbers that no other batch has: one for each location of `newLocations`. */
+  readonly batchNumbers: readonly number[];
+  readonly newGuid: () => string;
+};
+
+/** The locations of tests for which a request has no batch yet. */
+export function newLocations(batches: readonly RequestedBatch[], add: readonly AddedTest[]): LabLocation[] {
+  const locations = new Set(add.map(({ test }) => test.location));
+  return [...locations].filter((location) => !batches.some((batch) => isAt(batch, location)));
+}
+
+/**
+ * Adds tests to a request and removes others. A test joins the batch of its location, and the sample of its container if that
+ * is still to be taken: whether a tube that was sent has blood for one more test, only the laboratory knows. A removed test
+ * stays in the request with D (OLTR: the document of UpdateTest has all batches, the changed ones included).
+ * @throws RangeError when there is no number for each new batch.
+ */
+export function changeTests(request: TestRequest, change: TestChange): TestRequest {
+  const counter = continueIds(request.batches);
+  const removed = request.batches.map((batch) => removeTests(batch, change));
+  const created = newLocations(request.batches, change.add).map((location, index) =>
+    emptyBatch({ location, number: change.batchNumbers[index], counter, change }),
+  );
+  const batches = [...removed, ...created].map((batch) =>
+    settleBatch(addTests(batch, { change, counter, isLater: change.now !== request.createdAt }), change.now),
+  );
+  return { ...request, batches, status: requestStatus(batches), updatedAt: change.now };
+}
+
+function removeTests(batch: RequestedBatch, { remove, now }: TestChange): RequestedBatch {
+  const tests = batch.tests.map((test) =>
+    isLive(test) && remove.includes(codeOf(test)) ? ({ ...test, status: 'D', statusAt: now } as const) : test,
+  );
+  return { ...batch, tests };
+}
+
+type Counter = (kind: 'B' | 'S' | 'T') => string;
+
+/** Ids that are unique within one request: B1, S1, T1, S2, ... beginning after those that are there. */
+function continueIds(batches: readonly RequestedBatch[]): Counter {
+  const counts = {
+    B: batches.length,
+    S: batches.reduce((count, { samples }) => count + samples.length, 0),
+    T: batches.reduce((count, { tests }) => count + tests.length, 0),
+  };
+  return (kind) => {
+    counts[kind] += 1;
+    return `${kind}${counts[kind]}`;
+  };
+}
+
+type BatchStart = { location: LabLocation; number: number | undefined; counter: Counter; change: TestChange };
+
+function emptyBatch({ location, number, counter, change: { now, newGuid } }: BatchStart): RequestedBatch {
+  return {
+    id: counter('B'),
+    guid: newGuid(),
+    orderReference: orderReference(location, number),
+    provider: { name: location.name, code: location.code },
+    category: location.category,
+    status: 'R',
+    statusAt: now,
+    samples: [],
+    tests: [],
+  };
+}
+
+/** `NCP-000042`: short enough to read out, and no other batch has it. */
+function orderReference({ id }: LabLocation, number: number | undefined): string {
+  if (number === undefined) throw new RangeError('Each batch needs a number');
+  return `${id}-${String(number).padStart(6, '0')}`;
+}
+
+function addTests(
+  batch: RequestedBatch,
+  { change, counter, isLater }: { change: TestChange; counter: Counter; isLater: boolean },
+): RequestedBatch {
+  const own = change.add.filter(({ test }) => isAt(batch, test.location));
+  const samples = withSamplesFor(own, batch.samples, counter);
+  const tests = own.map(({ test: { code, name, container }, repeatReason }) => ({
+    id: counter('T'),
+    sample: samples.find((sample) => isOpenFor(sample, container?.id))?.id ?? '',
+    description: name,
+    code: { value: code, scheme: 'LOCAL', term: name } as const,
+    status: 'R' as const,
+    statusAt: change.now,
+    ...(isLater ? { requestedAt: change.now } : {}),
+    ...(repeatReason === undefined ? {} : { repeatReason }),
+  }));
+  return { ...batch, samples, tests: [...batch.tests, ...tests] };
+}
+
+/** In order of draw; a test for which nothing is taken gets a sample that says so, since the document has one for every test. */
+function withSamplesFor(
+  added: readonly AddedTest[],
+  samples: readonly RequestedSample[],
+  counter: Counter,
+): RequestedSample[] {
+  const drawOrder = ({ test: { container } }: AddedTest) => container?.drawOrder ?? Number.MAX_SAFE_INTEGER;
+  const all = [...samples];
+  for (const { test } of added.toSorted((one, other) => drawOrder(one) - drawOrder(other))) {
+    const { container } = test;
+    if (all.some((sample) => isOpenFor(sample, container?.id))) continue;
+    all.push(
+      container === undefined
+        ? { id: counter('S'), description: 'No sample needed' }
+        : { id: counter('S'), description: describeContainer(container), container: container.id },
+    );
+  }
+  return all;
+}
+
+const isOpenFor = (sample: RequestedSample, container: string | undefined) =>
+  sample.container === container && sample.completedAt === undefined;
+
+const isAt = ({ provider }: RequestedBatch, { code }: LabLocation) => isSameCode(provider.code, code);
+
+const isSameCode = (one: Code, other: Code) => one.value === other.value && one.scheme === other.scheme;

@@ -1,0 +1,102 @@
+import type { Catalogue, OrderSet } from './catalogue.ts';
+import { type Draft, inCatalogueOrder, type Notice, withoutControls } from './draft.ts';
+import { withoutCovered } from './panels.ts';
+
+/** What a button of the page that chooses tests asks for. */
+export type ChoiceAction =
+  | { readonly kind: 'update' | 'search' | 'clear-search' | 'review' | 'save-set' }
+  | { readonly kind: 'add-set'; readonly set: OrderSet }
+  | { readonly kind: 'remove' | 'favourite' | 'unfavourite'; readonly code: string }
+  | { readonly kind: 'delete-set'; readonly id: string };
+
+export type Choice = {
+  readonly action: ChoiceAction;
+  /** The boxes that are ticked. */
+  readonly ticked: readonly string[];
+  /** The boxes that were ticked when the page was made; what was chosen elsewhere since is in neither list. */
+  readonly was: readonly string[];
+  /** The words in the search box; absent when the form has none. */
+  readonly search?: string;
+};
+
+/** The longest search that is looked at. */
+export const maxSearchLength = 100;
+
+const actionForm =
+  /^(update|search|clear-search|review|save-set)$|^(add-set|delete-set|remove|favourite|unfavourite):([A-Za-z0-9-]{1,40})$/;
+
+/** What can be chosen: the catalogue, with the practice's own order sets beside the catalogue's. */
+export type Offer = {
+  readonly catalogue: Catalogue;
+  readonly orderSets: ReadonlyMap<string, OrderSet>;
+};
+
+/** Reads the value of a button: `search`, `add-set:pre-op`, `remove:HFBC`. Undefined when it is none of ours. */
+export function readChoiceAction(value: string, { catalogue, orderSets }: Offer): ChoiceAction | undefined {
+  const [, plain, verb, target = ''] = actionForm.exec(value) ?? [];
+  switch (plain) {
+    case 'update':
+    case 'search':
+    case 'clear-search':
+    case 'review':
+    case 'save-set':
+      return { kind: plain };
+    default:
+  }
+  switch (verb) {
+    case 'remove':
+    case 'unfavourite':
+      return { kind: verb, code: target };
+    case 'favourite':
+      return catalogue.orderables.has(target) ? { kind: verb, code: target } : undefined;
+    case 'delete-set':
+      return { kind: verb, id: target };
+    case 'add-set': {
+      const set = orderSets.get(target);
+      return set === undefined ? undefined : { kind: verb, set };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * What is chosen after a form was posted. The form tells what its user changed, not what is chosen in all: a box
+ * that a search left out, or a test that was chosen in another window since, stays as it is. Tests that a chosen panel
+ * contains are taken off, however they came in.
+ */
+export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue): Draft {
+  const { action, ticked, was, search = draft.search } = choice;
+  const wanted = wantedCodes(draft, { action, ticked, was }, catalogue);
+  const chosen = withoutCovered(wanted, catalogue);
+  const { notice: _, ...rest } = draft;
+  const takenOff = wanted.filter((code) => !chosen.includes(code));
+  const notice: Notice = {
+    ...(action.kind === 'add-set' ? { addedSet: action.set.id } : {}),
+    ...(takenOff.length === 0 ? {} : { takenOff }),
+  };
+  return {
+    ...rest,
+    chosen,
+    version: isSameList(chosen, draft.chosen) ? draft.version : draft.version + 1,
+    search: action.kind === 'clear-search' ? '' : withoutControls(search).trim().slice(0, maxSearchLength),
+    notice,
+  };
+}
+
+function wantedCodes(draft: Draft, { action, ticked, was }: Omit<Choice, 'search'>, catalogue: Catalogue) {
+  const wanted = new Set(draft.chosen);
+  for (const code of was) if (!ticked.includes(code)) wanted.delete(code);
+  for (const code of ticked) if (!was.includes(code)) wanted.add(code);
+  if (action.kind === 'remove') wanted.delete(action.code);
+  if (action.kind === 'add-set') for (const { code } of action.set.tests) wanted.add(code);
+  // What a request has of an older catalogue has no box; it stays until it is removed by its button.
+  const known = new Set([...catalogue.orderables.keys(), ...(draft.base?.chosen ?? [])]);
+  return inCatalogueOrder(
+    [...wanted].filter((code) => known.has(code)),
+    catalogue,
+  );
+}
+
+const isSameList = (one: readonly string[], other: readonly string[]) =>
+  one.length === other.length && one.every((code, index) => code === other[index]);

@@ -1,0 +1,162 @@
+import { type CollectionEntry, cleanText } from './draft.ts';
+
+/** Who took a sample, and when: `at` is an ISO 8601 instant. */
+export type Collected = { readonly at: string; readonly by: string };
+
+/** What is wrong with one field of an entry, in words for its reader. */
+export type CollectionFault = { readonly field: 'by' | 'date' | 'time'; readonly message: string };
+
+export type CollectionReading =
+  | { readonly collected: Collected }
+  | { readonly faults: readonly CollectionFault[] };
+
+/** The longest name of who took a sample. */
+export const maxCollectorLength = 100;
+
+const oldestDays = 60;
+/** The clock of whoever took the sample may be a little ahead of ours. */
+const graceMs = 60_000;
+const dayMs = 86_400_000;
+
+type Moment = { readonly now: number; readonly timeZone: string };
+
+/**
+ * Reads who took a sample and when, as typed in the practice's local time, to the minute. The time is not in the future and
+ * not more than 60 days ago. A time that the clocks showed twice is the latest of the two that is not in the future; one that
+ * they left out, when they went forward, is refused.
+ * @param moment `now`: milliseconds since 1970; `timeZone`: IANA name
+ */
+export function readCollectionEntry({ by, date, time }: CollectionEntry, moment: Moment): CollectionReading {
+  const collector = cleanText(by).replace(/\s+/g, ' ');
+  const day = readDate(date);
+  const clock = readTime(time);
+  const at = 'text' in day && 'text' in clock ? readInstant(day.text, clock.text, moment) : undefined;
+  const faults = [
+    ...collectorFaults(collector),
+    ...[day, clock, at].flatMap((part) => (part !== undefined && 'fault' in part ? [part.fault] : [])),
+  ];
+  return at !== undefined && 'instant' in at && faults.length === 0
+    ? { collected: { at: new Date(at.instant).toISOString(), by: collector } }
+    : { faults };
+}
+
+/** The entry that says what is stored, in local time; the other way of `readCollectionEntry`. */
+export function writeCollectionEntry({ at, by }: Collected, timeZone: string): CollectionEntry {
+  const [day = '', time = ''] = shownAt(Date.parse(at), timeZone).split('T');
+  const [year = '', month = '', dayOfMonth = ''] = day.split('-');
+  return {
+    by,
+    date: { day: String(Number(dayOfMonth)), month: String(Number(month)), year },
+    time: time.slice(0, 5),
+  };
+}
+
+/** The entry for a sample that is taken now. @param now milliseconds since 1970 */
+export const collectionNow = (now: number, by: string, timeZone: string): CollectionEntry =>
+  writeCollectionEntry({ at: new Date(now).toISOString(), by }, timeZone);
+
+type Fault = { readonly fault: CollectionFault };
+type Read = { readonly text: string } | Fault;
+
+const faultOf = (field: CollectionFault['field'], message: string): Fault => ({ fault: { field, message } });
+
+function collectorFaults(collector: string): CollectionFault[] {
+  if (collector === '') return [{ field: 'by', message: 'Enter who took the sample' }];
+  if (collector.length <= maxCollectorLength) return [];
+  return [{ field: 'by', message: `Who took the sample must be ${maxCollectorLength} characters or fewer` }];
+}
+
+/** As YYYY-MM-DD. Checked as text: a Date would make 1 March of 29 February 2026. */
+function readDate(date: CollectionEntry['date']): Read {
+  const day = date.day.trim();
+  const month = date.month.trim();
+  const year = date.year.trim();
+  if (`${day}${month}${year}` === '') return faultOf('date', 'Enter when the sample was taken');
+  const missing = Object.entries({ day, month, year }).filter(([, typed]) => typed === '');
+  if (missing.length > 0) {
+    return faultOf('date', `The date must include a ${missing.map(([part]) => part).join(' and ')}`);
+  }
+  // Within 60 days two digits of a year can only mean one.
+  const whole = /^\d\d$/.test(year) ? `20${year}` : year;
+  const isWritten = [day, month].every((part) => /^\d{1,2}$/.test(part)) && /^[12]\d{3}$/.test(whole);
+  if (!isWritten || !isRealDate(Number(whole), Number(month), Number(day))) {
+    return faultOf('date', 'The date must be a real date');
+  }
+  return { text: `${whole}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` };
+}
+
+function isRealDate(year: number, month: number, day: number): boolean {
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  return day >= 1 && day <= (lengths[month - 1] ?? 0);
+}
+
+const clockForm = /^(\d{1,2})(?:[:.]?(\d\d))?\s*(am|pm)?$/;
+
+/** As HH:MM of 24 hours: 9:05, 0905, 9.05, 9:05am and 9am are understood. */
+function readTime(time: string): Read {
+  const typed = time.trim().toLowerCase();
+  if (typed === '') return faultOf('time', 'Enter the time the sample was taken');
+  const [, hourTyped, minuteTyped, half] = clockForm.exec(typed) ?? [];
+  const hour = hourOf(Number(hourTyped), half);
+  const minutes = minuteTyped ?? (half === undefined ? undefined : '00');
+  if (hour === undefined || minutes === undefined || minutes > '59') {
+    return faultOf('time', 'The time must be a real time, like 9:05 or 14:30');
+  }
+  return { text: `${String(hour).padStart(2, '0')}:${minutes}` };
+}
+
+function hourOf(hour: number, half: string | undefined): number | undefined {
+  if (half === undefined) return hour <= 23 ? hour : undefined;
+  if (hour < 1 || hour > 12) return undefined;
+  return (hour % 12) + (half === 'pm' ? 12 : 0);
+}
+
+function readInstant(
+  day: string,
+  time: string,
+  { now, timeZone }: Moment,
+): { readonly instant: number } | Fault {
+  const instants = instantsOf(`${day}T${time}`, timeZone);
+  const latest = now + graceMs;
+  const instant = instants.findLast((candidate) => candidate <= latest);
+  if (instants.length === 0) {
+    return faultOf('time', 'The clocks went forward past this time: enter the time that they showed');
+  }
+  if (instant === undefined) {
+    return day > shownAt(now, timeZone).slice(0, 10)
+      ? faultOf('date', 'The date must be today or in the past')
+      : faultOf('time', 'The time must be now or in the past');
+  }
+  if (instant < now - oldestDays * dayMs) {
+    return faultOf('date', `The date must be within the last ${oldestDays} days`);
+  }
+  return { instant };
+}
+
+/** When the clocks of the zone showed a local time, `2026-10-25T01:30`, earliest first: once, or twice, or never. */
+function instantsOf(local: string, timeZone: string): number[] {
+  const asUtc = Date.parse(`${local}Z`);
+  // No zone changes its clocks twice within two days, so one of the two offsets holds.
+  const offsets = [-dayMs, dayMs].map((away) => offsetAt(asUtc + away, timeZone));
+  return [...new Set(offsets)]
+    .map((offset) => asUtc - offset)
+    .filter((instant) => instant + offsetAt(instant, timeZone) === asUtc)
+    .toSorted((one, other) => one - other);
+}
+
+/** How far the zone's clocks are ahead of UTC at an instant, in milliseconds. */
+const offsetAt = (instant: number, timeZone: string) =>
+  Date.parse(`${shownAt(instant, timeZone)}Z`) - Math.floor(instant / 1000) * 1000;
+
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** What the zone's clocks show at an instant, seconds cut: `2026-03-02T09:05:59` */
+function shownAt(instant: number, timeZone: string): string {
+  // Making a formatter costs a thousand times what using it costs. Swedish writes 2026-03-02 09:05:59.
+  const formatter =
+    formatters.get(timeZone) ??
+    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  formatters.set(timeZone, formatter);
+  return formatter.format(instant).replace(' ', 'T');
+}

@@ -1,0 +1,40 @@
+import { isLive, liveSamples } from './lifecycle.ts';
+import { fullName, presentIdentifiers, writtenDate } from './patient-banner.ts';
+import type { TestRequest } from './test-request.ts';
+import type { WriteTime } from './written-time.ts';
+
+/** As many tests stand in a row of a list; a single one more is shown too, since saying so takes its place. */
+const testsAtOnce = 4;
+
+/** A request as a row of a list. */
+export function presentEntry(request: TestRequest, write: WriteTime) {
+  const { parties, batches, priority, status, createdAt } = request;
+  const tests = batches.flatMap((batch) => batch.tests.filter(isLive)).map(({ description }) => description);
+  const shown = tests.length > testsAtOnce + 1 ? testsAtOnce : tests.length;
+  const [identifier] = presentIdentifiers(parties.patient);
+  return {
+    orderedAt: { iso: createdAt, text: write(createdAt) },
+    references: batches.map(({ orderReference }) => orderReference),
+    tests: { shown: tests.slice(0, shown), more: tests.slice(shown) },
+    isUrgent: priority === 'urgent',
+    status,
+    samples: describeSamples(request),
+    requester: fullName(parties.requester.name),
+    patient: {
+      name: fullName(parties.patient.name),
+      born: writtenDate(parties.patient.birthDate),
+      identifier,
+    },
+  };
+}
+
+function describeSamples({ batches }: Pick<TestRequest, 'batches'>): string {
+  const samples = batches.flatMap(liveSamples);
+  const taken = samples.filter(({ completedAt }) => completedAt !== undefined).length;
+  if (samples.length === 0) return 'No samples needed';
+  if (samples.length === 1) return taken === 1 ? 'Sample taken' : 'Sample not taken yet';
+  if (taken === 0) return `None of ${samples.length} samples taken`;
+  return taken === samples.length
+    ? `All ${samples.length} samples taken`
+    : `${taken} of ${samples.length} samples taken`;
+}

@@ -1,0 +1,42 @@
+import type { Catalogue, Orderable } from './catalogue.ts';
+
+/** A test that need not be ordered, and the chosen panel that contains it. */
+export type Covered = { readonly test: Orderable; readonly panel: Orderable };
+
+/** The tests that the panels among the chosen codes contain, each once. */
+export function coveredBy(chosen: readonly string[], { orderables }: Catalogue): Covered[] {
+  const covered = new Map<string, Covered>();
+  for (const panel of chosen.flatMap((code) => orderables.get(code) ?? [])) {
+    for (const code of panel.covers) {
+      const test = orderables.get(code);
+      if (test !== undefined && !covered.has(code)) covered.set(code, { test, panel });
+    }
+  }
+  return [...covered.values()];
+}
+
+/** The chosen codes without the tests that a chosen panel contains: the two are never ordered together. */
+export function withoutCovered(chosen: readonly string[], catalogue: Catalogue): string[] {
+  const covered = new Set(coveredBy(chosen, catalogue).map(({ test }) => test.code));
+  return chosen.filter((code) => !covered.has(code));
+}
+
+/** What is said of tests that were taken off: a sentence for each panel, `Haematinics profile includes Ferritin: it was taken off.` */
+export function describeTakenOff(
+  takenOff: readonly string[],
+  chosen: readonly string[],
+  catalogue: Catalogue,
+): string[] {
+  const covered = coveredBy(chosen, catalogue).filter(({ test }) => takenOff.includes(test.code));
+  const panels = new Set(covered.map(({ panel }) => panel));
+  return [...panels].map((panel) => {
+    const names = covered.filter((each) => each.panel === panel).map(({ test }) => test.name);
+    return `${panel.name} includes ${listed(names)}: ${names.length === 1 ? 'it was' : 'they were'} taken off.`;
+  });
+}
+
+/** `Ferritin`, `Ferritin and Folate`, `Ferritin, Vitamin B12 and Folate` */
+export function listed(names: readonly string[]): string {
+  const [last = '', ...others] = names.toReversed();
+  return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;
+}

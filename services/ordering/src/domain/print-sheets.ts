@@ -1,0 +1,54 @@
+import type { PersonName } from '@clinical-launch/contracts';
+import { createBarcode } from './barcode.ts';
+import type { Catalogue } from './catalogue.ts';
+import { samplesInDrawOrder } from './collection.ts';
+import { presentRequest } from './request-report.ts';
+import type { TestRequest } from './test-request.ts';
+import type { WriteTime } from './written-time.ts';
+
+type Presenting = { readonly catalogue: Catalogue; readonly write: WriteTime };
+
+/** The request forms: one for each laboratory that is still asked for something, since each goes with its own samples. */
+export function presentForms(request: TestRequest, presenting: Presenting) {
+  const report = presentRequest(request, presenting);
+  const forms = report.batches
+    .map((batch) => ({ ...batch, tests: batch.tests.filter(({ isLive }) => isLive) }))
+    .filter(({ tests }) => tests.length > 0)
+    .map((batch) => ({ ...batch, barcode: createBarcode(batch.orderReference, { heightMm: 10 }) }));
+  return { report, sheets: forms };
+}
+
+/**
+ * The labels: one for each tube or pot of the samples that live tests need, taken or not, in order of draw; and the samples that
+ * get none, since they are labelled by hand.
+ */
+export function presentLabels(request: TestRequest, { catalogue, write }: Presenting) {
+  const name = labelName(request.parties.patient.name);
+  const drawn = samplesInDrawOrder(request, catalogue);
+  const printed = drawn.filter(({ container }) => container?.isLabelledByHand !== true);
+  const labels = printed.flatMap(({ sample, batch }) => {
+    const { quantity = 1, completedAt } = sample;
+    const label = {
+      name,
+      reference: batch.orderReference,
+      barcode: createBarcode(batch.orderReference, { heightMm: 7.5 }),
+      laboratory: batch.provider.name,
+      description: sample.description,
+      ...(completedAt === undefined ? {} : { takenAt: write(completedAt) }),
+    };
+    return Array.from({ length: quantity }, (_, index) => ({
+      ...label,
+      ...(quantity === 1 ? {} : { number: `${index + 1} of ${quantity}` }),
+    }));
+  });
+  const byHand = drawn.filter((each) => !printed.includes(each));
+  return { sheets: labels, byHand: byHand.map(({ sample }) => sample.description) };
+}
+
+/** Surname in capitals first; the longer the name, the smaller its letters, so that the whole of it fits (OLTR: HumanName, 70 and 35). */
+function labelName({ family, given }: PersonName) {
+  const surname = family.toUpperCase();
+  const givenNames = given.join(' ');
+  const length = surname.length + givenNames.length;
+  return { surname, givenNames, size: length <= 24 ? 'large' : length <= 44 ? 'medium' : 'small' };
+}

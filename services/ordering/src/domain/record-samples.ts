@@ -1,0 +1,53 @@
+import { liveSamples, requestStatus, settleBatch } from './lifecycle.ts';
+import type { RequestedBatch, RequestedSample, TestRequest } from './test-request.ts';
+
+/** What is known of one sample now. */
+export type SampleRecord = {
+  readonly sample: string;
+  /** Absent when it is still to be taken. `at`: ISO 8601 instant. */
+  readonly collected?: { readonly at: string; readonly by: string };
+  readonly quantity: number;
+};
+
+/** The most tubes or pots of one sample. */
+export const maxQuantity = 20;
+
+/** The samples of a request that live tests need, with their batch, in the order of the document. */
+export function samplesOf({ batches }: Pick<TestRequest, 'batches'>) {
+  return batches.flatMap((batch) => liveSamples(batch).map((sample) => ({ sample, batch })));
+}
+
+/**
+ * Records what was taken. Samples that are not named stay as they are; a sample that no live test needs is not changed.
+ * With the last one the request is Complete.
+ * @param now ISO 8601 instant
+ */
+export function recordSamples(
+  request: TestRequest,
+  records: readonly SampleRecord[],
+  now: string,
+): TestRequest {
+  const bySample = new Map(records.map((record) => [record.sample, record]));
+  const batches = request.batches.map((batch): RequestedBatch => {
+    const live = new Set(liveSamples(batch).map(({ id }) => id));
+    const samples = batch.samples.map((sample) => {
+      const record = live.has(sample.id) ? bySample.get(sample.id) : undefined;
+      return record === undefined ? sample : withRecord(sample, record);
+    });
+    return settleBatch({ ...batch, samples }, now);
+  });
+  return { ...request, batches, status: requestStatus(batches), updatedAt: now };
+}
+
+function withRecord(
+  { id, description, container }: RequestedSample,
+  { collected, quantity }: SampleRecord,
+): RequestedSample {
+  return {
+    id,
+    description,
+    ...(container === undefined ? {} : { container }),
+    ...(quantity === 1 ? {} : { quantity }),
+    ...(collected === undefined ? {} : { completedAt: collected.at, collectedBy: collected.by }),
+  };
+}

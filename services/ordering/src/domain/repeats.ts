@@ -1,0 +1,105 @@
+import type { PersonName } from '@clinical-launch/contracts';
+import type { Catalogue, Orderable } from './catalogue.ts';
+import { daysBetween, localDay } from './local-day.ts';
+import { fullName, writtenDate } from './patient-banner.ts';
+
+/** A test that was requested for the patient before and is still wanted. */
+export type EarlierTest = {
+  readonly code: string;
+  readonly description: string;
+  /** ISO 8601 instant */
+  readonly requestedAt: string;
+  readonly requester: PersonName;
+  readonly isSampleTaken: boolean;
+  /** Absent for a test for which nothing is taken from the patient. */
+  readonly container?: string;
+  /** Who performs it. */
+  readonly provider: string;
+};
+
+/** A chosen test that was requested within its minimum interval. */
+export type Repeat = { readonly test: Orderable; readonly said: string };
+
+/** What to look for among the patient's requests. */
+export type RepeatSearch = {
+  readonly codes: readonly string[];
+  /** ISO 8601 instant: what was requested before does not count. */
+  readonly since: string;
+};
+
+const dayMs = 86_400_000;
+
+/**
+ * The codes that count as a request of these tests, and how far back; undefined when none of them has a minimum interval.
+ * @param now milliseconds since 1970-01-01T00:00:00Z
+ */
+export function repeatSearch(
+  tests: readonly Orderable[],
+  catalogue: Catalogue,
+  now: number,
+): RepeatSearch | undefined {
+  const limited = tests.filter(({ minimumIntervalDays }) => minimumIntervalDays !== undefined);
+  if (limited.length === 0) return undefined;
+  const days = Math.max(...limited.map(({ minimumIntervalDays = 0 }) => minimumIntervalDays));
+  return {
+    codes: [...new Set(limited.flatMap((test) => countedAs(test, catalogue)))],
+    // Intervals are of whole local days, so the first of them begins up to a day earlier.
+    since: new Date(now - (days + 1) * dayMs).toISOString(),
+  };
+}
+
+/** What counts as a request of a test: the test itself, the panels that contain it, and of a panel what it contains. */
+function countedAs({ code, covers }: Orderable, { orderables }: Catalogue): string[] {
+  const panels = [...orderables.values()].filter((panel) => panel.covers.includes(code));
+  return [code, ...panels.map((panel) => panel.code), ...covers];
+}
+
+export type RepeatsBasis = {
+  readonly tests: readonly Orderable[];
+  readonly earlier: readonly EarlierTest[];
+  readonly catalogue: Catalogue;
+  /** Milliseconds since 1970-01-01T00:00:00Z */
+  readonly now: number;
+  /** IANA name */
+  readonly timeZone: string;
+};
+
+/** The tests that were requested within their minimum interval, each with its latest request. */
+export function findRepeats({ tests, earlier, catalogue, now, timeZone }: RepeatsBasis): Repeat[] {
+  const today = localDay(now, timeZone);
+  return tests.flatMap((test): Repeat[] => {
+    const { minimumIntervalDays: days } = test;
+    const codes = countedAs(test, catalogue);
+    const latest = earlier
+      .filter(({ code }) => codes.includes(code))
+      .toSorted((one, other) => Date.parse(other.requestedAt) - Date.parse(one.requestedAt))[0];
+    if (days === undefined || latest === undefined) return [];
+    const day = localDay(Date.parse(latest.requestedAt), timeZone);
+    const daysAgo = daysBetween(day, today);
+    return daysAgo >= days ? [] : [{ test, said: describe({ test, latest, day, daysAgo, days }) }];
+  });
+}
+
+type Described = { test: Orderable; latest: EarlierTest; day: string; daysAgo: number; days: number };
+
+function describe({ test, latest, day, daysAgo, days }: Described): string {
+  const requested = `${nameOf(test, latest)} was requested on ${writtenDate(day)} (${ago(daysAgo)})`;
+  const subject = test.covers.includes(latest.code) ? test.name : 'It';
+  return `${requested} by ${fullName(latest.requester)}: ${stateOf(latest)}. ${subject} is usually repeated after ${counted(days)} at the earliest.`;
+}
+
+function nameOf({ code, name, covers }: Orderable, latest: EarlierTest): string {
+  if (latest.code === code) return name;
+  return covers.includes(latest.code)
+    ? `${latest.description} (part of ${name})`
+    : `${name} (in ${latest.description})`;
+}
+
+function stateOf({ isSampleTaken, container, provider }: EarlierTest): string {
+  if (isSampleTaken) return 'sample taken';
+  return container === undefined ? `sent to ${provider}` : 'sample not taken yet';
+}
+
+const ago = (days: number) => (days === 0 ? 'today' : `${counted(days)} ago`);
+
+const counted = (days: number) => `${days} ${days === 1 ? 'day' : 'days'}`;

@@ -1,0 +1,95 @@
+import type { Action, LaunchRequest, OrderStatus } from '@clinical-launch/contracts';
+import type { Catalogue } from './catalogue.ts';
+import { isLive, isTakenFromPatient } from './lifecycle.ts';
+import { fullName } from './patient-banner.ts';
+import { writtenAnswer } from './questions.ts';
+import type { RequestedBatch, RequestedSample, TestRequest } from './test-request.ts';
+import type { WriteTime } from './written-time.ts';
+
+type Presenting = { readonly catalogue: Pick<Catalogue, 'containers'>; readonly write: WriteTime };
+
+/** One step of a request's history. `at`: ISO 8601 instant */
+type Step = { readonly action: Action; readonly author: LaunchRequest['author']; readonly at: string };
+
+const testStatuses = {
+  R: { text: 'Requested', since: 'Requested on', colour: 'blue' },
+  // When it was recorded; when it was taken, the sample says.
+  S: { text: 'Sample taken', since: 'Sample recorded on', colour: 'green' },
+  D: { text: 'Removed', since: 'Removed on', colour: 'grey' },
+} as const satisfies Record<OrderStatus, object>;
+
+const steps: Readonly<Partial<Record<Action, string>>> = {
+  OrderTest: 'Ordered',
+  UpdateTest: 'Tests changed',
+};
+
+/** A request in words, for whoever reads it. */
+export function presentRequest(request: TestRequest, presenting: Presenting) {
+  const { status, parties, batches, clinicalDetails, answers, priority, createdAt } = request;
+  return {
+    status: { name: status, text: describeStatus(request) },
+    isUrgent: priority === 'urgent',
+    references: batches.map(({ orderReference }) => orderReference),
+    orderedAt: presenting.write(createdAt),
+    requester: { name: fullName(parties.requester.name), code: parties.requester.identifier.value },
+    author: fullName(parties.author.name),
+    practice: { name: parties.practice.name, code: parties.practice.identifier.value },
+    batches: batches.map((batch) => presentBatch(batch, presenting)),
+    clinicalDetails,
+    answers: answers.map(writtenAnswer),
+  };
+}
+
+/** What was done to a request, oldest first. */
+export function presentHistory(history: readonly Step[], write: WriteTime) {
+  return history.map(({ action, author, at }) => ({
+    did: steps[action] ?? 'Samples recorded',
+    by: fullName(author.name),
+    at: write(at),
+  }));
+}
+
+/** OLTR: Request status, in words that say what can still happen. */
+function describeStatus({ status, batches }: Pick<TestRequest, 'status' | 'batches'>): string {
+  if (!batches.some(({ tests }) => tests.some(isLive))) return 'All tests were removed';
+  if (status === 'Complete') return 'Submitted to the laboratory. It cannot be changed any more';
+  return 'Waiting for samples. It can still be changed';
+}
+
+function presentBatch(batch: RequestedBatch, { catalogue, write }: Presenting) {
+  const { id, provider, category, orderReference } = batch;
+  const samples = new Map(batch.samples.map((sample) => [sample.id, presentSample(sample, write)]));
+  const wanted = new Set(batch.tests.filter(isLive).map(({ sample }) => sample));
+  return {
+    id,
+    laboratory: provider.name,
+    category,
+    orderReference,
+    isLive: wanted.size > 0,
+    tests: batch.tests.map((test) => ({
+      description: test.description,
+      isLive: isLive(test),
+      status: testStatuses[test.status],
+      at: write(test.statusAt),
+      repeatReason: test.repeatReason,
+      sample: samples.get(test.sample),
+    })),
+    // What was taken for a test that was removed afterwards is still there.
+    samples: batch.samples
+      .filter((sample) => isTakenFromPatient(sample) && (wanted.has(sample.id) || sample.completedAt))
+      .map((sample) => ({
+        ...presentSample(sample, write),
+        container: catalogue.containers.get(sample.container ?? ''),
+      })),
+  };
+}
+
+function presentSample(sample: RequestedSample, write: WriteTime) {
+  const { description, quantity = 1, completedAt, collectedBy } = sample;
+  return {
+    description,
+    quantity,
+    isNeeded: isTakenFromPatient(sample),
+    ...(completedAt === undefined ? {} : { taken: { at: write(completedAt), by: collectedBy } }),
+  };
+}

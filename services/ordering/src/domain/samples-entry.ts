@@ -1,0 +1,188 @@
+import {
+  type CollectionFault,
+  collectionNow,
+  readCollectionEntry,
+  writeCollectionEntry,
+} from './collection-entry.ts';
+import type { CollectionEntry } from './draft.ts';
+import { maxQuantity, type SampleRecord, samplesOf } from './record-samples.ts';
+import type { RequestedSample, TestRequest } from './test-request.ts';
+
+/** What a form says of one sample, as typed. */
+export type SampleEntry = {
+  readonly isTaken: boolean;
+  /** Where it differs from what all samples share; an empty field is shared. */
+  readonly own: CollectionEntry;
+  readonly quantity: string;
+};
+
+/** What a form says of the samples of a request; a sample that it does not name stays as it is. */
+export type SamplesEntry = {
+  readonly shared: CollectionEntry;
+  /** By id of the sample. */
+  readonly samples: ReadonlyMap<string, SampleEntry>;
+};
+
+export type SamplesFault = {
+  readonly field: CollectionFault['field'] | 'quantity' | 'taken';
+  /** Absent when it is a field that all samples share. */
+  readonly sample?: string;
+  readonly message: string;
+};
+
+export type SamplesReading =
+  | { readonly records: readonly SampleRecord[] }
+  | { readonly faults: readonly SamplesFault[] };
+
+/** `now`: milliseconds since 1970; `timeZone`: IANA name; `author`: who took a sample unless somebody else is named. */
+export type Recording = { readonly now: number; readonly timeZone: string; readonly author: string };
+
+/** The fields of a sample that has no other person or time. */
+export const nothingTyped: CollectionEntry = { by: '', date: { day: '', month: '', year: '' }, time: '' };
+
+/** The form as it is before anybody typed: what is recorded, and for the rest the author and now. */
+export function samplesEntryOf(
+  request: Pick<TestRequest, 'batches'>,
+  { now, timeZone, author }: Recording,
+): SamplesEntry {
+  const samples = samplesOf(request).map(({ sample }): [string, SampleEntry] => [
+    sample.id,
+    {
+      isTaken: sample.completedAt !== undefined,
+      own: recordedEntry(sample, timeZone) ?? nothingTyped,
+      quantity: String(quantityOf(sample)),
+    },
+  ]);
+  return { shared: collectionNow(now, author, timeZone), samples: new Map(samples) };
+}
+
+/** The same form with every sample ticked that is still to be taken, by whom it says and now. */
+export function tickAll(entry: SamplesEntry, request: TestRequest, recording: Recording): SamplesEntry {
+  const { shared, samples } = samplesEntryOf(request, recording);
+  const ticked = [...samples].map(([id, fresh]): [string, SampleEntry] => [
+    id,
+    fresh.isTaken ? (entry.samples.get(id) ?? fresh) : { ...fresh, ...entry.samples.get(id), isTaken: true },
+  ]);
+  const by = entry.shared.by.trim() === '' ? shared.by : entry.shared.by;
+  return { shared: { ...shared, by }, samples: new Map(ticked) };
+}
+
+/** What was typed for a request that somebody changed meanwhile: of samples that are recorded now, what is recorded. */
+export function keepTyped(entry: SamplesEntry, request: TestRequest, recording: Recording): SamplesEntry {
+  const stored = samplesEntryOf(request, recording).samples;
+  const kept = [...stored].map(([id, fresh]): [string, SampleEntry] => [
+    id,
+    fresh.isTaken ? fresh : (entry.samples.get(id) ?? fresh),
+  ]);
+  return { shared: entry.shared, samples: new Map(kept) };
+}
+
+/** Whether a form names only samples that the request has and still needs. */
+export function isAboutSamplesOf({ samples }: SamplesEntry, request: Pick<TestRequest, 'batches'>): boolean {
+  const known = new Set(samplesOf(request).map(({ sample }) => sample.id));
+  return [...samples.keys()].every((id) => known.has(id));
+}
+
+/** Reads what was typed: the records of the named samples in order of draw, or every fault at once. */
+export function readSamplesEntry(
+  { shared, samples }: SamplesEntry,
+  request: Pick<TestRequest, 'batches'>,
+  { now, timeZone }: Omit<Recording, 'author'>,
+): SamplesReading {
+  const readings = samplesOf(request).flatMap(({ sample }) => {
+    const typed = samples.get(sample.id);
+    return typed === undefined ? [] : [readSample(sample, { typed, shared, now, timeZone })];
+  });
+  const faults = readings.flatMap((reading) => ('faults' in reading ? reading.faults : []));
+  if (faults.length > 0) return { faults: withoutRepeats(faults) };
+  return { records: readings.flatMap((reading) => ('record' in reading ? [reading.record] : [])) };
+}
+
+/** Whether records say something else than what is stored. */
+export function isChange(records: readonly SampleRecord[], request: Pick<TestRequest, 'batches'>): boolean {
+  const stored = new Map(samplesOf(request).map(({ sample }) => [sample.id, sample]));
+  return records.some(({ sample: id, collected, quantity }) => {
+    const sample = stored.get(id);
+    return (
+      sample !== undefined &&
+      (sample.completedAt !== collected?.at ||
+        sample.collectedBy !== collected?.by ||
+        quantityOf(sample) !== quantity)
+    );
+  });
+}
+
+type SampleReading = { readonly record: SampleRecord } | { readonly faults: readonly SamplesFault[] };
+
+function readSample(
+  sample: RequestedSample,
+  {
+    typed,
+    shared,
+    ...moment
+  }: { typed: SampleEntry; shared: CollectionEntry; now: number; timeZone: string },
+): SampleReading {
+  const { id } = sample;
+  const quantity = typed.quantity.trim() === '' ? quantityOf(sample) : readQuantity(typed.quantity);
+  const faults: SamplesFault[] =
+    quantity === undefined
+      ? [{ field: 'quantity', sample: id, message: `The quantity must be a number from 1 to ${maxQuantity}` }]
+      : [];
+  const taken = typed.isTaken ? readTaken(sample, { own: typed.own, shared, ...moment }) : {};
+  if ('faults' in taken) faults.push(...taken.faults);
+  if (quantity === undefined || 'faults' in taken) return { faults };
+  return { record: { sample: id, quantity, ...taken } };
+}
+
+function readTaken(
+  sample: RequestedSample,
+  {
+    own,
+    shared,
+    ...moment
+  }: { own: CollectionEntry; shared: CollectionEntry; now: number; timeZone: string },
+): Pick<SampleRecord, 'collected'> | { readonly faults: readonly SamplesFault[] } {
+  const isOwn = {
+    by: own.by.trim() !== '',
+    date: Object.values(own.date).some((part) => part.trim() !== ''),
+    time: own.time.trim() !== '',
+  };
+  const entry: CollectionEntry = {
+    by: isOwn.by ? own.by : shared.by,
+    date: isOwn.date ? own.date : shared.date,
+    time: isOwn.time ? own.time : shared.time,
+  };
+  // To the second as it was, and however long ago.
+  if (sample.completedAt !== undefined && isAsRecorded(entry, sample, moment.timeZone)) {
+    return { collected: { at: sample.completedAt, by: sample.collectedBy ?? '' } };
+  }
+  const reading = readCollectionEntry(entry, moment);
+  if ('collected' in reading) return reading;
+  return {
+    faults: reading.faults.map((fault) => (isOwn[fault.field] ? { ...fault, sample: sample.id } : fault)),
+  };
+}
+
+function readQuantity(typed: string): number | undefined {
+  const quantity = /^\d{1,2}$/.test(typed.trim()) ? Number(typed) : 0;
+  return quantity >= 1 && quantity <= maxQuantity ? quantity : undefined;
+}
+
+const quantityOf = ({ quantity = 1 }: RequestedSample) => quantity;
+
+/** What is recorded of a sample, as the form has it; undefined when it is still to be taken. */
+export const recordedEntry = ({ completedAt, collectedBy = '' }: RequestedSample, timeZone: string) =>
+  completedAt === undefined
+    ? undefined
+    : writeCollectionEntry({ at: completedAt, by: collectedBy }, timeZone);
+
+function isAsRecorded(entry: CollectionEntry, sample: RequestedSample, timeZone: string): boolean {
+  return JSON.stringify(entry) === JSON.stringify(recordedEntry(sample, timeZone));
+}
+
+/** A fault of what samples share is the fault of each of them. */
+function withoutRepeats(faults: readonly SamplesFault[]): SamplesFault[] {
+  return [...new Map(faults.map((fault) => [`${fault.sample}:${fault.field}`, fault])).values()].toSorted(
+    (one, other) => Number(one.sample !== undefined) - Number(other.sample !== undefined),
+  );
+}

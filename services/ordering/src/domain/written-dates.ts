@@ -1,0 +1,57 @@
+/** A day that a text may mean, and what is left of the text without it. */
+export type WrittenDates = {
+  /** For each date the days that it can mean, YYYY-MM-DD, with its digits where it is written in digits alone. */
+  readonly dates: readonly { readonly days: readonly string[]; readonly digits?: string }[];
+  readonly rest: string;
+};
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+const monthWord = `(?<month>(?:${months.join('|')})[a-z]*)`;
+const monthNumber = '(?<month>\\d{1,2})';
+const day = '(?<day>\\d{1,2})';
+const year = '(?<year>\\d{4}|\\d{2})';
+const between = '\\s*[-./ ]\\s*';
+
+/** Day before month, as here; year first; with the month as a word on either side of the day; digits in a row. */
+const forms = [
+  `(?<year>\\d{4})${between}${monthNumber}${between}${day}`,
+  `${day}${between}${monthNumber}${between}${year}`,
+  `${day}(?:st|nd|rd|th)?[-./ ]*(?:of )?${monthWord}[-./, ]*${year}`,
+  `${monthWord}[-./ ]*${day}(?:st|nd|rd|th)?[-./, ]+${year}`,
+  '(?<day>\\d{2})(?<month>\\d{2})(?<year>\\d{4}|\\d{2})',
+  '(?<year>\\d{4})(?<month>\\d{2})(?<day>\\d{2})',
+].map((form) => new RegExp(`(?<![\\p{L}\\p{N}])${form}(?![\\p{L}\\p{N}])`, 'giu'));
+
+/**
+ * Takes the dates out of a text: `28/02/1958`, `28.2.58`, `28 Feb 1958`, `February 28th, 1958`, `1958-02-28`, `28021958`.
+ * A year of two digits may be of this century or of the last one; what is no day of the calendar stays in the text.
+ */
+export function takeDates(text: string): WrittenDates {
+  const dates: { days: string[]; digits?: string }[] = [];
+  let rest = text;
+  for (const form of forms) {
+    rest = rest.replace(form, (written: string, ...found: unknown[]) => {
+      const days = daysOf(found.at(-1) as Record<'day' | 'month' | 'year', string>);
+      if (days.length === 0) return written;
+      const isInDigits = !/\p{L}/u.test(written);
+      dates.push({ days, ...(isInDigits ? { digits: written.replace(/\D/g, '') } : {}) });
+      return ' ';
+    });
+  }
+  return { dates, rest };
+}
+
+function daysOf({ day: dayText, month, year: yearText }: Record<'day' | 'month' | 'year', string>): string[] {
+  const monthIndex = /^\d/.test(month) ? Number(month) : months.indexOf(month.slice(0, 3).toLowerCase()) + 1;
+  const years = yearText.length === 2 ? [`19${yearText}`, `20${yearText}`] : [yearText];
+  return years
+    .map((each) => `${each}-${String(monthIndex).padStart(2, '0')}-${dayText.padStart(2, '0')}`)
+    .filter(isDay);
+}
+
+/** JavaScript reads 2023-02-29 as 1 March: what it writes again must be the same. */
+function isDay(text: string): boolean {
+  const read = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(text);
+}

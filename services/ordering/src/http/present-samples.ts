@@ -1,0 +1,112 @@
+import type { Catalogue } from '../domain/catalogue.ts';
+import { samplesInDrawOrder } from '../domain/collection.ts';
+import { writtenAnswer } from '../domain/questions.ts';
+import { maxQuantity } from '../domain/record-samples.ts';
+import {
+  nothingTyped,
+  recordedEntry,
+  type SampleEntry,
+  type SamplesEntry,
+  type SamplesFault,
+} from '../domain/samples-entry.ts';
+import { codeOf, type TestRequest } from '../domain/test-request.ts';
+import type { WriteTime } from '../domain/written-time.ts';
+
+type Shown = {
+  readonly request: TestRequest;
+  readonly entry: SamplesEntry;
+  readonly faults: readonly SamplesFault[];
+};
+
+type Needs = {
+  readonly catalogue: Catalogue;
+  readonly timeZone: string;
+  readonly write: WriteTime;
+};
+
+type DrawnSample = ReturnType<typeof samplesInDrawOrder>[number];
+
+/** What the page that records samples shows: what is stored, and the form as it was filled in. */
+export function presentSamples({ request, entry, faults }: Shown, needs: Needs) {
+  const drawn = samplesInDrawOrder(request, needs.catalogue);
+  const samples = drawn.map((each) =>
+    presentSample(each, {
+      name: nameOf(each, drawn),
+      typed: entry.samples.get(each.sample.id),
+      faults,
+      needs,
+    }),
+  );
+  const missing = samples.filter(({ recorded }) => recorded === undefined);
+  return {
+    order: request,
+    answers: request.answers.map(writtenAnswer),
+    samples,
+    missing,
+    shared: entry.shared,
+    faultOf: faultTexts(faults, undefined),
+    errorList: faults.map((fault) => ({ text: textOf(fault, drawn), href: placeOf(fault, drawn) })),
+    /** Whether the request is Complete when the form is sent as it stands. */
+    isComplete: samples.every(({ isTaken }) => isTaken),
+    maxQuantity,
+  };
+}
+
+function presentSample(
+  { sample, batch, container, tests }: DrawnSample,
+  {
+    name,
+    typed,
+    faults,
+    needs: { catalogue, timeZone, write },
+  }: { name: string; typed: SampleEntry | undefined; faults: readonly SamplesFault[]; needs: Needs },
+) {
+  const { id, description, completedAt, collectedBy } = sample;
+  const faultOf = faultTexts(faults, id);
+  const own = typed?.own;
+  const recorded = recordedEntry(sample, timeZone) ?? nothingTyped;
+  const isOwn = own !== undefined && JSON.stringify(own) !== JSON.stringify(recorded);
+  const notes = tests.flatMap((test) => catalogue.orderables.get(codeOf(test))?.note ?? []);
+  return {
+    id,
+    name,
+    description,
+    colour: container?.colour ?? 'white',
+    tests,
+    notes: [...new Set(notes)],
+    batch,
+    recorded: completedAt === undefined ? undefined : { at: write(completedAt), by: collectedBy },
+    isTaken: typed?.isTaken ?? completedAt !== undefined,
+    own,
+    isOpen: isOwn || faultOf.by !== undefined || faultOf.date !== undefined || faultOf.time !== undefined,
+    quantity: typed?.quantity ?? String(sample.quantity ?? 1),
+    faultOf,
+  };
+}
+
+/** What a sample is called where its laboratory does not stand beside it: two may have a tube of one kind. */
+function nameOf({ sample: { description }, batch }: DrawnSample, drawn: readonly DrawnSample[]): string {
+  const alike = drawn.filter(({ sample }) => sample.description === description);
+  return alike.length === 1 ? description : `${description} for ${batch.provider.name}`;
+}
+
+/** The messages of one sample, or of the fields that all share, by field. */
+const faultTexts = (
+  faults: readonly SamplesFault[],
+  of: string | undefined,
+): Partial<Record<SamplesFault['field'], string>> =>
+  Object.fromEntries(
+    faults.flatMap(({ field, sample, message }) => (sample === of ? [[field, message]] : [])),
+  );
+
+function textOf({ sample, message }: SamplesFault, drawn: readonly DrawnSample[]): string {
+  const about = drawn.find((each) => each.sample.id === sample);
+  return about === undefined ? message : `${nameOf(about, drawn)}: ${message}`;
+}
+
+/** The id of the field that a fault is about. */
+function placeOf({ field, sample }: SamplesFault, drawn: readonly DrawnSample[]): string {
+  if (field === 'taken') return `#taken-${drawn[0]?.sample.id}`;
+  const name = field === 'date' ? 'day' : field;
+  return sample === undefined ? `#${name}` : `#${name}-${sample}`;
+}

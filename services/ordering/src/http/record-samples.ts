@@ -1,0 +1,166 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Catalogue } from '../domain/catalogue.ts';
+import { maxCollectorLength } from '../domain/collection-entry.ts';
+import { fullName } from '../domain/patient-banner.ts';
+import { recordSamples } from '../domain/record-samples.ts';
+import {
+  isAboutSamplesOf,
+  isChange,
+  keepTyped,
+  type Recording,
+  readSamplesEntry,
+  type SamplesEntry,
+  type SamplesFault,
+  samplesEntryOf,
+  tickAll,
+} from '../domain/samples-entry.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+import type { WriteTime } from '../domain/written-time.ts';
+import { faultyForm, requestComplete, requestNotFound } from '../errors.ts';
+import type { TestRequests } from '../store/test-requests.ts';
+import { presentSamples } from './present-samples.ts';
+import { recordView, type ViewNeeds } from './reading.ts';
+import { readSamplesForm, type SamplesForm } from './samples-form.ts';
+import type { Show } from './show.ts';
+import { eventsOf, resultPage, type SubmissionNeeds, stamp } from './submission.ts';
+import { readLaunchForm, type Visit } from './visit.ts';
+
+type RecordNeeds = SubmissionNeeds &
+  ViewNeeds & {
+    readonly catalogue: Catalogue;
+    readonly testRequests: TestRequests;
+    readonly show: Show;
+    readonly timeZone: string;
+    readonly write: WriteTime;
+  };
+
+/** Answers a visit to the samples of a request that the launch sees. */
+export type SamplesHandler = (visit: Visit, request: TestRequest) => Promise<void>;
+
+/**
+ * `GET /oltr/{launchId}/requests/{guid}/samples`: the samples to take and those that are recorded.
+ * The handler throws ServiceError 409 when the request is Complete.
+ */
+export function showSamples(needs: RecordNeeds): SamplesHandler {
+  return async (visit, request) => {
+    if (request.status === 'Complete') throw requestComplete();
+    await recordView(visit, request, needs);
+    showForm(visit, needs, { request, entry: samplesEntryOf(request, recordingOf(visit, needs)) });
+  };
+}
+
+/**
+ * `POST` of it: stores what was taken, or ticks everything. Answers with a redirect to the result; with the page again when
+ * nothing was stored: 400 for what was typed wrong, 409 when somebody else changed the request since.
+ * The handler throws ServiceError 409 when the request is Complete, 400 for a form that no page of ours sends.
+ */
+export function postSamples(needs: RecordNeeds): SamplesHandler {
+  return async (visit, seen) => {
+    const fields = await readLaunchForm(visit);
+    const form = readSamplesForm(fields);
+    if (form.action === 'all-now') return showTicked(visit, needs, { form, seen });
+    const recording = recordingOf(visit, needs);
+    let faults: readonly SamplesFault[] = [];
+    const done = await needs.testRequests.amend({
+      context: visit.context,
+      guid: seen.guid,
+      submissionId: submissionIdOf(visit, seen, fields),
+      seenVersion: form.version,
+      async change(current) {
+        if (!isAboutSamplesOf(form.entry, current)) throw faultyForm();
+        const reading = readSamplesEntry(form.entry, current, recording);
+        faults = 'faults' in reading ? reading.faults : [];
+        if ('faults' in reading || !isChange(reading.records, current)) return undefined;
+        return recordSamples(current, reading.records, stamp(needs).now);
+      },
+      eventsOf: eventsOf(visit, needs),
+    });
+    switch (done.outcome) {
+      case 'stored':
+        needs.nudge();
+        return visit.response.redirect(303, resultPage(visit.home, seen));
+      case 'conflict':
+        return showConflict(visit, needs, { form, request: done.current });
+      case 'refused':
+        visit.response.status(400);
+        return showForm(visit, needs, {
+          request: seen,
+          entry: form.entry,
+          faults: faults.length > 0 ? faults : [{ field: 'taken', message: nothingNew(form.entry) }],
+        });
+      case 'complete':
+        throw requestComplete();
+      case 'absent':
+        throw requestNotFound();
+    }
+  };
+}
+
+/** The button that works without a script: nothing is stored, the page comes back with every box ticked. */
+async function showTicked(
+  visit: Visit,
+  needs: RecordNeeds,
+  { form, seen }: { form: SamplesForm; seen: TestRequest },
+): Promise<void> {
+  if (seen.status === 'Complete') throw requestComplete();
+  if (seen.version !== form.version) return showConflict(visit, needs, { form, request: seen });
+  if (!isAboutSamplesOf(form.entry, seen)) throw faultyForm();
+  showForm(visit, needs, { request: seen, entry: tickAll(form.entry, seen, recordingOf(visit, needs)) });
+}
+
+/** What is stored now, who stored it and when; with what was typed for samples that are still to be taken. */
+async function showConflict(
+  visit: Visit,
+  needs: RecordNeeds,
+  { form, request }: { form: SamplesForm; request: TestRequest },
+): Promise<void> {
+  const latest = (await needs.testRequests.submissionsTo(request.guid)).at(-1);
+  visit.response.status(409);
+  showForm(visit, needs, {
+    request,
+    entry: keepTyped(form.entry, request, recordingOf(visit, needs)),
+    conflict: latest && { by: fullName(latest.author.name), at: needs.write(latest.at) },
+  });
+}
+
+type SamplesPage = {
+  readonly request: TestRequest;
+  readonly entry: SamplesEntry;
+  readonly faults?: readonly SamplesFault[];
+  readonly conflict?: { readonly by: string; readonly at: string } | undefined;
+};
+
+function showForm(
+  visit: Visit,
+  { show, ...needs }: RecordNeeds,
+  { conflict, faults = [], ...page }: SamplesPage,
+): void {
+  show(visit, 'samples.njk', {
+    ...presentSamples({ ...page, faults }, needs),
+    about: page.request,
+    isList: visit.rule.opens === 'list',
+    submissionId: randomUUID(),
+    maxCollectorLength,
+    conflict,
+  });
+}
+
+const recordingOf = ({ context }: Visit, { clock, timeZone }: RecordNeeds): Recording => ({
+  now: clock.now(),
+  timeZone,
+  author: fullName(context.request.author.name).slice(0, maxCollectorLength),
+});
+
+/**
+ * The same form sent twice is one submission. A page that came back from the history and was filled in anew is another one,
+ * although it has the same hidden fields: told "stored" it would be lost.
+ */
+function submissionIdOf({ launchId }: Visit, { guid }: TestRequest, fields: URLSearchParams): string {
+  const hash = createHash('sha256').update(JSON.stringify([launchId, guid, fields.toString()]));
+  return hash.digest('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+}
+
+const nothingNew = ({ samples }: SamplesEntry) =>
+  [...samples.values()].some(({ isTaken }) => isTaken)
+    ? 'This is what is recorded already: tick the samples that were taken since, or correct one'
+    : 'Tick the samples that were taken';

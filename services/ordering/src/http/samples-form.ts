@@ -1,0 +1,51 @@
+import { guidForm } from '@clinical-launch/service';
+import type { CollectionEntry } from '../domain/draft.ts';
+import type { SampleEntry, SamplesEntry } from '../domain/samples-entry.ts';
+import { faultyForm } from '../errors.ts';
+
+/** The form of the page that records samples. */
+export type SamplesForm = {
+  readonly action: 'record' | 'all-now';
+  /** Of the request, as the page showed it. */
+  readonly version: number;
+  readonly entry: SamplesEntry;
+};
+
+const sampleField = /^(?:taken|by|day|month|year|time|quantity):(S\d{1,6})$/;
+
+/**
+ * Reads the form of the page that records samples: `by`, `day`, `month`, `year`, `time` for all, the same with `:{sampleId}`
+ * for one, `taken:{sampleId}` = `yes` and `quantity:{sampleId}`.
+ * @throws ServiceError 400 for what no page of ours sends: a field that is there twice, of no sample, without a version.
+ */
+export function readSamplesForm(form: URLSearchParams): SamplesForm {
+  const names = [...form.keys()];
+  const field = (name: string) => form.get(name) ?? '';
+  const action = form.get('action') ?? 'record';
+  const isOurs =
+    new Set(names).size === names.length &&
+    names.every((name) => !name.includes(':') || sampleField.test(name)) &&
+    guidForm.test(field('submission')) &&
+    /^[1-9]\d{0,8}$/.test(field('version'));
+  if (!isOurs || (action !== 'record' && action !== 'all-now')) throw faultyForm();
+  const ids = new Set(names.flatMap((name) => sampleField.exec(name)?.[1] ?? []));
+  const samples = [...ids].map((id): [string, SampleEntry] => [
+    id,
+    {
+      isTaken: field(`taken:${id}`) === 'yes',
+      own: readEntry(field, `:${id}`),
+      quantity: field(`quantity:${id}`),
+    },
+  ]);
+  return {
+    action,
+    version: Number(field('version')),
+    entry: { shared: readEntry(field, ''), samples: new Map(samples) },
+  };
+}
+
+const readEntry = (field: (name: string) => string, of: string): CollectionEntry => ({
+  by: field(`by${of}`),
+  date: { day: field(`day${of}`), month: field(`month${of}`), year: field(`year${of}`) },
+  time: field(`time${of}`),
+});

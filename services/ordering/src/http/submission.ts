@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import { type CloudEvent, createEvent, type Sealer } from '@clinical-launch/contracts';
+import { type Clock, callOf } from '@clinical-launch/service';
+import { type TestRequest, toOrder } from '../domain/test-request.ts';
+import type { Visit } from './visit.ts';
+
+export type SubmissionNeeds = {
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  /** Says that an event waits in the outbox. */
+  readonly nudge: () => void;
+};
+
+/** What tells the platform of a request that was submitted in this launch: all of its batches, sealed. */
+export function eventsOf({ context, launchId, response }: Visit, { sealer }: SubmissionNeeds) {
+  return (request: TestRequest): CloudEvent[] => [
+    createEvent('order.submitted.v1', callOf(response).origin('/ordering'), {
+      orderGuid: request.guid,
+      launchId,
+      issuer: context.client.issuer,
+      clientId: context.client.clientId,
+      orderVersion: request.version,
+      action: context.request.action,
+      status: request.status,
+      batches: request.batches.length,
+      tests: request.batches.reduce((count, { tests }) => count + tests.length, 0),
+      sealed: sealer.seal('order.submitted.v1', { order: toOrder(request) }),
+    }),
+  ];
+}
+
+/** What a change of a request needs beside its tests: the time, and GUIDs for new batches. */
+export function stamp({ clock }: Pick<SubmissionNeeds, 'clock'>) {
+  return { now: new Date(clock.now()).toISOString(), newGuid: randomUUID };
+}
+
+/** Where a submitted request is shown, with the hidden IFRAME for the PMS. */
+export const resultPage = (home: string, { guid }: Pick<TestRequest, 'guid'>) => `${home}orders/${guid}`;

@@ -1,0 +1,54 @@
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import type { OrderingTables } from './database.ts';
+import { requestWords } from './request-words.ts';
+
+/** Rows that are brought to the new column at a time. */
+const batchSize = 500;
+
+/** What the lists of requests are read by: their order, within practice and patient, and the words that are searched. */
+export const addRequestLists: Migration = {
+  async up(db) {
+    await sql`alter table ordering.test_requests add column words tsvector not null default ''`.execute(db);
+    await fillWords(db.withSchema('ordering').$extendTables<OrderingTables>());
+    await sql`alter table ordering.test_requests alter column words drop default`.execute(db);
+    // Every list is made of runs of one status and priority each, which are there in their order.
+    await sql`drop index ordering.test_requests_practice`.execute(db);
+    await sql`create index test_requests_practice on ordering.test_requests
+      (practice_key, status, priority, created_at desc, guid desc)`.execute(db);
+    // A patient has two identifiers at most (OLTR: Patient.identifier).
+    for (const position of [1, 2]) {
+      await sql`create index ${sql.id(`test_requests_patient_${position}`)} on ordering.test_requests
+        ((patient_keys[${sql.lit(position)}]), status, priority, created_at desc, guid desc)`.execute(db);
+    }
+    // Without the list of entries to come, which every search would read through.
+    await sql`create index test_requests_words on ordering.test_requests using gin (words)
+      with (fastupdate = off)`.execute(db);
+    await sql`create table ordering.list_searches (
+      launch_id uuid primary key,
+      search text not null,
+      priority text check (priority in ('routine', 'urgent')),
+      updated_at timestamptz not null
+    )`.execute(db);
+    await sql`create index list_searches_updated_at on ordering.list_searches (updated_at)`.execute(db);
+  },
+};
+
+async function fillWords(db: Kysely<OrderingTables>): Promise<void> {
+  for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
+    const rows = await db
+      .selectFrom('test_requests')
+      .select(['guid', 'parties', 'batches'])
+      .where('guid', '>', last)
+      .orderBy('guid')
+      .limit(batchSize)
+      .execute();
+    for (const { guid, ...request } of rows) {
+      const words = requestWords(request);
+      await db.updateTable('test_requests').set({ words }).where('guid', '=', guid).execute();
+    }
+    const newest = rows.at(-1)?.guid;
+    if (newest === undefined) return;
+    last = newest;
+  }
+}

@@ -1,0 +1,176 @@
+import { type SelectQueryBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import type { Priority, RequestStatus } from '../domain/test-request.ts';
+import type { OrderingTables } from './database.ts';
+import { isInSight, type Sight } from './keys.ts';
+
+export type Tables = Transaction<OrderingTables>;
+
+/** Which requests a list has. */
+export type ListFilter = {
+  readonly sight: Sight;
+  readonly statuses: readonly RequestStatus[];
+  readonly priority?: Priority;
+};
+
+/** Where a request stands in the order of every list. */
+export type Place = { guid: string; created_at: Date };
+
+/** A page begins beyond a place, or without one at the end where it comes from, and has so many places at most. */
+export type Page = {
+  readonly place?: Place | undefined;
+  readonly go: 'older' | 'newer';
+  readonly limit: number;
+};
+
+type Query<Columns> = SelectQueryBuilder<OrderingTables, 'test_requests', Columns>;
+
+/** The next places of a list. */
+export function readList(transaction: Tables, filter: ListFilter, page: Page): Promise<Place[]> {
+  return nextOf(transaction, filter, page).execute();
+}
+
+/** How many requests a list has, counted up to a limit. */
+export async function countList(transaction: Tables, filter: ListFilter, limit: number): Promise<number> {
+  const runs = runsOf(transaction, filter).map((run) => run.select(['guid', 'created_at']).limit(limit));
+  const { count } = await transaction
+    .selectFrom(unionOf(transaction, filter, runs).limit(limit).as('counted'))
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** All matches of a search (`tsquery`) are read by the index of words, which has them in no order, counted and sorted. */
+export async function findMatches(
+  transaction: Tables,
+  filter: ListFilter,
+  { condition, ...page }: Page & { readonly condition: string },
+): Promise<{ places: Place[]; count: number }> {
+  const matches = filtered(transaction, filter).where(isMatch(condition)).select(['guid', 'created_at']);
+  const direction = directions[page.go];
+  const rows = await transaction
+    .with(
+      (cte) => cte('matches').materialized(),
+      () => matches,
+    )
+    .selectFrom((by) =>
+      by
+        .selectFrom('matches')
+        .select(({ fn }) => fn.countAll<string>().as('count'))
+        .as('counted'),
+    )
+    // The count is there even when no match is beyond the place.
+    .leftJoin(
+      (by) =>
+        by
+          .selectFrom('matches')
+          .select(['guid', 'created_at'])
+          .where(isBeyond(page))
+          .orderBy('created_at', direction)
+          .orderBy('guid', direction)
+          .limit(page.limit)
+          .as('place'),
+      (join) => join.onTrue(),
+    )
+    .select(['count', 'guid', 'created_at'])
+    .orderBy('created_at', direction)
+    .orderBy('guid', direction)
+    .execute();
+  return {
+    places: rows.flatMap(({ guid, created_at }) =>
+      guid === null || created_at === null ? [] : [{ guid, created_at }],
+    ),
+    count: Number(rows[0]?.count ?? 0),
+  };
+}
+
+/** The matches of a search among the next `bound` requests of a list, each of which is looked at. */
+export function findNear(
+  transaction: Tables,
+  filter: ListFilter,
+  { condition, bound, ...page }: Page & { readonly condition: string; readonly bound: number },
+): Promise<Place[]> {
+  const direction = directions[page.go];
+  return transaction
+    .with(
+      (cte) => cte('near').materialized(),
+      () => nextOf(transaction, filter, { ...page, limit: bound, columns: ['words'] }),
+    )
+    .selectFrom('near')
+    .select(['guid', 'created_at'])
+    .where(isMatch(condition))
+    .orderBy('created_at', direction)
+    .orderBy('guid', direction)
+    .limit(page.limit)
+    .execute();
+}
+
+const directions = { older: 'desc', newer: 'asc' } as const;
+
+/** Each run is read in the order of its index, no further than the page may need. */
+function nextOf<Column extends 'words' = never>(
+  transaction: Tables,
+  filter: ListFilter,
+  { columns = [], ...page }: Page & { readonly columns?: readonly Column[] },
+) {
+  const direction = directions[page.go];
+  const runs = runsOf(transaction, filter).map((run) =>
+    run
+      .select(['guid', 'created_at', ...columns])
+      .where(isBeyond(page))
+      .orderBy('created_at', direction)
+      .orderBy('guid', direction)
+      .limit(page.limit),
+  );
+  return unionOf(transaction, filter, runs)
+    .orderBy('created_at', direction)
+    .orderBy('guid', direction)
+    .limit(page.limit);
+}
+
+/** A list is made of runs: the requests of one status and one priority, which stand in their order in an index. */
+function runsOf(transaction: Tables, filter: ListFilter): Query<object>[] {
+  const { statuses, priority, sight } = filter;
+  const priorities: readonly Priority[] = priority === undefined ? ['routine', 'urgent'] : [priority];
+  return statuses.flatMap((status) =>
+    priorities.flatMap((each) =>
+      listsOf(sight).map((isListed) =>
+        filtered(transaction, { sight, statuses: [status], priority: each }).where(isListed),
+      ),
+    ),
+  );
+}
+
+/** The lists in the words of the indexes: a patient's identifier is the first or the second of a request. */
+function listsOf({ patientKeys, practiceKey }: Sight) {
+  if (patientKeys === undefined) return [sql<SqlBool>`practice_key = ${practiceKey}`];
+  return patientKeys.flatMap((key) => [
+    sql<SqlBool>`patient_keys[1] = ${key}`,
+    sql<SqlBool>`patient_keys[2] = ${key}`,
+  ]);
+}
+
+function filtered(transaction: Tables, { sight, statuses, priority }: ListFilter): Query<object> {
+  const seen = transaction
+    .selectFrom('test_requests')
+    .where(isInSight(sight))
+    .where('status', 'in', statuses);
+  return priority === undefined ? seen : seen.where('priority', '=', priority);
+}
+
+/** All runs together. A request that has both identifiers of a patient is in two of them, and drops out once. */
+function unionOf(transaction: Tables, { sight }: ListFilter, runs: readonly Query<Place>[]) {
+  const operator = sight.patientKeys === undefined ? 'unionAll' : 'union';
+  const [first, ...others] = runs.map((run) => transaction.selectFrom(run.as('run')).selectAll());
+  if (first === undefined) throw new TypeError('A list has no run');
+  const all = others.reduce((union, run) => union[operator](run), first);
+  return transaction.selectFrom(all.as('place')).selectAll();
+}
+
+const isMatch = (condition: string) => sql<SqlBool>`words @@ ${condition}::tsquery`;
+
+function isBeyond({ place, go }: Page) {
+  if (place === undefined) return sql<SqlBool>`true`;
+  const { created_at, guid } = place;
+  const beyond = go === 'older' ? sql`<` : sql`>`;
+  return sql<SqlBool>`(created_at, guid) ${beyond} (${created_at.toISOString()}::timestamptz, ${guid}::uuid)`;
+}

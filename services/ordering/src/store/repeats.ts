@@ -1,0 +1,84 @@
+import type { PersonName } from '@clinical-launch/contracts';
+import { type Kysely, sql } from 'kysely';
+import type { EarlierTest, RepeatSearch } from '../domain/repeats.ts';
+import type { OrderingTables } from './database.ts';
+
+export type PatientSearch = RepeatSearch & {
+  /** As `patientKeysOf` gives them. */
+  readonly patientKeys: readonly string[];
+  /** The request that is being changed does not count against itself. */
+  readonly except?: string;
+};
+
+type Row = {
+  code: string;
+  description: string;
+  requested_at: Date;
+  requester: PersonName;
+  status: string;
+  container: string | null;
+  provider: string;
+};
+
+/**
+ * The latest live request of each of these codes for a patient, whoever asked for it. One row for a code, however many
+ * requests there are: the database opens only those of the patient that changed since, each once.
+ */
+export async function repeatsOf(
+  database: Kysely<OrderingTables>,
+  { patientKeys, codes, since, except }: PatientSearch,
+): Promise<EarlierTest[]> {
+  const { rows } = await sql<Row>`
+    with requested as materialized (
+      select
+        test -> 'code' ->> 'value' as code,
+        test ->> 'description' as description,
+        coalesce((test ->> 'requestedAt')::timestamptz, request.created_at) as requested_at,
+        request.parties -> 'requester' -> 'name' as requester,
+        test ->> 'status' as status,
+        test ->> 'sample' as sample,
+        batch -> 'samples' as samples,
+        batch -> 'provider' ->> 'name' as provider
+      from ordering.test_requests request
+        cross join lateral jsonb_array_elements(request.batches) batch
+        cross join lateral jsonb_array_elements(batch -> 'tests') test
+      where request.patient_keys && ${[...patientKeys]}::text[]
+        and request.updated_at >= ${since}::timestamptz
+        and request.guid is distinct from ${except ?? null}::uuid
+        and test -> 'code' ->> 'value' = any(${[...codes]}::text[])
+        and test ->> 'status' <> 'D'
+    )
+    select distinct on (code)
+      code, description, requested_at, requester, status, provider,
+      (select sample_of ->> 'container' from jsonb_array_elements(samples) sample_of
+        where sample_of ->> 'id' = sample) as container
+    from requested
+    where requested_at >= ${since}::timestamptz
+    order by code, requested_at desc`.execute(database);
+  return rows.map(toEarlierTest);
+}
+
+function toEarlierTest({ container, ...row }: Row): EarlierTest {
+  return {
+    code: row.code,
+    description: row.description,
+    requestedAt: row.requested_at.toISOString(),
+    requester: row.requester,
+    isSampleTaken: row.status === 'S',
+    provider: row.provider,
+    ...(container === null ? {} : { container }),
+  };
+}
+
+/**
+ * Lets one submission at a time go on for a patient, until its transaction ends: of two orders of the same test at once the
+ * second sees the first. The keys are taken in one order, so that no two wait for each other.
+ */
+export async function lockPatient(
+  transaction: Kysely<OrderingTables>,
+  patientKeys: readonly string[],
+): Promise<void> {
+  for (const key of patientKeys.toSorted()) {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`.execute(transaction);
+  }
+}

@@ -1,0 +1,129 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { appendToOutbox } from '@clinical-launch/storage';
+import { sql } from 'kysely';
+import type { RequestSearch } from '../domain/request-search.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+import type { OrderingDatabase } from './database.ts';
+import { isInSight } from './keys.ts';
+import {
+  countList,
+  findMatches,
+  findNear,
+  type ListFilter,
+  type Page,
+  type Place,
+  readList,
+  type Tables,
+} from './list-queries.ts';
+import { searchCondition } from './request-words.ts';
+import { toTestRequest } from './test-requests.ts';
+
+/** Requests of one page. */
+export const pageSize = 25;
+/** Where counting ends. */
+export const maxCount = 1000;
+
+/** So many requests are looked through for a page of matches, before the index of words is asked for all of them. */
+const maxNear = 500;
+
+export type ListQuery = ListFilter & {
+  /** Absent: everything is listed. */
+  readonly search?: RequestSearch;
+  /** The page next to a request, by its GUID. Without one, or with one that is out of sight, the newest. */
+  readonly from?: { readonly guid: string; readonly go: Page['go'] };
+};
+
+export type RequestPage = {
+  /** Newest first. */
+  readonly requests: readonly TestRequest[];
+  /** Of all pages, or one more than `maxCount` when there are more. Absent: more than a page of matches, not counted. */
+  readonly count?: number;
+  readonly hasNewer: boolean;
+  readonly hasOlder: boolean;
+};
+
+export type RequestLists = {
+  /** Reads a page, and leaves the events that tell how many requests it shows: without them no page is given away. */
+  read(query: ListQuery, eventsOf: (shown: number) => readonly CloudEvent[]): Promise<RequestPage>;
+};
+
+/**
+ * The lists of requests, a page at a time. However many requests there are, a page is read from a bounded number of rows, in
+ * the order of an index. A search whose matches do not fill a page soon reads all of its matches, and no other request.
+ */
+export function createRequestLists(database: OrderingDatabase): RequestLists {
+  return {
+    read: (query, eventsOf) =>
+      database.transaction().execute(async (transaction) => {
+        // A common word is no reason to read the whole table, nor a bounded plan one to compile.
+        await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.execute(
+          transaction,
+        );
+        const page = await readPage(transaction, query);
+        await appendToOutbox(transaction, eventsOf(page.requests.length));
+        return page;
+      }),
+  };
+}
+
+async function readPage(transaction: Tables, { from, ...query }: ListQuery): Promise<RequestPage> {
+  const place = from && (await findPlace(transaction, query, from.guid));
+  const go = place === undefined ? 'older' : (from?.go ?? 'older');
+  // One place more than is shown tells that there is another page.
+  const { places, ...counted } = await findPlaces(transaction, query, { place, go, limit: pageSize + 1 });
+  // Beyond the last page, or on the way back with less than a page before: the newest requests.
+  const isFirst = place !== undefined && places.length < (go === 'newer' ? pageSize : 1);
+  if (isFirst) return readPage(transaction, query);
+  const hasMore = places.length > pageSize;
+  const shown = places.slice(0, pageSize);
+  return {
+    ...counted,
+    requests: await readRequests(transaction, query, go === 'newer' ? shown.toReversed() : shown),
+    hasNewer: go === 'newer' ? hasMore : place !== undefined,
+    hasOlder: go === 'newer' || hasMore,
+  };
+}
+
+type Found = { readonly places: readonly Place[]; readonly count?: number };
+
+async function findPlaces(transaction: Tables, query: ListQuery, page: Page): Promise<Found> {
+  const { search } = query;
+  if (search === undefined) {
+    const places = await readList(transaction, query, page);
+    return { places, count: await countList(transaction, query, maxCount + 1) };
+  }
+  // Signs alone are no word, and nothing has them.
+  if (search.length === 0) return { places: [], count: 0 };
+  const condition = searchCondition(search, query.sight);
+  // What very many requests have fills a page soon; what few have, the index of words finds soon.
+  const near = await findNear(transaction, query, { ...page, condition, bound: maxNear });
+  if (near.length > pageSize) return { places: near };
+  const { places, count } = await findMatches(transaction, query, { ...page, condition });
+  return { places, count: Math.min(count, maxCount + 1) };
+}
+
+function findPlace(transaction: Tables, { sight }: ListQuery, guid: string): Promise<Place | undefined> {
+  return transaction
+    .selectFrom('test_requests')
+    .select(['guid', 'created_at'])
+    .where('guid', '=', guid)
+    .where(isInSight(sight))
+    .executeTakeFirst();
+}
+
+async function readRequests(
+  transaction: Tables,
+  { sight }: ListQuery,
+  places: readonly Place[],
+): Promise<TestRequest[]> {
+  if (places.length === 0) return [];
+  const guids = places.map(({ guid }) => guid);
+  const rows = await transaction
+    .selectFrom('test_requests')
+    .selectAll()
+    .where('guid', 'in', guids)
+    .where(isInSight(sight))
+    .execute();
+  const requests = new Map(rows.map((row) => [row.guid, toTestRequest(row)]));
+  return guids.flatMap((guid) => requests.get(guid) ?? []);
+}

@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto';
+import { type Action, actions, type LaunchContext, type LaunchPatient } from '@clinical-launch/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { actionRules } from '../src/domain/action-rules.ts';
+import { openOrderingDatabase } from '../src/store/database.ts';
+import {
+  type Application,
+  aLaunchContext,
+  anOrder,
+  fieldValues,
+  type OpenLaunch,
+  openAction,
+  press,
+  startOrdering,
+} from './launches.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+const { patient, practice } = aLaunchContext().request;
+const neighbour: LaunchPatient = {
+  ...patient,
+  name: { family: 'Pickering', given: ['George'] },
+  birthDate: '1971-06-11',
+  identifiers: [{ system: 'nhs-number', value: '9434765870' }],
+};
+const otherPractice = {
+  identifier: { system: 'ods-organization-code' as const, value: 'B82099' },
+  name: 'Quayside Surgery',
+};
+
+const openAs = (action: Action, request: Partial<LaunchContext['request']> = {}, clientId = 'pms-demo') =>
+  application.openLaunch(aLaunchContext({ request: { action, ...request }, client: { clientId } }));
+
+/** The pages that an address can ask for of one request. */
+const pagesOf = (guid: string) =>
+  ['', '/samples', '/tests/', '/tests/review', '/form', '/labels'].map((page) => `requests/${guid}${page}`);
+
+/** The stored request, whoever may see it. */
+async function storedAs(guid: string) {
+  const database = await openOrderingDatabase(application.storage);
+  return database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirst();
+}
+
+/** Forms made by hand that would change a request, if they were let. */
+async function tryToChange(launch: OpenLaunch, guid: string): Promise<number[]> {
+  const before = await storedAs(guid);
+  const forms: [path: string, fields: [string, string][]][] = [
+    [`requests/${guid}/samples`, [...sampleFields(), ['version', '1'], ['submission', randomUUID()]]],
+    [
+      `requests/${guid}/tests/`,
+      [
+        ['test', 'BLFT'],
+        ['action', 'review'],
+      ],
+    ],
+    [
+      `requests/${guid}/tests/review`,
+      [
+        ['version', '1'],
+        ['submission', randomUUID()],
+        ['action', 'submit'],
+      ],
+    ],
+    [`requests/${guid}`, [['action', 'submit']]],
+    [`requests/${guid}/form`, [['action', 'submit']]],
+    [`orders/${guid}`, [['action', 'submit']]],
+  ];
+  const statuses: number[] = [];
+  for (const [path, fields] of forms) statuses.push((await launch.post(path, fields)).status);
+  expect(await storedAs(guid)).toEqual(before);
+  return statuses;
+}
+
+const sampleFields = (): [string, string][] => [
+  ['action', 'submit'],
+  ['taken:S1', 'yes'],
+  ['taken', 'S1'],
+  ['by', 'Nurse'],
+];
+
+describe('a launch for a patient', () => {
+  const ofPatients = actions.filter((action) => actionRules[action].sees.startsWith('patient'));
+
+  it.each(ofPatients)(
+    '%s sees and changes nothing of another patient, whatever the address says',
+    async (action) => {
+      const order = await anOrder(application, ['HFBC']);
+      const launch = await openAs(action, { patient: neighbour });
+      for (const page of pagesOf(order.guid)) {
+        const response = await launch.send(page);
+        expect([page, response.status >= 400]).toEqual([page, true]);
+        expect(await response.text()).not.toMatch(/Whitfield|NCP-/);
+      }
+      expect((await tryToChange(launch, order.guid)).every((status) => status >= 400)).toBe(true);
+    },
+  );
+
+  it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
+    '%s does not open the request of another patient by its identifier',
+    async (action) => {
+      const order = await anOrder(application, ['HFBC']);
+      const launch = await openAs(action, {
+        patient: neighbour,
+        originatingId: order.context.request.originatingId,
+      });
+      const opened = await launch.send('');
+      expect(opened.headers.get('location')).toBe(`${launch.home}requests?choose`);
+      expect(await launch.page('requests?choose')).not.toContain('NCP-');
+    },
+  );
+
+  it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
+    '%s does not open the request that another client calls by the same identifier',
+    async (action) => {
+      const order = await anOrder(application, ['HFBC']);
+      const { originatingId } = order.context.request;
+      const launch = await openAs(action, { originatingId }, 'pms-other');
+      expect((await launch.send('')).headers.get('location')).toBe(`${launch.home}requests?choose`);
+    },
+  );
+
+  it('does not take the same hospital number at another practice for the same patient', async () => {
+    const numbered = {
+      ...patient,
+      identifiers: [{ system: 'hospital-number' as const, value: randomUUID() }],
+    };
+    const order = await anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: numbered } }));
+    const here = await openAs('PatientReport', { patient: numbered });
+    const there = await openAs('PatientReport', { patient: numbered, practice: otherPractice });
+    expect((await here.send(`requests/${order.guid}`)).status).toBe(200);
+    expect((await there.send(`requests/${order.guid}`)).status).toBe(404);
+  });
+
+  it('sees what another practice requested for the patient, and strikes out none of its tests', async () => {
+    const order = await anOrder(application, ['HFBC']);
+    const reader = await openAs('PatientReport', { practice: otherPractice });
+    expect((await reader.send(`requests/${order.guid}`)).status).toBe(200);
+    const changer = await openAs('UpdateTest', { practice: otherPractice });
+    expect((await changer.send(`requests/${order.guid}/tests/`)).status).toBe(404);
+    expect((await tryToChange(changer, order.guid)).every((status) => status >= 400)).toBe(true);
+  });
+});
+
+describe('a launch for a practice', () => {
+  it.each(['LocationSampleQueue', 'LocationReportList'] as const)(
+    '%s sees and changes nothing of the practice next door, not even for the patient that it was launched with',
+    async (action) => {
+      const order = await anOrder(application, ['HFBC']);
+      const launch = await openAs(action, {
+        practice: otherPractice,
+        originatingId: order.context.request.originatingId,
+      });
+      for (const page of pagesOf(order.guid)) {
+        const response = await launch.send(page);
+        expect([page, response.status >= 400]).toEqual([page, true]);
+        expect(await response.text()).not.toMatch(/Whitfield|NCP-/);
+      }
+      expect(await launch.page('requests')).not.toContain('Whitfield');
+      expect((await tryToChange(launch, order.guid)).every((status) => status >= 400)).toBe(true);
+    },
+  );
+
+  it('sees every patient of the practice, and shows the one whose request is open', async () => {
+    const order = await anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: neighbour } }));
+    const launch = await openAs('LocationReportList');
+    const list = await launch.page('requests');
+    expect(list).not.toContain('app-patient__name');
+    const report = await launch.page(`requests/${order.guid}`);
+    expect(/app-patient__name"><bdi>([^<]*)/.exec(report)?.[1]).toBe('Pickering, George');
+  });
+});
+
+describe('an action that only reads', () => {
+  it.each(['PatientReport', 'PatientReportList', 'LocationReportList'] as const)(
+    '%s cannot write, whatever the form says',
+    async (action) => {
+      const order = await anOrder(application, ['HFBC']);
+      const launch = await openAction(application, action, order);
+      expect((await launch.send(`requests/${order.guid}`)).status).toBe(200);
+      expect(await tryToChange(launch, order.guid)).toEqual([403, 403, 403, 404, 404, 404]);
+      for (const path of ['', 'review', 'chosen', 'matches']) {
+        const refused = await launch.post(path, [
+          ['test', 'BLFT'],
+          ['action', 'review'],
+        ]);
+        expect([path, refused.status]).toEqual([path, 403]);
+      }
+    },
+  );
+});
+
+describe('an action that changes one thing', () => {
+  it('UpdateTest records no samples, the sample queues change no tests, and OrderTest amends nothing', async () => {
+    const order = await anOrder(application, ['HFBC']);
+    const changer = await openAction(application, 'UpdateTest', order);
+    expect((await changer.send(`requests/${order.guid}/samples`)).status).toBe(403);
+    const collector = await openAction(application, 'PatientSampleQueue', order);
+    expect((await collector.send(`requests/${order.guid}/tests/`)).status).toBe(403);
+    const orderer = await openAs('OrderTest');
+    expect((await orderer.send(`requests/${order.guid}`)).status).toBe(404);
+    expect((await tryToChange(orderer, order.guid)).every((status) => status >= 400)).toBe(true);
+  });
+});
+
+describe('two windows', () => {
+  it('with two patients never mix: a form names its launch, and another one refuses it', async () => {
+    const [one, other] = [await openAs('OrderTest'), await openAs('OrderTest', { patient: neighbour })];
+    const formOfOne = await one.page();
+    expect(fieldValues(formOfOne, 'launch')).toContain(one.launchId);
+    const sent = await other.post('', [
+      ['launch', one.launchId],
+      ['test', 'HFBC'],
+      ['action', 'review'],
+    ]);
+    expect(sent.status).toBe(409);
+    expect(await sent.text()).toContain('Nothing was changed');
+    expect((await other.send('review')).headers.get('location')).toBe(`${other.home}?nothing-chosen`);
+  });
+
+  it('name their launch in every form of every page', async () => {
+    const order = await anOrder(application, ['HFBC']);
+    const changer = await openAction(application, 'UpdateTest', order);
+    const collector = await openAction(application, 'PatientRequestList', order);
+    const orderer = await openAs('OrderTest');
+    await press(orderer, 'review', { tick: ['HFBC'] });
+    const pages: [OpenLaunch, string][] = [
+      [changer, `requests/${order.guid}/tests/`],
+      [changer, `requests/${order.guid}/tests/review`],
+      [collector, 'requests'],
+      [collector, `requests/${order.guid}/samples`],
+      [collector, `requests/${order.guid}`],
+      [orderer, ''],
+      [orderer, 'review'],
+    ];
+    for (const [launch, path] of pages) {
+      const html = await launch.page(path);
+      const forms = html.match(/<form [^]*?<\/form>/g) ?? [];
+      expect(forms.length).toBeGreaterThan(0);
+      for (const form of forms)
+        expect([path, fieldValues(form, 'launch')]).toEqual([path, [launch.launchId]]);
+    }
+  });
+});
+
+describe('signing out', () => {
+  it('ends the session, for this browser and for whoever has a copy of its cookie', async () => {
+    const launch = await openAs('PatientReportList');
+    expect((await launch.send('requests')).status).toBe(200);
+    const left = await launch.post('sign-out', [['launch', launch.launchId]]);
+    expect(left.status).toBe(200);
+    expect(await left.text()).toContain('You have signed out');
+    expect(left.headers.get('set-cookie')).toMatch(
+      new RegExp(`launch-session=; Path=/oltr/${launch.launchId}; Expires=Thu, 01 Jan 1970`),
+    );
+    for (const path of ['', 'requests']) expect((await launch.send(path)).status).toBe(401);
+    expect((await launch.post('sign-out', [])).status).toBe(401);
+    expect(application.published).toContainEqual(
+      expect.objectContaining({ type: 'launch.session.ended.v1', correlationid: launch.launchId }),
+    );
+  });
+
+  it('is not done by a link, or by a page of another site', async () => {
+    const launch = await openAs('OrderTest');
+    expect((await launch.send('sign-out')).status).toBe(404);
+    expect((await launch.post('sign-out', [], { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await launch.send('')).status).toBe(200);
+  });
+
+  it('is offered on every page of a launch', async () => {
+    const launch = await openAs('OrderTest');
+    expect(await launch.page()).toMatch(
+      new RegExp(`<form[^>]*action="${launch.home}sign-out"[^]*?>Sign out</button>`),
+    );
+  });
+
+  it('leaves the other launches of the browser as they are', async () => {
+    const [one, other] = [await openAs('OrderTest'), await openAs('OrderTest', { practice })];
+    await one.post('sign-out', []);
+    expect((await other.send('')).status).toBe(200);
+  });
+});

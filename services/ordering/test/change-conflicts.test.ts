@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  anOrderToChange,
+  linesOf,
+  locationOf,
+  openChange,
+  reviewed,
+  stored,
+  submitChange,
+} from './changes.ts';
+import { type Application, press, startOrdering, tickedIn } from './launches.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+describe('two launches that change one request', () => {
+  it('are told of each other: the second is put upon the first, checked and submitted again', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC', 'BUE', 'BCRP']);
+    const [one, other] = [await openChange(application, ordered), await openChange(application, ordered)];
+    await press(one, 'review', { at: one.at, tick: ['BLFT'], untick: ['BUE'] });
+    await press(other, 'review', { at: other.at, tick: ['XCXR'], untick: ['BCRP'] });
+    const fields = await reviewed(other);
+    await submitChange(one, [['details', 'Tired']]);
+    const refused = await other.post(`${other.at}review`, [
+      ...fields,
+      ['priority', 'urgent'],
+      ['action', 'submit'],
+    ]);
+    expect(locationOf(refused)).toBe(`${other.home}${other.at}review?conflict`);
+    expect((await stored(application, ordered.guid)).version).toBe(2);
+    const html = await other.page(`${other.at}review?conflict`);
+    expect(html).toMatch(/changed meanwhile by Okonkwo, Adaeze \(Dr\) on 2 Mar 2026 at 09:30/);
+    expect(html).toMatch(/<textarea[^>]*>Tired<\/textarea>/);
+    expect(tickedIn(await other.page(other.at))).toEqual(['HFBC', 'BLFT', 'XCXR']);
+    expect(locationOf(await submitChange(other))).toContain('/orders/');
+    const request = await stored(application, ordered.guid);
+    expect(request).toMatchObject({ version: 3, clinicalDetails: 'Tired', priority: 'urgent' });
+    expect(linesOf(request)).toEqual([['HFBC S2 R', 'BUE S1 D', 'BCRP S1 D', 'BLFT S1 R'], ['XCXR S3 R']]);
+  });
+
+  it('at the same instant store one, and tell the other', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC']);
+    const launches = [await openChange(application, ordered), await openChange(application, ordered)];
+    for (const launch of launches) await press(launch, 'review', { at: launch.at, tick: ['BUE'] });
+    const forms = await Promise.all(launches.map(reviewed));
+    const answers = await Promise.all(
+      launches.map((launch, index) =>
+        launch.post(`${launch.at}review`, [...(forms[index] ?? []), ['action', 'submit']]),
+      ),
+    );
+    const kinds = answers.map((answer) => locationOf(answer)?.replace(/^.*(orders|\?conflict).*$/, '$1'));
+    expect(new Set(kinds)).toEqual(new Set(['?conflict', 'orders']));
+    expect(linesOf(await stored(application, ordered.guid))).toEqual([['HFBC S1 R', 'BUE S2 R']]);
+  });
+});
+
+describe('a request that is Complete', () => {
+  it('is immutable: the pages of a change are closed, whatever the form says', async () => {
+    const ordered = await anOrderToChange(application, ['XCXR']);
+    expect((await stored(application, ordered.guid)).status).toBe('Complete');
+    const launch = await openChange(application, ordered);
+    for (const path of [launch.at, `${launch.at}review`]) expect((await launch.send(path)).status).toBe(409);
+    for (const path of ['', 'chosen', 'review']) {
+      const refused = await launch.post(`${launch.at}${path}`, [
+        ['test', 'HFBC'],
+        ['version', '1'],
+        ['action', path === 'review' ? 'submit' : 'update'],
+      ]);
+      expect([path, refused.status]).toEqual([path, 409]);
+    }
+    expect((await stored(application, ordered.guid)).version).toBe(1);
+  });
+
+  it('was completed while it was changed: the change is refused', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
+    const [one, other] = [await openChange(application, ordered), await openChange(application, ordered)];
+    await press(other, 'review', { at: other.at, tick: ['BLFT'] });
+    const fields = await reviewed(other);
+    await press(one, 'review', { at: one.at, untick: ['HFBC', 'BUE'], tick: ['XCXR'] });
+    const result = locationOf(await submitChange(one));
+    expect((await stored(application, ordered.guid)).status).toBe('Complete');
+    expect((await other.post(`${other.at}review`, [...fields, ['action', 'submit']])).status).toBe(409);
+    expect((await stored(application, ordered.guid)).version).toBe(2);
+    // The form that completed it may come twice: it leads to its result.
+    expect(locationOf(await one.post(`${one.at}review`, [['action', 'submit']]))).toBe(result);
+  });
+});

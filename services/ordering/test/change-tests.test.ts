@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  anOrderToChange,
+  linesOf,
+  locationOf,
+  openChange,
+  publishedOrders,
+  reviewed,
+  stored,
+  submitChange,
+  takeSample,
+  withdraw,
+} from './changes.ts';
+import {
+  type Application,
+  aLaunchContext,
+  aPatient,
+  chooseAndReview,
+  fieldValues,
+  press,
+  startOrdering,
+  tickedIn,
+} from './launches.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+describe('the pages of a change', () => {
+  it('show what the request has, say what they are for, and mark what was taken', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
+    await takeSample(application, ordered, 'edta');
+    const launch = await openChange(application, ordered);
+    expect(locationOf(await launch.send(''))).toBe(`${launch.home}${launch.at}`);
+    const html = await launch.page(launch.at);
+    expect(html).toContain('<title>Change the tests');
+    expect(html).toContain('Review changes');
+    expect(tickedIn(html)).toEqual(['HFBC', 'BUE']);
+    const item = (code: string) => html.split(`data-test="${code}"`)[1]?.split('data-test=')[0] ?? '';
+    expect([item('HFBC'), item('BUE')].map((each) => each.includes('Sample taken'))).toEqual([true, false]);
+    expect(html).toContain('Samples still to take');
+    expect(html).toMatch(/<strong>Serum, gold top<\/strong>/);
+    expect(html).not.toMatch(/<strong>EDTA blood, purple top<\/strong>/);
+  });
+
+  it('tell on the review what is added, what is removed and what stays', async () => {
+    const launch = await openChange(application, await anOrderToChange(application, ['HFBC', 'BUE']));
+    await press(launch, 'review', { at: launch.at, tick: ['XCXR'], untick: ['BUE'] });
+    const html = await launch.page(`${launch.at}review`);
+    const section = (from: string, to: string) => html.split(`>${from}</h2>`)[1]?.split(to)[0] ?? '';
+    expect(section('Added', 'Removed')).toContain('Chest X-ray');
+    expect(section('Removed', 'Not changed')).toContain('Urea and electrolytes');
+    expect(section('Not changed', 'Samples still')).toContain('Full blood count');
+    expect(html).toContain('Submit changes');
+  });
+
+  it('say so when nothing is changed, and store nothing', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC']);
+    const launch = await openChange(application, ordered);
+    expect(locationOf(await submitChange(launch))).toBe(`${launch.home}${launch.at}review?check`);
+    expect(await launch.page(`${launch.at}review?check`)).toContain('Nothing is changed yet');
+    expect((await stored(application, ordered.guid)).version).toBe(1);
+  });
+
+  it('begin with the answers, the details and the priority of the request, and keep them', async () => {
+    const context = aLaunchContext({ request: { patient: aPatient() } });
+    const launch = await chooseAndReview(application, ['CINR', 'EPROG', 'HFBC'], context);
+    const [version = ''] = fieldValues(await launch.page('review'), 'version');
+    const told: [string, string][] = [
+      ['answer:anticoagulant', 'Warfarin'],
+      ['answer:last-menstrual-period-day', '9'],
+      ['answer:last-menstrual-period-month', '2'],
+      ['answer:last-menstrual-period-year', '2026'],
+      ['priority', 'urgent'],
+      ['details', 'Tired'],
+    ];
+    const submitted = await launch.post('review', [['version', version], ...told, ['action', 'submit']]);
+    const guid = locationOf(submitted)?.split('/').at(-1) ?? '';
+    const changer = await openChange(application, { guid, context });
+    await press(changer, 'review', { at: changer.at, untick: ['CINR'], tick: ['BUE'] });
+    const html = await changer.page(`${changer.at}review`);
+    expect(html).toMatch(/name="answer:last-menstrual-period-month" type="text" value="02"/);
+    expect(html).not.toContain('anticoagulant');
+    expect(html).toMatch(/value="urgent" checked/);
+    expect(locationOf(await submitChange(changer))).toContain('/orders/');
+    expect(await stored(application, guid)).toMatchObject({
+      clinicalDetails: 'Tired',
+      priority: 'urgent',
+      answers: [
+        {
+          question: 'last-menstrual-period',
+          text: 'First day of the last menstrual period',
+          answer: '2026-02-09',
+        },
+      ],
+    });
+  });
+});
+
+describe('a change that is submitted', () => {
+  it('adds and removes; its document has all batches, the removed tests with D', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC', 'BUE', 'KMSU']);
+    const launch = await openChange(application, ordered);
+    await press(launch, 'review', { at: launch.at, tick: ['BLFT', 'XCXR'], untick: ['BUE', 'KMSU'] });
+    const result = await submitChange(launch);
+    expect(locationOf(result)).toBe(`${launch.home}orders/${ordered.guid}`);
+    expect(await launch.page(locationOf(result) ?? '')).toContain('Request updated');
+    const request = await stored(application, ordered.guid);
+    expect(linesOf(request)).toEqual([['HFBC S2 R', 'BUE S1 D', 'BLFT S1 R'], ['KMSU S3 D'], ['XCXR S4 R']]);
+    expect(request.batches.map(({ status }) => status)).toEqual(['R', 'D', 'R']);
+    const [, change] = await publishedOrders(application, ordered.guid, 2);
+    expect(change?.event.data).toMatchObject({ orderVersion: 2, action: 'UpdateTest', batches: 3, tests: 5 });
+    expect(
+      change?.order.batches.map(({ tests }) => tests.map(({ code, status }) => `${code.value} ${status}`)),
+    ).toEqual([['HFBC R', 'BUE D', 'BLFT R'], ['KMSU D'], ['XCXR R']]);
+  });
+
+  it('gives a new location a batch and a reference of its own, and the others keep theirs', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC']);
+    const before = await stored(application, ordered.guid);
+    const launch = await openChange(application, ordered);
+    await press(launch, 'review', { at: launch.at, tick: ['XCXR', 'KMSU'] });
+    await submitChange(launch);
+    const { batches } = await stored(application, ordered.guid);
+    const references = batches.map(({ orderReference }) => orderReference);
+    expect(references[0]).toBe(before.batches[0]?.orderReference);
+    expect(references).toEqual([
+      expect.stringMatching(/^NCP-/),
+      expect.stringMatching(/^WMV-/),
+      expect.stringMatching(/^SVI-/),
+    ]);
+    expect(new Set(references).size).toBe(3);
+    expect(new Set(batches.map(({ guid }) => guid)).size).toBe(3);
+  });
+
+  it('lets a test join a sample that is still to be taken, and not one that was', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
+    await takeSample(application, ordered, 'edta');
+    const launch = await openChange(application, ordered);
+    await press(launch, 'review', { at: launch.at, tick: ['HESR', 'BCRP'] });
+    await submitChange(launch);
+    expect(linesOf(await stored(application, ordered.guid))).toEqual([
+      ['HFBC S2 S', 'BUE S1 R', 'HESR S3 R', 'BCRP S1 R'],
+    ]);
+  });
+
+  it('brings a removed test back as a new line, and the launch may go on', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
+    const launch = await openChange(application, ordered);
+    await press(launch, 'review', { at: launch.at, untick: ['HFBC'] });
+    await submitChange(launch);
+    expect(tickedIn(await launch.page(launch.at))).toEqual(['BUE']);
+    await press(launch, 'review', { at: launch.at, tick: ['HFBC'] });
+    await submitChange(launch);
+    const request = await stored(application, ordered.guid);
+    expect([request.version, linesOf(request)]).toEqual([3, [['HFBC S2 D', 'BUE S1 R', 'HFBC S2 R']]]);
+  });
+
+  it('does without the field that names the submission, and takes none that no page has', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC']);
+    const launch = await openChange(application, ordered);
+    await press(launch, 'review', { at: launch.at, tick: ['BUE'] });
+    const [version = ['version', '']] = await reviewed(launch);
+    const post = (fields: [string, string][]) =>
+      launch.post(`${launch.at}review`, [version, ...fields, ['action', 'submit']]);
+    for (const id of ['', '1', "'; --"]) expect((await post([['submission', id]])).status).toBe(400);
+    expect(locationOf(await post([]))).toBe(`${launch.home}orders/${ordered.guid}`);
+  });
+
+  it('keeps what the catalogue no longer has, until its button removes it', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
+    await withdraw(application, ordered, 'HFBC');
+    const launch = await openChange(application, ordered);
+    await press(launch, 'review', { at: launch.at, tick: ['BLFT'] });
+    expect(await launch.page(launch.at)).toContain('No longer in the catalogue');
+    expect(await launch.page(`${launch.at}review`)).toContain('Full blood count');
+    await submitChange(launch);
+    expect(linesOf(await stored(application, ordered.guid))).toEqual([['OLD S2 R', 'BUE S1 R', 'BLFT S1 R']]);
+    await press(launch, 'remove:OLD', { at: launch.at });
+    await submitChange(launch);
+    expect(linesOf(await stored(application, ordered.guid))).toEqual([['OLD S2 D', 'BUE S1 R', 'BLFT S1 R']]);
+  });
+
+  it('strikes out the tests that an added panel contains', async () => {
+    const ordered = await anOrderToChange(application, ['BUE', 'HFBC']);
+    const launch = await openChange(application, ordered);
+    await press(launch, 'update', { at: launch.at, tick: ['BPROF'] });
+    expect(tickedIn(await launch.page(launch.at))).toEqual(['HFBC', 'BPROF']);
+    expect(await launch.page(launch.at)).toContain(
+      'Biochemistry profile includes Urea and electrolytes: it was taken off.',
+    );
+    await submitChange(launch);
+    expect(linesOf(await stored(application, ordered.guid))).toEqual([
+      ['HFBC S2 R', 'BUE S1 D', 'BPROF S1 R'],
+    ]);
+  });
+
+  it.each([
+    ['twice, one after the other', async (send: () => Promise<Response>) => [await send(), await send()]],
+    ['at the same instant', (send: () => Promise<Response>) => Promise.all([send(), send(), send()])],
+  ])('is stored once when it is submitted %s', async (_case, sendAll) => {
+    const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
+    const launch = await openChange(application, ordered);
+    await press(launch, 'review', { at: launch.at, tick: ['BLFT'], untick: ['HFBC'] });
+    const fields = await reviewed(launch);
+    const answers = await sendAll(() => launch.post(`${launch.at}review`, [...fields, ['action', 'submit']]));
+    const result = `${launch.home}orders/${ordered.guid}`;
+    expect(answers.map(locationOf)).toEqual(answers.map(() => result));
+    const request = await stored(application, ordered.guid);
+    expect([request.version, linesOf(request)]).toEqual([2, [['HFBC S2 D', 'BUE S1 R', 'BLFT S1 R']]]);
+    expect(await publishedOrders(application, ordered.guid, 2)).toHaveLength(2);
+  });
+
+  it('is not what the page showed when other tests were chosen meanwhile', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC']);
+    const launch = await openChange(application, ordered);
+    await press(launch, 'review', { at: launch.at, tick: ['BUE'] });
+    const fields = await reviewed(launch);
+    await press(launch, 'update', { at: launch.at, tick: ['BLFT'] });
+    const refused = await launch.post(`${launch.at}review`, [...fields, ['action', 'submit']]);
+    expect(locationOf(refused)).toBe(`${launch.home}${launch.at}review?changed`);
+    expect(await launch.page(`${launch.at}review?changed`)).toContain('The changes were not submitted');
+    expect((await stored(application, ordered.guid)).version).toBe(1);
+  });
+});

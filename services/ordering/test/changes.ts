@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseOrder } from '@clinical-launch/contracts';
+import { recordSamples, samplesOf } from '../src/domain/record-samples.ts';
+import type { TestRequest } from '../src/domain/test-request.ts';
+import { jsonb, openOrderingDatabase } from '../src/store/database.ts';
+import { toTestRequest } from '../src/store/test-requests.ts';
+import {
+  type Application,
+  aLaunchContext,
+  anOrder,
+  aPatient,
+  fieldValues,
+  type OpenLaunch,
+  openAction,
+} from './launches.ts';
+
+/** A launch of UpdateTest; `at` is where the tests of its request are chosen. */
+export type Changer = OpenLaunch & { readonly guid: string; readonly at: string };
+
+/** An order of these tests for a patient of its own. */
+export const anOrderToChange = (application: Application, tick: string[]) =>
+  anOrder(application, tick, aLaunchContext({ request: { patient: aPatient() } }));
+
+/** Opens a launch of UpdateTest for an order. */
+export async function openChange(
+  application: Application,
+  ordered: Awaited<ReturnType<typeof anOrder>>,
+): Promise<Changer> {
+  const launch = await openAction(application, 'UpdateTest', ordered);
+  return { ...launch, at: `requests/${launch.guid}/tests/` };
+}
+
+/** The hidden fields of the review, as its form sends them. */
+export async function reviewed(launch: Changer): Promise<[string, string][]> {
+  const html = await launch.page(`${launch.at}review`);
+  return ['version', 'submission'].map((name) => [name, fieldValues(html, name)[0] ?? '']);
+}
+
+/** Submits the change from the review page. */
+export const submitChange = async (launch: Changer, fields: [string, string][] = []) =>
+  launch.post(`${launch.at}review`, [...(await reviewed(launch)), ...fields, ['action', 'submit']]);
+
+/** Where an answer leads to. */
+export const locationOf = (response: Response) => response.headers.get('location');
+
+/** A request as it is stored. */
+export async function stored({ storage }: Application, guid: string): Promise<TestRequest> {
+  const database = await openOrderingDatabase(storage);
+  const row = await database
+    .selectFrom('test_requests')
+    .selectAll()
+    .where('guid', '=', guid)
+    .executeTakeFirstOrThrow();
+  return toTestRequest(row);
+}
+
+/** Every test with its sample and status: `HFBC S1 R`. */
+export const linesOf = ({ batches }: Pick<TestRequest, 'batches'>) =>
+  batches.map(({ tests }) => tests.map(({ code, sample, status }) => `${code.value} ${sample} ${status}`));
+
+/** Records the sample of a container, as the sample queue does. */
+export async function takeSample(
+  application: Application,
+  { guid }: { guid: string },
+  container: string,
+): Promise<void> {
+  const request = await stored(application, guid);
+  const collected = { at: request.updatedAt, by: 'Hill, Ada' };
+  const records = samplesOf(request)
+    .filter(({ sample }) => sample.container === container)
+    .map(({ sample }) => ({ sample: sample.id, collected, quantity: 1 }));
+  await keepBatches(application, recordSamples(request, records, request.updatedAt));
+}
+
+/** Gives a test of a request a code that the catalogue does not have (any more): OLD. */
+export async function withdraw(
+  application: Application,
+  { guid }: { guid: string },
+  code: string,
+): Promise<void> {
+  const request = await stored(application, guid);
+  const batches = request.batches.map((batch) => ({
+    ...batch,
+    tests: batch.tests.map((test) =>
+      test.code.value === code ? { ...test, code: { ...test.code, value: 'OLD' } } : test,
+    ),
+  }));
+  await keepBatches(application, { guid, batches });
+}
+
+async function keepBatches(
+  { storage }: Application,
+  { guid, batches }: Pick<TestRequest, 'guid' | 'batches'>,
+): Promise<void> {
+  const database = await openOrderingDatabase(storage);
+  await database
+    .updateTable('test_requests')
+    .set({ batches: jsonb([...batches]) })
+    .where('guid', '=', guid)
+    .execute();
+}
+
+/** The orders that were published for a request, oldest first, opened, once there are so many. */
+export async function publishedOrders({ published, sealer }: Application, guid: string, count: number) {
+  for (const deadline = Date.now() + 10_000; ; ) {
+    const events = published.filter(
+      (event) =>
+        event.type === 'order.submitted.v1' && (event.data as { orderGuid: string }).orderGuid === guid,
+    );
+    if (events.length >= count) {
+      return events.map((event) => {
+        const { sealed } = event.data as { sealed: Parameters<typeof sealer.open>[1] };
+        const { order } = sealer.open('order.submitted.v1', sealed) as { order: unknown };
+        return { event, order: parseOrder(order) };
+      });
+    }
+    if (Date.now() > deadline) throw new Error('The events do not arrive');
+    await delay(5);
+  }
+}

@@ -1,0 +1,170 @@
+import { startChromium } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { type Application, aLaunchContext, anOrder, aPatient, rowsOf, startOrdering } from './launches.ts';
+
+let application: Application;
+let chromium: Browser;
+beforeAll(async () => {
+  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
+}, 60_000);
+afterAll(async () => {
+  await chromium.close();
+  await application.stop();
+});
+
+/** The page that chooses tests, for a patient for whom HbA1c was ordered before. */
+async function openPage(options: BrowserContextOptions = {}) {
+  const context = aLaunchContext({ request: { patient: aPatient() } });
+  await anOrder(application, ['DHBA1C'], context);
+  const launch = await application.openLaunch(aLaunchContext({ request: context.request }));
+  const browser = await chromium.newContext(options);
+  const { hostname } = new URL(application.url);
+  await browser.addCookies([{ name: 'launch-session', value: launch.ticket, domain: hostname, path: '/' }]);
+  const complaints: string[] = [];
+  browser.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  const page = await browser.newPage();
+  await page.goto(application.url + launch.home);
+  return { launch, page, complaints, close: () => browser.close() };
+}
+
+const box = (page: Page, code: string) => page.locator(`#test-${code}`);
+const star = (page: Page, code: string) => page.locator(`[data-test="${code}"] .app-star`);
+
+/** Presses Tab until the element has the focus. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < 400; presses += 1) {
+    if (await page.locator(selector).evaluate((node) => node === node.ownerDocument.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`400 presses of Tab do not lead to ${selector}`);
+}
+
+describe('with JavaScript the page keeps in step with what the server decided', () => {
+  it('a panel unticks and blocks its parts, says so aloud, and unblocks them when it is removed', async () => {
+    const { page, complaints, close } = await openPage();
+    await box(page, 'HFER').check();
+    await page.locator('#chosen').getByText('Ferritin').first().waitFor();
+    await box(page, 'HHAEM').check();
+    await page.locator('#chosen [data-said]').waitFor();
+    expect([await box(page, 'HFER').isChecked(), await box(page, 'HFER').isDisabled()]).toEqual([
+      false,
+      true,
+    ]);
+    expect(await page.locator('[data-test="HFER"]').innerText()).toContain('Included in Haematinics profile');
+    expect(await page.locator('#announcement').innerText()).toBe(
+      'Haematinics profile includes Ferritin: it was taken off. 1 test chosen',
+    );
+    await page.getByRole('button', { name: /Remove\s+Haematinics profile/ }).click();
+    await page.locator('#chosen').getByText('Nothing chosen yet').waitFor();
+    expect(await box(page, 'HFER').isDisabled()).toBe(false);
+    expect(await page.locator('[data-test="HFER"]').innerText()).not.toContain('Included');
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it('a repeat is warned of in the panel, and aloud once', async () => {
+    const { page, close } = await openPage();
+    await box(page, 'DHBA1C').check();
+    await page.locator('#chosen .app-warning').waitFor();
+    const announcement = page.locator('#announcement');
+    expect(await announcement.innerText()).toMatch(/^HbA1c was requested on .* 1 test chosen$/);
+    await box(page, 'HFBC').check();
+    await page.locator('#bar-count', { hasText: '2 tests' }).waitFor({ state: 'attached' });
+    expect(await announcement.innerText()).toBe('2 tests chosen');
+    await close();
+  });
+
+  it('a star is set and taken back where it is, and what is ticked stays', async () => {
+    const { launch, page, close } = await openPage();
+    await box(page, 'HFBC').check();
+    await star(page, 'CINR').click();
+    await page.locator('[data-test="CINR"] .app-star[aria-pressed="true"]').waitFor();
+    expect(await box(page, 'HFBC').isChecked()).toBe(true);
+    expect(await launch.page()).toContain('id="group-favourites"');
+    await star(page, 'CINR').click();
+    await page.locator('[data-test="CINR"] .app-star[aria-pressed="false"]').waitFor();
+    expect(await launch.page()).not.toContain('id="group-favourites"');
+    await close();
+  });
+});
+
+describe('by keyboard alone', () => {
+  it('a panel is chosen, starred, saved as an order set, reviewed and submitted', async () => {
+    const { launch, page, close } = await openPage();
+    await tabTo(page, '#search');
+    await page.keyboard.type('inr');
+    await page.locator('[data-test="HFBC"]').waitFor({ state: 'hidden' });
+    await tabTo(page, '#test-CINR');
+    await page.keyboard.press('Space');
+    await page.locator('#chosen').getByText('International normalised ratio').first().waitFor();
+    await tabTo(page, '[data-test="CINR"] .app-star');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-test="CINR"] .app-star[aria-pressed="true"]').waitFor();
+    await page.goto(page.url());
+    await page.locator('#clear-search').press('Enter');
+    await tabTo(page, '.app-own-sets summary');
+    await page.keyboard.press('Enter');
+    await tabTo(page, '#set-name');
+    await page.keyboard.type('Warfarin');
+    await page.keyboard.press('Enter');
+    await page.getByText('“Warfarin” was saved').waitFor();
+    await page.locator('#chosen').getByRole('button', { name: 'Review order' }).press('Enter');
+    await page.getByRole('heading', { name: 'Review the order' }).waitFor();
+    await tabTo(page, '#answer-anticoagulant');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByLabel('Warfarin').isChecked()).toBe(true);
+    await tabTo(page, 'button[value="submit"]');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
+    expect((await rowsOf(application, launch))[0]?.answers).toMatchObject([{ answer: 'Warfarin' }]);
+    await close();
+  }, 60_000);
+
+  it('the Enter key in a field of the review checks what was typed, and submits and removes nothing', async () => {
+    const { launch, page, close } = await openPage();
+    await box(page, 'DHBA1C').check();
+    await page.locator('#chosen .app-warning').waitFor();
+    await page.locator('#chosen').getByRole('button', { name: 'Review order' }).click();
+    await page.getByLabel('Why order HbA1c again now?').press('Enter');
+    await page.getByText('There is a problem').waitFor();
+    expect(await rowsOf(application, launch)).toEqual([]);
+    await page.getByLabel('Why order HbA1c again now?').fill('New symptoms');
+    await page.getByRole('button', { name: 'Submit order' }).click();
+    await page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
+    await close();
+  });
+});
+
+describe('without JavaScript', () => {
+  it('everything that the page offers works', async () => {
+    const { launch, page, close } = await openPage({ javaScriptEnabled: false });
+    await box(page, 'HFER').check();
+    await box(page, 'HHAEM').check();
+    await star(page, 'XCXR').click();
+    expect(await page.getByText('Haematinics profile includes Ferritin').first().isVisible()).toBe(true);
+    expect([await box(page, 'HFER').isDisabled(), await box(page, 'HHAEM').isChecked()]).toEqual([
+      true,
+      true,
+    ]);
+    expect(await page.locator('#group-favourites').getByText('Chest X-ray').isVisible()).toBe(true);
+    await page.locator('.app-own-sets summary').click();
+    await page.getByLabel('Save the chosen tests as an order set named').fill('Anaemia');
+    await page.getByRole('button', { name: 'Save order set' }).click();
+    expect(await page.getByText('“Anaemia” was saved').isVisible()).toBe(true);
+    await box(page, 'DHBA1C').check();
+    await page.locator('#chosen').getByRole('button', { name: 'Review order' }).click();
+    await page.getByRole('button', { name: 'Remove HbA1c' }).click();
+    expect(await page.getByText('Requested recently').count()).toBe(0);
+    expect(await page.getByLabel('Taken by').isVisible()).toBe(false);
+    await page.getByLabel('Now: all of them are taken').check();
+    await page.getByLabel('Taken by').fill('Hill, Ada');
+    await page.getByRole('button', { name: 'Submit order' }).click();
+    await page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
+    const [row] = await rowsOf(application, launch);
+    expect([row?.status, row?.batches[0]?.samples[0]?.collectedBy]).toEqual(['Complete', 'Hill, Ada']);
+    await close();
+  });
+});

@@ -1,0 +1,163 @@
+import type { Action } from '@clinical-launch/contracts';
+import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
+import { createTestDatabase } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CompiledQuery, type KyselyPlugin, PostgresQueryCompiler, sql } from 'kysely';
+import { client, inventPatient, inventRequests } from '../bench/invented-requests.ts';
+import { seedRequests, settle } from '../bench/seed.ts';
+import { actionRules } from '../src/domain/action-rules.ts';
+import { readRequestSearch } from '../src/domain/request-search.ts';
+import { readCatalogue } from '../src/index.ts';
+import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
+import { sightOf } from '../src/store/keys.ts';
+import { createRequestLists, type ListQuery } from '../src/store/request-lists.ts';
+import { aLaunchContext } from './launches.ts';
+import { aPractice } from './listing.ts';
+
+const stored = 5_000;
+/** Far fewer than are stored: a page, the count up to a thousand, and what is looked through for a search. */
+const readAtMost = 2_000;
+
+const practice = aPractice();
+/** A practice whose requests are all of one patient. */
+const single = aPractice();
+const patient = inventPatient(practice, 7);
+const [nhsNumber = ''] = patient.identifiers.map(({ value }) => value);
+let test: Awaited<ReturnType<typeof createTestDatabase>>;
+let storage: Storage;
+let database: OrderingDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  storage = await openPostgresStorage({ url: test.url, applicationName: 'test', poolSize: 6 });
+  database = await openOrderingDatabase(storage);
+  const invention = { catalogue: readCatalogue(), newest: new Date('2026-03-02T09:30:00Z') };
+  await seedRequests(database, inventRequests({ ...invention, practice, count: stored, firstNumber: 1 }));
+  const neighbour = { practice: aPractice(), count: 1_000, firstNumber: 50_000 };
+  await seedRequests(database, inventRequests({ ...invention, ...neighbour }));
+  const heavy = { practice: single, count: 3_000, patients: 1, firstNumber: 100_000 };
+  await seedRequests(database, inventRequests({ ...invention, ...heavy }));
+  await settle(database);
+}, 120_000);
+afterAll(async () => {
+  await storage.close();
+  await test.drop();
+});
+
+describe('a page of a list', () => {
+  it.each<[string, Action, Partial<ListQuery>, string]>([
+    ['the first page', 'LocationReportList', {}, ''],
+    ['urgent requests', 'LocationReportList', { priority: 'urgent' }, ''],
+    ['a queue', 'LocationSampleQueue', {}, ''],
+    ['urgent requests of a queue', 'LocationSampleQueue', { priority: 'urgent' }, ''],
+    ['a patient', 'PatientReportList', {}, ''],
+    ['a patient, of the practice alone', 'UpdateTest', {}, ''],
+    ['a name that one has', 'LocationReportList', {}, `${patient.name.family} ${patient.name.given[0]}`],
+    ['a number', 'LocationReportList', {}, nhsNumber],
+    ['a name that nobody has', 'LocationReportList', {}, 'xyzzy'],
+    ['a letter', 'LocationReportList', {}, 'a'],
+    ['a digit', 'LocationReportList', {}, '9'],
+    ['a letter in a queue', 'LocationSampleQueue', {}, 's'],
+    ['a test of a patient', 'PatientReportList', {}, 'blood'],
+  ])('is read by indexes, and from few rows: %s', async (_, action, query, q) => {
+    const plans = await plansOf(queryFor(action, { ...query, ...searchFor(q) }));
+    expect(plans.flatMap(scansOf).filter(({ kind }) => kind === 'Seq Scan')).toEqual([]);
+    expect(rowsOf(plans)).toBeLessThan(readAtMost);
+  });
+
+  it('is read from what matches and no other row when very many old requests match', async () => {
+    const plans = await plansOf(queryFor('LocationReportList', searchFor('penhaligon')));
+    expect(rowsOf(plans)).toBeLessThan(readAtMost + stored / 5);
+  });
+
+  it('is read from no more rows for a patient of very many requests', async () => {
+    const request = {
+      action: 'PatientReportList',
+      practice: single,
+      patient: inventPatient(single, 0),
+    } as const;
+    const sight = sightOf(aLaunchContext({ client, request }));
+    const plans = await plansOf({ sight, statuses: actionRules.PatientReportList.lists });
+    // Each identifier has its runs, and each run is counted to a thousand.
+    expect(rowsOf(plans)).toBeLessThan(2 * readAtMost);
+  });
+
+  it('is read from no more rows when it is in the middle', async () => {
+    const { guid } = await database
+      .selectFrom('test_requests')
+      .select('guid')
+      .where('practice_code', '=', practice.identifier.value)
+      .orderBy('created_at')
+      .offset(stored / 2)
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    for (const go of ['older', 'newer'] as const) {
+      const plans = await plansOf(queryFor('LocationReportList', { from: { guid, go } }));
+      expect(rowsOf(plans)).toBeLessThan(readAtMost);
+    }
+  });
+});
+
+const searchFor = (q: string) => {
+  const search = readRequestSearch(q);
+  return search === undefined ? {} : { search };
+};
+
+function queryFor(action: Action, query: Partial<ListQuery>): ListQuery {
+  const context = aLaunchContext({ client, request: { action, practice, patient } });
+  return { sight: sightOf(context), statuses: actionRules[action].lists, ...query };
+}
+
+type Plan = {
+  readonly 'Node Type': string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Plan[];
+};
+
+/** What the database does for a page: the plan of each query that reads requests, with what it really read. */
+async function plansOf(query: ListQuery): Promise<Plan[]> {
+  const queries: CompiledQuery[] = [];
+  const recorded = database.withPlugin(recorder(queries));
+  await createRequestLists(recorded).read(query, () => []);
+  return database.transaction().execute(async (transaction) => {
+    await sql`select set_config('enable_seqscan', 'off', true)`.execute(transaction);
+    const plans: Plan[] = [];
+    for (const { sql: text, parameters } of queries) {
+      const explain = CompiledQuery.raw(`explain (analyze, format json) ${text}`, [...parameters]);
+      const { rows } = await transaction.executeQuery<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explain);
+      plans.push(...rows.map((row) => row['QUERY PLAN'][0].Plan));
+    }
+    return plans;
+  });
+}
+
+/** Keeps the queries that are executed; what they are made of is compiled too, and is none by itself. */
+function recorder(queries: CompiledQuery[]): KyselyPlugin {
+  const compiled = new Map<object, CompiledQuery>();
+  return {
+    transformQuery({ node, queryId }) {
+      compiled.set(queryId, new PostgresQueryCompiler().compileQuery(node, queryId));
+      return node;
+    },
+    async transformResult({ queryId, result }) {
+      const query = compiled.get(queryId);
+      if (query?.sql.includes('"test_requests"')) queries.push(query);
+      return result;
+    },
+  };
+}
+
+/** Every scan of a plan that reads rows; a bitmap's reading of its index is not one. */
+function scansOf(plan: Plan): { kind: string; rows: number }[] {
+  const kind = plan['Node Type'];
+  const read = plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0);
+  const isScan = kind.endsWith('Scan') && !['Bitmap Index Scan', 'CTE Scan', 'Subquery Scan'].includes(kind);
+  return [
+    ...(isScan ? [{ kind, rows: read * plan['Actual Loops'] }] : []),
+    ...(plan.Plans ?? []).flatMap(scansOf),
+  ];
+}
+
+const rowsOf = (plans: readonly Plan[]) =>
+  plans.flatMap(scansOf).reduce((total, { rows }) => total + rows, 0);

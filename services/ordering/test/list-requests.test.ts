@@ -1,0 +1,299 @@
+import { randomUUID } from 'node:crypto';
+import type { Action } from '@clinical-launch/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openOrderingDatabase } from '../src/store/database.ts';
+import { type Application, startOrdering } from './launches.ts';
+import { aPatient, aPractice, linksIn, listedIn, openList, orderFor, pageLink, textOf } from './listing.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+/** Completes a request as the recording of its last sample does. */
+async function complete(guid: string): Promise<void> {
+  const database = await openOrderingDatabase(application.storage);
+  await database.updateTable('test_requests').set({ status: 'Complete' }).where('guid', '=', guid).execute();
+}
+
+/** Two requests of one patient, the second of which is Complete. */
+async function twoRequests() {
+  const request = { practice: aPractice(), patient: aPatient() };
+  const open = await orderFor(application, { request });
+  const complete_ = await orderFor(application, { request });
+  await complete(complete_.guid);
+  return { request, open: open.guid, complete: complete_.guid };
+}
+
+describe('the list of each action', () => {
+  it.each<[Action, string]>([
+    ['UpdateTest', '/tests/'],
+    ['PatientSampleQueue', '/samples'],
+    ['PatientRequestList', '/samples'],
+    ['LocationSampleQueue', '/samples'],
+  ])('has for %s the incomplete requests, each with the way to change it', async (action, step) => {
+    const { request, open } = await twoRequests();
+    const launch = await openList(application, action, { request });
+    expect(linksIn(await launch.page('requests'))).toEqual([`${launch.home}requests/${open}${step}`]);
+  });
+
+  it.each<[Action]>([['PatientReport'], ['PatientReportList'], ['LocationReportList']])(
+    'has for %s every request, newest first, each with the way to read it',
+    async (action) => {
+      const { request, open, complete: done } = await twoRequests();
+      const launch = await openList(application, action, { request });
+      expect(linksIn(await launch.page('requests'))).toEqual(
+        [done, open].map((guid) => `${launch.home}requests/${guid}`),
+      );
+    },
+  );
+
+  it.each<[Action]>([
+    ['PatientRequestList'],
+    ['LocationSampleQueue'],
+    ['PatientReportList'],
+    ['LocationReportList'],
+  ])('is where %s begins', async (action) => {
+    const launch = await openList(application, action);
+    const response = await launch.send('');
+    expect([response.status, response.headers.get('location')]).toEqual([303, `${launch.home}requests`]);
+  });
+
+  it.each<[Action]>([['UpdateTest'], ['PatientSampleQueue'], ['PatientReport']])(
+    'is where %s goes with an identifier that was never seen, and says so',
+    async (action) => {
+      const { request, open } = await twoRequests();
+      const launch = await openList(application, action, { request });
+      const next = (await launch.send('')).headers.get('location') ?? '';
+      expect(next).toBe(`${launch.home}requests?choose`);
+      const html = await launch.page(next);
+      expect(textOf(html)).toContain(
+        'The request that your practice system named is not here. Choose one of this patient’s requests below.',
+      );
+      expect(listedIn(html)).toContain(open);
+    },
+  );
+
+  it('is not there for OrderTest, neither to read nor to search', async () => {
+    const launch = await openList(application, 'OrderTest');
+    expect((await launch.send('requests')).status).toBe(404);
+    expect((await launch.post('requests', [['q', 'whitfield']])).status).toBe(404);
+  });
+
+  it.each<[Action, string]>([
+    ['UpdateTest', 'No request of this patient can be changed'],
+    ['PatientRequestList', 'No samples of this patient are waiting to be taken'],
+    ['LocationSampleQueue', 'No samples are waiting to be taken in this practice'],
+    ['PatientReportList', 'Nothing has been requested for this patient here'],
+    ['LocationReportList', 'Nothing has been requested in this practice yet'],
+  ])('says for %s what to do when it is empty', async (action, title) => {
+    const request = { practice: aPractice(), patient: aPatient() };
+    const launch = await openList(application, action, { request });
+    const text = textOf(await launch.page('requests'));
+    expect(text).toContain(title);
+    expect(text).toMatch(/go back to your practice system|Reload this page/);
+  });
+});
+
+describe('a row of a list', () => {
+  it('says when and what was ordered, for whom and by whom, what is to be taken, and leads to it', async () => {
+    const patient = aPatient({ identifiers: [{ system: 'nhs-number', value: '9434765919' }] });
+    const practice = aPractice();
+    const order = await orderFor(application, { request: { practice, patient } }, ['HFBC', 'BUE', 'XCXR']);
+    const launch = await openList(application, 'LocationReportList', { request: { practice } });
+    const html = await launch.page('requests');
+    const text = textOf(html);
+    const database = await openOrderingDatabase(application.storage);
+    const { batches } = await database
+      .selectFrom('test_requests')
+      .select('batches')
+      .where('guid', '=', order.guid)
+      .executeTakeFirstOrThrow();
+    for (const { orderReference } of batches) expect(text).toContain(orderReference);
+    expect(text).toContain('Whitfield, Margaret Anne (Mrs) Born 28 Feb 1958 NHS number 943 476 5919');
+    expect(text).toContain('Full blood count Urea and electrolytes Chest X-ray');
+    expect(text).toContain('Incomplete None of 2 samples taken');
+    expect(text).toContain('Bairstow, Thomas (Dr)');
+    expect(html).not.toContain('nhsuk-tag--red');
+    const link = /<a href="[^"]*requests\/[^"]*">([^]*?)<\/a>/.exec(html)?.[1] ?? '';
+    const references = batches.map(({ orderReference }) => orderReference).join(', ');
+    expect(textOf(link)).toBe(`View request ${references} for Whitfield, Margaret Anne (Mrs)`);
+  });
+
+  it('writes the time as clocks show it where the practice is', async () => {
+    const request = { practice: aPractice() };
+    const { guid } = await orderFor(application, { request });
+    const database = await openOrderingDatabase(application.storage);
+    await database
+      .updateTable('test_requests')
+      .set({ created_at: '2026-07-01T22:30:00.000Z' } as never)
+      .where('guid', '=', guid)
+      .execute();
+    const launch = await openList(application, 'LocationReportList', { request });
+    expect(textOf(await launch.page('requests'))).toContain('1 Jul 2026 at 23:30');
+  });
+
+  it('shortens a long list of tests to what can be opened', async () => {
+    const request = { practice: aPractice() };
+    await orderFor(application, { request }, ['HFBC', 'HESR', 'HRET', 'HFER', 'HB12', 'HFOL']);
+    const launch = await openList(application, 'LocationReportList', { request });
+    const html = await launch.page('requests');
+    const [, summary = '', more = ''] = /<summary>([^]*?)<\/summary>([^]*?)<\/details>/.exec(html) ?? [];
+    expect(textOf(summary)).toMatch(/^2 more tests of NCP-\d+$/);
+    expect(more.match(/<li>/g)).toHaveLength(2);
+  });
+
+  it('leaves out what was removed, and shows text of a caller as text', async () => {
+    const patient = aPatient({ name: { family: '<b>Ó & "Q"</b>', given: ['\u202eevil'] } });
+    const request = { practice: aPractice(), patient };
+    const { guid } = await orderFor(application, { request }, ['HFBC', 'BUE']);
+    const database = await openOrderingDatabase(application.storage);
+    const row = await database
+      .selectFrom('test_requests')
+      .selectAll()
+      .where('guid', '=', guid)
+      .executeTakeFirstOrThrow();
+    const batches = row.batches.map((batch) => ({
+      ...batch,
+      tests: batch.tests.map((test) =>
+        test.code.value === 'BUE' ? { ...test, status: 'D' as const } : test,
+      ),
+    }));
+    await database
+      .updateTable('test_requests')
+      .set({ batches: JSON.stringify(batches) } as never)
+      .where('guid', '=', guid)
+      .execute();
+    const launch = await openList(application, 'LocationSampleQueue', { request });
+    const html = await launch.page('requests');
+    expect(textOf(html)).toContain('Full blood count');
+    expect(textOf(html)).not.toContain('Urea and electrolytes');
+    expect(html).not.toContain('<b>Ó');
+    expect(html).toContain('<bdi>&lt;b&gt;Ó &amp; &quot;Q&quot;&lt;/b&gt;');
+  });
+});
+
+describe('the pages of a list', () => {
+  const many = 53;
+  const request = { practice: aPractice(), patient: aPatient() };
+  let guids: string[];
+  beforeAll(async () => {
+    guids = [];
+    for (let index = 0; index < many; index += 1) {
+      const { guid } = await orderFor(application, { request });
+      guids.unshift(guid);
+    }
+  }, 120_000);
+
+  it.each<[Action]>([['LocationReportList'], ['PatientReportList'], ['UpdateTest']])(
+    'lead through %s from the newest request to the oldest and back',
+    async (action) => {
+      const launch = await openList(application, action, { request });
+      const first = await launch.page('requests');
+      expect(textOf(first)).toContain(`${many} requests, newest first`);
+      expect([listedIn(first), pageLink(first, 'prev')]).toEqual([guids.slice(0, 25), undefined]);
+      const second = await launch.page(pageLink(first, 'next'));
+      expect(listedIn(second)).toEqual(guids.slice(25, 50));
+      const third = await launch.page(pageLink(second, 'next'));
+      expect([listedIn(third), pageLink(third, 'next')]).toEqual([guids.slice(50), undefined]);
+      const back = await launch.page(pageLink(third, 'prev'));
+      expect(listedIn(back)).toEqual(guids.slice(25, 50));
+      const top = await launch.page(pageLink(back, 'prev'));
+      expect([listedIn(top), pageLink(top, 'prev')]).toEqual([guids.slice(0, 25), undefined]);
+    },
+  );
+
+  it('lose and repeat nothing when requests are made meanwhile', async () => {
+    const own = { practice: aPractice(), patient: aPatient() };
+    const made: string[] = [];
+    for (let index = 0; index < 30; index += 1)
+      made.unshift((await orderFor(application, { request: own })).guid);
+    const launch = await openList(application, 'LocationReportList', { request: own });
+    const next = pageLink(await launch.page('requests'), 'next');
+    const newer = await orderFor(application, { request: own });
+    const second = await launch.page(next);
+    expect(listedIn(second)).toEqual(made.slice(25));
+    // What is newer than the second page is one more than a page: the rest is a page before it.
+    const back = await launch.page(pageLink(second, 'prev'));
+    expect(listedIn(back)).toEqual(made.slice(0, 25));
+    expect(listedIn(await launch.page(pageLink(back, 'prev')))).toEqual([newer.guid, ...made.slice(0, 24)]);
+  }, 60_000);
+
+  it.each([
+    ['before=nonsense'],
+    ['before=%00'],
+    ['after=%FF'],
+    [`before=${randomUUID()}`],
+    [`after=${randomUUID()}`],
+    ["before='; drop table ordering.test_requests"],
+    ['before[a]=b&before=c'],
+  ])('begin at the newest request for the cursor ?%s', async (query) => {
+    const launch = await openList(application, 'LocationReportList', { request });
+    const response = await launch.send(`requests?${query}`);
+    expect(response.status).toBe(200);
+    expect(listedIn(await response.text())).toEqual(guids.slice(0, 25));
+  });
+
+  it('count to a thousand and no further', async () => {
+    const own = { practice: aPractice(), patient: aPatient() };
+    const { guid } = await orderFor(application, { request: own });
+    const database = await openOrderingDatabase(application.storage);
+    const { launch_id: _, ...row } = await database
+      .selectFrom('test_requests')
+      .selectAll()
+      .where('guid', '=', guid)
+      .executeTakeFirstOrThrow();
+    const copies = Array.from({ length: 1000 }, () => ({
+      ...row,
+      guid: randomUUID(),
+      launch_id: randomUUID(),
+      parties: JSON.stringify(row.parties),
+      batches: JSON.stringify(row.batches),
+      answers: '[]',
+    }));
+    await database
+      .insertInto('test_requests')
+      .values(copies as never)
+      .execute();
+    for (const action of ['LocationReportList', 'PatientReportList'] as const) {
+      const launch = await openList(application, action, { request: own });
+      expect(textOf(await launch.page('requests'))).toContain('1,000+ requests');
+    }
+  });
+});
+
+describe('the audit trail', () => {
+  const listed = (launchId: string) =>
+    application.published.filter(
+      ({ type, correlationid }) => type === 'orders.listed.v1' && correlationid === launchId,
+    );
+
+  it('has every page of a list that was shown, with how much it showed and without any of it', async () => {
+    const { request } = await twoRequests();
+    const launch = await openList(application, 'LocationReportList', { request });
+    await launch.page('requests');
+    await expectEventually(() => listed(launch.launchId).length === 1);
+    expect(listed(launch.launchId).map(({ data }) => data)).toEqual([
+      { launchId: launch.launchId, action: 'LocationReportList', orders: 2 },
+    ]);
+  });
+
+  it('has none that nobody reads, and lets no browser fetch one ahead', async () => {
+    const { request } = await twoRequests();
+    const launch = await openList(application, 'LocationReportList', { request });
+    expect((await launch.send('requests', { method: 'HEAD' })).status).toBe(200);
+    const ahead = await launch.send('requests', { headers: { 'Sec-Purpose': 'prefetch' } });
+    expect(ahead.status).toBe(400);
+    await launch.page('requests');
+    await expectEventually(() => listed(launch.launchId).length > 0);
+    expect(listed(launch.launchId)).toHaveLength(1);
+  });
+});
+
+async function expectEventually(condition: () => boolean): Promise<void> {
+  for (const giveUpAt = Date.now() + 10_000; !condition(); ) {
+    if (Date.now() > giveUpAt) throw new Error('It did not happen');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

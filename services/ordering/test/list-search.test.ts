@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
+import { addRequestLists } from '../src/store/list-migration.ts';
+import { type Application, type OpenLaunch, startOrdering } from './launches.ts';
+import { aPatient, aPractice, listedIn, openList, orderFor, pageLink, search, textOf } from './listing.ts';
+
+let application: Application;
+const practice = aPractice();
+const cathal = aPatient({
+  name: { title: 'Mr', family: 'Ó Súilleabháin', given: ['Cathal', 'Seán-Óg'] },
+  previousFamilyName: 'D’Arcy',
+  birthDate: '1958-02-28',
+  identifiers: [
+    { system: 'nhs-number', value: '9876543210' },
+    { system: 'hospital-number', value: 'WH-0042317' },
+  ],
+});
+const agnieszka = aPatient({
+  name: { title: 'Mrs', family: 'Łukaszewicz-O’Brien', given: ['Agnieszka'] },
+  birthDate: '2004-12-05',
+  identifiers: [{ system: 'nhs-number', value: '9000000009' }],
+});
+const requester = {
+  identifier: { system: 'professional-code', value: 'G8100001' },
+  name: { title: 'Dr', family: 'Penhaligon', given: ['Edith'] },
+} as const;
+let first: string;
+let second: string;
+let firstReference: string;
+beforeAll(async () => {
+  application = await startOrdering();
+  ({ guid: first } = await orderFor(application, { request: { practice, patient: cathal } }, [
+    'HFBC',
+    'XCXR',
+  ]));
+  ({ guid: second } = await orderFor(application, { request: { practice, patient: agnieszka, requester } }));
+  firstReference = (await referencesOf(first))[0] ?? '';
+});
+afterAll(() => application.stop());
+
+async function referencesOf(guid: string): Promise<string[]> {
+  const database = await openOrderingDatabase(application.storage);
+  const { batches } = await database
+    .selectFrom('test_requests')
+    .select('batches')
+    .where('guid', '=', guid)
+    .executeTakeFirstOrThrow();
+  return batches.map(({ orderReference }) => orderReference);
+}
+
+describe('the search in the list of a practice', () => {
+  const found = async (q: string) => {
+    const launch = await openList(application, 'LocationReportList', { request: { practice } });
+    const listed = listedIn(await search(launch, q));
+    return listed.map((guid) => (guid === first ? 'Cathal' : guid === second ? 'Agnieszka' : guid));
+  };
+
+  it.each([
+    ['a surname', 'Ó Súilleabháin'],
+    ['a surname without accents, in capitals', 'O SUILLEABHAIN'],
+    ['a surname as one word', 'osuilleabhain'],
+    ['the beginning of a name', 'sui'],
+    ['names in any order', 'cathal suilleabhain'],
+    ['a name as the page writes it', 'Ó Súilleabháin, Cathal Seán-Óg (Mr)'],
+    ['a double forename in one word', 'seanog'],
+    ['a previous surname', 'darcy'],
+    ['an NHS number', '9876543210'],
+    ['an NHS number with spaces', ' 987 654  3210 '],
+    ['the beginning of an NHS number', '987 654'],
+    ['a name and a number', 'cathal 987 654 3210'],
+    ['a hospital number', 'WH-0042317'],
+    ['a hospital number without its sign', 'wh0042317'],
+    ['the digits of a hospital number', '0042317'],
+    ['a date of birth', '28/02/1958'],
+    ['a date of birth in short', '28.2.58'],
+    ['a date of birth with dashes', '28-02-1958'],
+    ['a date of birth with spaces', '28 02 1958'],
+    ['a date of birth of ISO 8601', '1958-02-28'],
+    ['a date of birth with the month as a word', '28 Feb 1958'],
+    ['a date of birth with a whole month', '28th of February 1958'],
+    ['a date of birth, month first', 'February 28, 1958'],
+    ['a date of birth without signs', '28021958'],
+    ['a date of birth in six digits', '280258'],
+    ['a name and a date of birth', 'Cathal 28-Feb-1958'],
+  ])('finds a request by %s', async (_, q) => {
+    expect(await found(q)).toEqual(['Cathal']);
+  });
+
+  it('finds a request by its order reference, with its sign or without', async () => {
+    for (const q of [firstReference, firstReference.toLowerCase(), firstReference.replace('-', '')]) {
+      expect(await found(q)).toEqual(['Cathal']);
+    }
+  });
+
+  it.each([
+    ['a letter with a stroke', 'lukaszewicz'],
+    ['a name with an apostrophe', 'o’brien'],
+    ['a name with another apostrophe', "O'Brien"],
+    ['a name without its apostrophe', 'obrien'],
+    ['its second half', 'brien'],
+    ['a requester', 'penhaligon'],
+    ['a requester as the page writes it', 'Penhaligon, Edith (Dr)'],
+    ['the code of a requester', 'g8100001'],
+    ['a date of this century in short', '5/12/04'],
+  ])('finds a request by %s', async (_, q) => {
+    expect(await found(q)).toEqual(['Agnieszka']);
+  });
+
+  it.each([
+    ['words of two requests', 'cathal agnieszka'],
+    ['the middle of a word', 'uilleabhain'],
+    ['a day on which nobody was born', '27/02/1958'],
+    ['the day of birth of nobody, as a longer number', '2802195'],
+    ['a test', 'full blood'],
+    ['signs alone', '!!! ,.- %'],
+    ['what a query language would read', "x' | 'cathal"],
+    ['what a pattern would read', '%athal'],
+  ])('finds nothing by %s', async (_, q) => {
+    expect(await found(q)).toEqual([]);
+  });
+
+  it('narrows to one priority, with a search or without', async () => {
+    const database = await openOrderingDatabase(application.storage);
+    const own = { practice: aPractice() };
+    const urgent = await orderFor(application, { request: own });
+    const routine = await orderFor(application, { request: own });
+    await database
+      .updateTable('test_requests')
+      .set({ priority: 'urgent' })
+      .where('guid', '=', urgent.guid)
+      .execute();
+    const launch = await openList(application, 'LocationSampleQueue', { request: own });
+    const html = await search(launch, '', 'urgent');
+    expect(listedIn(html)).toEqual([urgent.guid]);
+    expect(html).toContain('nhsuk-tag--red');
+    expect(html).toMatch(/value="urgent" checked/);
+    expect(listedIn(await search(launch, '', 'routine'))).toEqual([routine.guid]);
+    expect(listedIn(await search(launch, 'whitfield', 'urgent'))).toEqual([urgent.guid]);
+  });
+});
+
+describe('what is looked for', () => {
+  it('stands in no address, and on every page of the launch until it is cleared', async () => {
+    const launch = await openList(application, 'LocationReportList', { request: { practice } });
+    const posted = await post(launch, { q: 'cathal', priority: 'any', action: 'search' });
+    expect([posted.status, posted.headers.get('location')]).toEqual([303, `${launch.home}requests#found`]);
+    const html = await launch.page('requests');
+    expect(textOf(html)).toContain('1 request matches “cathal”');
+    expect(html).toContain('value="cathal"');
+    await post(launch, { q: 'cathal', action: 'clear' });
+    expect(listedIn(await launch.page('requests'))).toEqual([second, first]);
+  });
+
+  it('is of one launch and no other', async () => {
+    const one = await openList(application, 'LocationReportList', { request: { practice } });
+    const other = await openList(application, 'LocationReportList', { request: { practice } });
+    await search(one, 'cathal');
+    expect(listedIn(await other.page('requests'))).toEqual([second, first]);
+    const posted = await post(one, { launch: other.launchId, q: 'cathal', action: 'search' });
+    expect(posted.status).toBe(409);
+    expect(listedIn(await other.page('requests'))).toEqual([second, first]);
+  });
+
+  it('is shown as text, whatever it is, and says what to do when nothing matches', async () => {
+    const launch = await openList(application, 'LocationReportList', { request: { practice } });
+    const html = await search(launch, `"><script>\u0000\u0007 ${'x'.repeat(500)}`);
+    expect(html).not.toContain('"><script>');
+    expect(textOf(html)).toMatch(
+      /No requests match “"><script>.*Choose “Clear search” to see all requests again/,
+    );
+  });
+
+  it('is refused with a button or a priority that no page has, and from another site', async () => {
+    const launch = await openList(application, 'LocationReportList', { request: { practice } });
+    expect((await post(launch, { q: 'x', action: 'drop' })).status).toBe(400);
+    expect((await post(launch, { q: 'x', priority: 'stat', action: 'search' })).status).toBe(400);
+    const foreign = { 'Sec-Fetch-Site': 'cross-site' };
+    expect((await launch.post('requests', [['q', 'x']], foreign)).status).toBe(403);
+    const large = await launch.post('requests', [['q', 'x'.repeat(70_000)]]);
+    expect(large.status).toBe(413);
+  });
+
+  it('is in no line of the log', async () => {
+    const launch = await openList(application, 'LocationReportList', { request: { practice } });
+    await search(launch, 'Zebediah 9876543210');
+    expect(application.lines.join('\n')).not.toMatch(/zebediah|9876543210|súilleabháin/i);
+  });
+
+  it('keeps to its pages', async () => {
+    const own = { practice: aPractice() };
+    const cathals = aPatient({ name: cathal.name });
+    const ofCathal: string[] = [];
+    for (let index = 0; index < 28; index += 1) {
+      ofCathal.unshift((await orderFor(application, { request: { ...own, patient: cathals } })).guid);
+      await orderFor(application, { request: { ...own, patient: aPatient() } });
+    }
+    const launch = await openList(application, 'LocationReportList', { request: own });
+    const html = await search(launch, 'cathal');
+    expect(listedIn(html)).toEqual(ofCathal.slice(0, 25));
+    const next = await launch.page(pageLink(html, 'next'));
+    expect(listedIn(next)).toEqual(ofCathal.slice(25));
+    expect(listedIn(await launch.page(pageLink(next, 'prev')))).toEqual(listedIn(html));
+  }, 60_000);
+});
+
+describe('the search in the list of a patient', () => {
+  it('finds a request by test or order reference, and is offered when there are many', async () => {
+    const request = { practice, patient: cathal };
+    const launch = await openList(application, 'PatientReportList', { request });
+    for (const q of ['full blood', 'hfbc', 'chest x-ray', firstReference]) {
+      expect([q, listedIn(await search(launch, q))]).toEqual([q, [first]]);
+    }
+    expect(listedIn(await search(launch, 'cathal'))).toEqual([]);
+    const few = await openList(application, 'PatientReportList', {
+      request: { practice, patient: agnieszka },
+    });
+    expect(await few.page('requests')).not.toContain('type="search"');
+  });
+});
+
+describe('requests that are older than the search', () => {
+  it('are found as new ones are', async () => {
+    const own = { practice: aPractice(), patient: cathal };
+    const { guid } = await orderFor(application, { request: own });
+    const database = await openOrderingDatabase(application.storage);
+    await undoRequestLists(database);
+    await addRequestLists.up(database);
+    const launch = await openList(application, 'LocationReportList', { request: own });
+    expect(listedIn(await search(launch, 'suilleabhain 28/2/58'))).toEqual([guid]);
+  });
+});
+
+/** Brings the schema to what it was before there were lists. */
+async function undoRequestLists(database: OrderingDatabase): Promise<void> {
+  await sql`drop table ordering.list_searches`.execute(database);
+  await sql`drop index ordering.test_requests_practice, ordering.test_requests_patient_1,
+    ordering.test_requests_patient_2`.execute(database);
+  await sql`alter table ordering.test_requests drop column words`.execute(database);
+  await sql`create index test_requests_practice
+    on ordering.test_requests (practice_key, status, created_at desc)`.execute(database);
+}
+
+function post(launch: OpenLaunch, fields: Record<string, string>): Promise<Response> {
+  return launch.post('requests', Object.entries({ launch: launch.launchId, ...fields }));
+}

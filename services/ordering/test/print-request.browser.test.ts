@@ -1,0 +1,162 @@
+import { startChromium } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import {
+  type Application,
+  aLaunchContext,
+  anOrder,
+  fieldValues,
+  openAction,
+  startOrdering,
+} from './launches.ts';
+
+let application: Application;
+let chromium: Browser;
+beforeAll(async () => {
+  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
+}, 60_000);
+afterAll(async () => {
+  await chromium.close();
+  await application.stop();
+});
+
+/** The names that take most room at the limits of the specification: surname 70, given names 35 in all, previous surname 35. */
+const widest = {
+  name: { title: 'W'.repeat(35), family: 'W'.repeat(70), given: ['W'.repeat(20), 'W'.repeat(15)] },
+  previousFamilyName: 'W'.repeat(35),
+  address: { lines: Array.from({ length: 5 }, () => 'W'.repeat(70)), postalCode: 'W'.repeat(10) },
+  identifiers: [{ system: 'hospital-number' as const, value: 'W'.repeat(24) }],
+};
+
+type PrintOptions = {
+  readonly of?: object;
+  /** Tubes of the two samples. */
+  readonly quantities?: readonly [string, string];
+  readonly hasScript?: boolean;
+};
+
+/** Opens a paper of an order of two samples, in a browser as it is in print. */
+async function openPaper(
+  paper: 'form' | 'labels',
+  { of = {}, quantities = ['1', '1'], hasScript = true }: PrintOptions = {},
+) {
+  const { patient } = aLaunchContext().request;
+  const context = aLaunchContext({ request: { patient: { ...patient, ...of } } });
+  const order = await anOrder(application, ['HFBC', 'BUE', 'XCXR'], context);
+  const collector = await openAction(application, 'PatientSampleQueue', order);
+  const html = await collector.page(`requests/${order.guid}/samples`);
+  await collector.post(`requests/${order.guid}/samples`, [
+    ['submission', fieldValues(html, 'submission')[0] ?? ''],
+    ['version', fieldValues(html, 'version')[0] ?? ''],
+    ['taken:S1', 'yes'],
+    ['quantity:S1', quantities[0]],
+    ['quantity:S2', quantities[1]],
+    ['by', 'W'.repeat(100)],
+    ['day', '2'],
+    ['month', '3'],
+    ['year', '2026'],
+    ['time', '9:05'],
+    ['action', 'record'],
+  ]);
+  const reader = await openAction(application, 'PatientReport', order);
+  const browser = await chromium.newContext({ javaScriptEnabled: hasScript });
+  await browser.addCookies([{ name: 'launch-session', value: reader.ticket, url: application.url }]);
+  const page = await browser.newPage();
+  await page.goto(`${application.url}${reader.home}requests/${order.guid}/${paper}`);
+  return page;
+}
+
+/** What a box on a paper looks like to a script in the browser. */
+type Box = {
+  readonly className: string;
+  readonly scrollWidth: number;
+  readonly clientWidth: number;
+  readonly scrollHeight: number;
+  readonly clientHeight: number;
+};
+
+/** The boxes of a paper whose content is larger than they are, by a rounded pixel at least. */
+const overflowing = (boxes: readonly Box[]) =>
+  boxes
+    .filter((box) => box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1)
+    .map(({ className }) => className);
+
+const boxesOf = (page: Awaited<ReturnType<typeof openPaper>>, selector: string) =>
+  page.locator(selector).evaluateAll((elements): Box[] =>
+    (elements as unknown as Box[]).map((box) => ({
+      className: box.className,
+      scrollWidth: box.scrollWidth,
+      clientWidth: box.clientWidth,
+      scrollHeight: box.scrollHeight,
+      clientHeight: box.clientHeight,
+    })),
+  );
+
+const pagesOf = (pdf: Buffer) => pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length;
+
+describe('a paper of a request', () => {
+  it.each([
+    [['2', '1'], 3, 1],
+    [['20', '4'], 24, 1],
+    [['20', '5'], 25, 2],
+  ] as const)(
+    'has %s tubes of two samples as %d labels on %d sheets of 24',
+    async (quantities, count, sheets) => {
+      const page = await openPaper('labels', { quantities });
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.locator('.app-label:visible svg[role="img"]:visible').count()).toBe(count);
+      expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toBe(sheets);
+      await page.context().close();
+    },
+  );
+
+  it('holds the widest names of the specification on a label of 70 by 36 mm, and cuts no surname', async () => {
+    const page = await openPaper('labels', { of: widest, quantities: ['2', '1'] });
+    await page.emulateMedia({ media: 'print' });
+    const label = await page.locator('.app-label').first().boundingBox();
+    const mm = 96 / 25.4;
+    expect([label?.width, label?.height].map((pixels) => Math.round((pixels ?? 0) / mm))).toEqual([70, 36]);
+    const text = '.app-label, .app-label__name, .app-label__who, .app-label__description, .app-label__line';
+    expect(overflowing(await boxesOf(page, text))).toEqual([]);
+    await page.context().close();
+  });
+
+  it('has every line of the widest names on the form, a page for each laboratory', async () => {
+    const page = await openPaper('form', { of: widest });
+    await page.emulateMedia({ media: 'print' });
+    expect(
+      overflowing(await boxesOf(page, '.app-form, .app-form div, .app-form p, .app-form dd, .app-form td')),
+    ).toEqual([]);
+    expect(await page.locator('.app-form svg[role="img"]:visible').count()).toBe(2);
+    expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toBe(2);
+    await page.context().close();
+  });
+
+  it.each(['form', 'labels'] as const)('prints nothing but the %s', async (paper) => {
+    const page = await openPaper(paper);
+    const own = paper === 'form' ? '.app-form' : '.app-labels';
+    const aside = page.locator('header, nav, footer, .app-patient, .app-context, h1, button, .app-printing');
+    expect(await aside.filter({ visible: true }).count()).toBeGreaterThan(5);
+    await page.emulateMedia({ media: 'print' });
+    expect(await aside.filter({ visible: true }).count()).toBe(0);
+    expect(await page.locator(own).first().isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  it('is printed by its button', async () => {
+    const page = await openPaper('labels');
+    const printed = page.evaluate(
+      `new Promise((resolve) => addEventListener('beforeprint', () => resolve(true), { once: true }))`,
+    );
+    await page.getByRole('button', { name: 'Print', exact: true }).press('Enter');
+    expect(await printed).toBe(true);
+    await page.context().close();
+  });
+
+  it('says how to print it without the script, and has no button that does nothing', async () => {
+    const page = await openPaper('labels', { hasScript: false });
+    expect(await page.getByRole('button', { name: 'Print', exact: true }).count()).toBe(0);
+    expect(await page.getByText('The print command of your browser').isVisible()).toBe(true);
+    await page.context().close();
+  });
+});

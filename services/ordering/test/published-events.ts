@@ -1,0 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CloudEvent, EventType } from '@clinical-launch/contracts';
+import { openOrderingDatabase } from '../src/store/database.ts';
+import type { Application, OpenLaunch } from './launches.ts';
+
+/** The events of one type that a launch caused, when nothing waits in the outbox any more. */
+export async function publishedBy<T extends EventType>(
+  { storage, published }: Application,
+  { launchId }: Pick<OpenLaunch, 'launchId'>,
+  type: T,
+): Promise<CloudEvent<T>[]> {
+  const database = await openOrderingDatabase(storage);
+  const deadline = Date.now() + 10_000;
+  while ((await database.selectFrom('outbox').select('id').execute()).length > 0) {
+    if (Date.now() > deadline) throw new Error('The outbox does not empty');
+    await delay(5);
+  }
+  return published.filter(
+    (event): event is CloudEvent<T> => event.type === type && event.correlationid === launchId,
+  );
+}

@@ -1,0 +1,66 @@
+import { startChromium } from '@clinical-launch/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { type Application, openForOrder, startOrdering } from './launches.ts';
+import { samplesPage, stored } from './sample-forms.ts';
+
+let application: Application;
+let browser: Browser;
+beforeAll(async () => {
+  [application, browser] = await Promise.all([startOrdering(), startChromium()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await application.stop();
+});
+
+/** Presses Tab until the button has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const button = page.getByRole('button', { name });
+  for (let presses = 0; presses < 30; presses += 1) {
+    await page.keyboard.press('Tab');
+    if (await button.evaluate((element) => element.matches(':focus'))) return;
+  }
+  throw new Error(`Tab does not lead to ${name}`);
+}
+
+it('four samples are recorded without a script and by the keyboard alone: tick all, Tab, Enter', async () => {
+  const launch = await openForOrder(application, 'PatientSampleQueue', ['BUE', 'HFBC', 'KMSU', 'VHIV']);
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  try {
+    const [name = '', value = ''] = launch.cookie.split('=');
+    await context.addCookies([{ name, value, url: application.url }]);
+    const page = await context.newPage();
+    await page.goto(`${application.url}${launch.home}${samplesPage(launch)}`);
+    await tabTo(page, 'All samples were taken now');
+    await Promise.all([page.waitForURL(/#record$/), page.keyboard.press('Enter')]);
+    expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(4);
+    await page.keyboard.press('Tab');
+    await Promise.all([page.waitForURL(/\/orders\//), page.keyboard.press('Enter')]);
+    expect(await page.getByText('Submitted to the laboratory').count()).toBe(1);
+    expect((await stored(application, launch)).status).toBe('Complete');
+  } finally {
+    await context.close();
+  }
+});
+
+it('the Enter key in a field records what is ticked, and ticks nothing', async () => {
+  const launch = await openForOrder(application, 'PatientSampleQueue', ['BUE', 'HFBC']);
+  const page = await browser.newPage();
+  try {
+    const [name = '', value = ''] = launch.cookie.split('=');
+    await page.context().addCookies([{ name, value, url: application.url }]);
+    await page.goto(`${application.url}${launch.home}${samplesPage(launch)}`);
+    await page.getByRole('checkbox', { name: /EDTA/ }).check();
+    await page.getByLabel('Time', { exact: true }).first().fill('8:30');
+    await Promise.all([page.waitForURL(/\/orders\//), page.keyboard.press('Enter')]);
+    const { status, batches } = await stored(application, launch);
+    expect(status).toBe('Incomplete');
+    expect(batches.flatMap(({ samples }) => samples.map(({ completedAt }) => completedAt))).toEqual([
+      undefined,
+      '2026-03-02T08:30:00.000Z',
+    ]);
+  } finally {
+    await page.close();
+  }
+});

@@ -1,0 +1,257 @@
+import {
+  assertCloudEvent,
+  defaultXmlNamespace,
+  type Order,
+  renderOrderDocument,
+} from '@clinical-launch/contracts';
+import { schemaFaultsOf } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Application,
+  anOrder,
+  fieldValues,
+  openAction,
+  openForOrder,
+  startOrdering,
+} from './launches.ts';
+import {
+  author,
+  eventsOf,
+  now,
+  orderIn,
+  problemsOf,
+  record,
+  recordedOf,
+  resultOf,
+  samplesPage,
+  stored,
+  taken,
+  threeSamples,
+} from './sample-forms.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+const recordingActions = ['PatientSampleQueue', 'PatientRequestList', 'LocationSampleQueue'] as const;
+
+const render = (order: Order) =>
+  renderOrderDocument(order, {
+    messageId: '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b01',
+    xmlNamespace: defaultXmlNamespace,
+    timeZone: 'Europe/London',
+    system: { name: 'Clinical Launch', version: '0.1.0' },
+  });
+
+const statusesOf = ({ batches }: Order) =>
+  batches.map(({ status, statusAt, tests }) => [
+    `${status} ${statusAt}`,
+    ...tests.map((test) => `${test.code.value} ${test.status} ${test.statusAt}`),
+  ]);
+
+/** The completion times of a document's samples. */
+const completionTimesIn = (document = '') =>
+  [...document.matchAll(/<sampleCompletionTime(?:\/>|>([^<]*)<)/g)].map(([, time = '']) => time);
+
+describe('recording samples', () => {
+  it.each(recordingActions)('%s: with the last one the request is Complete and immutable', async (action) => {
+    const launch = await openForOrder(application, action, threeSamples);
+    const response = await record(launch, taken('S1', 'S2', 'S3'));
+    expect([response.status, response.headers.get('location')]).toEqual([303, resultOf(launch)]);
+    expect(await stored(application, launch)).toMatchObject({ status: 'Complete', version: 2 });
+    const sample = { completedAt: now, collectedBy: author, quantity: 1 };
+    expect(await recordedOf(application, launch)).toEqual({ S1: sample, S2: sample, S3: sample });
+
+    const [event, ...more] = await eventsOf(application, launch);
+    if (event === undefined) throw new Error('No event was published');
+    expect(more).toEqual([]);
+    expect(() => assertCloudEvent(event)).not.toThrow();
+    expect(event.data).toMatchObject({
+      orderGuid: launch.guid,
+      action,
+      orderVersion: 2,
+      status: 'Complete',
+      batches: 2,
+      tests: 3,
+    });
+
+    expect((await launch.send(samplesPage(launch))).status).toBe(409);
+    const again = await launch.post(samplesPage(launch), [
+      ['submission', launch.guid],
+      ['version', '2'],
+      ['quantity:S1', '2'],
+    ]);
+    expect(again.status).toBe(409);
+    expect(await again.text()).toContain('was submitted to the laboratory and cannot be changed any more');
+    expect((await stored(application, launch)).version).toBe(2);
+    expect(await eventsOf(application, launch)).toHaveLength(1);
+  });
+
+  it('in two steps: each document says what is taken, and only what changed has a new date', async () => {
+    const own = await startOrdering();
+    try {
+      const launch = await openForOrder(own, 'PatientSampleQueue', threeSamples);
+      own.clock.advance({ seconds: 600 });
+      const first = await record(launch, taken('S1', 'S2'));
+      expect(first.headers.get('location')).toBe(resultOf(launch));
+      expect((await stored(own, launch)).status).toBe('Incomplete');
+      own.clock.advance({ seconds: 900 });
+      await record(launch, taken('S3'));
+      expect((await stored(own, launch)).status).toBe('Complete');
+
+      const [partial, complete] = await eventsOf(own, launch);
+      if (partial === undefined || complete === undefined) throw new Error('Two events were expected');
+      expect([partial, complete].map(({ data }) => [data.orderVersion, data.status])).toEqual([
+        [2, 'Incomplete'],
+        [3, 'Complete'],
+      ]);
+      const [ordered, half, whole] = ['09:30', '09:40', '09:55'].map((time) => `2026-03-02T${time}:00.000Z`);
+      expect(statusesOf(orderIn(own, partial))).toEqual([
+        [`S ${half}`, `HFBC S ${half}`, `BUE S ${half}`],
+        [`R ${ordered}`, `KMSU R ${ordered}`],
+      ]);
+      expect(statusesOf(orderIn(own, complete))).toEqual([
+        [`S ${half}`, `HFBC S ${half}`, `BUE S ${half}`],
+        [`S ${whole}`, `KMSU S ${whole}`],
+      ]);
+      const documents = [partial, complete].map((event) => render(orderIn(own, event)));
+      for (const document of documents) expect(await schemaFaultsOf(document)).toEqual([]);
+      expect(completionTimesIn(documents[0])).toEqual(['20260302094000', '20260302094000', '']);
+      expect(completionTimesIn(documents[1])).toEqual(['20260302094000', '20260302094000', '20260302095500']);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('takes own values of a sample field by field, and the number of its tubes', async () => {
+    const launch = await openForOrder(application, 'LocationSampleQueue', threeSamples);
+    await record(launch, {
+      ...taken('S1', 'S2'),
+      by: 'Nurse Hill',
+      time: '9.05am',
+      'by:S2': '  Dr\tÓ Briain ',
+      'day:S2': '1',
+      'month:S2': '03',
+      'year:S2': '2026',
+      'quantity:S1': '3',
+      'quantity:S3': '2',
+      // Of a sample that is not ticked nothing but the quantity counts.
+      'time:S3': 'later',
+    });
+    expect(await recordedOf(application, launch)).toEqual({
+      S1: { completedAt: '2026-03-02T09:05:00.000Z', collectedBy: 'Nurse Hill', quantity: 3 },
+      S2: { completedAt: '2026-03-01T09:05:00.000Z', collectedBy: 'Dr Ó Briain', quantity: 1 },
+      S3: { quantity: 2 },
+    });
+    const [event] = await eventsOf(application, launch);
+    if (event === undefined) throw new Error('No event was published');
+    // Who took it and how many tubes stay in this system.
+    expect(JSON.stringify(orderIn(application, event))).not.toMatch(/Hill|Briain|quantity/);
+  });
+
+  it('corrects and takes back what was recorded, while the request is Incomplete', async () => {
+    const launch = await openForOrder(application, 'PatientRequestList', threeSamples);
+    await record(launch, taken('S1', 'S2'));
+    await record(launch, { 'taken:S1': undefined, 'time:S2': '8:15' });
+    expect(await recordedOf(application, launch)).toEqual({
+      S1: { quantity: 1 },
+      S2: { completedAt: '2026-03-02T08:15:00.000Z', collectedBy: author, quantity: 1 },
+      S3: { quantity: 1 },
+    });
+    const [, event] = await eventsOf(application, launch);
+    if (event === undefined) throw new Error('Two events were expected');
+    const [batch] = orderIn(application, event).batches;
+    expect(batch?.tests.map(({ code, status }) => [code.value, status])).toEqual([
+      ['HFBC', 'S'],
+      ['BUE', 'R'],
+    ]);
+    expect(batch?.status).toBe('R');
+  });
+
+  it('leaves a sample that is recorded as it is, to the second and however old, unless it is corrected', async () => {
+    const own = await startOrdering();
+    try {
+      own.clock.advance({ seconds: 17 });
+      const order = await anOrder(own, threeSamples);
+      const launch = await openAction(own, 'PatientSampleQueue', order);
+      await record(launch, taken('S1'));
+      own.clock.advance({ seconds: 90 * 86_400 });
+      const later = await openAction(own, 'PatientSampleQueue', order);
+      expect((await record(later, taken('S2'))).status).toBe(303);
+      const { batches } = await stored(own, order);
+      // In summer, when the clocks are an hour ahead of UTC.
+      expect(batches.flatMap(({ samples }) => samples.map(({ completedAt }) => completedAt))).toEqual([
+        '2026-03-02T09:30:00.000Z',
+        '2026-05-31T09:30:00.000Z',
+        undefined,
+      ]);
+      expect(await later.page(samplesPage(later))).toContain('Taken 31 May 2026 at 10:30');
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('stays with the samples that a form names', async () => {
+    const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
+    await record(launch, taken('S1'));
+    const [submission = ''] = fieldValues(await launch.page(samplesPage(launch)), 'submission');
+    const sent = await launch.post(samplesPage(launch), [
+      ['submission', submission],
+      ['version', '2'],
+      ['by', 'Nurse Hill'],
+      ['day', '2'],
+      ['month', '3'],
+      ['year', '2026'],
+      ['time', '09:00'],
+      ['taken:S2', 'yes'],
+    ]);
+    expect(sent.status).toBe(303);
+    expect(Object.keys((await recordedOf(application, launch)).S1 ?? {})).toContain('completedAt');
+    expect((await recordedOf(application, launch)).S2?.collectedBy).toBe('Nurse Hill');
+  });
+
+  it('says that nothing is new, and stores nothing', async () => {
+    const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
+    const empty = await record(launch, {});
+    expect(empty.status).toBe(400);
+    expect(problemsOf(await empty.text())).toEqual(['#taken-S1 Tick the samples that were taken']);
+    await record(launch, taken('S1'));
+    const same = await record(launch, {});
+    expect(same.status).toBe(400);
+    expect(problemsOf(await same.text())).toEqual([
+      '#taken-S1 This is what is recorded already: tick the samples that were taken since, or correct one',
+    ]);
+    expect((await stored(application, launch)).version).toBe(2);
+    expect(await eventsOf(application, launch)).toHaveLength(1);
+  });
+
+  it('ticks every sample by a button, with the time of the press, and stores nothing yet', async () => {
+    const own = await startOrdering();
+    try {
+      const launch = await openForOrder(own, 'PatientSampleQueue', threeSamples);
+      const html = await launch.page(samplesPage(launch));
+      own.clock.advance({ seconds: 600 });
+      const ticked = await record(
+        launch,
+        { action: 'all-now', by: 'Nurse Hill', 'quantity:S2': '2', 'time:S3': '09:00' },
+        html,
+      );
+      expect(ticked.status).toBe(200);
+      const page = await ticked.text();
+      expect(page).toContain('Every sample is ticked');
+      expect((await stored(own, launch)).version).toBe(1);
+      expect((await record(launch, {}, page)).status).toBe(303);
+      const { status, batches } = await stored(own, launch);
+      expect(status).toBe('Complete');
+      expect(batches.flatMap(({ samples }) => samples.map((sample) => sample.completedAt))).toEqual([
+        '2026-03-02T09:40:00.000Z',
+        '2026-03-02T09:40:00.000Z',
+        '2026-03-02T09:00:00.000Z',
+      ]);
+    } finally {
+      await own.stop();
+    }
+  });
+});

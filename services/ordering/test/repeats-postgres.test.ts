@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { openPostgresStorage } from '@clinical-launch/storage';
+import { createTestDatabase } from '@clinical-launch/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { openOrderingDatabase } from '../src/store/database.ts';
+import { repeatsOf } from '../src/store/repeats.ts';
+import {
+  type Application,
+  aLaunchContext,
+  anOrder,
+  aPatient,
+  chooseAndReview,
+  fieldValues,
+  rowsOf,
+  startOrdering,
+} from './launches.ts';
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let application: Application;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  application = await startOrdering(() =>
+    openPostgresStorage({ url: database.url, applicationName: 'repeats' }),
+  );
+}, 60_000);
+afterAll(async () => {
+  await application.stop();
+  await database.drop();
+});
+
+const contextOf = (patient: ReturnType<typeof aPatient>) => aLaunchContext({ request: { patient } });
+
+it('of orders of one test for one patient at the same instant one is stored, and the others are told of it', async () => {
+  const patient = aPatient();
+  const launches = await Promise.all(
+    Array.from({ length: 6 }, () => chooseAndReview(application, ['DHBA1C', 'BVITD'], contextOf(patient))),
+  );
+  const pages = await Promise.all(launches.map((launch) => launch.page('review')));
+  const answers = await Promise.all(
+    launches.map((launch, index) =>
+      launch.post('review', [
+        ['version', fieldValues(pages[index] ?? '', 'version')[0] ?? ''],
+        ['action', 'submit'],
+      ]),
+    ),
+  );
+  const refused = answers.filter(({ headers }) => headers.get('location')?.endsWith('review?check'));
+  expect(refused).toHaveLength(5);
+  const stored = await Promise.all(launches.map((launch) => rowsOf(application, launch)));
+  expect(stored.flat()).toHaveLength(1);
+});
+
+it('one query finds the latest request of each test, when the patient has thousands', async () => {
+  const { guid } = await anOrder(application, ['DHBA1C', 'HFBC', 'BVITD'], contextOf(aPatient()));
+  const tables = await openOrderingDatabase(application.storage);
+  await sql`
+    insert into ordering.test_requests
+    select (jsonb_populate_record(request, jsonb_build_object(
+      'guid', gen_random_uuid(),
+      'launch_id', gen_random_uuid(),
+      'created_at', request.created_at - make_interval(hours => n)))).*
+    from ordering.test_requests request, generate_series(1, 5000) n
+    where request.guid = ${guid}::uuid`.execute(tables);
+  const row = await tables
+    .selectFrom('test_requests')
+    .select(['patient_keys', 'created_at'])
+    .where('guid', '=', guid)
+    .executeTakeFirstOrThrow();
+  const search = { patientKeys: row.patient_keys, since: '2016-01-01T00:00:00Z' };
+  const startedAt = performance.now();
+  const found = await repeatsOf(tables, { ...search, codes: ['DHBA1C', 'BVITD', 'ETFT'] });
+  expect(performance.now() - startedAt).toBeLessThan(1500);
+  const latest = row.created_at.toISOString();
+  expect(found.map(({ code, requestedAt }) => [code, requestedAt])).toEqual([
+    ['BVITD', latest],
+    ['DHBA1C', latest],
+  ]);
+  const others = await repeatsOf(tables, { ...search, codes: ['DHBA1C'], except: guid });
+  expect(others.map(({ requestedAt }) => requestedAt)).toEqual([
+    new Date(row.created_at.getTime() - 3_600_000).toISOString(),
+  ]);
+  expect(await repeatsOf(tables, { ...search, patientKeys: [randomUUID()], codes: ['DHBA1C'] })).toEqual([]);
+});

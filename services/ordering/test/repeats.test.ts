@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Application,
+  aLaunchContext,
+  anOrder,
+  aPatient,
+  chooseAndReview,
+  fieldValues,
+  type OpenLaunch,
+  openAction,
+  press,
+  rowsOf,
+  startOrdering,
+  submit,
+} from './launches.ts';
+
+const day = 86_400;
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+const orderFor = (patient = aPatient(), request = {}) => aLaunchContext({ request: { patient, ...request } });
+
+/** The warnings of a page. */
+const warningsIn = (html: string) =>
+  [...html.matchAll(/class="app-warning"[^>]*>([^<]*)/g)].map(([, text]) => text);
+
+async function warningsFor(patient: ReturnType<typeof aPatient>, tick: string[]) {
+  const launch = await chooseAndReview(application, tick, orderFor(patient));
+  return warningsIn(await launch.page('review'));
+}
+
+async function submitWith(launch: OpenLaunch, fields: [string, string][]): Promise<string> {
+  const [version = ''] = fieldValues(await launch.page('review'), 'version');
+  const answer = await launch.post('review', [['version', version], ...fields, ['action', 'submit']]);
+  return answer.headers.get('location') ?? '';
+}
+
+describe('a test that was requested within its minimum interval', () => {
+  it('is warned of with requester, date and state, on the panel and on the review', async () => {
+    const patient = aPatient();
+    await anOrder(application, ['DHBA1C', 'HFBC'], orderFor(patient));
+    application.clock.advance({ seconds: 12 * day });
+    const launch = await chooseAndReview(application, ['DHBA1C', 'HFBC'], orderFor(patient));
+    const today = new Date(application.clock.now() - 12 * day * 1000);
+    const date = `${today.getUTCDate()} ${today.toLocaleString('en-GB', { month: 'short', timeZone: 'UTC' })} ${today.getUTCFullYear()}`;
+    const said = `HbA1c was requested on ${date} (12 days ago) by Bairstow, Thomas (Dr): sample not taken yet. It is usually repeated after 56 days at the earliest.`;
+    expect(warningsIn(await launch.page())).toEqual([said]);
+    expect(warningsIn(await launch.page('review'))).toEqual([said]);
+    const panel = await (await launch.post('chosen', [['action', 'update']])).text();
+    expect(warningsIn(panel)).toEqual([said]);
+  });
+
+  it('counts until the interval is over, and not on the day after', async () => {
+    const patient = aPatient();
+    await anOrder(application, ['DHBA1C'], orderFor(patient));
+    application.clock.advance({ seconds: 55 * day });
+    expect(await warningsFor(patient, ['DHBA1C'])).toHaveLength(1);
+    application.clock.advance({ seconds: day });
+    expect(await warningsFor(patient, ['DHBA1C'])).toEqual([]);
+  });
+
+  it('is no repeat for another patient, nor when it has no interval', async () => {
+    await anOrder(application, ['DHBA1C', 'HFBC'], orderFor());
+    expect(await warningsFor(aPatient(), ['DHBA1C', 'HFBC'])).toEqual([]);
+  });
+
+  it('counts whoever asked for it, and says that the sample was taken', async () => {
+    const patient = aPatient();
+    const practice = {
+      identifier: { system: 'ods-organization-code', value: 'B99999' },
+      name: 'Moor Surgery',
+    } as const;
+    const requester = {
+      identifier: { system: 'professional-code', value: 'G1' },
+      name: { family: 'Hill', given: ['Ada'] },
+    } as const;
+    const there = await chooseAndReview(
+      application,
+      ['DHBA1C', 'DEXA'],
+      orderFor(patient, { practice, requester }),
+    );
+    await submitWith(there, [['collect', 'now']]);
+    const [hba1c, dexa] = await warningsFor(patient, ['DHBA1C', 'DEXA']);
+    expect(hba1c).toMatch(/\(today\) by Hill, Ada: sample taken\./);
+    expect(dexa).toMatch(/by Hill, Ada: sent to Seaview Imaging Centre\./);
+  });
+
+  it('counts when a panel contained it, or when it is part of the panel that is chosen', async () => {
+    const patient = aPatient();
+    await anOrder(application, ['HHAEM'], orderFor(patient));
+    expect(await warningsFor(patient, ['HB12'])).toEqual([
+      expect.stringMatching(
+        /^Vitamin B12 \(in Haematinics profile\) was requested on .* It is usually repeated after 90 days/,
+      ),
+    ]);
+    const other = aPatient();
+    await anOrder(application, ['HFER'], orderFor(other));
+    expect(await warningsFor(other, ['HHAEM'])).toEqual([
+      expect.stringMatching(
+        /^Ferritin \(part of Haematinics profile\) was .* Haematinics profile is usually repeated after 28 days/,
+      ),
+    ]);
+  });
+
+  it('is said of its latest request', async () => {
+    const patient = aPatient();
+    await anOrder(application, ['BVITD'], orderFor(patient));
+    application.clock.advance({ seconds: 10 * day });
+    const again = await chooseAndReview(application, ['BVITD'], orderFor(patient));
+    await submitWith(again, [['reason:BVITD', 'Lost']]);
+    application.clock.advance({ seconds: 3 * day });
+    expect(await warningsFor(patient, ['BVITD'])).toEqual([expect.stringContaining('(3 days ago)')]);
+  });
+});
+
+describe('ordering it all the same', () => {
+  it('needs a reason, which is kept with the test; without it nothing is stored', async () => {
+    const patient = aPatient();
+    await anOrder(application, ['DHBA1C'], orderFor(patient));
+    const launch = await chooseAndReview(application, ['DHBA1C', 'HFBC'], orderFor(patient));
+    expect(await submitWith(launch, [])).toBe(`${launch.home}review?check`);
+    expect(await rowsOf(application, launch)).toEqual([]);
+    const html = await launch.page('review?check');
+    expect(html).toMatch(/href="#reason-DHBA1C">\s*Enter why HbA1c is ordered again, or remove it\s*</);
+    expect(html).toContain('<title>Error: Review the order');
+    expect(await submitWith(launch, [['reason:DHBA1C', 'New symptoms <b>']])).toContain('/orders/');
+    const [row] = await rowsOf(application, launch);
+    expect(row?.batches[0]?.tests.map(({ code, repeatReason }) => [code.value, repeatReason])).toEqual([
+      ['HFBC', undefined],
+      ['DHBA1C', 'New symptoms <b>'],
+    ]);
+  });
+
+  it('is spared by its Remove button, which keeps what was typed', async () => {
+    const patient = aPatient();
+    await anOrder(application, ['DHBA1C'], orderFor(patient));
+    const launch = await chooseAndReview(application, ['DHBA1C', 'HFBC'], orderFor(patient));
+    const removed = await launch.post('review', [
+      ['details', 'Tired'],
+      ['action', 'remove:DHBA1C'],
+    ]);
+    expect(removed.headers.get('location')).toBe(`${launch.home}review`);
+    const html = await launch.page('review');
+    expect(warningsIn(html)).toEqual([]);
+    expect(html).toMatch(/<textarea[^>]*>Tired<\/textarea>/);
+    expect((await submit(launch)).headers.get('location')).toContain('/orders/');
+  });
+});
+
+describe('a request that is changed', () => {
+  it('does not count against itself: a test that it had, or has and loses, may be added again', async () => {
+    const order = await anOrder(application, ['DHBA1C', 'HFBC'], orderFor());
+    const launch = await openAction(application, 'UpdateTest', order);
+    const at = `requests/${order.guid}/tests/`;
+    await press(launch, 'update', { at, untick: ['DHBA1C'] });
+    await press(launch, 'update', { at, tick: ['DHBA1C', 'BVITD'] });
+    expect(warningsIn(await launch.page(`${at}review`))).toEqual([]);
+  });
+
+  it('is warned of what another request has, for the tests that are added alone', async () => {
+    const patient = aPatient();
+    const order = await anOrder(application, ['DHBA1C'], orderFor(patient));
+    await anOrder(application, ['BVITD'], orderFor(patient));
+    const launch = await openAction(application, 'UpdateTest', order);
+    const at = `requests/${order.guid}/tests/`;
+    await press(launch, 'update', { at, tick: ['BVITD'] });
+    expect(warningsIn(await launch.page(`${at}review`))).toEqual([expect.stringMatching(/^Vitamin D was /)]);
+  });
+
+  it('counts a test that it lost no more, and one that it gained from the day when it did', async () => {
+    const patient = aPatient();
+    const order = await anOrder(application, ['DHBA1C', 'HFBC'], orderFor(patient));
+    application.clock.advance({ seconds: 5 * day });
+    const launch = await openAction(application, 'UpdateTest', order);
+    const at = `requests/${order.guid}/tests/`;
+    await press(launch, 'update', { at, tick: ['BVITD'], untick: ['DHBA1C'] });
+    const html = await launch.page(`${at}review`);
+    await launch.post(`${at}review`, [
+      ['version', fieldValues(html, 'version')[0] ?? ''],
+      ['submission', fieldValues(html, 'submission')[0] ?? ''],
+      ['action', 'submit'],
+    ]);
+    application.clock.advance({ seconds: 4 * day });
+    expect(await warningsFor(patient, ['DHBA1C', 'BVITD'])).toEqual([
+      expect.stringMatching(/^Vitamin D was requested on .* \(4 days ago\)/),
+    ]);
+  });
+});

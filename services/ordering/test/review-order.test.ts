@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Application,
+  aLaunchContext,
+  aPatient,
+  chooseAndReview,
+  fieldValues,
+  type OpenLaunch,
+  rowsOf,
+  startOrdering,
+} from './launches.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+type Fields = [string, string][];
+
+const review = (tick: string[]) =>
+  chooseAndReview(application, tick, aLaunchContext({ request: { patient: aPatient() } }));
+
+/** Presses a button of the review, with what is typed there. */
+async function send(launch: OpenLaunch, fields: Fields, action = 'submit'): Promise<Response> {
+  const [version = ''] = fieldValues(await launch.page('review'), 'version');
+  return launch.post('review', [['version', version], ...fields, ['action', action]]);
+}
+
+const locationOf = (response: Response) => response.headers.get('location') ?? '';
+
+/** The links of the error summary, as `#id message`. */
+const faultsIn = (html: string) =>
+  [
+    ...(/nhsuk-error-summary__list[^]*?<\/ul>/.exec(html)?.[0] ?? '').matchAll(
+      /href="(#[^"]*)">\s*([^<]*?)\s*</g,
+    ),
+  ].map(([, href, text]) => `${href} ${text}`);
+
+describe('the questions of the laboratory', () => {
+  it('are asked once each, for all the tests that ask them', async () => {
+    const launch = await review(['CINR', 'CTHRO', 'BLIP', 'DGLUF', 'EPROG', 'TLI']);
+    const html = await launch.page('review');
+    expect(html).toContain('Asked for: INR, Thrombophilia screen');
+    expect(html).toContain('Asked for: Lipid profile, FPG');
+    expect(html.match(/name="answer:anticoagulant"/g)).toHaveLength(7);
+    expect(html.match(/name="answer:last-menstrual-period-(day|month|year)"/g)).toHaveLength(3);
+    expect(html).toMatch(/name="answer:last-dose" type="text"/);
+    expect(html).toContain('Needed for: Thrombophilia screen');
+  });
+
+  it('stop the order with every fault at once, keep what was typed, and let it go when they are answered', async () => {
+    const launch = await review(['CINR', 'TCHD', 'EPROG', 'KFAE']);
+    const typed: Fields = [
+      ['answer:last-menstrual-period-day', '31'],
+      ['answer:last-menstrual-period-month', '2'],
+      ['answer:last-menstrual-period-year', '2026'],
+      ['answer:travel', '“none” <i>'],
+      ['priority', 'urgent'],
+    ];
+    expect(locationOf(await send(launch, typed))).toBe(`${launch.home}review?check`);
+    expect(await rowsOf(application, launch)).toEqual([]);
+    const html = await launch.page('review?check');
+    expect(faultsIn(html)).toEqual([
+      '#answer-anticoagulant Select an answer to “Which anticoagulant does the patient take?”',
+      '#answer-last-menstrual-period-day “First day of the last menstrual period” must be a real date',
+      '#details Enter clinical details: CT head cannot be done without them',
+    ]);
+    for (const id of faultsIn(html).map((fault) => fault.slice(1).split(' ')[0]))
+      expect(html).toContain(`id="${id}"`);
+    expect(html).toMatch(/answer:last-menstrual-period-day" type="text" value="31"/);
+    expect(html).toContain('value="“none” &lt;i&gt;"');
+    expect(html).toMatch(/value="urgent" checked/);
+    expect(faultsIn(await launch.page('review'))).toEqual([]);
+
+    const answered: Fields = [
+      ['answer:last-menstrual-period-day', '28'],
+      ['answer:last-menstrual-period-month', '2'],
+      ['answer:last-menstrual-period-year', '2026'],
+      ['answer:anticoagulant', 'None'],
+      ['details', 'Headache'],
+    ];
+    expect(locationOf(await send(launch, answered))).toContain('/orders/');
+    const [row] = await rowsOf(application, launch);
+    expect(row).toMatchObject({ priority: 'urgent', clinical_details: 'Headache' });
+    expect(row?.answers.map(({ question, answer }) => `${question}: ${answer}`)).toEqual([
+      'anticoagulant: None',
+      'last-menstrual-period: 2026-02-28',
+      'travel: “none” <i>',
+    ]);
+  });
+
+  it.each([
+    ['answer:anticoagulant', 'Aspirin'],
+    ['answer:anticoagulant', '<script>'],
+  ])('take no answer beside the options: %s %s', async (name, answer) => {
+    const launch = await review(['CCLOT']);
+    expect(locationOf(await send(launch, [[name, answer]]))).toBe(`${launch.home}review?check`);
+    expect(await rowsOf(application, launch)).toEqual([]);
+  });
+
+  it('are not kept when nothing asks them, nor when there is no such question', async () => {
+    const launch = await review(['HFBC']);
+    await send(launch, [
+      ['answer:anticoagulant', 'Aspirin'],
+      ['answer:__proto__', 'x'],
+      ['answer:nothing', 'x'],
+      ['reason:HFBC', 'x'],
+    ]);
+    const [row] = await rowsOf(application, launch);
+    expect(row?.answers).toEqual([]);
+    expect(JSON.stringify(row?.batches)).not.toContain('repeatReason');
+  });
+});
+
+describe('the priority', () => {
+  it('is routine when nothing is said, and one of two', async () => {
+    const launch = await review(['HFBC']);
+    expect((await send(launch, [['priority', 'emergency']])).status).toBe(400);
+    await send(launch, []);
+    expect((await rowsOf(application, launch))[0]?.priority).toBe('routine');
+  });
+});
+
+describe('the samples', () => {
+  it('are taken later when nothing is said', async () => {
+    const launch = await review(['HFBC', 'BUE']);
+    expect(await launch.page('review')).toMatch(/name="collect" type="radio" value="later" checked/);
+    await send(launch, []);
+    expect((await rowsOf(application, launch))[0]?.status).toBe('Incomplete');
+  });
+
+  it('are taken now by the author, at this minute, when no more is said: the request is Complete', async () => {
+    const launch = await review(['HFBC', 'BUE', 'KMSU', 'XCXR']);
+    const html = await launch.page('review');
+    expect(html).toContain('name="collected-by" type="text" value="Okonkwo, Adaeze (Dr)"');
+    expect(html).toContain('name="collected-time" type="text" value="09:30"');
+    await send(launch, [['collect', 'now']]);
+    const [row] = await rowsOf(application, launch);
+    expect([row?.status, row?.version]).toEqual(['Complete', 1]);
+    const samples = row?.batches.flatMap((batch) => batch.samples) ?? [];
+    const taken = { completedAt: '2026-03-02T09:30:00.000Z', collectedBy: 'Okonkwo, Adaeze (Dr)' };
+    expect(samples.filter(({ container }) => container !== undefined)).toEqual([
+      expect.objectContaining(taken),
+      expect.objectContaining(taken),
+      expect.objectContaining(taken),
+    ]);
+    expect(row?.batches.map(({ status }) => status)).toEqual(['S', 'S', 'R']);
+  });
+
+  it('are taken by whom and when it was typed', async () => {
+    const launch = await review(['HFBC']);
+    const typed: Fields = [
+      ['collect', 'now'],
+      ['collected-by', 'Hill, Ada'],
+      ['collected-day', '1'],
+      ['collected-month', '3'],
+      ['collected-year', '2026'],
+      ['collected-time', '16:20'],
+    ];
+    await send(launch, typed);
+    const [row] = await rowsOf(application, launch);
+    expect(row?.batches[0]?.samples[0]).toMatchObject({
+      completedAt: '2026-03-01T16:20:00.000Z',
+      collectedBy: 'Hill, Ada',
+    });
+  });
+
+  it('are not taken in the future, nor by nobody; what was typed is kept', async () => {
+    const launch = await review(['HFBC']);
+    const typed: Fields = [
+      ['collect', 'now'],
+      ['collected-by', ' '],
+      ['collected-day', '3'],
+      ['collected-month', '3'],
+      ['collected-year', '2026'],
+      ['collected-time', '16:20'],
+    ];
+    expect(locationOf(await send(launch, typed))).toBe(`${launch.home}review?check`);
+    const html = await launch.page('review?check');
+    expect(faultsIn(html).map((fault) => fault.split(' ')[0])).toEqual(['#collected-by', '#collected-day']);
+    expect(html).toContain('name="collected-time" type="text" value="16:20"');
+    expect(html).toMatch(/name="collect" type="radio" value="now" checked/);
+    expect(await rowsOf(application, launch)).toEqual([]);
+  });
+
+  it('are not asked about where nothing is taken, and never at another time than now or later', async () => {
+    const launch = await review(['XCXR']);
+    expect(await launch.page('review')).not.toContain('name="collect"');
+    expect((await send(launch, [['collect', 'yesterday']])).status).toBe(400);
+  });
+});
+
+describe('the buttons of the review', () => {
+  it('begin with one that only checks, which is what the Enter key presses', async () => {
+    const launch = await review(['CINR']);
+    const form = /<form class="app-submit"[^]*?<\/form>/.exec(await launch.page('review'))?.[0] ?? '';
+    expect(/<button[^>]*value="([^"]*)"/.exec(form)?.[1]).toBe('check');
+    expect(locationOf(await send(launch, [['answer:anticoagulant', 'None']], 'check'))).toBe(
+      `${launch.home}review?check`,
+    );
+    expect(faultsIn(await launch.page('review?check'))).toEqual([]);
+    expect(await rowsOf(application, launch)).toEqual([]);
+  });
+
+  it.each(['order', 'remove:', 'update', ''])('are ours: "%s" is refused', async (action) => {
+    const launch = await review(['HFBC']);
+    expect((await send(launch, [], action)).status).toBe(400);
+  });
+});

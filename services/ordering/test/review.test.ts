@@ -1,0 +1,295 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Draft, differenceOf, draftOf, emptyDraft } from '../src/domain/draft.ts';
+import { findRepeats } from '../src/domain/repeats.ts';
+import { decideReview, type ReviewOutcome } from '../src/domain/review.ts';
+import { emptyTestRequest, type RequestDetails } from '../src/domain/test-request.ts';
+import { readCatalogue } from '../src/index.ts';
+import { aLaunchContext } from './launches.ts';
+
+const catalogue = readCatalogue();
+const now = '2026-03-02T09:30:00Z';
+const timeZone = 'Europe/London';
+
+type Case = Partial<Draft> & { readonly chosen: readonly string[]; readonly repeated?: readonly string[] };
+
+/** Decides on a draft; `repeated` are codes that were requested three days ago. */
+function decide({ repeated = [], ...typed }: Case): ReviewOutcome {
+  const draft: Draft = { ...emptyDraft('5a0e7c36-0000-4000-8000-000000000000'), ...typed };
+  const tests = draft.chosen.flatMap((code) => catalogue.orderables.get(code) ?? []);
+  const earlier = repeated.map((code) => ({
+    code,
+    description: code,
+    requestedAt: '2026-02-27T09:30:00Z',
+    requester: { family: 'Bairstow', given: [] },
+    isSampleTaken: false,
+    provider: 'North Coast Pathology',
+  }));
+  const instant = Date.parse(now);
+  const repeats = findRepeats({ tests, earlier, catalogue, now: instant, timeZone });
+  const difference = differenceOf(draft, catalogue);
+  return decideReview({ draft, tests, ...difference, repeats, now: instant, timeZone });
+}
+
+/** Fields and messages, or what is stored. */
+function outcomeOf(typed: Case) {
+  const outcome = decide(typed);
+  return 'faults' in outcome
+    ? outcome.faults.map(({ field, message }) => `${field}: ${message}`)
+    : outcome.decision;
+}
+
+const nothing: RequestDetails = { clinicalDetails: '', priority: 'routine', answers: [] };
+
+/** The draft of a change of a request that has these details; what is typed stands over it. */
+function aChange(details: Partial<RequestDetails>, typed: Partial<Draft> = {}): Case {
+  const context = aLaunchContext();
+  const request = emptyTestRequest({
+    guid: context.launchId,
+    context,
+    details: { ...nothing, ...details },
+    now,
+  });
+  return { ...draftOf(request)('5a0e7c36-0000-4000-8000-000000000000'), ...typed };
+}
+
+describe('an order that needs nothing', () => {
+  it('is stored as it is: routine, without details, samples later', () => {
+    expect(outcomeOf({ chosen: ['HFBC', 'XCXR'] })).toEqual({ details: nothing, repeatReasons: {} });
+  });
+
+  it('is stored with what was typed, in one way of writing', () => {
+    const typed = { clinicalDetails: '  Tired\r\nfor weeks ', priority: 'urgent' as const };
+    expect(outcomeOf({ chosen: ['HFBC'], ...typed })).toEqual({
+      details: { clinicalDetails: 'Tired\nfor weeks', priority: 'urgent', answers: [] },
+      repeatReasons: {},
+    });
+  });
+});
+
+describe('clinical details', () => {
+  it.each([
+    ['may be absent', { chosen: ['HFBC'] }, []],
+    [
+      'may not be absent for a test that needs them',
+      { chosen: ['HFBC', 'TCHD'] },
+      ['details: Enter clinical details: CT head cannot be done without them'],
+    ],
+    [
+      'are asked for once, for all tests that need them',
+      { chosen: ['TCHD', 'TCCH', 'RMHD'], clinicalDetails: ' \n ' },
+      ['details: Enter clinical details: CT head, CT chest and MRI head cannot be done without them'],
+    ],
+    ['may be 2,000 characters', { chosen: ['TCHD'], clinicalDetails: 'x'.repeat(2000) }, []],
+    [
+      'may not be 2,001',
+      { chosen: ['TCHD'], clinicalDetails: 'x'.repeat(2001) },
+      ['details: Clinical details must be 2000 characters or fewer'],
+    ],
+  ])('%s', (_case, typed: Case, faults) => {
+    const outcome = decide(typed);
+    expect('faults' in outcome ? outcomeOf(typed) : []).toEqual(faults);
+  });
+});
+
+describe('the answer to a question', () => {
+  const choice = 'answer-anticoagulant: Select an answer to “Which anticoagulant does the patient take?”';
+  const date = 'answer-last-menstrual-period-day:';
+  const lmp = '“First day of the last menstrual period”';
+
+  it.each([
+    ['a required choice is made', 'CINR', { anticoagulant: 'Warfarin' }, 'Warfarin'],
+    ['a required choice is open', 'CINR', {}, choice],
+    ['a required choice is none of the options', 'CINR', { anticoagulant: 'Aspirin' }, choice],
+    ['an optional choice is none of the options', 'CCLOT', { anticoagulant: 'warfarin' }, choice],
+    ['a required line is there', 'TLI', { 'last-dose': ' 27 March,\n 8pm ' }, '27 March, 8pm'],
+    [
+      'a required line is open',
+      'TLI',
+      { 'last-dose': '\u0000 ' },
+      'answer-last-dose: Enter an answer to “Date and time of the last dose”',
+    ],
+    ['a line is 200 characters', 'TLI', { 'last-dose': 'x'.repeat(200) }, 'x'.repeat(200)],
+    [
+      'a line is 201 characters',
+      'TLI',
+      { 'last-dose': 'x'.repeat(201) },
+      'answer-last-dose: “Date and time of the last dose” must be 200 characters or fewer',
+    ],
+    ['a required date is there', 'EPROG', { 'last-menstrual-period': '2026-2-9' }, '2026-02-09'],
+    ['it is today', 'EPROG', { 'last-menstrual-period': '2026-03-02' }, '2026-03-02'],
+    [
+      'it is tomorrow',
+      'EPROG',
+      { 'last-menstrual-period': '2026-03-03' },
+      `${date} ${lmp} must be today or in the past`,
+    ],
+    [
+      'it is 29 February of no leap year',
+      'EPROG',
+      { 'last-menstrual-period': '2026-2-29' },
+      `${date} ${lmp} must be a real date`,
+    ],
+    ['it is 29 February of a leap year', 'EPROG', { 'last-menstrual-period': '2024-2-29' }, '2024-02-29'],
+    [
+      'a part of it is missing',
+      'EPROG',
+      { 'last-menstrual-period': '2026--9' },
+      `${date} ${lmp} must be a real date`,
+    ],
+    [
+      'it has letters',
+      'EPROG',
+      { 'last-menstrual-period': '2026-Feb-9' },
+      `${date} ${lmp} must be a real date`,
+    ],
+    [
+      'its year has two digits',
+      'EPROG',
+      { 'last-menstrual-period': '26-2-9' },
+      `${date} ${lmp} must be a real date`,
+    ],
+    [
+      'a required date is open',
+      'EPROG',
+      { 'last-menstrual-period': '--' },
+      `${date} Enter a date for ${lmp}`,
+    ],
+  ])('%s', (_case, test, answers: Record<string, string>, expected) => {
+    const outcome = decide({ chosen: [test], answers });
+    const said =
+      'faults' in outcome
+        ? outcome.faults.map(({ field, message }) => `${field}: ${message}`)
+        : outcome.decision.details.answers.map(({ answer }) => answer);
+    expect(said).toEqual([expected]);
+  });
+
+  it('is kept once, with the words of the question, for all tests that ask it', () => {
+    const outcome = outcomeOf({
+      chosen: ['CINR', 'CCLOT', 'CTHRO'],
+      answers: { anticoagulant: 'None' },
+      clinicalDetails: 'DVT',
+    });
+    const text = 'Which anticoagulant does the patient take?';
+    expect(outcome).toMatchObject({
+      details: { answers: [{ question: 'anticoagulant', text, answer: 'None' }] },
+    });
+  });
+
+  it('is required when any of the tests requires it', () => {
+    expect(outcomeOf({ chosen: ['CCLOT'] })).toEqual({ details: nothing, repeatReasons: {} });
+    expect(outcomeOf({ chosen: ['CCLOT', 'CINR'] })).toEqual([choice]);
+  });
+
+  it('is dropped when no test asks it', () => {
+    const answers = { anticoagulant: 'Aspirin', fasting: 'Fasting', 'no-question': 'x' };
+    expect(outcomeOf({ chosen: ['BLIP'], answers })).toMatchObject({
+      details: { answers: [{ question: 'fasting', answer: 'Fasting' }] },
+    });
+  });
+});
+
+describe('a test within its minimum interval', () => {
+  it.each([
+    ['is stored with its reason', { DHBA1C: ' New  symptoms ' }, { DHBA1C: 'New symptoms' }],
+    ['is not stored without', {}, ['reason-DHBA1C: Enter why HbA1c is ordered again, or remove it']],
+    [
+      'is not stored with a blank one',
+      { DHBA1C: ' \n' },
+      ['reason-DHBA1C: Enter why HbA1c is ordered again, or remove it'],
+    ],
+    [
+      'is not stored with an essay',
+      { DHBA1C: 'x'.repeat(201) },
+      ['reason-DHBA1C: Why HbA1c is ordered again must be 200 characters or fewer'],
+    ],
+  ])('%s', (_case, repeatReasons: Record<string, string>, expected) => {
+    const outcome = decide({ chosen: ['DHBA1C', 'HFBC'], repeated: ['DHBA1C'], repeatReasons });
+    const said =
+      'faults' in outcome
+        ? outcome.faults.map(({ field, message }) => `${field}: ${message}`)
+        : outcome.decision.repeatReasons;
+    expect(said).toEqual(expected);
+  });
+
+  it('keeps no reason for a test that is no repeat', () => {
+    expect(outcomeOf({ chosen: ['DHBA1C'], repeatReasons: { DHBA1C: 'x', HFBC: 'y' } })).toMatchObject({
+      repeatReasons: {},
+    });
+  });
+});
+
+describe('samples that are taken now', () => {
+  const collection = {
+    when: 'now',
+    by: 'Hill, Ada',
+    date: { day: '2', month: '3', year: '2026' },
+    time: '9:05',
+  } as const;
+
+  it('are stored with the order', () => {
+    expect(outcomeOf({ chosen: ['HFBC'], collection })).toMatchObject({
+      collected: { at: '2026-03-02T09:05:00.000Z', by: 'Hill, Ada' },
+    });
+  });
+
+  it('mean nothing where nothing is taken', () => {
+    expect(outcomeOf({ chosen: ['XCXR'], collection: { ...collection, by: '' } })).not.toHaveProperty(
+      'collected',
+    );
+  });
+
+  it('mean nothing for a change', () => {
+    const change = aChange({}, { collection, chosen: ['HFBC'] });
+    expect(outcomeOf(change)).toEqual({ details: nothing, repeatReasons: {} });
+  });
+
+  it('have their faults at their fields', () => {
+    const faults = outcomeOf({
+      chosen: ['HFBC'],
+      collection: { ...collection, by: '', date: { ...collection.date, day: '31', month: '2' }, time: '' },
+    });
+    expect(faults).toEqual([
+      expect.stringMatching(/^collected-by: /),
+      expect.stringMatching(/^collected-day: /),
+      expect.stringMatching(/^collected-time: /),
+    ]);
+  });
+});
+
+it('tells every fault at once, in the order of the page', () => {
+  const outcome = decide({
+    chosen: ['DHBA1C', 'CTHRO', 'TLI'],
+    repeated: ['DHBA1C'],
+    collection: { when: 'now', by: '', date: { day: '', month: '', year: '' }, time: '' },
+  });
+  expect('faults' in outcome && outcome.faults.map(({ field }) => field)).toEqual([
+    'reason-DHBA1C',
+    'answer-anticoagulant',
+    'answer-last-dose',
+    'details',
+    'collected-by',
+    'collected-day',
+    'collected-time',
+  ]);
+});
+
+describe('a change', () => {
+  const unchanged = ['tests: Nothing is changed yet: add or remove a test, or close this page'];
+  const answered = { question: 'fasting', text: 'Is the patient fasting?', answer: 'Fasting' };
+
+  it.each([
+    ['that changes nothing is not stored', aChange({}), unchanged],
+    [
+      'that types the same again is not stored',
+      aChange({ clinicalDetails: 'Tired' }, { clinicalDetails: ' Tired ' }),
+      unchanged,
+    ],
+    ['of the tests is stored', aChange({}, { chosen: ['HFBC'] }), 'stored'],
+    ['of the details is stored', aChange({}, { clinicalDetails: 'Tired' }), 'stored'],
+    ['of the priority is stored', aChange({}, { priority: 'urgent' }), 'stored'],
+    ['that leaves an answer to nothing is stored', aChange({ answers: [answered] }), 'stored'],
+  ])('%s', (_case, typed, expected) => {
+    const outcome = outcomeOf(typed);
+    expect(Array.isArray(outcome) ? outcome : 'stored').toEqual(expected);
+  });
+});

@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CloudEvent, type Order, parseOrder } from '@clinical-launch/contracts';
+import { openOrderingDatabase } from '../src/store/database.ts';
+import type { Application, OpenLaunch } from './launches.ts';
+
+/** A launch, with the request whose samples it records. */
+export type Collector = OpenLaunch & { guid: string };
+
+/** Three samples of two laboratories; in order of draw: serum S1, EDTA blood S2, urine S3. */
+export const threeSamples = ['BUE', 'HFBC', 'KMSU'];
+/** What the clock of an application shows at first, and who enters. */
+export const now = '2026-03-02T09:30:00.000Z';
+export const author = 'Okonkwo, Adaeze (Dr)';
+
+/** The pages of a request, below its launch and whole. */
+export const samplesPage = ({ guid }: { guid: string }) => `requests/${guid}/samples`;
+export const resultOf = ({ home, guid }: Collector) => `${home}orders/${guid}`;
+
+/** The fields of the page as a browser would send them: what is ticked and typed there, with what the user changes. */
+export function filledIn(
+  html: string,
+  changes: Record<string, string | undefined> = {},
+): Map<string, string> {
+  const fields = new Map<string, string>([['action', 'record']]);
+  const form = html.slice(html.indexOf('name="submission"') - 200);
+  for (const [input] of form.matchAll(/<input[^>]*>/g)) {
+    const name = /name="([^"]*)"/.exec(input)?.[1];
+    const isSent = !input.includes('type="checkbox"') || input.includes(' checked');
+    if (name !== undefined && isSent) fields.set(name, /value="([^"]*)"/.exec(input)?.[1] ?? '');
+  }
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) fields.delete(name);
+    else fields.set(name, value);
+  }
+  return fields;
+}
+
+/** Ticked boxes. */
+export const taken = (...ids: string[]) => Object.fromEntries(ids.map((id) => [`taken:${id}`, 'yes']));
+
+/** Reads the page, fills it in and sends it. */
+export async function record(
+  launch: Collector,
+  changes: Record<string, string | undefined>,
+  html?: string,
+): Promise<Response> {
+  const fields = filledIn(html ?? (await launch.page(samplesPage(launch))), changes);
+  return launch.post(samplesPage(launch), [...fields]);
+}
+
+/** The row of a request. */
+export async function stored({ storage }: Pick<Application, 'storage'>, { guid }: { guid: string }) {
+  const database = await openOrderingDatabase(storage);
+  return database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirstOrThrow();
+}
+
+/** What is stored of each sample: by whom and when, and how many. */
+export async function recordedOf(application: Application, request: { guid: string }) {
+  const { batches } = await stored(application, request);
+  return Object.fromEntries(
+    batches.flatMap(({ samples }) =>
+      samples.map(({ id, completedAt, collectedBy, quantity }) => [
+        id,
+        { ...(completedAt === undefined ? {} : { completedAt, collectedBy }), quantity: quantity ?? 1 },
+      ]),
+    ),
+  );
+}
+
+/** The events of a launch, when nothing waits in the outbox any more. */
+export async function eventsOf(
+  { storage, published }: Pick<Application, 'storage' | 'published'>,
+  { launchId }: OpenLaunch,
+): Promise<CloudEvent<'order.submitted.v1'>[]> {
+  const database = await openOrderingDatabase(storage);
+  const deadline = Date.now() + 10_000;
+  while ((await database.selectFrom('outbox').select('id').execute()).length > 0) {
+    if (Date.now() > deadline) throw new Error('The outbox does not empty');
+    await delay(5);
+  }
+  return published.filter(
+    (event): event is CloudEvent<'order.submitted.v1'> =>
+      event.type === 'order.submitted.v1' && event.correlationid === launchId,
+  );
+}
+
+/** The order that the seal of an event holds. */
+export function orderIn(
+  { sealer }: Pick<Application, 'sealer'>,
+  { data: { sealed } }: CloudEvent<'order.submitted.v1'>,
+): Order {
+  const opened = sealer.open('order.submitted.v1', sealed) as { order: unknown };
+  return parseOrder(opened.order);
+}
+
+/** The messages of the error summary. */
+export const problemsOf = (html: string) =>
+  [...html.matchAll(/<a href="(#[^"]*)">\s*([^<]*?)\s*<\/a>/g)].map(([, to, text]) => `${to} ${text}`);
