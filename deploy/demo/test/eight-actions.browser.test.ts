@@ -141,6 +141,45 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     expect(await oltr.locator('iframe, main form').count()).toBe(0);
   }, 120_000);
 
+  it('OrderTest: a panel, a question of the laboratory, and samples that are taken at once', async () => {
+    const { hands } = desk;
+    const oltr = await launch(desk, 'Order tests');
+    await choose(desk, oltr, 'ferritin', /^Ferritin/);
+    await choose(desk, oltr, 'haematinics profile', /^Haematinics profile/);
+    // Without JavaScript it is said with the next page that the server sends.
+    const notice = oltr.getByText('Haematinics profile includes Ferritin: it was taken off').first();
+    if (desk.javaScriptEnabled) await notice.waitFor();
+    await look(oltr, 'order-choose-panel');
+    await choose(desk, oltr, 'inr', /^International normalised ratio/);
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Review order' }));
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+    await oltr.getByRole('heading', { name: 'There is a problem' }).waitFor();
+    await look(oltr, 'order-review-problem');
+    await hands.tick(oltr, oltr.getByRole('radio', { name: 'Warfarin' }));
+    await hands.tick(oltr, oltr.getByRole('radio', { name: /^Now/ }));
+    await look(oltr, 'order-review-collected');
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+    await oltr.getByText('Submitted to the laboratory').first().waitFor();
+    expect((await testsIn(await returnedTo(desk, oltr))).toSorted()).toEqual(['CINR S', 'HHAEM S']);
+  }, 120_000);
+
+  it('OrderTest: what was requested a moment ago is ordered again with a reason', async () => {
+    const { hands } = desk;
+    const oltr = await launch(desk, 'Order tests');
+    await choose(desk, oltr, 'ferritin', /^Ferritin/);
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Review order' }));
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+    await oltr.getByRole('heading', { name: 'There is a problem' }).waitFor();
+    await look(oltr, 'order-review-repeat');
+    await hands.fill(
+      oltr,
+      oltr.getByRole('textbox', { name: /^Why order Ferritin again now/ }),
+      'Haemolysed sample',
+    );
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+    expect(await testsIn(await returnedTo(desk, oltr))).toEqual(['HFER R']);
+  }, 120_000);
+
   it('LocationSampleQueue: found by the patient in the queue of the practice, and returned', async () => {
     const { hands } = desk;
     const ordered = await anotherOrder(desk);

@@ -23,6 +23,7 @@ export const keyboard: Hands = {
     await page.keyboard.press('Enter');
   },
   async tick(page, element) {
+    if ((await element.getAttribute('type')) === 'radio') return arrowTo(page, element);
     await tabTo(page, element);
     await page.keyboard.press('Space');
   },
@@ -40,4 +41,17 @@ export async function tabTo(page: Page, element: Locator): Promise<void> {
     await page.keyboard.press('Tab');
   }
   throw new Error('600 presses of Tab do not lead there');
+}
+
+/** Tab leads to a group of radio buttons, to its chosen one or to its first; the arrows choose within it. */
+async function arrowTo(page: Page, element: Locator): Promise<void> {
+  const group = page.locator(`input[type="radio"][name="${await element.getAttribute('name')}"]`);
+  const chosen = group.and(page.locator(':checked'));
+  await tabTo(page, (await chosen.count()) > 0 ? chosen : group.first());
+  if (!(await chosen.count())) await page.keyboard.press('Space');
+  for (let presses = 0; presses < (await group.count()); presses += 1) {
+    if (await element.isChecked()) return;
+    await page.keyboard.press('ArrowDown');
+  }
+  throw new Error('The arrows do not lead there');
 }
