@@ -29,6 +29,14 @@ const open = (options: Partial<PostgresStorageOptions> = {}) =>
 describeStorage('PostgreSQL', open);
 describeSqlOutbox('PostgreSQL', open);
 
+it('compiles no query: that takes longer than to run one of ours', async () => {
+  const storage = await open();
+  const database = await storage.open<Record<never, never>>('jit', {});
+  const { rows } = await sql<{ jit: string }>`show jit`.execute(database);
+  expect(rows).toEqual([{ jit: 'off' }]);
+  await storage.close();
+});
+
 describe('migrations in eight processes that start together', () => {
   it('run once, and every process finds the schema that they made', async () => {
     const replicas = await startReplicas(8, testDatabase.url);
