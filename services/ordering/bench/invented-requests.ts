@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts';
+import type { Catalogue, Orderable } from '../src/domain/catalogue.ts';
+import { changeTests, newLocations } from '../src/domain/change-tests.ts';
+import { recordSamples, samplesOf } from '../src/domain/record-samples.ts';
+import type { TestRequest } from '../src/domain/test-request.ts';
+import { familyNames, givenNames, requesters } from './names.ts';
+
+export type Invention = {
+  readonly practice: LaunchRequest['practice'];
+  readonly count: number;
+  /** Of how many patients; a quarter of the requests when it is absent. */
+  readonly patients?: number;
+  readonly catalogue: Catalogue;
+  /** Time of the newest request; the others lie evenly in the two years before. */
+  readonly newest: Date;
+  /** The first of this practice's order numbers. */
+  readonly firstNumber: number;
+};
+
+export const client = { issuer: 'https://launch.example.org/idp/demo/v2.0', clientId: 'pms-demo' };
+
+const twoYearsMs = 2 * 365 * 86_400_000;
+/** Requests of one practice, oldest first, the same ones each time. One in 30 waits for samples, one in 20 is urgent. */
+export function* inventRequests(invention: Invention): Generator<TestRequest> {
+  for (let index = 0; index < invention.count; index += 1) yield inventRequest(invention, index);
+}
+
+function inventRequest(invention: Invention, index: number): TestRequest {
+  const { practice, count, patients = Math.ceil(count / 4), catalogue, newest, firstNumber } = invention;
+  const draw = drawFrom(`${practice.identifier.value} ${index}`);
+  const now = new Date(
+    newest.getTime() - Math.round((twoYearsMs * (count - 1 - index)) / count),
+  ).toISOString();
+  const add = Array.from({ length: 1 + Math.floor(draw() * 4) }, () => ({
+    test: pick(tests(catalogue), draw),
+  }));
+  const requester = index < count / 5 ? requesters[0] : pick(requesters.slice(1), draw);
+  const ordered = changeTests(
+    {
+      guid: guidOf(`request ${practice.identifier.value} ${index}`),
+      launchId: guidOf(`launch ${practice.identifier.value} ${index}`),
+      client,
+      originatingId: `HS-${practice.identifier.value}-${index}`,
+      version: 1,
+      status: 'Incomplete',
+      parties: {
+        patient: inventPatient(practice, Math.floor(draw() * patients)),
+        requester: {
+          identifier: { system: 'professional-code', value: requester.code },
+          name: { title: 'Dr', family: requester.family, given: requester.given },
+        },
+        author: { username: 'a.okonkwo', name: { title: 'Dr', family: 'Okonkwo', given: ['Adaeze'] } },
+        practice,
+        performer: {
+          identifier: { system: 'performing-org', value: 'RCB00' },
+          name: 'North Coast Pathology',
+        },
+        authoredOn: now,
+      },
+      clinicalDetails: 'Tired for three weeks, no weight loss. On levothyroxine 50 micrograms.',
+      priority: draw() < 1 / 20 ? 'urgent' : 'routine',
+      answers: [],
+      batches: [],
+      createdAt: now,
+      updatedAt: now,
+    },
+    {
+      add,
+      remove: [],
+      now,
+      batchNumbers: newLocations([], add).map((_, at) => firstNumber + index * 3 + at),
+      newGuid: () => guidOf(`batch ${practice.identifier.value} ${index} ${draw()}`),
+    },
+  );
+  return draw() < 1 / 30 ? ordered : taken(ordered, now);
+}
+
+function taken(request: TestRequest, now: string): TestRequest {
+  const collected = { at: now, by: 'Sister Grimshaw' };
+  const records = samplesOf(request).map(({ sample }) => ({ sample: sample.id, collected, quantity: 1 }));
+  return recordSamples(request, records, now);
+}
+
+/** The patient of a number, who is the same person in every request. */
+export function inventPatient(practice: LaunchRequest['practice'], number: number): LaunchPatient {
+  const draw = drawFrom(`patient ${practice.identifier.value} ${number}`);
+  // Squared, so that the names at the beginning of the list are the common ones.
+  const family = familyNames[Math.floor(draw() ** 2 * familyNames.length)] ?? 'Smith';
+  const born = new Date(Date.UTC(1930, 0, 1 + Math.floor(draw() * 90 * 365)));
+  return {
+    name: {
+      title: pick(['Mrs', 'Mr', 'Ms'], draw),
+      family,
+      given: [pick(givenNames, draw), pick(givenNames, draw)],
+    },
+    birthDate: born.toISOString().slice(0, 10),
+    gender: pick(['female', 'male'] as const, draw),
+    address: { lines: [`${1 + Math.floor(draw() * 200)} Quayside`, 'Whitby'], postalCode: 'YO22 4EB' },
+    identifiers: [
+      {
+        system: 'nhs-number',
+        value: `9${Math.floor(draw() * 1e9)
+          .toString()
+          .padStart(9, '0')}`,
+      },
+      { system: 'hospital-number', value: `WH-${String(number).padStart(7, '0')}` },
+    ],
+    telecom: [{ system: 'phone', value: '01947 555 0142', use: 'home' }],
+  };
+}
+
+type Draw = () => number;
+
+/** Numbers from 0 to 1 that follow from a text (mulberry32). */
+function drawFrom(text: string): Draw {
+  let state = createHash('sha256').update(text).digest().readUInt32LE();
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function pick<Item>(items: readonly Item[], draw: Draw): Item {
+  const item = items[Math.floor(draw() * items.length)];
+  if (item === undefined) throw new RangeError('There is nothing to pick from');
+  return item;
+}
+
+const known = new WeakMap<Catalogue, readonly Orderable[]>();
+
+function tests(catalogue: Catalogue): readonly Orderable[] {
+  const all = known.get(catalogue) ?? [...catalogue.orderables.values()];
+  known.set(catalogue, all);
+  return all;
+}
+
+function guidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import type { TestRequest } from '../src/domain/test-request.ts';
+import { jsonb, type OrderingDatabase } from '../src/store/database.ts';
+import { newRow } from '../src/store/test-requests.ts';
+
+const batchSize = 250;
+const connections = 6;
+
+/** Stores requests as rows of the service's own making, many at a time, with the submission that ordered each. */
+export async function seedRequests(
+  database: OrderingDatabase,
+  requests: Iterable<TestRequest>,
+): Promise<void> {
+  const batches = inBatches(requests);
+  const work = async () => {
+    for (const batch of batches) await insertBatch(database, batch);
+  };
+  await Promise.all(Array.from({ length: connections }, work));
+}
+
+/** What autovacuum does within a minute: the planner knows the tables, and what the indexes say need not be looked up. */
+export async function settle(database: OrderingDatabase): Promise<void> {
+  await sql`vacuum analyze ordering.test_requests, ordering.submissions`.execute(database);
+}
+
+function insertBatch(database: OrderingDatabase, batch: readonly TestRequest[]): Promise<void> {
+  return database.transaction().execute(async (transaction) => {
+    await transaction.insertInto('test_requests').values(batch.map(newRow)).execute();
+    const submissions = batch.map(({ guid, launchId, parties, createdAt }) => ({
+      id: guid,
+      request_guid: guid,
+      request_version: 1,
+      launch_id: launchId,
+      action: 'OrderTest' as const,
+      author: jsonb(parties.author),
+      submitted_at: createdAt,
+    }));
+    await transaction.insertInto('submissions').values(submissions).execute();
+  });
+}
+
+function* inBatches(requests: Iterable<TestRequest>): Generator<TestRequest[]> {
+  let batch: TestRequest[] = [];
+  for (const request of requests) {
+    batch.push(request);
+    if (batch.length < batchSize) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

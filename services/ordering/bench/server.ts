@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { createSealer, type LaunchContext } from '@clinical-launch/contracts';
+import { InProcessBus } from '@clinical-launch/events';
+import {
+  systemClock as clock,
+  createApp,
+  createLogger,
+  launchSessionIdleSeconds,
+  listen,
+} from '@clinical-launch/service';
+import { openPostgresStorage } from '@clinical-launch/storage';
+import { InMemoryTickets } from '@clinical-launch/tickets';
+import { ordering, readCatalogue } from '../src/index.ts';
+
+/**
+ * The ordering service in a process of its own, as a benchmark wants it: on the PostgreSQL of `DATABASE_URL`. Its parent asks
+ * for sessions, as the launch gateway would give them, and for the memory that is in use.
+ */
+const logger = createLogger({ level: 'error' });
+const bus = new InProcessBus({ onDeadLetter: () => undefined });
+const tickets = new InMemoryTickets({ clock, outbox: bus });
+const storage = await openPostgresStorage({ url: process.env.DATABASE_URL ?? '', applicationName: 'bench' });
+const sealer = createSealer([{ id: 'bench', key: randomBytes(32) }]);
+const service = ordering(
+  { publicUrl: 'https://launch.example.org', catalogue: readCatalogue(), timeZone: 'Europe/London' },
+  { tickets, storage, bus, sealer, clock, logger },
+);
+await service.start?.();
+const app = createApp({ mounts: [{ path: '/', service }], logger, clock, isProduction: false });
+const server = await listen(app, { port: 0, host: '127.0.0.1' });
+
+/** Bytes after a garbage collection: of the whole process, and of what is alive in it. */
+export type Memory = { readonly rss: number; readonly heapUsed: number };
+
+process.on('message', (question: LaunchContext | 'memory') => {
+  void answer(question).then((told) => process.send?.(told));
+});
+// A benchmark that was ended leaves nothing behind.
+process.on('disconnect', () => process.exit());
+process.send?.(`http://127.0.0.1:${server.port}`);
+
+async function answer(question: LaunchContext | 'memory'): Promise<string | Memory> {
+  if (question === 'memory') {
+    globalThis.gc?.();
+    const { rss, heapUsed } = process.memoryUsage();
+    return { rss, heapUsed };
+  }
+  const issue = await tickets.issue('launch-session', {
+    context: question,
+    ttlSeconds: launchSessionIdleSeconds,
+    correlationId: question.launchId,
+    events: [],
+  });
+  if (issue.outcome !== 'issued') throw new Error('No session was issued');
+  return issue.ticket;
+}
