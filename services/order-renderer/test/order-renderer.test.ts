@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { get } from 'node:http';
 import { orderDocumentXsd } from '@clinical-launch/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chromium } from 'playwright-core';
@@ -134,6 +135,19 @@ describe('the order renderer', () => {
     await platform.submit({ guid, launchId, familyName: 'Second', orderVersion: 2 });
     expect((await reading).body).toContain('Second');
     expect((await platform.read(`/orders/${guid}${form}?version=1`, cookie)).body).toContain('Second');
+  });
+
+  it('reads the version whatever host the address names', async () => {
+    const { guid, cookie } = await platform.submitOrder();
+    const path = `http://host:99999/orders/${guid}/notepad?version=1`;
+    const status = await new Promise((resolve, reject) => {
+      const asked = get(platform.url, { path, headers: { cookie } }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      });
+      asked.on('error', reject);
+    });
+    expect(status).toBe(200);
   });
 
   it.each(['0', '-1', '2.5', 'two', '', '1&version=1', '99999999999999999999'])(

@@ -76,10 +76,8 @@ async function tryToChange(launch: OpenLaunch, guid: string): Promise<number[]> 
 }
 
 const sampleFields = (): [string, string][] => [
-  ['action', 'submit'],
+  ['action', 'record'],
   ['taken:S1', 'yes'],
-  ['taken', 'S1'],
-  ['by', 'Nurse'],
 ];
 
 describe('a launch for a patient', () => {
@@ -142,6 +140,56 @@ describe('a launch for a patient', () => {
     const changer = await openAs('UpdateTest', { practice: otherPractice });
     expect((await changer.send(`requests/${order.guid}/tests/`)).status).toBe(404);
     expect((await tryToChange(changer, order.guid)).every((status) => status >= 400)).toBe(true);
+  });
+});
+
+describe('two patients with one number', () => {
+  const hospitalNumber = { system: 'hospital-number' as const, value: randomUUID() };
+  const withNumbers = (who: LaunchPatient): LaunchPatient => ({
+    ...who,
+    identifiers: [...who.identifiers, hospitalNumber],
+  });
+  const ofPatients = actions.filter((action) => actionRules[action].sees.startsWith('patient'));
+
+  it.each(ofPatients)(
+    'of which one is a hospital number that was given twice are told apart by their NHS numbers: %s',
+    async (action) => {
+      const context = aLaunchContext({ request: { patient: withNumbers(neighbour) } });
+      const order = await anOrder(application, ['HFBC'], context);
+      const launch = await openAs(action, {
+        patient: withNumbers(patient),
+        originatingId: order.context.request.originatingId,
+      });
+      expect((await launch.send('')).headers.get('location')).toMatch(/requests(\?choose)?$/);
+      expect(await launch.page('requests')).not.toContain(order.guid);
+      for (const page of pagesOf(order.guid)) {
+        expect([page, (await launch.send(page)).status >= 400]).toEqual([page, true]);
+      }
+      const own = await openAs('PatientReport', { patient: { ...neighbour, identifiers: [hospitalNumber] } });
+      expect((await own.send(`requests/${order.guid}`)).status).toBe(200);
+    },
+  );
+
+  it('that have another name or date of birth are pointed out, on the list and beside the request', async () => {
+    const twin = {
+      ...patient,
+      name: { family: 'Whitfield', given: ['Martha'] },
+      identifiers: [{ system: 'nhs-number' as const, value: '9434760001' }],
+    };
+    const order = await anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: twin } }));
+    const opened = { ...patient, birthDate: '1958-03-01', identifiers: twin.identifiers };
+    const launch = await openAs('PatientRequestList', { patient: opened });
+    expect(await launch.page('requests')).toContain('For <bdi>Whitfield, Martha</bdi>, born 28 Feb 1958');
+    for (const page of ['', '/samples', '/labels']) {
+      const html = await launch.page(`requests/${order.guid}${page}`);
+      expect(/app-patient__name"><bdi>([^<]*)/.exec(html)?.[1]).toBe('Whitfield, Martha');
+      expect(html).toMatch(
+        /Check the patient\.[^]*made for <bdi>Whitfield, Martha<[^]*record of <bdi>Whitfield, Margaret Anne \(Mrs\)<[^]*born 1 Mar 1958/,
+      );
+    }
+    const same = await openAs('PatientRequestList', { patient: twin });
+    expect(await same.page('requests')).not.toContain('For <bdi>');
+    expect(await same.page(`requests/${order.guid}`)).not.toContain('Check the patient');
   });
 });
 

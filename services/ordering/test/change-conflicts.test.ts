@@ -57,6 +57,38 @@ describe('two launches that change one request', () => {
   });
 });
 
+describe('the review of a change that comes back from the history after it was submitted', () => {
+  const submittedOnce = async () => {
+    const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
+    const launch = await openChange(application, ordered);
+    await press(launch, 'review', { at: launch.at, tick: ['BLFT'] });
+    const fields = await reviewed(launch);
+    const send = (details: string) =>
+      launch.post(`${launch.at}review`, [...fields, ['details', details], ['action', 'submit']]);
+    const result = locationOf(await send('Tired'));
+    expect(result).toContain('/orders/');
+    return { launch, send, result, guid: ordered.guid };
+  };
+
+  it('is stored once, when it is sent as it was', async () => {
+    const { send, result, guid } = await submittedOnce();
+    expect(locationOf(await send('Tired'))).toBe(result);
+    expect((await stored(application, guid)).version).toBe(2);
+  });
+
+  it('is not told that it was stored, when something else was typed: that is kept to be submitted', async () => {
+    const { launch, send, guid } = await submittedOnce();
+    expect(locationOf(await send('Tired, and diabetic'))).toBe(`${launch.home}${launch.at}review?changed`);
+    expect(await launch.page(`${launch.at}review?changed`)).toContain('>Tired, and diabetic</textarea>');
+    expect((await stored(application, guid)).clinicalDetails).toBe('Tired');
+    expect(locationOf(await submitChange(launch))).toContain('/orders/');
+    expect(await stored(application, guid)).toMatchObject({
+      version: 3,
+      clinicalDetails: 'Tired, and diabetic',
+    });
+  });
+});
+
 describe('a request that is Complete', () => {
   it('is immutable: the pages of a change are closed, whatever the form says', async () => {
     const ordered = await anOrderToChange(application, ['XCXR']);

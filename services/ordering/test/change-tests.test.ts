@@ -169,6 +169,19 @@ describe('a change that is submitted', () => {
     expect(locationOf(await post([]))).toBe(`${launch.home}orders/${ordered.guid}`);
   });
 
+  it('completes a request of which it removes every test: nothing waits any more', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC', 'KMSU']);
+    const launch = await openChange(application, ordered);
+    await press(launch, 'review', { at: launch.at, untick: ['HFBC', 'KMSU'] });
+    const result = await submitChange(launch);
+    expect(await launch.page(locationOf(result) ?? '')).toContain('Every test was removed');
+    const request = await stored(application, ordered.guid);
+    expect(request).toMatchObject({ status: 'Complete', version: 2 });
+    expect(request.batches.map(({ status }) => status)).toEqual(['D', 'D']);
+    const late = await openChange(application, ordered);
+    expect((await late.send(late.at)).status).toBe(409);
+  });
+
   it('keeps what the catalogue no longer has, until its button removes it', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     await withdraw(application, ordered, 'HFBC');

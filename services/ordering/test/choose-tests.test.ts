@@ -215,6 +215,16 @@ describe('a panel', () => {
   });
 });
 
+it('a search that is too long ends before a character that does not fit, and keeps no half of it', async () => {
+  const launch = await application.openLaunch();
+  const answer = await launch.post('', [
+    ['q', `${'a'.repeat(99)}😀`],
+    ['action', 'search'],
+  ]);
+  expect(answer.status).toBe(303);
+  expect(await launch.page()).toContain(`value="${'a'.repeat(99)}"`);
+});
+
 describe('choosing tests with JavaScript', () => {
   it('answers a change with the panel of the chosen tests alone', async () => {
     const launch = await application.openLaunch();

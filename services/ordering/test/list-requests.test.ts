@@ -8,7 +8,7 @@ import { aPatient, aPractice, linksIn, listedIn, openList, orderFor, pageLink, t
 let application: Application;
 beforeAll(async () => {
   application = await startOrdering();
-});
+}, 60_000);
 afterAll(() => application.stop());
 
 /** Completes a request as the recording of its last sample does. */

@@ -36,7 +36,7 @@ beforeAll(async () => {
   ]));
   ({ guid: second } = await orderFor(application, { request: { practice, patient: agnieszka, requester } }));
   firstReference = (await referencesOf(first))[0] ?? '';
-});
+}, 60_000);
 afterAll(() => application.stop());
 
 async function referencesOf(guid: string): Promise<string[]> {

@@ -160,6 +160,15 @@ describe('the order sets of a practice', () => {
     expect([row.added_by, row.added_at.getTime()]).toEqual([by, application.clock.now()]);
   });
 
+  it('have a name that ends before a character that does not fit', async () => {
+    const launch = await open();
+    await press(launch, 'update', { tick: ['HFBC'] });
+    for (const _time of [1, 2]) expect((await saveSet(launch, `${'n'.repeat(59)}😀`)).status).toBe(303);
+    const html = await launch.page();
+    expect(ownSetsIn(html).map(({ name }) => name)).toEqual(['n'.repeat(59)]);
+    expect(html).toContain('This practice has an order set with this name');
+  });
+
   it('keep the panel, not the tests that it contains', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFER', 'HHAEM', 'HFBC'] });

@@ -127,6 +127,13 @@ describe('the sample labels', () => {
     expect(await publishedBy(application, launch, 'order.printed.v1')).toEqual([]);
   });
 
+  it('are not printed for what is labelled by hand, and the page says so', async () => {
+    const launch = await openReader(['CGRP', 'HFBC']);
+    const html = await launch.page(labels(launch));
+    expect(papersOf(html)).toEqual([expect.stringContaining('EDTA blood (purple top)')]);
+    expect(html).toMatch(/labelled by hand when it is taken: Transfusion EDTA blood/);
+  });
+
   it('never cut an identifier: one that is too long is to be written', async () => {
     const longest = 'W'.repeat(24);
     const fits = await openReader(['HFBC'], { identifiers: [{ system: 'hospital-number', value: longest }] });

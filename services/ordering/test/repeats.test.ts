@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Application,
@@ -66,6 +67,17 @@ describe('a test that was requested within its minimum interval', () => {
   it('is no repeat for another patient, nor when it has no interval', async () => {
     await anOrder(application, ['DHBA1C', 'HFBC'], orderFor());
     expect(await warningsFor(aPatient(), ['DHBA1C', 'HFBC'])).toEqual([]);
+  });
+
+  it('is no repeat for a patient with another NHS number who was given the same hospital number', async () => {
+    const given = { system: 'hospital-number' as const, value: randomUUID() };
+    const [one, other] = [aPatient(), aPatient()].map((patient) => ({
+      ...patient,
+      identifiers: [...patient.identifiers, given],
+    }));
+    await anOrder(application, ['DHBA1C'], orderFor(one));
+    expect(await warningsFor(other ?? aPatient(), ['DHBA1C'])).toEqual([]);
+    expect(await warningsFor({ ...aPatient(), identifiers: [given] }, ['DHBA1C'])).toHaveLength(1);
   });
 
   it('counts whoever asked for it, and says that the sample was taken', async () => {

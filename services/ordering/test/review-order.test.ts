@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Application,
@@ -188,6 +189,38 @@ describe('the samples', () => {
     const launch = await review(['XCXR']);
     expect(await launch.page('review')).not.toContain('name="collect"');
     expect((await send(launch, [['collect', 'yesterday']])).status).toBe(400);
+  });
+});
+
+describe('what is typed on the review', () => {
+  it.each([
+    ['details', 20_000],
+    ['reason:HHAEM', 2000],
+    ['answer:anticoagulant', 2000],
+    ['answer:last-menstrual-period-day', 20],
+    ['collected-by', 2000],
+    ['collected-day', 2000],
+  ])('is cut before a character that does not fit: %s', async (name, length) => {
+    const launch = await review(['CINR']);
+    const fields: Fields = [
+      ['collect', 'now'],
+      [name, `${'a'.repeat(length - 1)}😀`],
+    ];
+    expect(locationOf(await send(launch, fields, 'check'))).toBe(`${launch.home}review?check`);
+    expect((await launch.send('review?check')).status).toBe(200);
+  });
+
+  it('is shown whatever host the address names', async () => {
+    const launch = await review(['CINR']);
+    const path = `http://host:99999${launch.home}review?check`;
+    const status = await new Promise((resolve, reject) => {
+      const asked = get(application.url, { path, headers: { cookie: launch.cookie } }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      });
+      asked.on('error', reject);
+    });
+    expect(status).toBe(200);
   });
 });
 

@@ -260,6 +260,37 @@ describe('the audit trail of reading', () => {
   });
 });
 
+describe('the audit trail of forms that show a request', () => {
+  it('has the panel of the chosen tests, when nobody asked for its page before, once', async () => {
+    const launch = await openForOrder(application, 'UpdateTest', ['HFBC']);
+    const at = `requests/${launch.guid}/tests/`;
+    await launch.send(`${at}review`, { method: 'HEAD' });
+    await launch.post(`${at}matches`, [['q', 'liver']]);
+    expect(await publishedBy(application, launch, 'order.viewed.v1')).toEqual([]);
+    for (const test of ['BLFT', 'BUE']) {
+      const panel = await launch.post(`${at}chosen`, [['test', test]]);
+      expect(await panel.text()).toContain('Full blood count');
+    }
+    expect(await publishedBy(application, launch, 'order.viewed.v1')).toHaveLength(1);
+  });
+
+  it.each([
+    ['something is wrong with', '1', 'record', 400],
+    ['comes too late', '7', 'record', 409],
+    ['only ticks', '1', 'all-now', 200],
+  ])('has the samples that come back with a form that %s', async (_why, version, action, status) => {
+    const launch = await openForOrder(application, 'PatientSampleQueue', ['HFBC']);
+    const answer = await launch.post(`requests/${launch.guid}/samples`, [
+      ['version', version],
+      ['submission', randomUUID()],
+      ['action', action],
+    ]);
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).toContain('Full blood count');
+    expect(await publishedBy(application, launch, 'order.viewed.v1')).toHaveLength(1);
+  });
+});
+
 describe('the address of a request', () => {
   it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('takes no %s from any action', async (method) => {
     const order = await orderWith(['HFBC'], []);

@@ -77,7 +77,7 @@ function getOrderDocument(form: Form, needs: DocumentNeeds): RequestHandler<{ gu
  * @throws ServiceError 404 when it is no version: like a GUID that is none, it names nothing that there is
  */
 function versionAskedFor({ originalUrl }: Request): { leastVersion?: number } {
-  const [version, ...more] = new URL(originalUrl, 'http://query').searchParams.getAll('version');
+  const [version, ...more] = new URLSearchParams(originalUrl.split('?')[1]).getAll('version');
   if (version === undefined) return {};
   if (more.length > 0 || !/^[1-9]\d{0,8}$/.test(version)) throw orderNotFound();
   return { leastVersion: Number(version) };

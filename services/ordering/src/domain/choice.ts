@@ -1,5 +1,5 @@
 import type { Catalogue, OrderSet } from './catalogue.ts';
-import { type Draft, inCatalogueOrder, type Notice, withoutControls } from './draft.ts';
+import { beginningOf, type Draft, inCatalogueOrder, type Notice, withoutControls } from './draft.ts';
 import { withoutCovered } from './panels.ts';
 
 /** What a button of the page that chooses tests asks for. */
@@ -79,7 +79,8 @@ export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue):
     ...rest,
     chosen,
     version: isSameList(chosen, draft.chosen) ? draft.version : draft.version + 1,
-    search: action.kind === 'clear-search' ? '' : withoutControls(search).trim().slice(0, maxSearchLength),
+    search:
+      action.kind === 'clear-search' ? '' : beginningOf(withoutControls(search).trim(), maxSearchLength),
     notice,
   };
 }

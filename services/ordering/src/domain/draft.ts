@@ -143,6 +143,13 @@ export function cleanText(text: string): string {
 /** Text without the characters that neither a database nor a page can carry. */
 export const withoutControls = (text: string) => text.replace(/[^\P{Cc}\n\t]|[\uFFFE\uFFFF]/gu, '');
 
+/**
+ * The beginning of a text, of at most so many UTF-16 units. No character is cut in two: half of one is no text, which a
+ * database refuses.
+ */
+export const beginningOf = (text: string, length: number) =>
+  text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
+
 /** The chosen tests; one that the catalogue no longer has is not among them, nor one that a chosen panel contains. */
 export function chosenTests({ chosen }: Pick<Draft, 'chosen'>, catalogue: Catalogue): Orderable[] {
   return withoutCovered(chosen, catalogue).flatMap((code) => catalogue.orderables.get(code) ?? []);

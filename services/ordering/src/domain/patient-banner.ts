@@ -12,6 +12,8 @@ export type PatientBanner = {
   readonly requester: string;
   readonly author: string;
   readonly practice: string;
+  /** The patient that the practice system has open, where it is not certain that it is this one. */
+  readonly openedFor?: { readonly name: string; readonly born: string };
 };
 
 const identifierLabels = {

@@ -138,6 +138,7 @@ function presentCatalogue(draft: Draft, offer: PracticeOffer, search: TestSearch
     isMatch: matches.has(test.code),
     isFavourite: favourites.has(test.code),
     includedIn: panels.get(test.code),
+    parts: test.covers.flatMap((code) => catalogue.orderables.get(code)?.name ?? []),
   }));
   const addedSet = draft.notice?.addedSet;
   return {

@@ -1,7 +1,7 @@
 import type { Clock } from '@clinical-launch/service';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { findRepeats, type Repeat, repeatSearch } from '../domain/repeats.ts';
-import { patientKeysOf } from '../store/keys.ts';
+import { nationalNumbersOf, patientKeysOf } from '../store/keys.ts';
 import type { SubmissionWork } from '../store/submission-work.ts';
 import type { ChoosingVisit } from './choosing.ts';
 
@@ -21,10 +21,10 @@ export async function repeatsAmong(
   const now = clock.now();
   const search = repeatSearch(tests, catalogue, now);
   if (search === undefined) return [];
-  const patientKeys = patientKeysOf(request, client);
   const earlier = await findEarlier({
     ...search,
-    patientKeys,
+    patientKeys: patientKeysOf(request, client),
+    patientNumbers: nationalNumbersOf(request.patient),
     ...(changed === undefined ? {} : { except: changed.guid }),
   });
   return findRepeats({ tests, earlier, catalogue, now, timeZone });

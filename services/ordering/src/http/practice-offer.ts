@@ -1,6 +1,6 @@
 import type { Catalogue, OrderSet } from '../domain/catalogue.ts';
 import type { Choice, Offer } from '../domain/choice.ts';
-import { chosenTests, cleanText, type Draft, type Notice } from '../domain/draft.ts';
+import { beginningOf, chosenTests, cleanText, type Draft, type Notice } from '../domain/draft.ts';
 import { practiceKeyOf } from '../store/keys.ts';
 import { maxSetNameLength, type PracticeChoices } from '../store/practice-choices.ts';
 import type { Visit } from './visit.ts';
@@ -52,7 +52,7 @@ export async function changePracticeChoices(
       await practiceChoices.removeFavourite(practiceKey, action.code);
       return undefined;
     case 'save-set': {
-      const name = cleanText(setName).replace(/\s+/g, ' ').slice(0, maxSetNameLength).trim();
+      const name = beginningOf(cleanText(setName).replace(/\s+/g, ' '), maxSetNameLength).trim();
       const tests = chosenTests(draft, catalogue).map(({ code }) => code);
       if (tests.length === 0) return { practiceSet: { outcome: 'empty', name } };
       if (name === '') return { practiceSet: { outcome: 'unnamed', name } };

@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { maxCollectorLength } from '../domain/collection-entry.ts';
+import { beginningOf } from '../domain/draft.ts';
 import { fullName } from '../domain/patient-banner.ts';
 import { recordSamples } from '../domain/record-samples.ts';
 import {
@@ -22,7 +23,7 @@ import { presentSamples } from './present-samples.ts';
 import { recordView, type ViewNeeds } from './reading.ts';
 import { readSamplesForm, type SamplesForm } from './samples-form.ts';
 import type { Show } from './show.ts';
-import { eventsOf, resultPage, type SubmissionNeeds, stamp } from './submission.ts';
+import { eventsOf, resultPage, type SubmissionNeeds, stamp, submissionIdOf } from './submission.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 type RecordNeeds = SubmissionNeeds &
@@ -44,8 +45,7 @@ export type SamplesHandler = (visit: Visit, request: TestRequest) => Promise<voi
 export function showSamples(needs: RecordNeeds): SamplesHandler {
   return async (visit, request) => {
     if (request.status === 'Complete') throw requestComplete();
-    await recordView(visit, request, needs);
-    showForm(visit, needs, { request, entry: samplesEntryOf(request, recordingOf(visit, needs)) });
+    await showForm(visit, needs, { request, entry: samplesEntryOf(request, recordingOf(visit, needs)) });
   };
 }
 
@@ -64,7 +64,7 @@ export function postSamples(needs: RecordNeeds): SamplesHandler {
     const done = await needs.testRequests.amend({
       context: visit.context,
       guid: seen.guid,
-      submissionId: submissionIdOf(visit, seen, fields),
+      submissionId: submissionIdOf(visit, seen, fields.toString()),
       seenVersion: form.version,
       async change(current) {
         if (!isAboutSamplesOf(form.entry, current)) throw faultyForm();
@@ -105,7 +105,10 @@ async function showTicked(
   if (seen.status === 'Complete') throw requestComplete();
   if (seen.version !== form.version) return showConflict(visit, needs, { form, request: seen });
   if (!isAboutSamplesOf(form.entry, seen)) throw faultyForm();
-  showForm(visit, needs, { request: seen, entry: tickAll(form.entry, seen, recordingOf(visit, needs)) });
+  await showForm(visit, needs, {
+    request: seen,
+    entry: tickAll(form.entry, seen, recordingOf(visit, needs)),
+  });
 }
 
 /** What is stored now, who stored it and when; with what was typed for samples that are still to be taken. */
@@ -116,7 +119,7 @@ async function showConflict(
 ): Promise<void> {
   const latest = (await needs.testRequests.submissionsTo(request.guid)).at(-1);
   visit.response.status(409);
-  showForm(visit, needs, {
+  await showForm(visit, needs, {
     request,
     entry: keepTyped(form.entry, request, recordingOf(visit, needs)),
     conflict: latest && { by: fullName(latest.author.name), at: needs.write(latest.at) },
@@ -130,11 +133,13 @@ type SamplesPage = {
   readonly conflict?: { readonly by: string; readonly at: string } | undefined;
 };
 
-function showForm(
+/** The page shows the request, whatever asked for it: a form that stores nothing is a way of reading too. */
+async function showForm(
   visit: Visit,
   { show, ...needs }: RecordNeeds,
   { conflict, faults = [], ...page }: SamplesPage,
-): void {
+): Promise<void> {
+  await recordView(visit, page.request, needs);
   show(visit, 'samples.njk', {
     ...presentSamples({ ...page, faults }, needs),
     about: page.request,
@@ -148,17 +153,8 @@ function showForm(
 const recordingOf = ({ context }: Visit, { clock, timeZone }: RecordNeeds): Recording => ({
   now: clock.now(),
   timeZone,
-  author: fullName(context.request.author.name).slice(0, maxCollectorLength),
+  author: beginningOf(fullName(context.request.author.name), maxCollectorLength),
 });
-
-/**
- * The same form sent twice is one submission. A page that came back from the history and was filled in anew is another one,
- * although it has the same hidden fields: told "stored" it would be lost.
- */
-function submissionIdOf({ launchId }: Visit, { guid }: TestRequest, fields: URLSearchParams): string {
-  const hash = createHash('sha256').update(JSON.stringify([launchId, guid, fields.toString()]));
-  return hash.digest('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
-}
 
 const nothingNew = ({ samples }: SamplesEntry) =>
   [...samples.values()].some(({ isTaken }) => isTaken)

@@ -1,6 +1,7 @@
 import type { Catalogue, Question } from '../domain/catalogue.ts';
 import { collectionNow } from '../domain/collection-entry.ts';
 import {
+  beginningOf,
   type CollectionEntry,
   type CollectionPlan,
   cleanText,
@@ -63,7 +64,7 @@ export function withTyped(draft: Draft, form: URLSearchParams, needs: ReviewForm
 }
 
 /** Beyond this nobody typed it; up to here it is kept, so that it can be shortened. */
-const bounded = (text: string, length: number) => cleanText(text).slice(0, length * 10);
+const bounded = (text: string, length: number) => beginningOf(cleanText(text), length * 10);
 
 const given = (entries: readonly (readonly [string, string | undefined])[]) =>
   Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
@@ -82,7 +83,7 @@ function typedAnswer(form: URLSearchParams, { id, kind }: Question): string | un
   return parts.map((part) => typedPart(part ?? '')).join('-');
 }
 
-const typedPart = (text: string) => cleanText(text).replaceAll('-', ' ').slice(0, 20);
+const typedPart = (text: string) => beginningOf(cleanText(text).replaceAll('-', ' '), 20);
 
 function readPriority(value: string | null): Priority | undefined {
   if (value === null || value === 'routine' || value === 'urgent') return value ?? undefined;

@@ -8,6 +8,7 @@ import { faultyForm } from '../errors.ts';
 import type { ChoosingHandler } from './choose-tests.ts';
 import type { ChoosingVisit } from './choosing.ts';
 import { presentReview } from './present-review.ts';
+import { isRead } from './reading.ts';
 import { readReviewAction, withTyped } from './review-form.ts';
 import type { Show } from './show.ts';
 import { type Reviewed, reviewOf, type SubmitNeeds, submitChange, submitOrder } from './submit-review.ts';
@@ -23,18 +24,20 @@ export function showReview(needs: ReviewNeeds): ChoosingHandler {
   return async (visit) => {
     const { catalogue, drafts, show } = needs;
     // Kept from here on, so that the form of this page names a submission that is known.
-    const draft = await drafts.change(visit.place, (kept) => kept, visit.begin);
+    const draft = isRead(visit)
+      ? await drafts.change(visit.place, (kept) => kept, visit.begin)
+      : await drafts.find(visit.place, visit.begin);
     if (visit.changed === undefined && chosenTests(draft, catalogue).length === 0) {
       return visit.response.redirect(303, `${visit.base}?nothing-chosen`);
     }
-    const flag = new URL(visit.request.originalUrl, 'http://localhost').search;
-    const review = flag === '?check' ? await reviewOf(visit, draft, needs) : undefined;
+    const [, flag] = visit.request.originalUrl.split('?');
+    const review = flag === 'check' ? await reviewOf(visit, draft, needs) : undefined;
     const faults: readonly ReviewFault[] = review !== undefined && 'faults' in review ? review.faults : [];
     show(visit, 'review.njk', {
       ...(visit.changed === undefined ? {} : { about: visit.changed }),
       ...(await presentReview(visit, { draft, faults, needs })),
-      isChanged: flag === '?changed',
-      isConflict: flag === '?conflict',
+      isChanged: flag === 'changed',
+      isConflict: flag === 'conflict',
     });
   };
 }
@@ -61,10 +64,10 @@ export function postReview(needs: ReviewNeeds): ChoosingHandler {
       case 'check':
         return response.redirect(303, `${base}review?check`);
       case 'submit': {
-        const submissionId = readSubmissionId(form) ?? draft.submissionId;
         const next = await submit(visit, needs, {
           version: form.get('version'),
-          submissionId,
+          draftId: readSubmissionId(form) ?? draft.submissionId,
+          sent: form.toString(),
           withTyped: typed,
         });
         needs.nudge();

@@ -56,7 +56,7 @@ type RoutesNeeds = {
 
 /** Everything below `/oltr` but the assets. */
 export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig, parts: RoutesNeeds): Router {
-  const { tickets, clock, pages, testRequests } = parts;
+  const { tickets, clock, pages, drafts, testRequests } = parts;
   const { origin, protocol } = new URL(publicUrl);
   const show = createShow({ pages, clock, timeZone });
   const search = createTestSearch(catalogue);
@@ -73,7 +73,7 @@ export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig,
       await handle(toNewOrder(visit));
     };
   /** The same pages for the change of a request. */
-  const changing = (handle: ChoosingHandler) =>
+  const changing = (page: string, handle: ChoosingHandler) =>
     inLaunch(async (visit) => {
       const request = await getRequest(visit, testRequests);
       if (request.status === 'Complete') {
@@ -83,8 +83,12 @@ export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig,
         if (!isOwn) throw requestComplete();
         return visit.response.redirect(303, resultPage(visit.home, request));
       }
-      if (visit.request.method !== 'POST') await recordView(visit, request, needs);
-      await handle(toChange(visit, request));
+      const choosing = toChange(visit, request);
+      // The panel answers a form: without the page before it, the form is the first reading. Matches show nothing of the request.
+      const isNew =
+        visit.request.method !== 'POST' || (page !== 'matches' && !(await drafts.isKept(choosing.place)));
+      if (isNew) await recordView(visit, request, needs);
+      await handle(choosing);
     }, 'change-tests');
 
   /** The pages that show one request and change nothing of it. */
@@ -118,7 +122,7 @@ export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig,
     ['post', 'review', postReview(needs)],
   ];
   for (const [method, page, handle] of choosing) {
-    router[method](`/:launchId/requests/:guid/tests/${page}`, changing(handle));
+    router[method](`/:launchId/requests/:guid/tests/${page}`, changing(page, handle));
     if (`${method}${page}` !== 'get') {
       router[method](`/:launchId/${page}`, inLaunch(ordering(handle), 'order'));
     }

@@ -20,7 +20,9 @@ const sampleField = /^(?:taken|by|day|month|year|time|quantity):(S\d{1,6})$/;
  */
 export function readSamplesForm(form: URLSearchParams): SamplesForm {
   const names = [...form.keys()];
-  const field = (name: string) => form.get(name) ?? '';
+  // A form looks through all of its fields for one, and a sample may be asked for seven.
+  const values = new Map(form);
+  const field = (name: string) => values.get(name) ?? '';
   const action = form.get('action') ?? 'record';
   const isOurs =
     new Set(names).size === names.length &&

@@ -44,8 +44,15 @@ function bannerOf(
   today: string,
 ): PatientBanner | Pick<PatientBanner, 'author' | 'practice'> {
   const banner = presentBanner(shownRequest(request, about), today);
-  if (rule.sees !== 'practice' || about !== undefined) return banner;
-  return { author: banner.author, practice: banner.practice };
+  if (rule.sees !== 'practice')
+    return { ...banner, ...openedForAnother(banner, presentBanner(request, today)) };
+  return about === undefined ? { author: banner.author, practice: banner.practice } : banner;
+}
+
+/** The patient whose record is open in the practice system, where the request has another name or date of birth. */
+function openedForAnother(shown: PatientBanner, opened: PatientBanner): Pick<PatientBanner, 'openedFor'> {
+  const isSame = shown.name === opened.name && shown.born === opened.born;
+  return isSame ? {} : { openedFor: { name: opened.name, born: opened.born } };
 }
 
 function shownRequest(request: LaunchRequest, about: TestRequest | undefined): LaunchRequest {

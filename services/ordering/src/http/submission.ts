@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent, type Sealer } from '@clinical-launch/contracts';
 import { type Clock, callOf } from '@clinical-launch/service';
 import { type TestRequest, toOrder } from '../domain/test-request.ts';
@@ -32,6 +32,20 @@ export function eventsOf({ context, launchId, response }: Visit, { sealer }: Sub
 /** What a change of a request needs beside its tests: the time, and GUIDs for new batches. */
 export function stamp({ clock }: Pick<SubmissionNeeds, 'clock'>) {
   return { now: new Date(clock.now()).toISOString(), newGuid: randomUUID };
+}
+
+/**
+ * The same form sent twice is one submission. A page that came back from the history and was filled in anew is another one,
+ * although it has the same hidden fields: told "stored" it would be lost.
+ * @param sent everything that the form says
+ */
+export function submissionIdOf(
+  { launchId }: Visit,
+  { guid }: Pick<TestRequest, 'guid'>,
+  sent: string,
+): string {
+  const hash = createHash('sha256').update(JSON.stringify([launchId, guid, sent]));
+  return hash.digest('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }
 
 /** Where a submitted request is shown, with the hidden IFRAME for the PMS. */

@@ -9,7 +9,7 @@ import type { SubmissionWork } from '../store/submission-work.ts';
 import type { TestRequests } from '../store/test-requests.ts';
 import type { ChoosingVisit } from './choosing.ts';
 import { type RepeatNeeds, repeatsAmong } from './find-repeats.ts';
-import { eventsOf, resultPage, type SubmissionNeeds, stamp } from './submission.ts';
+import { eventsOf, resultPage, type SubmissionNeeds, stamp, submissionIdOf } from './submission.ts';
 
 export type SubmitNeeds = SubmissionNeeds &
   RepeatNeeds & { readonly drafts: Drafts; readonly testRequests: TestRequests };
@@ -17,7 +17,10 @@ export type SubmitNeeds = SubmissionNeeds &
 /** What the form says: the version that its page showed, and what was typed there. */
 export type Reviewed = {
   readonly version: string | null;
-  readonly submissionId: string;
+  /** GUID of the draft that the page was made of. */
+  readonly draftId: string;
+  /** The fields of the form. */
+  readonly sent: string;
   readonly withTyped: (draft: Draft) => Draft;
 };
 
@@ -82,10 +85,11 @@ export async function submitChange(
   const done = await testRequests.amend({
     context,
     guid: seen.guid,
-    submissionId: reviewed.submissionId,
+    // Beside the draft, since a form without it may say the same of the next one.
+    submissionId: submissionIdOf(visit, seen, `${reviewed.draftId} ${reviewed.sent}`),
     draft: { place, begin: draftOf, seen },
     async change(current, work, kept) {
-      if (kept === undefined || kept.submissionId !== reviewed.submissionId) return undefined;
+      if (kept === undefined || kept.submissionId !== reviewed.draftId) return undefined;
       const draft = reviewed.withTyped(kept);
       if (reviewed.version !== String(draft.version)) return undefined;
       const review = await reviewOf(visit, draft, { ...needs, findEarlier: work.findEarlier });

@@ -13,6 +13,8 @@ export type DraftPlace = { readonly launchId: string; readonly target: string };
 export type Drafts = {
   /** The draft at a place; the one that it begins with, not kept, when nothing was done yet. */
   find(place: DraftPlace, begin?: BeginDraft): Promise<Draft>;
+  /** Whether something was done at a place. */
+  isKept(place: DraftPlace): Promise<boolean>;
   /** Changes a draft. Two changes at once run one after the other, and neither is lost. */
   change(place: DraftPlace, change: (draft: Draft) => Draft, begin?: BeginDraft): Promise<Draft>;
 };
@@ -31,6 +33,15 @@ export function createDrafts(database: OrderingDatabase, clock: Clock): Drafts {
         .where('target', '=', target)
         .executeTakeFirst();
       return row === undefined ? begin(randomUUID()) : toDraft(row);
+    },
+    async isKept({ launchId, target }) {
+      const row = await database
+        .selectFrom('drafts')
+        .select('version')
+        .where('launch_id', '=', launchId)
+        .where('target', '=', target)
+        .executeTakeFirst();
+      return row !== undefined;
     },
     change(place, change, begin) {
       return database.transaction().execute(async (transaction) => {

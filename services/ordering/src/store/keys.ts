@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CodedIdentifier, LaunchContext } from '@clinical-launch/contracts';
+import type { CodedIdentifier, LaunchContext, LaunchPatient } from '@clinical-launch/contracts';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { actionRules } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
@@ -11,28 +11,33 @@ export type Sight = {
   readonly launchId?: string;
   /** Those of the patient with one of these keys. */
   readonly patientKeys?: readonly string[];
+  /** Not those that have another number of one of these kinds: they are another person's, whatever else is alike. */
+  readonly patientNumbers?: readonly PatientNumber[];
   readonly practiceKey?: string;
 };
+
+type PatientNumber = LaunchPatient['identifiers'][number];
 
 /** What a launch sees, by the rule of its action and by what its caller sent, whatever a URL says. */
 export function sightOf({ launchId, client, request }: LaunchContext): Sight {
   const { patient, practice } = request;
   const patientKeys = patientKeysOf({ patient, practice }, client);
+  const patientNumbers = nationalNumbersOf(patient);
   const practiceKey = practiceKeyOf(practice);
   switch (actionRules[request.action].sees) {
     case 'own':
       return { launchId };
     case 'patient':
-      return { patientKeys };
+      return { patientKeys, patientNumbers };
     case 'patient-of-practice':
-      return { patientKeys, practiceKey };
+      return { patientKeys, patientNumbers, practiceKey };
     case 'practice':
       return { practiceKey };
   }
 }
 
 /** The condition of a query that holds for what is seen. */
-export function isInSight({ launchId, patientKeys, practiceKey }: Sight) {
+export function isInSight({ launchId, patientKeys, patientNumbers = [], practiceKey }: Sight) {
   return (by: ExpressionBuilder<OrderingTables, 'test_requests'>): Expression<SqlBool> =>
     by.and([
       ...(launchId === undefined ? [] : [by('test_requests.launch_id', '=', launchId)]),
@@ -40,7 +45,24 @@ export function isInSight({ launchId, patientKeys, practiceKey }: Sight) {
       ...(patientKeys === undefined
         ? []
         : [sql<SqlBool>`test_requests.patient_keys && ${sql.val([...patientKeys])}::text[]`]),
+      ...patientNumbers.map((number) => sql<SqlBool>`not ${hasOtherNumber('test_requests.parties', number)}`),
     ]);
+}
+
+/** Whether the patient of a request has another number of this kind. */
+export const hasOtherNumber = (
+  parties: string,
+  { system, value }: PatientNumber,
+) => sql<SqlBool>`jsonb_path_exists(
+  ${sql.ref(parties)}, '$.patient.identifiers[*] ? (@.system == $system && @.value != $value)',
+  ${JSON.stringify({ system, value })}::jsonb)`;
+
+/**
+ * The numbers that are one person's everywhere, where they tell more than the keys do: two patients who were given one
+ * hospital number by mistake still have an NHS number each.
+ */
+export function nationalNumbersOf({ identifiers }: Pick<LaunchPatient, 'identifiers'>): PatientNumber[] {
+  return identifiers.length < 2 ? [] : identifiers.filter(({ system }) => system !== 'hospital-number');
 }
 
 type Parties = Pick<TestRequest['parties'], 'patient' | 'practice'>;

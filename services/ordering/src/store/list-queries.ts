@@ -31,9 +31,12 @@ export function readList(transaction: Tables, filter: ListFilter, page: Page): P
 
 /** How many requests a list has, counted up to a limit. */
 export async function countList(transaction: Tables, filter: ListFilter, limit: number): Promise<number> {
-  const runs = runsOf(transaction, filter).map((run) => run.select(['guid', 'created_at']).limit(limit));
+  // A patient's are counted in any order, so that none is in two runs.
+  const runs =
+    filter.sight.patientKeys === undefined ? runsOf(transaction, filter) : [filtered(transaction, filter)];
+  const places = runs.map((run) => run.select(['guid', 'created_at']).limit(limit));
   const { count } = await transaction
-    .selectFrom(unionOf(transaction, filter, runs).limit(limit).as('counted'))
+    .selectFrom(unionOf(transaction, filter, places).limit(limit).as('counted'))
     .select(({ fn }) => fn.countAll<string>().as('count'))
     .executeTakeFirstOrThrow();
   return Number(count);
@@ -90,32 +93,29 @@ export function findNear(
   { condition, bound, ...page }: Page & { readonly condition: string; readonly bound: number },
 ): Promise<Place[]> {
   const direction = directions[page.go];
-  return transaction
-    .with(
-      (cte) => cte('near').materialized(),
-      () => nextOf(transaction, filter, { ...page, limit: bound, columns: ['words'] }),
-    )
-    .selectFrom('near')
-    .select(['guid', 'created_at'])
-    .where(isMatch(condition))
-    .orderBy('created_at', direction)
-    .orderBy('guid', direction)
-    .limit(page.limit)
-    .execute();
+  const near = transaction.selectFrom(nextOf(transaction, filter, { ...page, limit: bound }).as('near'));
+  return (
+    transaction
+      .selectFrom('test_requests')
+      .select(['guid', 'created_at'])
+      .where(sql<SqlBool>`guid = any(array(${near.select('guid')}))`)
+      // "Is true" keeps the index of words out of it, which knows every match and none of their order.
+      .where(sql<SqlBool>`(${isMatch(condition)}) is true`)
+      .orderBy('created_at', direction)
+      .orderBy('guid', direction)
+      .limit(page.limit)
+      .execute()
+  );
 }
 
 const directions = { older: 'desc', newer: 'asc' } as const;
 
 /** Each run is read in the order of its index, no further than the page may need. */
-function nextOf<Column extends 'words' = never>(
-  transaction: Tables,
-  filter: ListFilter,
-  { columns = [], ...page }: Page & { readonly columns?: readonly Column[] },
-) {
+function nextOf(transaction: Tables, filter: ListFilter, page: Page) {
   const direction = directions[page.go];
   const runs = runsOf(transaction, filter).map((run) =>
     run
-      .select(['guid', 'created_at', ...columns])
+      .select(['guid', 'created_at'])
       .where(isBeyond(page))
       .orderBy('created_at', direction)
       .orderBy('guid', direction)
@@ -128,26 +128,22 @@ function nextOf<Column extends 'words' = never>(
 }
 
 /** A list is made of runs: the requests of one status and one priority, which stand in their order in an index. */
-function runsOf(transaction: Tables, filter: ListFilter): Query<object>[] {
-  const { statuses, priority, sight } = filter;
+function runsOf(transaction: Tables, { statuses, priority, sight }: ListFilter): Query<object>[] {
   const priorities: readonly Priority[] = priority === undefined ? ['routine', 'urgent'] : [priority];
+  const { patientKeys, ...ofPractice } = sight;
   return statuses.flatMap((status) =>
-    priorities.flatMap((each) =>
-      listsOf(sight).map((isListed) =>
-        filtered(transaction, { sight, statuses: [status], priority: each }).where(isListed),
-      ),
-    ),
+    priorities.flatMap((each) => {
+      const run = filtered(transaction, { sight: ofPractice, statuses: [status], priority: each });
+      return patientKeys === undefined ? [run] : patientKeys.flatMap(isOfPatient).map((is) => run.where(is));
+    }),
   );
 }
 
-/** The lists in the words of the indexes: a patient's identifier is the first or the second of a request. */
-function listsOf({ patientKeys, practiceKey }: Sight) {
-  if (patientKeys === undefined) return [sql<SqlBool>`practice_key = ${practiceKey}`];
-  return patientKeys.flatMap((key) => [
-    sql<SqlBool>`patient_keys[1] = ${key}`,
-    sql<SqlBool>`patient_keys[2] = ${key}`,
-  ]);
-}
+/** In the words of the indexes: an identifier of a patient is the first or the second of a request. */
+const isOfPatient = (key: string) => [
+  sql<SqlBool>`patient_keys[1] = ${key}`,
+  sql<SqlBool>`patient_keys[2] = ${key}`,
+];
 
 function filtered(transaction: Tables, { sight, statuses, priority }: ListFilter): Query<object> {
   const seen = transaction

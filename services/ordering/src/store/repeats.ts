@@ -2,13 +2,15 @@ import type { PersonName } from '@clinical-launch/contracts';
 import { type Kysely, sql } from 'kysely';
 import type { EarlierTest, RepeatSearch } from '../domain/repeats.ts';
 import type { OrderingTables } from './database.ts';
+import { hasOtherNumber, type Sight } from './keys.ts';
 
-export type PatientSearch = RepeatSearch & {
-  /** As `patientKeysOf` gives them. */
-  readonly patientKeys: readonly string[];
-  /** The request that is being changed does not count against itself. */
-  readonly except?: string;
-};
+export type PatientSearch = RepeatSearch &
+  Pick<Sight, 'patientNumbers'> & {
+    /** As `patientKeysOf` gives them. */
+    readonly patientKeys: readonly string[];
+    /** The request that is being changed does not count against itself. */
+    readonly except?: string;
+  };
 
 type Row = {
   code: string;
@@ -26,8 +28,9 @@ type Row = {
  */
 export async function repeatsOf(
   database: Kysely<OrderingTables>,
-  { patientKeys, codes, since, except }: PatientSearch,
+  { patientKeys, patientNumbers = [], codes, since, except }: PatientSearch,
 ): Promise<EarlierTest[]> {
+  const others = patientNumbers.map((number) => sql`and not ${hasOtherNumber('request.parties', number)}`);
   const { rows } = await sql<Row>`
     with requested as materialized (
       select
@@ -43,6 +46,7 @@ export async function repeatsOf(
         cross join lateral jsonb_array_elements(request.batches) batch
         cross join lateral jsonb_array_elements(batch -> 'tests') test
       where request.patient_keys && ${[...patientKeys]}::text[]
+        ${sql.join(others, sql` `)}
         and request.updated_at >= ${since}::timestamptz
         and request.guid is distinct from ${except ?? null}::uuid
         and test -> 'code' ->> 'value' = any(${[...codes]}::text[])
