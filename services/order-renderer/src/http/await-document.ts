@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Lookup } from '../store/documents.ts';
 
-const pollEveryMs = 50;
+/** The first look comes soon, for a document is made in no time; whoever waits for one that never comes asks seldom. */
+const firstLookAgainMs = 50;
+const longestBetweenLooksMs = 800;
 
 type AwaitOptions = {
   /** Ends the waiting; there is one last look after it. */
@@ -15,11 +17,11 @@ export async function awaitDocument(
   look: () => Promise<Lookup>,
   { signal, mayFollowOthers }: AwaitOptions,
 ): Promise<Lookup> {
-  for (;;) {
+  for (let waitMs = firstLookAgainMs; ; waitMs = Math.min(waitMs * 2, longestBetweenLooksMs)) {
     const isLastLook = signal.aborted;
     const lookup = await look();
     const isSettled = lookup.outcome === 'found' || (lookup.outcome === 'foreign' && !mayFollowOthers);
     if (isSettled || isLastLook) return lookup;
-    await delay(pollEveryMs, undefined, { signal }).catch(() => undefined);
+    await delay(waitMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,3 +1,5 @@
+import { isDay } from './local-day.ts';
+
 /** A day that a text may mean, and what is left of the text without it. */
 export type WrittenDates = {
   /** For each date the days that it can mean, YYYY-MM-DD, with its digits where it is written in digits alone. */
@@ -48,10 +50,4 @@ function daysOf({ day: dayText, month, year: yearText }: Record<'day' | 'month' 
   return years
     .map((each) => `${each}-${String(monthIndex).padStart(2, '0')}-${dayText.padStart(2, '0')}`)
     .filter(isDay);
-}
-
-/** JavaScript reads 2023-02-29 as 1 March: what it writes again must be the same. */
-function isDay(text: string): boolean {
-  const read = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(text);
 }
