@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectRedis, RedisOutbox } from '@clinical-launch/tickets';
 import pg from 'pg';
+import type { Callback } from './receiver.ts';
 import type { System } from './system.ts';
 
 /** What the platform has stored since the books were opened. */
@@ -13,9 +14,12 @@ export type Books = {
   correlationIds(type: string): readonly string[];
   /** How many events of a type the audit trail has; with a status, only those that tell of it. */
   readonly audited: (type: string, status?: number) => number;
-  /** The guids of the stored requests, and of the stored documents, each as often as it is there. */
-  readonly requests: readonly string[];
+  /** GUID and version of what was stored of orders, of the documents, and of those that count as delivered, as often as it is there. */
+  readonly submissions: readonly string[];
   readonly documents: readonly string[];
+  readonly delivered: readonly string[];
+  /** What the callback address of the PMS took, in its order. */
+  readonly callbacks: readonly Callback[];
 };
 
 export type OpenBooks = {
@@ -23,7 +27,12 @@ export type OpenBooks = {
   close(): Promise<Books>;
 };
 
-type Baseline = { readonly committed: number; readonly sequence: string; readonly at: string };
+type Baseline = {
+  readonly committed: number;
+  readonly sequence: string;
+  readonly at: string;
+  readonly callbacks: number;
+};
 
 const standsStillWithinMs = 180_000;
 const settledWithinMs = 15_000;
@@ -35,7 +44,12 @@ export async function openBooks(system: System): Promise<OpenBooks> {
     const [row] = await query(
       `select coalesce(max(sequence), 0)::text as sequence, clock_timestamp()::text as at from audit_trail.event`,
     );
-    return { committed: await outbox.committed(), sequence: String(row?.sequence), at: String(row?.at) };
+    return {
+      committed: await outbox.committed(),
+      sequence: String(row?.sequence),
+      at: String(row?.at),
+      callbacks: system.receiver.taken.length,
+    };
   });
   return {
     async close() {
@@ -49,11 +63,11 @@ export async function openBooks(system: System): Promise<OpenBooks> {
   };
 }
 
-function isSettled({ committed, arrived, requests, documents, audited }: Books): boolean {
+function isSettled({ committed, arrived, submissions, documents, audited }: Books): boolean {
   return (
     arrived === committed &&
-    documents.length === requests.length &&
-    audited('order.submitted.v1') === requests.length &&
+    documents.length === submissions.length &&
+    audited('order.submitted.v1') === submissions.length &&
     audited('order.document.rendered.v1') === documents.length
   );
 }
@@ -79,7 +93,7 @@ async function reading<Result>({ redis, postgres }: System, read: (reader: Reade
   }
 }
 
-function readBooks(system: System, { committed, sequence, at }: Baseline): Promise<Books> {
+function readBooks(system: System, { committed, sequence, at, callbacks }: Baseline): Promise<Books> {
   return reading(system, async ({ outbox, query }) => {
     const events = await query(
       `select id::text, type, correlation_id::text as correlation, event->>'source' as source,
@@ -87,7 +101,10 @@ function readBooks(system: System, { committed, sequence, at }: Baseline): Promi
       [sequence],
     );
     const fromRedis = events.filter(({ source }) => source !== '/ordering' && source !== '/order-renderer');
-    const guids = async (text: string) => (await query(text, [at])).map(({ guid }) => String(guid));
+    const states = async (order: string, version: string, from: string) => {
+      const text = `select ${order}::text || ' ' || ${version} as state from ${from} > $1`;
+      return (await query(text, [at])).map(({ state }) => String(state));
+    };
     return {
       committed: (await outbox.committed()) - committed,
       arrived: new Set(fromRedis.map(({ id }) => id)).size,
@@ -98,10 +115,14 @@ function readBooks(system: System, { committed, sequence, at }: Baseline): Promi
           ({ type, status }) =>
             type === wanted && (wantedStatus === undefined || status === String(wantedStatus)),
         ).length,
-      requests: await guids('select guid::text from ordering.test_requests where created_at > $1'),
-      documents: await guids(
-        'select order_guid::text as guid from order_renderer.document where rendered_at > $1',
+      submissions: await states('request_guid', 'request_version', 'ordering.submissions where submitted_at'),
+      documents: await states('order_guid', 'order_version', 'order_renderer.document where rendered_at'),
+      delivered: await states(
+        'order_guid',
+        'order_version',
+        `order_renderer.delivery where state = 'delivered' and waiting_since`,
       ),
+      callbacks: system.receiver.taken.slice(callbacks),
     };
   });
 }
@@ -128,6 +149,7 @@ async function whatWaits(system: System): Promise<string[]> {
       'the outbox in Redis': await outbox.depth(),
       'the outbox of ordering': await count('ordering.outbox'),
       'the outbox of the order renderer': await count('order_renderer.outbox'),
+      'the documents to be delivered': await count(`order_renderer.delivery where state <> 'delivered'`),
     };
   });
   const waiting = Object.entries(outboxes).filter(([, events]) => events !== 0);

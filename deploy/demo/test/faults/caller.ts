@@ -14,7 +14,7 @@ export type Attempt = Omit<HttpRequest, 'url'> & {
   readonly expectedLater?: readonly number[];
   /** When the launch token was asked for (milliseconds since 1970): ten seconds later 401 may be right too. */
   readonly tokenAskedAt?: number;
-  /** The order that a right answer is about. */
+  /** The order that a right answer is about: its GUID and its version. */
   readonly orderOf?: (answer: HttpAnswer) => string | undefined;
 };
 

@@ -5,11 +5,14 @@ export type Step =
   | 'token'
   | 'issue'
   | 'issue again'
+  | 'issue amendment'
   | 'redeem'
   | 'redeem again'
   | 'choose'
   | 'review'
   | 'submit'
+  | 'samples'
+  | 'record'
   | 'result'
   | 'document';
 
@@ -32,7 +35,7 @@ export type Answered = {
   readonly askedAt: number;
   readonly ms: number;
   readonly correlationId?: string;
-  /** The order that was accepted or shown. */
+  /** The order that was accepted or shown: its GUID and its version. */
   readonly order?: string;
 };
 

@@ -1,6 +1,6 @@
-import { createPkcePair } from '@clinical-launch/pms-client';
-import { aServiceRequest } from '@clinical-launch/testing';
 import type { Caller } from './caller.ts';
+import { openLaunch } from './open-launch.ts';
+import { order, recordSample } from './orders.ts';
 
 /** One launch of the load. */
 export type LaunchPlan = {
@@ -8,6 +8,8 @@ export type LaunchPlan = {
   readonly launch: string;
   /** Whether its user orders a test and reads the order document. */
   readonly hasOrder: boolean;
+  /** Whether the sample of that order is recorded in a launch of its own. */
+  readonly isAmended: boolean;
   /** Whether identifier and launch URL are tried a second time, which has to be refused. */
   readonly isRepeated: boolean;
   /** Resolves when its user comes to open the launch URL, and when to try it a second time. */
@@ -37,71 +39,19 @@ export async function fetchAccessToken({ call }: Caller): Promise<string> {
 export async function playLaunch(
   caller: Caller,
   token: string,
-  { launch, hasOrder, isRepeated, hesitate }: LaunchPlan,
+  { launch, hasOrder, isAmended, isRepeated, hesitate }: LaunchPlan,
 ): Promise<boolean> {
-  const { codeVerifier, codeChallenge } = createPkcePair();
-  const request = {
-    launch,
-    path: '/AccessApi/RequestLaunchUrl',
-    headers: { Authorization: `Bearer ${token}`, 'Code-Challenge': codeChallenge },
-    body: JSON.stringify(aServiceRequest({ originatingId: launch })),
-  };
-  // A claim whose answer was lost stands: 409 says that the launch URL was made.
-  const issued = await caller.call({ step: 'issue', ...request, expected: [200], expectedLater: [409] });
-  if (isRepeated && issued !== undefined) {
-    await caller.call({ step: 'issue again', ...request, expected: [409] });
-  }
-  if (issued?.status !== 200) return false;
+  const opening = { token, originatingId: launch, hesitate };
+  const session = await openLaunch(caller, { ...opening, launch, action: 'OrderTest', isRepeated });
+  if (session === undefined) return false;
+  const guid = hasOrder ? await order({ caller, launch, session }) : undefined;
+  if (guid === undefined || !isAmended) return true;
 
-  await hesitate();
-  const { pathname, search } = new URL(JSON.parse(issued.body).url);
-  const opening = { launch, path: `${pathname}${search}&codeVerifier=${codeVerifier}` };
-  const opened = await caller.call({
-    step: 'redeem',
-    ...opening,
-    expected: [200],
-    expectedLater: [410],
-    tokenAskedAt: issued.askedAt,
-  });
-  if (isRepeated && opened !== undefined) {
-    await hesitate();
-    await caller.call({ step: 'redeem again', ...opening, expected: [410] });
+  const amendment = `${launch} amended`;
+  const later = { ...opening, launch: amendment, action: 'PatientSampleQueue', isRepeated: false } as const;
+  const laterSession = await openLaunch(caller, later);
+  if (laterSession !== undefined) {
+    await recordSample({ caller, launch: amendment, session: laterSession }, guid);
   }
-  if (opened?.status !== 200) return false;
-  if (hasOrder) await order(caller, launch, opened.headers['set-cookie']?.[0] ?? '');
   return true;
 }
-
-/** What the user does in the OLTR application, by its forms; each step is safe to be repeated. */
-async function order({ call }: Caller, launch: string, sessionCookie: string): Promise<void> {
-  const [, cookie = '', home = ''] =
-    /^(launch-session=[^;]+);.*Path=(\/oltr\/[^;]+)/.exec(sessionCookie) ?? [];
-  const step = { launch, headers: { Cookie: cookie } };
-  const choice = new URLSearchParams({ test: 'HFBC', action: 'review' });
-  if (!(await call({ step: 'choose', ...step, path: `${home}/`, body: choice, expected: [303] }))) return;
-
-  const review = await call({ step: 'review', ...step, path: `${home}/review`, expected: [200] });
-  const [, version = ''] = /name="version" value="([^"]*)"/.exec(review?.body ?? '') ?? [];
-  const submission = new URLSearchParams({ action: 'submit', version });
-  const submitted = await call({
-    step: 'submit',
-    ...step,
-    path: `${home}/review`,
-    body: submission,
-    expected: [303],
-    orderOf: ({ headers }) => guidOf(headers.location),
-  });
-  const guid = guidOf(submitted?.headers.location);
-  if (guid === undefined) return;
-  await call({ step: 'result', ...step, path: `${home}/orders/${guid}`, expected: [200] });
-  const isThisOrder = (body: string) => (body.includes(`<guid>${guid}</guid>`) ? guid : undefined);
-  await call({
-    step: 'document',
-    ...step,
-    path: `/orders/${guid}.xml`,
-    expected: [200],
-    orderOf: ({ body }) => isThisOrder(body),
-  });
-}
-
-const guidOf = (location: string | undefined) => /\/orders\/([0-9a-f-]{36})$/.exec(location ?? '')?.[1];

@@ -8,13 +8,13 @@ export type Ledger = {
   readonly unanswered: number;
   /** How many attempts of a step came out so. */
   count(step: Step, outcome?: Outcome, status?: number): number;
-  /** Callers' identifiers for which a launch URL was made: 200, or 409 where the answer of an attempt was lost. */
+  /** Launches for which a launch URL was made: 200, or 409 where the answer of an attempt was lost. */
   readonly issued: ReadonlySet<string>;
   /** Launches whose token was used: 200, or 410 where the answer of an attempt was lost. */
   readonly redeemed: ReadonlySet<string>;
-  /** Orders that the user was told are submitted. */
+  /** GUID and version of each order, and of each amendment, that the user was told is stored. */
   readonly submitted: ReadonlySet<string>;
-  /** Orders whose document the user has seen. */
+  /** GUID and version of each order whose document the user has seen. */
   readonly shown: ReadonlySet<string>;
   /** Launches that had more than one 200 for the same identifier, or for the same token. */
   readonly doubled: readonly string[];
@@ -32,7 +32,7 @@ export function readLedger(path: string): Ledger {
   const rightOf = (...steps: Step[]) =>
     answers.filter(({ step, outcome }) => steps.includes(step) && outcome === 'ok');
   const launchesOf = (...steps: Step[]) => new Set(rightOf(...steps).map(({ launch }) => launch));
-  const ordersOf = (step: Step) => new Set(rightOf(step).flatMap(({ order }) => order ?? []));
+  const ordersOf = (...steps: Step[]) => new Set(rightOf(...steps).flatMap(({ order }) => order ?? []));
   return {
     answers,
     unanswered: entries.length - 2 * answers.length,
@@ -43,9 +43,9 @@ export function readLedger(path: string): Ledger {
           (outcome === undefined || answer.outcome === outcome) &&
           (status === undefined || answer.status === status),
       ).length,
-    issued: launchesOf('issue'),
+    issued: launchesOf('issue', 'issue amendment'),
     redeemed: launchesOf('redeem'),
-    submitted: ordersOf('submit'),
+    submitted: ordersOf('submit', 'record'),
     shown: ordersOf('document'),
     doubled: [
       ...repeated(answers.filter(({ step, status }) => step.startsWith('issue') && status === 200)),

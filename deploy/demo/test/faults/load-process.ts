@@ -13,8 +13,9 @@ export type LoadPlan = {
   /** In front of the callers' identifiers, which are used once. */
   readonly name: string;
   readonly launchesPerSecond: number;
-  /** Every so many launches one has an order, one is repeated, and every so many one takes its time. */
+  /** Every so many launches one has an order, one an order that is amended, one is repeated, and one takes its time. */
   readonly orderEvery: number;
+  readonly amendEvery: number;
   readonly repeatEvery: number;
   readonly hesitateEvery: number;
 };
@@ -47,6 +48,7 @@ async function run({ replicas, journalPath, name, ...pace }: LoadPlan): Promise<
     const wasOpened = await playLaunch(caller, token, {
       launch: `${name}-${number}`,
       hasOrder: number % pace.orderEvery === 0,
+      isAmended: number % pace.amendEvery === 0,
       isRepeated: number % pace.repeatEvery === 0,
       hesitate: () => wait(number % pace.hesitateEvery === 0 ? Math.random() * longestHesitationMs : 0),
     });

@@ -4,6 +4,8 @@ const short = {
   killRounds: 10,
   racedTokens: 200,
   attemptsEach: 10,
+  /** How long the PMS takes to answer a callback. */
+  callbackMs: 0,
   /** Launches before a fault and after it. */
   launches: 50,
   testWithinMs: 240_000,
@@ -15,6 +17,8 @@ const long: typeof short = {
   killRounds: 100,
   racedTokens: 1000,
   attemptsEach: 50,
+  // So that processes die in the middle of one. It is sent again when its lease is over, after 75 seconds.
+  callbackMs: 100,
   launches: 200,
   testWithinMs: 900_000,
 };

@@ -11,10 +11,12 @@ import {
   startRedis,
 } from '@clinical-launch/testing';
 import type { ServiceName } from './edge.ts';
-import { createServiceProcess, type ServiceProcess } from './service-process.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { createServiceProcess, fillCodeCache, type ServiceProcess } from './service-process.ts';
 
-/** The whole platform as it is operated: our processes, and servers that a test may break. */
+/** The whole platform as it is operated: our processes, and servers that a test may break; and who gets its callbacks. */
 export type System = {
+  readonly receiver: Receiver;
   readonly redis: PrivateServer;
   readonly rabbitMq: PrivateRabbitMq;
   readonly postgres: PrivateServer;
@@ -55,17 +57,27 @@ export async function startSystem(): Promise<System> {
     return server;
   };
   try {
-    const servers = await allOf([kept(startRedis()), kept(startRabbitMq()), kept(startPostgres())]);
+    const receiver = await startReceiver();
+    stops.push(() => receiver.stop());
+    const codeCache = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(directory, 'code') };
+    const servers = await allOf([
+      kept(startRedis()),
+      kept(startRabbitMq()),
+      kept(startPostgres()),
+      ...[...new Set(replicas)].map((service) => fillCodeCache(service, codeCache)),
+    ]);
     const [redis, rabbitMq, postgres] = servers;
-    const processes = await createProcesses(directory, {
+    const parts = {
       REDIS_URL: redis.url,
       AMQP_URL: rabbitMq.url,
       DATABASE_URL: postgres.url,
-    });
+      PLATFORM_URL: receiver.url,
+    };
+    const processes = await createProcesses(directory, { parts, codeCache });
     stops.push(async () => void (await Promise.all(processes.map((one) => one.kill()))));
     await allOf(processes.map((one) => one.start()));
     const replicasOf = (service: ServiceName) => processes.filter((one) => one.service === service);
-    return { redis, rabbitMq, postgres, processes, directory, replicasOf, stop };
+    return { receiver, redis, rabbitMq, postgres, processes, directory, replicasOf, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -82,19 +94,19 @@ async function allOf<Values extends readonly unknown[]>(
   return Promise.all(promises) as Promise<unknown> as Promise<Values>;
 }
 
-/** The variables of the parts that each service uses; it is given no other. */
+/** The variables of the parts that each service uses, and of the callbacks; it is given no other. */
 const partsOf: Readonly<Record<ServiceName, readonly string[]>> = {
   'identity-provider': ['REDIS_URL', 'DATABASE_URL'],
   'launch-api': ['REDIS_URL'],
   'launch-gateway': ['REDIS_URL'],
   ordering: ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
-  'order-renderer': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
+  'order-renderer': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'PLATFORM_URL'],
   'audit-trail': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
 };
 
 async function createProcesses(
   directory: string,
-  parts: Readonly<Record<string, string>>,
+  { parts, codeCache }: Record<'parts' | 'codeCache', Readonly<Record<string, string>>>,
 ): Promise<ServiceProcess[]> {
   const ports = await findStablePorts(replicas.length * 2);
   const addresses = replicas.map((service, index) => ({
@@ -103,7 +115,7 @@ async function createProcesses(
     adminUrl: `http://127.0.0.1:${ports[2 * index + 1]}`,
   }));
   const shared = {
-    PATH: process.env['PATH'] ?? '',
+    ...codeCache,
     TEST_DIRECTORY: directory,
     HOST: '127.0.0.1',
     ADMIN_HOST: '127.0.0.1',

@@ -1,0 +1,66 @@
+import type { Action } from '@clinical-launch/contracts';
+import { createPkcePair } from '@clinical-launch/pms-client';
+import { aServiceRequest } from '@clinical-launch/testing';
+import type { Caller } from './caller.ts';
+
+/** A launch, from the request of the PMS to the page that its user sees first. */
+export type Opening = {
+  /** The access token of the PMS. */
+  readonly token: string;
+  /** Its name in the journal. */
+  readonly launch: string;
+  readonly action: Action;
+  /** The caller's identifier, which names an existing request where the action is for one. */
+  readonly originatingId: string;
+  /** Whether identifier and launch URL are tried a second time, which has to be refused. */
+  readonly isRepeated: boolean;
+  /** Resolves when its user comes to open the launch URL, and when to try it a second time. */
+  readonly hesitate: () => Promise<void>;
+};
+
+/** A launch session as the browser has it. */
+export type Session = {
+  readonly cookie: string;
+  /** `/oltr/{launchId}` */
+  readonly home: string;
+};
+
+/** Opens a launch. Resolves with its session, or undefined when no answer gave one. */
+export async function openLaunch(caller: Caller, opening: Opening): Promise<Session | undefined> {
+  const { token, launch, action, originatingId, isRepeated, hesitate } = opening;
+  const { codeVerifier, codeChallenge } = createPkcePair();
+  const request = {
+    launch,
+    path: '/AccessApi/RequestLaunchUrl',
+    headers: { Authorization: `Bearer ${token}`, 'Code-Challenge': codeChallenge },
+    body: JSON.stringify(aServiceRequest({ action, originatingId })),
+  };
+  // A claim whose answer was lost stands: 409 says that the launch URL was made. An amendment claims nothing.
+  const issued =
+    action === 'OrderTest'
+      ? await caller.call({ step: 'issue', ...request, expected: [200], expectedLater: [409] })
+      : await caller.call({ step: 'issue amendment', ...request, expected: [200] });
+  if (isRepeated && issued !== undefined) {
+    await caller.call({ step: 'issue again', ...request, expected: [409] });
+  }
+  if (issued?.status !== 200) return undefined;
+
+  await hesitate();
+  const { pathname, search } = new URL(JSON.parse(issued.body).url);
+  const redemption = { launch, path: `${pathname}${search}&codeVerifier=${codeVerifier}` };
+  const opened = await caller.call({
+    step: 'redeem',
+    ...redemption,
+    expected: [200],
+    expectedLater: [410],
+    tokenAskedAt: issued.askedAt,
+  });
+  if (isRepeated && opened !== undefined) {
+    await hesitate();
+    await caller.call({ step: 'redeem again', ...redemption, expected: [410] });
+  }
+  if (opened?.status !== 200) return undefined;
+  const setCookie = opened.headers['set-cookie']?.[0] ?? '';
+  const [, cookie = '', home = ''] = /^(launch-session=[^;]+);.*Path=(\/oltr\/[^;]+)/.exec(setCookie) ?? [];
+  return { cookie, home };
+}

@@ -1,0 +1,81 @@
+import type { Caller } from './caller.ts';
+import type { Session } from './open-launch.ts';
+
+/** A user at work in a launch: who asks, the launch's name in the journal, and its session. */
+type Work = { readonly caller: Caller; readonly launch: string; readonly session: Session };
+
+/** An order in one of its states, as the books have it: its GUID and its version. */
+const stateOf = (guid: string, version: number) => `${guid} ${version}`;
+
+/**
+ * What the user does in the OLTR application to order a test, by its forms; each step is safe to be repeated.
+ * Resolves with the order's GUID, or undefined when it was not submitted.
+ */
+export async function order(work: Work): Promise<string | undefined> {
+  const { call } = work.caller;
+  const { step, home } = stepOf(work);
+  const choice = new URLSearchParams({ test: 'HFBC', action: 'review' });
+  if (!(await call({ step: 'choose', ...step, path: `${home}/`, body: choice, expected: [303] }))) {
+    return undefined;
+  }
+  const review = await call({ step: 'review', ...step, path: `${home}/review`, expected: [200] });
+  const body = new URLSearchParams({ action: 'submit', version: valueOf(review?.body, 'version') });
+  const submitted = await call({
+    step: 'submit',
+    ...step,
+    path: `${home}/review`,
+    body,
+    expected: [303],
+    orderOf: ({ headers }) => stateOf(guidOf(headers.location), 1),
+  });
+  if (submitted === undefined) return undefined;
+  const guid = guidOf(submitted.headers.location);
+  await readDocument(work, guid, 1);
+  return guid;
+}
+
+/** What the user does in a launch for the sample queue: records the sample of the order, and reads what it makes of it. */
+export async function recordSample(work: Work, guid: string): Promise<void> {
+  const { call } = work.caller;
+  const { step, home } = stepOf(work);
+  const path = `${home}/requests/${guid}/samples`;
+  const page = await call({ step: 'samples', ...step, path, expected: [200] });
+  if (page === undefined) return;
+  const body = new URLSearchParams({ action: 'record' });
+  for (const name of ['submission', 'version', 'by', 'day', 'month', 'year', 'time']) {
+    body.set(name, valueOf(page.body, name));
+  }
+  const [, taken = ''] = /name="(taken:[^"]+)"/.exec(page.body) ?? [];
+  body.set(taken, 'yes');
+  const version = Number(body.get('version')) + 1;
+  const orderOf = () => stateOf(guid, version);
+  const recorded = await call({ step: 'record', ...step, path, body, expected: [303], orderOf });
+  if (recorded !== undefined) await readDocument(work, guid, version);
+}
+
+async function readDocument(work: Work, guid: string, version: number): Promise<void> {
+  const { call } = work.caller;
+  const { step, home } = stepOf(work);
+  await call({ step: 'result', ...step, path: `${home}/orders/${guid}`, expected: [200] });
+  const status = version === 1 ? 'R' : 'S';
+  const isThisState = (body: string) =>
+    body.includes(`<guid>${guid}</guid>`) && body.includes(`<Status>${status}</Status>`);
+  await call({
+    step: 'document',
+    ...step,
+    path: `/orders/${guid}.xml?version=${version}`,
+    expected: [200],
+    orderOf: ({ body }) => (isThisState(body) ? stateOf(guid, version) : undefined),
+  });
+}
+
+const stepOf = ({ launch, session: { cookie, home } }: Work) => ({
+  step: { launch, headers: { Cookie: cookie } },
+  home,
+});
+
+/** What stands in a field of a form. */
+const valueOf = (html = '', name: string) =>
+  new RegExp(`name="${name}"[^>]* value="([^"]*)"`).exec(html)?.[1] ?? '';
+
+const guidOf = (location = '') => /\/orders\/([0-9a-f-]{36})$/.exec(location)?.[1] ?? '';

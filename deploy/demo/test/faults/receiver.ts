@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type OrderDocumentCallback, verifyCallback } from '@clinical-launch/pms-client';
+import { size } from './size.ts';
+
+/** A callback that was taken. */
+export type Callback = {
+  /** `webhook-id` */
+  readonly id: string;
+  /** GUID and version of the order that it shows. */
+  readonly state: string;
+};
+
+/** The callback address of the PMS. */
+export type Receiver = {
+  /** Stands for the platform's own address, below which the registry of the demo has the callback. */
+  readonly url: string;
+  /** Each as often as it was taken, in the order in which it came. */
+  readonly taken: readonly Callback[];
+  stop(): Promise<void>;
+};
+
+/** Of the demo's registry. */
+const secrets = ['whsec_Y2xpbmljYWwtbGF1bmNoLWRlbW8tY2FsbGJhY2tzISE='];
+
+/** Every so many documents one is refused when it comes first, as by a PMS that restarts. */
+const refuseEvery = 5;
+
+/** Starts it on a free port. It takes what verifies, and answers 400 to the rest. */
+export async function startReceiver(): Promise<Receiver> {
+  const taken: Callback[] = [];
+  const seen = new Set<string>();
+  const server = createServer(async (request, response) => {
+    const callback = await read(request);
+    await delay(size.callbackMs);
+    response.statusCode = callback === undefined ? 400 : 204;
+    if (callback !== undefined) {
+      const { id, data } = callback;
+      const isFirst = !seen.has(id);
+      seen.add(id);
+      if (isFirst && seen.size % refuseEvery === 0) response.statusCode = 503;
+      else taken.push({ id, state: `${data.orderGuid} ${data.orderVersion}` });
+    }
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, taken, stop: () => stop(server) };
+}
+
+async function read(request: IncomingMessage): Promise<OrderDocumentCallback | undefined> {
+  try {
+    return verifyCallback({ headers: request.headers, body: await buffer(request), secrets });
+  } catch {
+    // Not signed well, or cut off: its sender was killed.
+    return undefined;
+  }
+}
+
+async function stop(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
