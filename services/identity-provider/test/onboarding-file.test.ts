@@ -13,12 +13,12 @@ afterEach(async () => copy.remove());
 const pms = ['--realm', 'demo', '--client-id', 'pms-new', '--name', 'A new PMS'];
 
 describe('the file', () => {
-  it('is replaced whole, with its mode, through a link, and nothing is left beside it', async () => {
-    await chmod(copy.path, 0o640);
+  it('is replaced whole, with its mode whatever the umask, through a link, and nothing is left beside it', async () => {
+    await chmod(copy.path, 0o666);
     await rename(copy.path, join(copy.folder, 'target.json'));
     await symlink('target.json', copy.path);
     expect((await copy.run('add-pms', ...pms)).code).toBe(0);
-    expect((await stat(copy.path)).mode & 0o777).toBe(0o640);
+    expect((await stat(copy.path)).mode & 0o777).toBe(0o666);
     expect((await lstat(copy.path)).isSymbolicLink()).toBe(true);
     expect(await copy.clientNamed('demo', 'pms-new')).toBeDefined();
     expect((await readdir(copy.folder)).toSorted()).toEqual(['registry.json', 'target.json']);

@@ -26,6 +26,8 @@ export async function writeDocument(before: RegistryDocument, text: string): Pro
   try {
     const file = await open(draft, 'wx', mode);
     try {
+      // The umask of whoever runs this must not take the file from the services that read it.
+      await file.chmod(mode);
       await file.writeFile(text);
       await file.sync();
     } finally {
