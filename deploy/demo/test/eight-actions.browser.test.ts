@@ -216,7 +216,8 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     await oltr.getByRole('heading', { name: 'You have signed out' }).waitFor();
     await look(oltr, 'signed-out');
     await oltr.goBack();
-    await oltr.reload();
+    const ended = await oltr.reload();
+    expect(ended?.status()).toBe(401);
     await oltr.getByRole('heading', { name: 'Your session has ended' }).waitFor();
     await look(oltr, 'session-ended');
   }, 60_000);

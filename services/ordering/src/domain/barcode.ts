@@ -1,5 +1,3 @@
-import { toSVG } from 'bwip-js/node';
-
 /** The width of the narrowest bar: 0.01 inch, three dots of a printer with 300 dots an inch and six of one with 600. */
 const moduleMm = 0.254;
 /** ISO/IEC 15417: what stays white on either side, in modules. */
@@ -11,7 +9,9 @@ const quietZone = 10;
  * @param text ASCII
  * @throws Error when the text has a character that the symbology cannot carry.
  */
-export function createBarcode(text: string, { heightMm }: { heightMm: number }): string {
+export async function createBarcode(text: string, { heightMm }: { heightMm: number }): Promise<string> {
+  // Loaded when the first one is printed: it would be a twentieth of the service's start.
+  const { toSVG } = await import('bwip-js/node');
   const svg = toSVG({ bcid: 'code128', text, scale: 1, height: heightMm, paddingwidth: quietZone });
   const [opening, modules] = /^<svg viewBox="0 0 (\d+) \d+"/.exec(svg) ?? [];
   if (opening === undefined) throw new TypeError('The barcode has no width');

@@ -9,29 +9,32 @@ import type { WriteTime } from './written-time.ts';
 type Presenting = { readonly catalogue: Catalogue; readonly write: WriteTime };
 
 /** The request forms: one for each laboratory that is still asked for something, since each goes with its own samples. */
-export function presentForms(request: TestRequest, presenting: Presenting) {
+export async function presentForms(request: TestRequest, presenting: Presenting) {
   const report = presentRequest(request, presenting);
   const forms = report.batches
     .map((batch) => ({ ...batch, tests: batch.tests.filter(({ isLive }) => isLive) }))
     .filter(({ tests }) => tests.length > 0)
-    .map((batch) => ({ ...batch, barcode: createBarcode(batch.orderReference, { heightMm: 10 }) }));
-  return { report, sheets: forms };
+    .map(async (batch) => ({
+      ...batch,
+      barcode: await createBarcode(batch.orderReference, { heightMm: 10 }),
+    }));
+  return { report, sheets: await Promise.all(forms) };
 }
 
 /**
  * The labels: one for each tube or pot of the samples that live tests need, taken or not, in order of draw; and the samples that
  * get none, since they are labelled by hand.
  */
-export function presentLabels(request: TestRequest, { catalogue, write }: Presenting) {
+export async function presentLabels(request: TestRequest, { catalogue, write }: Presenting) {
   const name = labelName(request.parties.patient.name);
   const drawn = samplesInDrawOrder(request, catalogue);
   const printed = drawn.filter(({ container }) => container?.isLabelledByHand !== true);
-  const labels = printed.flatMap(({ sample, batch }) => {
+  const labels = printed.map(async ({ sample, batch }) => {
     const { quantity = 1, completedAt } = sample;
     const label = {
       name,
       reference: batch.orderReference,
-      barcode: createBarcode(batch.orderReference, { heightMm: 7.5 }),
+      barcode: await createBarcode(batch.orderReference, { heightMm: 7.5 }),
       laboratory: batch.provider.name,
       description: sample.description,
       ...(completedAt === undefined ? {} : { takenAt: write(completedAt) }),
@@ -42,7 +45,10 @@ export function presentLabels(request: TestRequest, { catalogue, write }: Presen
     }));
   });
   const byHand = drawn.filter((each) => !printed.includes(each));
-  return { sheets: labels, byHand: byHand.map(({ sample }) => sample.description) };
+  return {
+    sheets: (await Promise.all(labels)).flat(),
+    byHand: byHand.map(({ sample }) => sample.description),
+  };
 }
 
 /** Surname in capitals first; the longer the name, the smaller its letters, so that the whole of it fits (OLTR: HumanName, 70 and 35). */

@@ -25,7 +25,7 @@ type Paper = {
   readonly present: (
     request: TestRequest,
     needs: Pick<PrintNeeds, 'catalogue' | 'write'>,
-  ) => { readonly sheets: readonly object[] };
+  ) => Promise<{ readonly sheets: readonly object[] }>;
 };
 
 const form: Paper = { what: 'form', template: 'print-form.njk', present: presentForms };
@@ -43,7 +43,7 @@ export const printLabels = (needs: PrintNeeds) => printPaper(labels, needs);
  */
 function printPaper({ what, template, present }: Paper, needs: PrintNeeds): ReadingHandler {
   return async (visit, request) => {
-    const paper = present(request, needs);
+    const paper = await present(request, needs);
     const isPrinted = isRead(visit) && paper.sheets.length > 0;
     const printing = isPrinted ? await count(what, { visit, request, needs }) : undefined;
     needs.show(visit, template, { ...paper, about: request, guid: request.guid, printing });
