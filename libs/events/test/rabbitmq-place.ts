@@ -79,9 +79,9 @@ export async function openPlace(url = brokerUrl) {
 
 export type Place = Awaited<ReturnType<typeof openPlace>>;
 
-/** Looks until it is so. @throws Error after half a minute. */
+/** Looks until it is so. @throws Error after a minute. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + 30_000;
+  const giveUpAt = performance.now() + 60_000;
   while (!(await isSo())) {
     if (performance.now() > giveUpAt) throw new Error('It did not come to that');
     await delay(5);

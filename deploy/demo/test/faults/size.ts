@@ -1,7 +1,7 @@
 const short = {
   name: 'short',
-  outageMs: 5000,
-  killRounds: 10,
+  outageMs: 4000,
+  killRounds: 8,
   racedTokens: 200,
   attemptsEach: 10,
   /** How long the PMS takes to answer a callback. */
