@@ -1,4 +1,4 @@
 export * from './postgres-storage.ts';
 export * from './sql-outbox.ts';
-export { openEmbeddedStorage, type Storage } from './storage.ts';
+export { createEmbeddedImage, openEmbeddedStorage, type Storage } from './storage.ts';
 export { StorageUnavailable } from './storage-errors.ts';

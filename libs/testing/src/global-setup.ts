@@ -1,11 +1,12 @@
 import { globSync } from 'node:fs';
-import { type Provision, provision } from './provision.ts';
+import { provision } from './provision.ts';
+import { provideStorageImage } from './test-storage.ts';
 
 /** What Jest hands over, as far as it is read here. */
 type GlobalConfig = { readonly testPathPatterns: { readonly patterns: readonly string[] } };
 type ProjectConfig = { readonly roots: readonly string[]; readonly testMatch: readonly string[] };
 
-const started: Provision[] = [];
+const started: { stop(): Promise<void> }[] = [];
 
 /** Jest's `globalSetup`: what the tests of this run need, and no more. */
 export default async function setUp(
@@ -18,7 +19,7 @@ export default async function setUp(
       testMatch.flatMap((glob) => globSync(`${root}/${glob}`, { exclude: ['**/node_modules'] })),
     )
     .filter((file) => patterns.length === 0 || patterns.some((pattern) => pattern.test(file)));
-  started.push(await provision(files));
+  started.push(...(await Promise.all([provision(files), provideStorageImage()])));
 }
 
 /** Ends what `setUp` started. */

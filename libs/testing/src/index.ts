@@ -9,5 +9,6 @@ export { startRedis } from './servers/redis.ts';
 export * from './service-request.ts';
 export * from './test-clock.ts';
 export * from './test-database.ts';
+export { openTestStorage } from './test-storage.ts';
 export * from './token-issuer.ts';
 export * from './xml.ts';

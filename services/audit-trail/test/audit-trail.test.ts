@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent, type EventData, type EventType } from '@clinical-launch/contracts';
 import { createAccessTokenVerifier } from '@clinical-launch/service';
-import { openEmbeddedStorage } from '@clinical-launch/storage';
-import { createTestBacking, serveForTest, startTokenIssuer, TestClock } from '@clinical-launch/testing';
+import {
+  createTestBacking,
+  openTestStorage,
+  serveForTest,
+  startTokenIssuer,
+  TestClock,
+} from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { auditTrail } from '../src/index.ts';
 
@@ -12,7 +17,7 @@ const pageSize = 500;
 async function startAuditTrail() {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
-  const storage = await openEmbeddedStorage();
+  const storage = await openTestStorage();
   const issuer = await startTokenIssuer({ clock, audience });
   const tokens = createAccessTokenVerifier({
     issuers: [

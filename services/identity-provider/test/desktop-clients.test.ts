@@ -1,6 +1,6 @@
 import { listen } from '@clinical-launch/service';
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
@@ -20,7 +20,7 @@ const realmOf = (algorithm: string) => `${algorithm.toLowerCase()}/desktop`;
 let storage: Storage;
 let running: RunningDesktop;
 beforeAll(async () => {
-  storage = await openEmbeddedStorage();
+  storage = await openTestStorage();
   const partners = [aPartner({ clientId, profile: 'standard', redirectUris: [redirectUri] })];
   const signed = algorithms.map((signingAlgorithm) => ({
     realm: realmOf(signingAlgorithm),

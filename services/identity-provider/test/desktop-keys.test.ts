@@ -1,5 +1,4 @@
-import { openEmbeddedStorage } from '@clinical-launch/storage';
-import { TestClock } from '@clinical-launch/testing';
+import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import {
@@ -48,7 +47,7 @@ describe('keys that are rotated under load', () => {
     '%s: every token verifies by the key set of now and by that of 15 minutes ago',
     async (signingAlgorithm) => {
       const clock = new TestClock();
-      const storage = await openEmbeddedStorage();
+      const storage = await openTestStorage();
       const realms = desktopRealms({ signingAlgorithm });
       const running = await runDesktop({ clock, storage, realms });
       const step = load(running, clock);
@@ -66,7 +65,7 @@ describe('keys that are rotated under load', () => {
 
   it('change from RS256 to ES256 in a running realm, with both told by the discovery document', async () => {
     const clock = new TestClock();
-    const storage = await openEmbeddedStorage();
+    const storage = await openTestStorage();
     let signingAlgorithm = 'RS256';
     const registryAt = (publicUrl: string) => {
       const made = new Map(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import {
@@ -20,7 +20,7 @@ const clock = new TestClock();
 let storage: Storage;
 let running: RunningDesktop;
 beforeAll(async () => {
-  storage = await openEmbeddedStorage();
+  storage = await openTestStorage();
   running = await runDesktop({ clock, storage });
 });
 afterAll(async () => {
@@ -147,7 +147,7 @@ describe.each([
   ['EdDSA', 'sha512'],
 ] as const)('tokens signed by %s', (signingAlgorithm, hash) => {
   it('verify by the published keys, and at_hash is the left half of their own hash', async () => {
-    const ownStorage = await openEmbeddedStorage();
+    const ownStorage = await openTestStorage();
     const realms = desktopRealms({ signingAlgorithm });
     const one = await runDesktop({ clock, storage: ownStorage, realms });
     const { idToken, accessToken } = await one.tokensFor();

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@clinical-launch/service';
 import { openTicketParts, type TicketParts } from '@clinical-launch/service/parts';
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RunningDesktop, refusalOf, refused, runDesktop, tokensOf } from './running-desktop.ts';
 import { deploymentSealer } from './running-identity-provider.ts';
@@ -14,7 +14,7 @@ let running: RunningDesktop;
 beforeAll(async () => {
   const REDIS_URL = process.env.TEST_REDIS_URL;
   if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
-  storage = await openEmbeddedStorage();
+  storage = await openTestStorage();
   parts = await openTicketParts({
     environment: { REDIS_URL, REDIS_PREFIX: `test-${randomUUID()}:` },
     clock,

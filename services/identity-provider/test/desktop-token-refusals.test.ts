@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   aPartner,
@@ -20,7 +20,7 @@ const clock = new TestClock();
 let storage: Storage;
 let running: RunningDesktop;
 beforeAll(async () => {
-  storage = await openEmbeddedStorage();
+  storage = await openTestStorage();
   const mixed = { realm: 'mixed/desktop', clients: [aClient()], desktop: { partners: [aPartner()] } };
   running = await runDesktop({ clock, storage, realms: [...desktopRealms(), mixed] });
 });

@@ -1,6 +1,6 @@
 import { createAccessTokenVerifier } from '@clinical-launch/service';
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
@@ -21,7 +21,7 @@ const realmNames = Object.entries(algorithms).map(([realm, algorithm]) => ({ rea
 let storage: Storage;
 let running: Awaited<ReturnType<typeof runIdentityProvider>>;
 beforeAll(async () => {
-  storage = await openEmbeddedStorage();
+  storage = await openTestStorage();
   running = await runIdentityProvider({ clock, storage, realms });
 });
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { listen } from '@clinical-launch/service';
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { startTokenIssuer, TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage, startTokenIssuer, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   aLaunch,
@@ -44,7 +44,7 @@ let handler: Awaited<ReturnType<typeof startLaunchHandler>>;
 let stranger: Awaited<ReturnType<typeof startTokenIssuer>>;
 let running: RunningDesktop;
 beforeAll(async () => {
-  storage = await openEmbeddedStorage();
+  storage = await openTestStorage();
   handler = await startLaunchHandler();
   stranger = await startTokenIssuer({ clock, audience: 'api://clinical-launch' });
   const launchUrls = {

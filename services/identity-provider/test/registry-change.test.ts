@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type WatchedRegistry, watchRegistryFile } from '@clinical-launch/service';
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   aLaunch,
@@ -29,7 +29,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'registry-'));
   path = join(folder, 'registry.json');
   await writeFile(path, JSON.stringify({ realms: desktopRealms() }));
-  storage = await openEmbeddedStorage();
+  storage = await openTestStorage();
   running = await runDesktop({
     clock,
     storage,

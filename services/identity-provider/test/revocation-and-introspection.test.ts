@@ -1,5 +1,5 @@
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { startTokenIssuer, TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage, startTokenIssuer, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   chainOf,
@@ -19,7 +19,7 @@ let storage: Storage;
 let stranger: Awaited<ReturnType<typeof startTokenIssuer>>;
 let running: RunningDesktop;
 beforeAll(async () => {
-  storage = await openEmbeddedStorage();
+  storage = await openTestStorage();
   stranger = await startTokenIssuer({ clock, audience: 'api://clinical-launch' });
   running = await runDesktop({
     clock,

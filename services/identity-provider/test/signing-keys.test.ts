@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSealer } from '@clinical-launch/contracts';
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { sql } from 'kysely';
@@ -12,7 +12,7 @@ const day = 24 * 60 * minute;
 
 let storage: Storage;
 beforeAll(async () => {
-  storage = await openEmbeddedStorage();
+  storage = await openTestStorage();
 });
 afterAll(async () => storage.close());
 
@@ -235,7 +235,7 @@ describe('signing keys', () => {
 
   it('go on signing for 15 minutes while the database is away, and not longer', async () => {
     const clock = new TestClock();
-    const doomed = await openEmbeddedStorage();
+    const doomed = await openTestStorage();
     const running = await start({ realm: 'alone', clock, storage: doomed });
     await doomed.close();
     clock.advance({ seconds: 15 * minute - 1 });

@@ -1,5 +1,5 @@
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { hashClientSecret } from '../src/index.ts';
@@ -23,7 +23,7 @@ const path = '/north/oauth2/v2.0/token';
 let storage: Storage;
 let running: Awaited<ReturnType<typeof runIdentityProvider>>;
 beforeAll(async () => {
-  storage = await openEmbeddedStorage();
+  storage = await openTestStorage();
   running = await runIdentityProvider({ clock, storage, realms });
 });
 afterAll(async () => {

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ResolveName } from '../src/delivery/post-callback.ts';
 import { createNetworkGuard } from '../src/domain/network-guard.ts';
@@ -23,7 +24,7 @@ let receiver: CallbackReceiver;
 let storage: Storage;
 let platform: DeliveringPlatform | undefined;
 beforeAll(async () => {
-  [receiver, storage] = await Promise.all([startReceiver(), openEmbeddedStorage()]);
+  [receiver, storage] = await Promise.all([startReceiver(), openTestStorage()]);
 });
 afterEach(async () => {
   await platform?.stop();

@@ -9,8 +9,8 @@ import {
   type Sealer,
 } from '@clinical-launch/contracts';
 import { fixedRegistry, type RegistrySource } from '@clinical-launch/service';
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
 import type { ResolveName } from '../src/delivery/post-callback.ts';
 import {
   type CallbackConfig,
@@ -60,7 +60,7 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
     resolveName,
   } = options;
   const backing = createTestBacking(clock);
-  const storage = options.storage ?? (await openEmbeddedStorage());
+  const storage = options.storage ?? (await openTestStorage());
   const service = orderRenderer(config, {
     ...backing,
     storage,

@@ -6,8 +6,8 @@ import {
   type LaunchRequest,
 } from '@clinical-launch/contracts';
 import { launchSessionIdleSeconds } from '@clinical-launch/service';
-import { openEmbeddedStorage, type Storage } from '@clinical-launch/storage';
-import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage';
+import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
 import { ordering, readCatalogue } from '../src/index.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
 
@@ -15,7 +15,7 @@ import { openOrderingDatabase } from '../src/store/database.ts';
 export const publicUrl = 'https://launch.example.org';
 
 /** Starts ordering on embedded parts, or on another database, with everything that a test wants to look at. */
-export async function startOrdering(openStorage: () => Promise<Storage> = openEmbeddedStorage) {
+export async function startOrdering(openStorage: () => Promise<Storage> = openTestStorage) {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
   const storage = await openStorage();
