@@ -1,4 +1,5 @@
 import { type CollectionEntry, cleanText } from './draft.ts';
+import { isDay, localDay, localTime } from './local-time.ts';
 
 /** Who took a sample, and when: `at` is an ISO 8601 instant. */
 export type Collected = { readonly at: string; readonly by: string };
@@ -42,7 +43,7 @@ export function readCollectionEntry({ by, date, time }: CollectionEntry, moment:
 
 /** The entry that says what is stored, in local time; the other way of `readCollectionEntry`. */
 export function writeCollectionEntry({ at, by }: Collected, timeZone: string): CollectionEntry {
-  const [day = '', time = ''] = shownAt(Date.parse(at), timeZone).split('T');
+  const [day = '', time = ''] = localTime(Date.parse(at), timeZone).split('T');
   const [year = '', month = '', dayOfMonth = ''] = day.split('-');
   return {
     by,
@@ -66,7 +67,7 @@ function collectorFaults(collector: string): CollectionFault[] {
   return [{ field: 'by', message: `Who took the sample must be ${maxCollectorLength} characters or fewer` }];
 }
 
-/** As YYYY-MM-DD. Checked as text: a Date would make 1 March of 29 February 2026. */
+/** As YYYY-MM-DD. */
 function readDate(date: CollectionEntry['date']): Read {
   const day = date.day.trim();
   const month = date.month.trim();
@@ -79,16 +80,8 @@ function readDate(date: CollectionEntry['date']): Read {
   // Within 60 days two digits of a year can only mean one.
   const whole = /^\d\d$/.test(year) ? `20${year}` : year;
   const isWritten = [day, month].every((part) => /^\d{1,2}$/.test(part)) && /^[12]\d{3}$/.test(whole);
-  if (!isWritten || !isRealDate(Number(whole), Number(month), Number(day))) {
-    return faultOf('date', 'The date must be a real date');
-  }
-  return { text: `${whole}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` };
-}
-
-function isRealDate(year: number, month: number, day: number): boolean {
-  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-  return day >= 1 && day <= (lengths[month - 1] ?? 0);
+  const text = `${whole}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  return isWritten && isDay(text) ? { text } : faultOf('date', 'The date must be a real date');
 }
 
 const clockForm = /^(\d{1,2})(?:[:.]?(\d\d))?\s*(am|pm)?$/;
@@ -124,7 +117,7 @@ function readInstant(
     return faultOf('time', 'The clocks went forward past this time: enter the time that they showed');
   }
   if (instant === undefined) {
-    return day > shownAt(now, timeZone).slice(0, 10)
+    return day > localDay(now, timeZone)
       ? faultOf('date', 'The date must be today or in the past')
       : faultOf('time', 'The time must be now or in the past');
   }
@@ -147,16 +140,4 @@ function instantsOf(local: string, timeZone: string): number[] {
 
 /** How far the zone's clocks are ahead of UTC at an instant, in milliseconds. */
 const offsetAt = (instant: number, timeZone: string) =>
-  Date.parse(`${shownAt(instant, timeZone)}Z`) - Math.floor(instant / 1000) * 1000;
-
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
-/** What the zone's clocks show at an instant, seconds cut: `2026-03-02T09:05:59` */
-function shownAt(instant: number, timeZone: string): string {
-  // Making a formatter costs a thousand times what using it costs. Swedish writes 2026-03-02 09:05:59.
-  const formatter =
-    formatters.get(timeZone) ??
-    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-  formatters.set(timeZone, formatter);
-  return formatter.format(instant).replace(' ', 'T');
-}
+  Date.parse(`${localTime(instant, timeZone)}Z`) - Math.floor(instant / 1000) * 1000;

@@ -1,6 +1,6 @@
 import type { Orderable, Question } from './catalogue.ts';
 import { cleanText } from './draft.ts';
-import { isDay } from './local-day.ts';
+import { isDay } from './local-time.ts';
 import { writtenDate } from './patient-banner.ts';
 import type { Answer } from './test-request.ts';
 

@@ -1,6 +1,6 @@
 import type { PersonName } from '@clinical-launch/contracts';
 import type { Catalogue, Orderable } from './catalogue.ts';
-import { daysBetween, localDay } from './local-day.ts';
+import { daysBetween, localDay } from './local-time.ts';
 import { fullName, writtenDate } from './patient-banner.ts';
 
 /** A test that was requested for the patient before and is still wanted. */

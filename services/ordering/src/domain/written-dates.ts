@@ -1,4 +1,4 @@
-import { isDay } from './local-day.ts';
+import { isDay } from './local-time.ts';
 
 /** A day that a text may mean, and what is left of the text without it. */
 export type WrittenDates = {

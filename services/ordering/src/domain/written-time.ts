@@ -1,3 +1,4 @@
+import { localTime } from './local-time.ts';
 import { writtenDate } from './patient-banner.ts';
 
 /** Writes an ISO 8601 instant as pages show it: `2 Mar 2026 at 09:30`. */
@@ -8,10 +9,8 @@ export type WriteTime = (isoTime: string) => string;
  * @param timeZone IANA name
  */
 export function createTimeWriter(timeZone: string): WriteTime {
-  // Swedish writes 2026-03-02 09:30.
-  const formatter = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
   return (isoTime) => {
-    const [day = '', time = ''] = formatter.format(new Date(isoTime)).split(' ');
-    return `${writtenDate(day)} at ${time}`;
+    const [day = '', time = ''] = localTime(Date.parse(isoTime), timeZone).split('T');
+    return `${writtenDate(day)} at ${time.slice(0, 5)}`;
   };
 }

@@ -6,7 +6,7 @@ import { presentForms, presentLabels } from '../domain/print-sheets.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { WriteTime } from '../domain/written-time.ts';
 import type { PrintedPaper, Printing, Prints } from '../store/prints.ts';
-import { isRead, type ReadingHandler } from './reading.ts';
+import { isRead, type RequestHandler } from './reading.ts';
 import type { Show } from './show.ts';
 import type { Visit } from './visit.ts';
 
@@ -41,7 +41,7 @@ export const printLabels = (needs: PrintNeeds) => printPaper(labels, needs);
  * Whoever opens the page has what is on it, with the browser's own print command too, so opening it is what counts as
  * printing, and is kept before anything is sent. A page with nothing to print counts nothing.
  */
-function printPaper({ what, template, present }: Paper, needs: PrintNeeds): ReadingHandler {
+function printPaper({ what, template, present }: Paper, needs: PrintNeeds): RequestHandler {
   return async (visit, request) => {
     const paper = await present(request, needs);
     const isPrinted = isRead(visit) && paper.sheets.length > 0;

@@ -5,8 +5,8 @@ import { speculativeReading } from '../errors.ts';
 import type { RecordEvents } from '../store/record-events.ts';
 import type { Visit } from './visit.ts';
 
-/** Answers a visit to a page that shows one request, which the launch sees. */
-export type ReadingHandler = (visit: Visit, request: TestRequest) => Promise<void>;
+/** Answers a visit to a page of one request, which the launch sees. */
+export type RequestHandler = (visit: Visit, request: TestRequest) => Promise<void>;
 
 /**
  * Whether somebody reads the answer. HEAD has none to read.

@@ -20,7 +20,7 @@ import type { WriteTime } from '../domain/written-time.ts';
 import { faultyForm, requestComplete, requestNotFound } from '../errors.ts';
 import type { TestRequests } from '../store/test-requests.ts';
 import { presentSamples } from './present-samples.ts';
-import { recordView, type ViewNeeds } from './reading.ts';
+import { type RequestHandler, recordView, type ViewNeeds } from './reading.ts';
 import { readSamplesForm, type SamplesForm } from './samples-form.ts';
 import type { Show } from './show.ts';
 import { eventsOf, resultPage, type SubmissionNeeds, stamp, submissionIdOf } from './submission.ts';
@@ -35,14 +35,11 @@ type RecordNeeds = SubmissionNeeds &
     readonly write: WriteTime;
   };
 
-/** Answers a visit to the samples of a request that the launch sees. */
-export type SamplesHandler = (visit: Visit, request: TestRequest) => Promise<void>;
-
 /**
  * `GET /oltr/{launchId}/requests/{guid}/samples`: the samples to take and those that are recorded.
  * The handler throws ServiceError 409 when the request is Complete.
  */
-export function showSamples(needs: RecordNeeds): SamplesHandler {
+export function showSamples(needs: RecordNeeds): RequestHandler {
   return async (visit, request) => {
     if (request.status === 'Complete') throw requestComplete();
     await showForm(visit, needs, { request, entry: samplesEntryOf(request, recordingOf(visit, needs)) });
@@ -54,7 +51,7 @@ export function showSamples(needs: RecordNeeds): SamplesHandler {
  * nothing was stored: 400 for what was typed wrong, 409 when somebody else changed the request since.
  * The handler throws ServiceError 409 when the request is Complete, 400 for a form that no page of ours sends.
  */
-export function postSamples(needs: RecordNeeds): SamplesHandler {
+export function postSamples(needs: RecordNeeds): RequestHandler {
   return async (visit, seen) => {
     const fields = await readLaunchForm(visit);
     const form = readSamplesForm(fields);

@@ -4,6 +4,7 @@ import type { Pages } from '@clinical-launch/service/pages';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Router } from 'express';
 import type { OrderingConfig } from '../config.ts';
+import type { Permission } from '../domain/action-rules.ts';
 import { createTestSearch } from '../domain/search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { createTimeWriter } from '../domain/written-time.ts';
@@ -28,8 +29,8 @@ import { toChange, toNewOrder } from './choosing.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
 import { openLaunch } from './open-launch.ts';
 import { printForm, printLabels } from './print-request.ts';
-import { type ReadingHandler, recordView } from './reading.ts';
-import { postSamples, type SamplesHandler, showSamples } from './record-samples.ts';
+import { type RequestHandler, recordView } from './reading.ts';
+import { postSamples, showSamples } from './record-samples.ts';
 import { postReview, showReview } from './review-order.ts';
 import { createShow } from './show.ts';
 import { showOrder } from './show-order.ts';
@@ -91,12 +92,11 @@ export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig,
       await handle(choosing);
     }, 'change-tests');
 
-  /** The pages that show one request and change nothing of it. */
-  const reading = (handle: ReadingHandler) =>
-    inLaunch(async (visit) => handle(visit, await getRequest(visit, testRequests)), 'read');
-
-  const recording = (handle: SamplesHandler) =>
-    inLaunch(async (visit) => handle(visit, await getRequest(visit, testRequests)), 'record-samples');
+  /** The pages of one request that the launch sees. */
+  const ofRequest = (permission: Permission) => (handle: RequestHandler) =>
+    inLaunch(async (visit) => handle(visit, await getRequest(visit, testRequests)), permission);
+  const reading = ofRequest('read');
+  const recording = ofRequest('record-samples');
 
   const router = createRouter();
   router.get('/', (_request, response) => {
@@ -146,7 +146,7 @@ export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig,
  * The request that the path names.
  * @throws ServiceError 404 when there is none, or none that this launch sees.
  */
-export async function getRequest(
+async function getRequest(
   { request, context }: Visit,
   testRequests: Pick<TestRequests, 'find'>,
 ): Promise<TestRequest> {

@@ -6,7 +6,7 @@ import type { TestRequest } from '../domain/test-request.ts';
 import type { WriteTime } from '../domain/written-time.ts';
 import type { TestRequests } from '../store/test-requests.ts';
 import { requestPage } from './open-launch.ts';
-import { type ReadingHandler, recordView, type ViewNeeds } from './reading.ts';
+import { type RequestHandler, recordView, type ViewNeeds } from './reading.ts';
 import type { Show } from './show.ts';
 import { resultPage } from './submission.ts';
 import type { Visit } from './visit.ts';
@@ -19,7 +19,7 @@ type ShowRequestNeeds = ViewNeeds & {
 };
 
 /** `GET /oltr/{launchId}/requests/{guid}`: the report of one request, which only reads (OLTR: PatientReport). */
-export function showRequest(needs: ShowRequestNeeds): ReadingHandler {
+export function showRequest(needs: ShowRequestNeeds): RequestHandler {
   const { catalogue, testRequests, write, show } = needs;
   return async (visit, request) => {
     const { home, rule } = visit;

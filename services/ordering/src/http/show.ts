@@ -1,6 +1,7 @@
 import type { LaunchRequest } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import type { Pages } from '@clinical-launch/service/pages';
+import { localDay } from '../domain/local-time.ts';
 import { type PatientBanner, presentBanner } from '../domain/patient-banner.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { Visit } from './visit.ts';
@@ -25,11 +26,9 @@ export function createShow({
   clock: Clock;
   timeZone: string;
 }): Show {
-  // Swedish writes a day as YYYY-MM-DD.
-  const day = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' });
   return (visit, template, model) => {
     const { response, home, launchId, base = home } = visit;
-    const banner = bannerOf(visit, model.about, day.format(clock.now()));
+    const banner = bannerOf(visit, model.about, localDay(clock.now(), timeZone));
     response.type('html').send(pages.render(template, { ...model, banner, home, base, launchId }));
   };
 }
