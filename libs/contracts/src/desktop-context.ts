@@ -1,14 +1,19 @@
 import { type Static, Type } from 'typebox';
-import { isCalendarDate } from './fhir/formats.ts';
+import type { Fault } from './fault.ts';
+import { isCalendarDate, isFutureDate, singleLine } from './fhir/formats.ts';
 import { entriesOf, memberOf } from './fhir/payload-access.ts';
-import { compileSchema, type Fault, guidPattern } from './schema.ts';
+import { compileSchema, guidPattern, maxFaults } from './schema.ts';
 
 const described = (pattern: string, description: string) => Type.String({ pattern, description });
-/** Text that every reader can carry on: no control characters, no halves of surrogate pairs. */
-const text = (maxLength: number) => Type.String({ format: 'xml-text', maxLength });
-const filledText = (maxLength: number) => Type.String({ format: 'xml-text', minLength: 1, maxLength });
-/** Members whose names the specification does not tell: texts, whatever they are called. */
-const furtherTexts = { additionalProperties: text(300) } as const;
+/** One line of text that every reader can carry: no control characters, no halves of surrogate pairs. */
+const text = (maxLength: number) => Type.String({ ...singleLine, format: 'xml-text', maxLength });
+const filledText = (maxLength: number) =>
+  Type.String({ ...singleLine, format: 'xml-text', minLength: 1, maxLength });
+/** Members whose names the specification does not list: texts of one or more lines, under any name. */
+const furtherTexts = {
+  additionalProperties: Type.String({ format: 'xml-text', maxLength: 300 }),
+  maxProperties: 50,
+} as const;
 const closed = { additionalProperties: false } as const;
 
 /** `ern:<...>:<id>`, as the table of the ID token claims has it. */
@@ -120,11 +125,15 @@ export const maxLaunchedBytes = 5000;
 /** The version of the structure that `patientContextJson` writes. */
 const patientContextVersion = '1.0.0';
 
-/** Reads the body of a launch request; every fault at once, none with a value in it. */
+/**
+ * Reads the body of a launch request. Returns every fault at once, up to `maxFaults`, none with a value in it.
+ * @param now milliseconds since 1970, to which the date of birth is compared
+ */
 export function readDesktopLaunch(
   body: unknown,
+  now: number = Date.now(),
 ): { readonly launch: DesktopLaunch } | { readonly faults: readonly Fault[] } {
-  const faults = [...compiledLaunch.faultsOf(body), ...faultsOfValues(body)];
+  const faults = [...compiledLaunch.faultsOf(body), ...faultsOfValues(body, now)].slice(0, maxFaults);
   if (faults.length === 0 && compiledLaunch.is(body)) return { launch: body };
   return { faults };
 }
@@ -140,11 +149,11 @@ export function patientContextJson(patient: DesktopPatient): string {
 }
 
 /** What a schema cannot say; looks at the body as it came, so that these faults are told with the others. */
-function faultsOfValues(body: unknown): Fault[] {
+function faultsOfValues(body: unknown, now: number): Fault[] {
   const patient = memberOf(body, 'patient');
   const identifiers = entriesOf(patient, 'patient-identifiers');
   return [
-    ...dayFaults(memberOf(patient, 'dob')),
+    ...dayFaults(memberOf(patient, 'dob'), now),
     ...identifiers.flatMap((identifier, index) =>
       identifierFaults(identifier, `patient.patient-identifiers[${index}].identifierValue`),
     ),
@@ -152,15 +161,17 @@ function faultsOfValues(body: unknown): Fault[] {
   ];
 }
 
-function dayFaults(dob: unknown): Fault[] {
+function dayFaults(dob: unknown, now: number): Fault[] {
   const [, day = '', month = '', year = ''] =
     /^(\d{2})-([A-Z][a-z]{2})-(\d{4})$/.exec(typeof dob === 'string' ? dob : '') ?? [];
   // Not of that form: the schema tells.
   if (!months.includes(month)) return [];
   const number = String(months.indexOf(month) + 1).padStart(2, '0');
-  return isCalendarDate(`${year}-${number}-${day}`)
-    ? []
-    : [{ path: 'patient.dob', message: 'must be a day of the calendar' }];
+  const date = `${year}-${number}-${day}`;
+  const path = 'patient.dob';
+  if (!isCalendarDate(date)) return [{ path, message: 'must be a day of the calendar', code: 'value' }];
+  if (!isFutureDate(date, now)) return [];
+  return [{ path, message: 'must not be in the future', code: 'value' }];
 }
 
 /** The forms of the identifiers that the specification names; others may have any. */
@@ -174,12 +185,12 @@ function identifierFaults(identifier: unknown, path: string): Fault[] {
   const kind = identifierForms.get(memberOf(identifier, 'identifierType'));
   const value = memberOf(identifier, 'identifierValue');
   if (kind === undefined || typeof value !== 'string' || value === '' || kind.form.test(value)) return [];
-  return [{ path, message: kind.message }];
+  return [{ path, message: kind.message, code: 'value' }];
 }
 
 function sizeFaults(body: unknown): Fault[] {
   const carried = ['user', 'organisation', 'authorizations', 'patient'].map((name) => memberOf(body, name));
   if (Buffer.byteLength(JSON.stringify(carried)) <= maxLaunchedBytes) return [];
   const message = `together with user, organisation and authorizations must have at most ${maxLaunchedBytes} bytes`;
-  return [{ path: 'patient', message }];
+  return [{ path: 'patient', message, code: 'too-long' }];
 }

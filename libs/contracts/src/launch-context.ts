@@ -1,3 +1,6 @@
+import type { PatientIdentifier } from './patient-identifiers.ts';
+import type { PracticeBinding } from './practice-binding.ts';
+
 /** The eight actions of the OLTR specification ("Action definitions"), in its order. */
 export const actions = [
   'OrderTest',
@@ -40,7 +43,7 @@ export type LaunchPatient = {
   readonly birthDate: string;
   readonly gender: 'male' | 'female' | 'other' | 'unknown';
   readonly address: { readonly lines: readonly string[]; readonly postalCode?: string };
-  readonly identifiers: readonly CodedIdentifier<PatientIdentifierSystem>[];
+  readonly identifiers: readonly PatientIdentifier[];
   readonly telecom: readonly {
     readonly system: 'phone' | 'email';
     readonly value: string;
@@ -82,6 +85,8 @@ export type LaunchContext = {
     readonly frameAncestors: readonly string[];
     /** Origin to which the result page offers the order document by postMessage. */
     readonly resultOrigin?: string;
+    /** The practices that the client was bound to when the launch was requested; any when absent. */
+    readonly practices?: PracticeBinding;
   };
   readonly request: LaunchRequest;
 };

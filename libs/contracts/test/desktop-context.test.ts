@@ -55,9 +55,10 @@ function changed(path: string, value: unknown): unknown {
   return copy;
 }
 
+/** Where the body has faults, and what is told of each. */
 const faultsOf = (body: unknown) => {
   const read = readDesktopLaunch(body);
-  return 'faults' in read ? read.faults : [];
+  return 'faults' in read ? read.faults.map(({ path, message }) => ({ path, message })) : [];
 };
 
 const members = [
@@ -108,6 +109,10 @@ describe('the body of a launch request', () => {
     ['authorizations', ['clinical-cr.read', 'clinical-cr.read']],
     ['authorizations', 'clinical-cr.read'],
     ['patient/surname', ''],
+    ['patient/surname', 'Rhŷs\tOwen'],
+    ['patient/forenames', 'Alun\nWyn'],
+    ['user/familyName', 'Owen\r'],
+    ['patient/dob', '03-Jan-9999'],
     ['patient/dob', '1958-02-28'],
     ['patient/dob', '28-feb-1958'],
     ['patient/dob', '8-Feb-1957'],
@@ -136,6 +141,25 @@ describe('the body of a launch request', () => {
     expect(faultsOf(changed('patient/dob', dob))).toEqual([]);
   });
 
+  it('refuses a day of birth in the future, by any clock of the world', () => {
+    const now = Date.parse('2026-03-02T12:00:00Z');
+    const faultsOn = (dob: string) => readDesktopLaunch(changed('patient/dob', dob), now);
+    expect(faultsOn('03-Mar-2026')).toHaveProperty('launch');
+    expect(faultsOn('04-Mar-2026')).toEqual({
+      faults: [{ path: 'patient.dob', message: 'must not be in the future', code: 'value' }],
+    });
+  });
+
+  it('shows * for a member name that the host chose, never the name', () => {
+    const details = [{ 'Margaret Whitfield 9434765919': 7 }, { '9434765919': 7 }, { ['k'.repeat(500)]: 7 }];
+    expect(faultsOf(changed('patient/contact-details', details))).toEqual(
+      details.map((_, index) => ({
+        path: `patient.contact-details[${index}].*`,
+        message: 'must be of type string',
+      })),
+    );
+  });
+
   it('tells every fault at once', () => {
     expect(faultsOf({}).map(({ path }) => path)).toEqual([
       'client_id',
@@ -160,7 +184,10 @@ describe('the body of a launch request', () => {
     expect(faultsOf(changed('patient/address-details', address))).toEqual([]);
     const wide = address.map(() => ({ addressLine1: 'é'.repeat(280) }));
     expect(faultsOf(changed('patient/address-details', wide))).toEqual([
-      { path: 'patient', message: expect.stringContaining(`at most ${maxLaunchedBytes} bytes`) },
+      {
+        path: 'patient',
+        message: expect.stringContaining(`at most ${maxLaunchedBytes} bytes`),
+      },
     ]);
   });
 });

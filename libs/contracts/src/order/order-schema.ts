@@ -29,6 +29,7 @@ const patient = closed({
     closed({
       system: Type.Enum(['nhs-number', 'chi-number', 'gha-number', 'hospital-number', 'ssn-number']),
       value: word,
+      isDoubtful: Type.Optional(Type.Literal(true)),
     }),
   ),
   telecom: Type.Array(

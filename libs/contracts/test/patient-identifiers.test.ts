@@ -1,0 +1,126 @@
+import { aServiceRequest } from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createServiceRequestReader, defaultNamespaces } from '../src/index.ts';
+import { faultsOf, read } from './fhir-reading.ts';
+
+const { fhir, nhs } = defaultNamespaces;
+const systems = {
+  'nhs-number': `${nhs}/Id/nhs-number`,
+  'chi-number': `${fhir}/Id/chi-number`,
+  'gha-number': `${fhir}/Id/gha-number`,
+  'ssn-number': `${fhir}/Id/ssn-number`,
+  'hospital-number': `${fhir}/Id/hospital-number`,
+} as const;
+type System = keyof typeof systems;
+
+const payloadWith = (...identifiers: readonly (readonly [System, string])[]) =>
+  aServiceRequest({
+    patient: { identifier: identifiers.map(([system, value]) => ({ system: systems[system], value })) },
+  });
+
+function identifiersOf(payload: unknown) {
+  const reading = read(payload);
+  if ('faults' in reading) throw new Error(JSON.stringify(reading.faults));
+  return reading.request.patient.identifiers;
+}
+
+const given: readonly (readonly [System, string])[] = [
+  ['nhs-number', '9434765919'],
+  ['nhs-number', '9434765870'],
+  ['chi-number', '0101010028'],
+  ['gha-number', 'GHA123456'],
+  ['ssn-number', 'JY123456C'],
+];
+
+const separator = fc.constantFrom(
+  '',
+  '',
+  ' ',
+  '-',
+  '  ',
+  '\u00a0',
+  '\u2009',
+  '\u2010',
+  '\u2011',
+  '\u2013',
+  '\u200b',
+);
+
+/** A spelling of a number: spaces, hyphens and small letters anywhere. */
+const spellingOf = (number: string) =>
+  fc
+    .tuple(...Array.from(number, (sign) => fc.tuple(separator, fc.constantFrom(sign, sign.toLowerCase()))))
+    .map((parts) => parts.flat().join(''));
+
+describe('a national identifier', () => {
+  it.each(given)('(%s %s) is one, bare and in capitals, however it is written', (system, value) => {
+    fc.assert(
+      fc.property(spellingOf(value), (spelling) => {
+        expect(identifiersOf(payloadWith([system, spelling]))).toEqual([{ system, value }]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  const doubtful: readonly (readonly [System, string])[] = [
+    ['nhs-number', '9434765918'],
+    ['nhs-number', '943476591'],
+    ['nhs-number', '94347659190'],
+    ['nhs-number', 'unknown'],
+    // Of these the check digit would be 10, so they are given to nobody.
+    ['nhs-number', '1234567890'],
+    ['chi-number', '9999999999'],
+    ['chi-number', '3213010006'],
+    ['gha-number', '???'],
+    ['ssn-number', 'none'],
+  ];
+
+  it.each(doubtful)('(%s %s) that nobody was given launches, and stays as it was sent', (system, value) => {
+    expect(identifiersOf(payloadWith([system, value]))).toEqual([{ system, value, isDoubtful: true }]);
+  });
+
+  it.each(doubtful)('(%s %s) that nobody was given is a fault where the check is strict', (system, value) => {
+    const strict = createServiceRequestReader(defaultNamespaces, undefined, 'strict');
+    const reading = strict(payloadWith(['hospital-number', 'x y'], [system, value]));
+    expect(reading).toMatchObject({
+      faults: [{ path: 'contained[1].identifier[1].value', message: expect.stringMatching(/^must be an? /) }],
+    });
+    expect(JSON.stringify(reading)).not.toContain(value);
+  });
+
+  it.each(given)('(%s %s) that may be somebody’s launches where the check is strict', (system, value) => {
+    const strict = createServiceRequestReader(defaultNamespaces, undefined, 'strict');
+    expect(strict(payloadWith([system, value]))).toHaveProperty('request');
+  });
+});
+
+describe('a hospital number', () => {
+  it('is compared exactly', () => {
+    const identifier = { system: 'hospital-number', value: 'wh-42 b' } as const;
+    expect(identifiersOf(payloadWith(['hospital-number', 'wh-42 b']))).toEqual([identifier]);
+  });
+});
+
+describe('the two identifiers of a patient', () => {
+  const fault = {
+    path: 'contained[1].identifier',
+    message: 'must be a national identifier, a hospital number, or one of each',
+  };
+
+  it.each<[System, System]>([
+    ['nhs-number', 'nhs-number'],
+    ['hospital-number', 'hospital-number'],
+    ['nhs-number', 'chi-number'],
+    ['gha-number', 'ssn-number'],
+  ])('are not %s and %s', (one, other) => {
+    expect(faultsOf(payloadWith([one, '9434765919'], [other, '9434765870']))).toEqual([fault]);
+  });
+
+  it.each<[System, System]>([
+    ['nhs-number', 'hospital-number'],
+    ['hospital-number', 'chi-number'],
+  ])('are %s and %s', (one, other) => {
+    expect(faultsOf(payloadWith([one, '9434765919'], [other, '0101010028']))).toEqual([]);
+  });
+});
