@@ -1,9 +1,7 @@
 import { Ajv2020, type DefinedError } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
+import type { Fault, FaultCode } from './fault.ts';
 import { formats } from './fhir/formats.ts';
-
-/** One fault of a checked value: where it is (`contained[1].name[0].family`) and what to do. Never holds a value. */
-export type Fault = { readonly path: string; readonly message: string };
 
 /** The most faults that are reported of one value. */
 export const maxFaults = 200;
@@ -21,6 +19,8 @@ export const guidPattern = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 const options = {
   allErrors: true,
   strict: true,
+  // The registry's `practices` are a word or a list.
+  allowUnionTypes: true,
   verbose: true,
   formats: Object.fromEntries(Object.entries(formats).map(([name, { validate }]) => [name, validate])),
 };
@@ -40,44 +40,84 @@ export function compileSchema<S extends TSchema>(
   schema: S,
   { coerce = false } = {},
 ): CompiledSchema<Static<S>> {
-  const validate = (coerce ? coercingAjv : ajv).compile<Static<S>>(schema);
+  const validate = (coerce ? coercingAjv : ajv).compile<Static<S>>(countingFirst(schema) as S);
   return {
     is: (value): value is Static<S> => validate(value),
-    faultsOf: (value) =>
-      validate(value) ? [] : ((validate.errors ?? []) as DefinedError[]).slice(0, maxFaults).map(toFault),
+    faultsOf: (value) => {
+      if (validate(value)) return [];
+      const errors = ((validate.errors ?? []) as DefinedError[]).filter(({ keyword }) => keyword !== 'if');
+      return errors.slice(0, maxFaults).map(toFault);
+    },
   };
 }
 
-/** Writes a JSON Pointer as the path a FHIR developer reads: `/contained/1/name` becomes `contained[1].name`. */
-export function pathOf(instancePath: string, ...more: string[]): string {
-  const steps = [...instancePath.split('/').slice(1), ...more].map((step) =>
-    step.replaceAll('~1', '/').replaceAll('~0', '~'),
+/**
+ * Rewrites each bounded list of a schema, so that its entries are checked only if they are few enough. Ajv with
+ * `allErrors` would otherwise make an error for each of the entries that `maxItems` has refused already.
+ */
+function countingFirst(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(countingFirst);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const rewritten: Readonly<Record<string, unknown>> = Object.fromEntries(
+    Object.entries(schema).map(([name, part]) => [name, countingFirst(part)]),
   );
-  return steps.reduce((path, step) => {
-    if (/^\d+$/.test(step)) return `${path}[${step}]`;
-    return path === '' ? step : `${path}.${step}`;
-  }, '');
+  const { items, ...others } = rewritten;
+  const { type, maxItems } = others;
+  if (type !== 'array' || items === undefined || typeof maxItems !== 'number') return rewritten;
+  return { ...others, if: { minItems: maxItems + 1 }, else: { items } };
 }
 
-/** The fault as seen from outside: `name[0]` within `contained[1]` is at `contained[1].name[0]`. */
-export function faultWithin(path: string, fault: Fault): Fault {
-  return { path: fault.path === '' ? path : `${path}.${fault.path}`, message: fault.message };
+/** Where Ajv found an error: a JSON Pointer into the value, and the way through the schema that led there. */
+type ErrorPlace = { readonly instancePath: string; readonly schemaPath: string };
+
+/**
+ * Writes the place of an error as the path a FHIR developer reads: `/contained/1/name` becomes `contained[1].name`.
+ * The names come from the schema. A member name that no schema has was chosen by the caller, so it is written as `*`.
+ */
+export function pathOf({ instancePath, schemaPath }: ErrorPlace, ...more: string[]): string {
+  const steps = instancePath.split('/').slice(1);
+  const keywords = schemaPath.split('/').slice(1).values();
+  let path = '';
+  for (const keyword of keywords) {
+    if (steps.length === 0) break;
+    if (keyword === 'properties') path += `.${nameIn(keywords.next().value ?? '')}`;
+    else if (keyword === 'items') path += `[${Number(steps[0])}]`;
+    else if (keyword === 'additionalProperties') path += '.*';
+    else continue;
+    steps.shift();
+  }
+  const masked = steps.map(() => '.*').join('');
+  return [path + masked, ...more].join('.').replace(/^\./, '');
 }
+
+/** The member name in a step of a schema path, which is a URI fragment of a JSON Pointer (RFC 6901 section 6). */
+const nameIn = (step: string) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
 
 function toFault(error: DefinedError): Fault {
-  switch (error.keyword) {
-    case 'required':
-      return { path: pathOf(error.instancePath, error.params.missingProperty), message: 'is required' };
-    case 'additionalProperties':
-      return { path: pathOf(error.instancePath), message: 'has a property that is not known here' };
-    default:
-      return { path: pathOf(error.instancePath), message: messageFor(error) };
-  }
+  const code = codesByKeyword[error.keyword] ?? 'value';
+  const path = error.keyword === 'required' ? pathOf(error, error.params.missingProperty) : pathOf(error);
+  return { path, message: messageFor(error), code };
 }
+
+/** The kind of fault that a keyword of JSON Schema finds; `value` for every other. */
+const codesByKeyword: Readonly<Partial<Record<string, FaultCode>>> = {
+  required: 'required',
+  minItems: 'required',
+  maxItems: 'structure',
+  type: 'structure',
+  additionalProperties: 'structure',
+  enum: 'code-invalid',
+  const: 'code-invalid',
+  maxLength: 'too-long',
+};
 
 function messageFor(error: DefinedError): string {
   const described = (error as { parentSchema?: { description?: string } }).parentSchema?.description;
   switch (error.keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return 'has a property that is not known here';
     case 'maxLength':
       return `must have at most ${error.params.limit} characters`;
     case 'minLength':

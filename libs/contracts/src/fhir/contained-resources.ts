@@ -1,4 +1,5 @@
-import { compileSchema, type Fault, faultWithin, maxFaults } from '../schema.ts';
+import { type Fault, faultWithin } from '../fault.ts';
+import { compileSchema, maxFaults } from '../schema.ts';
 import { entriesOf, memberOf } from './payload-access.ts';
 import type { ResourceContents, ResourceReaders, ResourceType } from './resource-readers.ts';
 import type { ResourceSchemas } from './resource-schemas.ts';
@@ -14,6 +15,8 @@ export type ContainedResources = {
   readonly references: readonly Reference[];
   /** Why the reference does not lead to one resource of its type. Silent about one that is no `#id` at all. */
   referenceFaults(reference: Reference): Fault[];
+  /** The index in `contained` of the first resource of this id, if it is of the type; of whatever else it consists. */
+  indexOf(type: ResourceType, reference: unknown): number | undefined;
   /** The supported elements of the resource; `undefined` when the reference does not lead to a valid one. */
   find<Type extends ResourceType>(type: Type, reference: string): ResourceContents[Type] | undefined;
 };
@@ -49,7 +52,7 @@ export function createContainedReader(
     const holder = typeof id === 'string' ? holders.get(id) : undefined;
     if (holder === undefined || holder.index === index) return [];
     if (!isKnown(resource.resourceType) && !isKnown(holder.type)) return [];
-    return [{ path: 'id', message: 'must not be the id of another contained resource' }];
+    return [{ path: 'id', message: 'must not be the id of another contained resource', code: 'duplicate' }];
   }
 
   return (payload) => {
@@ -72,6 +75,10 @@ export function createContainedReader(
       faults,
       references: entries.flatMap(referencesOfRole),
       referenceFaults: (reference) => referenceFaults(reference, holders),
+      indexOf: (type, reference) => {
+        const holder = typeof reference === 'string' ? holders.get(reference.slice(1)) : undefined;
+        return holder?.type === type ? holder.index : undefined;
+      },
       find: (type, reference) => shelves[type].get(reference.slice(1)),
     };
   };
@@ -117,7 +124,12 @@ function referencesOfRole(resource: unknown, index: number): Reference[] {
 function referenceFaults({ path, reference, type }: Reference, holders: Holders): Fault[] {
   if (typeof reference !== 'string' || !/^#[A-Za-z0-9\-.]{1,64}$/.test(reference)) return [];
   const holder = holders.get(reference.slice(1));
-  if (holder === undefined) return [{ path, message: 'must refer to a resource in contained' }];
-  if (holder.isShared) return [{ path, message: 'must refer to one resource in contained, not to several' }];
-  return holder.type === type ? [] : [{ path, message: `must refer to a resource of type ${type}` }];
+  if (holder === undefined)
+    return [{ path, message: 'must refer to a resource in contained', code: 'not-found' }];
+  if (holder.isShared) {
+    const message = 'must refer to one resource in contained, not to several';
+    return [{ path, message, code: 'multiple-matches' }];
+  }
+  if (holder.type === type) return [];
+  return [{ path, message: `must refer to a resource of type ${type}`, code: 'value' }];
 }
