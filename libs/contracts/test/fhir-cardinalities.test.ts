@@ -8,7 +8,6 @@ const fhir = 'https://fhir.clinical-launch.example';
 const usual = { use: 'usual', family: 'Whitfield' };
 const old = { use: 'old', family: 'Pemberton' };
 const phone = { system: 'phone', value: '01947 555 0142' };
-const number = { system: `${fhir}/Id/hospital-number`, value: 'WH-0042317' };
 
 const atLeast = (count: number) => `must have at least ${count} ${count === 1 ? 'entry' : 'entries'}`;
 const atMost = (count: number) => `must have at most ${count} ${count === 1 ? 'entry' : 'entries'}`;
@@ -86,7 +85,6 @@ describe('the number of entries', () => {
     ['contained[0].name', person, 1, 1],
     ['contained[0].identifier', username, 1, 1],
     ['contained[1].address', address, 1, 1],
-    ['contained[1].identifier', number, 1, 2],
     ['contained[1].telecom', phone, 0, 4],
     ['contained[1].address[0].line', 'Line', 0, 5],
   ];
@@ -105,6 +103,19 @@ describe('the number of entries', () => {
     }
     const tooMany = Array.from({ length: most + 1 }, () => entry);
     expect(faultsOf(replaceAt(valid, path, tooMany))).toEqual([{ path, message: atMost(most) }]);
+  });
+
+  it('of contained[1].identifier is one or two, no two of them national', () => {
+    const path = 'contained[1].identifier';
+    const hospital = { system: `${fhir}/Id/hospital-number`, value: 'WH-42' };
+    const national = { system: `${fhir}/Id/gha-number`, value: 'GHA123456' };
+    expect(faultsOf(replaceAt(valid, path, [national]))).toEqual([]);
+    expect(faultsOf(replaceAt(valid, path, [hospital]))).toEqual([]);
+    expect(faultsOf(replaceAt(valid, path, [national, hospital]))).toEqual([]);
+    expect(faultsOf(replaceAt(valid, path, [national, hospital, national]))).toEqual([
+      { path, message: atMost(2) },
+    ]);
+    expect(faultsOf(replaceAt(valid, path, []))).toEqual([{ path, message: atLeast(1) }]);
   });
 
   it.each([

@@ -61,6 +61,15 @@ describe.each(texts)('%s', (path) => {
     },
   );
 
+  it.each(['Mar\tgaret', 'two\nlines', 'two\r\nlines', 'a\u{85}b', 'a\u{2028}b', 'a\u{2029}b', 'end\n'])(
+    'must be one line: %j',
+    (text) => {
+      expect(faultsOf(replaceAt(full, path, text))).toEqual([
+        { path, message: 'must be one line, without tabs' },
+      ]);
+    },
+  );
+
   it.each<Json>([null, 7, true, [], {}, ['text']])('must be text, not %j', (other) => {
     expect(faultsOf(replaceAt(full, path, other))).toEqual([{ path, message: 'must be of type string' }]);
   });
@@ -117,6 +126,29 @@ describe('an id', () => {
 
   it('may be absent from the ServiceRequest', () => {
     expect(faultsOf(replaceAt(full, 'id', undefined))).toEqual([]);
+  });
+});
+
+describe('the old name of a practitioner', () => {
+  it('has the shorter limit, and every other use the longer one', () => {
+    const named = (use: string, length: number) =>
+      faultsOf(
+        aServiceRequest({
+          clinician: {
+            name: [
+              { use: 'usual', family: 'Bairstow' },
+              { use, family: 'x'.repeat(length) },
+            ],
+          },
+        }),
+      );
+    const fault = (limit: number) => [
+      { path: 'contained[3].name[1].family', message: `must have at most ${limit} characters` },
+    ];
+    expect(named('old', 35)).toEqual([]);
+    expect(named('old', 36)).toEqual(fault(35));
+    expect(named('maiden', 70)).toEqual([]);
+    expect(named('maiden', 71)).toEqual(fault(70));
   });
 });
 

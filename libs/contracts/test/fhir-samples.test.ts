@@ -66,7 +66,8 @@ describe('the sample payloads', () => {
       birthDate: '2024-02-29',
       gender: 'unknown',
       address: { lines: [] },
-      identifiers: [{ system: 'chi-number', value: '2902240001' }],
+      // An invented number, which nobody was given.
+      identifiers: [{ system: 'chi-number', value: '2902240001', isDoubtful: true }],
       telecom: [],
     });
   });

@@ -1,9 +1,12 @@
 import { aServiceRequest, type Json, replaceAt } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
-import { actions } from '../src/index.ts';
+import { actions, createServiceRequestReader, defaultNamespaces } from '../src/index.ts';
 import { faultsOf, read } from './fhir-reading.ts';
 
-const valid = aServiceRequest();
+/** The patient has one identifier: which of two are allowed together is a rule of its own. */
+const valid = aServiceRequest({
+  patient: { identifier: [{ system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765919' }] },
+});
 const fhir = 'https://fhir.clinical-launch.example';
 const nhs = 'https://fhir.nhs.uk';
 const hl7uk = 'https://fhir.hl7.org.uk';
@@ -62,15 +65,38 @@ describe('Practitioner.name.use', () => {
   });
 });
 
+const practiceSystems = [`${nhs}/Id/ods-organization-code`, `${fhir}/Id/local-org-code`];
+const performing = `${fhir}/Id/performing-org`;
+
+describe('the practice', () => {
+  const fault = {
+    path: 'contained[4].identifier',
+    message: `must have an entry whose system is one of ${practiceSystems.join(', ')}`,
+  };
+
+  it('is not named by the system of performing organisations alone', () => {
+    const identifier = [{ system: performing, value: 'RCB00' }];
+    expect(faultsOf(aServiceRequest({ practice: { identifier } }))).toEqual([fault]);
+  });
+
+  it('is named by its own code where it has both', () => {
+    const identifier = [
+      { system: performing, value: 'RCB00' },
+      { system: `${nhs}/Id/ods-organization-code`, value: 'B82017' },
+    ];
+    expect(read(aServiceRequest({ practice: { identifier } }))).toMatchObject({
+      request: { practice: { identifier: { system: 'ods-organization-code', value: 'B82017' } } },
+    });
+  });
+});
+
 describe('an identifier of which one is processed', () => {
   /** The list, and the systems of which one must be there. */
   const lists: readonly (readonly [string, readonly string[]])[] = [
     ['identifier', [`${fhir}/Id/originating-system-id`]],
     ['contained[3].identifier', [`${hl7uk}/Id/professional-code`, `${fhir}/Id/local-staff-code`]],
-    [
-      'contained[4].identifier',
-      [`${nhs}/Id/ods-organization-code`, `${fhir}/Id/local-org-code`, `${fhir}/Id/performing-org`],
-    ],
+    ['contained[4].identifier', practiceSystems],
+    ['contained[5].identifier', [...practiceSystems, performing]],
   ];
 
   it.each(lists)('%s may be of any supported system, among others', (path, systems) => {
@@ -88,7 +114,9 @@ describe('an identifier of which one is processed', () => {
     }
   });
 
-  it.each(lists)('%s must have an entry of a supported system', (path, systems) => {
+  it.each(lists)('%s must have an entry of a supported system', (path, accepted) => {
+    // Of an organisation alone it cannot be told what it is for.
+    const systems = path.startsWith('contained[4]') ? [...practiceSystems, performing] : accepted;
     const wanted = `${systems.length > 1 ? 'one of ' : ''}${systems.join(', ')}`;
     expect(faultsOf(replaceAt(valid, path, [{ system: 'urn:example:other', value: 'x' }]))).toEqual([
       { path, message: `must have an entry whose system is ${wanted}` },
@@ -120,5 +148,36 @@ describe('times', () => {
     expect(faultsOf(aServiceRequest({ patient: { birthDate } }))).toEqual([
       { path: 'contained[1].birthDate', message: 'must be a real date, written YYYY-MM-DD' },
     ]);
+  });
+
+  it.each([
+    '9999-12-31T23:59:59-14:00',
+    '9999-12-31T12:00:00Z',
+    '0001-01-01T00:00:00+14:00',
+    '0001-01-01T13:59:59Z',
+  ])(
+    'authoredOn must not be %s, which is in a year of other than four digits by some clock of the world',
+    (authoredOn) => {
+      expect(faultsOf(aServiceRequest({ authoredOn }))).toEqual([
+        { path: 'authoredOn', message: expect.stringContaining('must be a real date and time') },
+      ]);
+    },
+  );
+
+  it.each(['9999-12-31T09:59:59Z', '9999-12-31T23:59:59+14:00', '0001-01-01T14:00:00Z'])(
+    'authoredOn may be %s',
+    (authoredOn) => expect(faultsOf(aServiceRequest({ authoredOn }))).toEqual([]),
+  );
+
+  it('birthDate must not be in the future, by any clock of the world', () => {
+    const now = Date.parse('2026-03-02T12:00:00Z');
+    const readThen = createServiceRequestReader(defaultNamespaces, { now: () => now });
+    const born = (birthDate: string) => readThen(aServiceRequest({ patient: { birthDate } }));
+    expect(born('2026-03-02')).toHaveProperty('request');
+    // It is tomorrow already on the other side of the date line.
+    expect(born('2026-03-03')).toHaveProperty('request');
+    expect(born('2026-03-04')).toMatchObject({
+      faults: [{ path: 'contained[1].birthDate', message: 'must not be in the future' }],
+    });
   });
 });

@@ -5,10 +5,21 @@ export function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
-/** The entries of the member of that name, when it is an array. */
+/** The most entries of a list for which the specification's tables name no limit. */
+export const maxEntries = 200;
+
+/**
+ * The entries of the member of that name, when it is an array of at most `maxEntries`: a longer one is a fault
+ * itself.
+ */
 export function entriesOf(value: unknown, name: string): readonly unknown[] {
   const member = memberOf(value, name);
-  return Array.isArray(member) ? member : [];
+  return isReadableList(member) ? member : [];
+}
+
+/** Whether the value is an array whose entries are worth a look. The schemas report a longer one. */
+export function isReadableList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length <= maxEntries;
 }
 
 /** The texts among these values. */

@@ -1,8 +1,9 @@
+import { type Fault, faultWithin } from '../fault.ts';
 import type { Action } from '../launch-context.ts';
-import { type CompiledSchema, compileSchema, type Fault, faultWithin } from '../schema.ts';
+import { type CompiledSchema, compileSchema } from '../schema.ts';
 import type { Reference } from './contained-resources.ts';
 import type { Vocabulary } from './identifier-systems.ts';
-import { memberOf } from './payload-access.ts';
+import { isReadableList, memberOf } from './payload-access.ts';
 import type { ResourceSchemas } from './resource-schemas.ts';
 
 /** What the two extensions of a ServiceRequest say. */
@@ -26,7 +27,7 @@ export function createExtensionReader(
 
   return (payload) => {
     const extensions = memberOf(payload, 'extension');
-    if (!Array.isArray(extensions)) return { faults: [], references: [] };
+    if (!isReadableList(extensions)) return { faults: [], references: [] };
     const actions = placesOf(actionExtension, extensions);
     const authors = placesOf(authorExtension, extensions);
     return {
@@ -48,10 +49,8 @@ function placesOf(url: string, extensions: readonly unknown[]): Place[] {
 }
 
 function faultsOf(places: readonly Place[], url: string, structure: CompiledSchema<unknown>): Fault[] {
-  const counted =
-    places.length === 1
-      ? []
-      : [{ path: 'extension', message: `must have exactly one entry whose url is ${url}` }];
+  const message = `must have exactly one entry whose url is ${url}`;
+  const counted: Fault[] = places.length === 1 ? [] : [{ path: 'extension', message, code: 'invariant' }];
   const faults = places.flatMap(({ path, extension }) =>
     structure.faultsOf(extension).map((fault) => faultWithin(path, fault)),
   );

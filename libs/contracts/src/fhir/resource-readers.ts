@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import type { Fault } from '../fault.ts';
 import type {
   CodedIdentifier,
   LaunchOrganization,
@@ -7,12 +8,16 @@ import type {
   LaunchRequest,
   PersonName,
 } from '../launch-context.ts';
-import { compileSchema, type Fault } from '../schema.ts';
+import { readPatientIdentifier } from '../patient-identifiers.ts';
+import { compileSchema } from '../schema.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import {
+  birthDateFaults,
+  familyFaults,
   givenNameFaults,
+  type IdentifierCheck,
   identifierFaults,
-  patientFamilyFaults,
+  patientIdentifierFaults,
   patientUseFaults,
   practitionerUseFaults,
 } from './resource-rules.ts';
@@ -24,7 +29,8 @@ export type ResourceContents = {
   Patient: LaunchPatient;
   PractitionerRole: { readonly practitioner: string; readonly organization: string };
   Practitioner: LaunchPractitioner;
-  Organization: LaunchOrganization;
+  /** With every supported identifier: which of them counts depends on what the organisation is for. */
+  Organization: { readonly name: string; readonly identifiers: readonly LaunchOrganization['identifier'][] };
 };
 
 export type ResourceType = keyof ResourceContents;
@@ -37,8 +43,23 @@ export type ResourceReader<Content> = (resource: unknown) => {
 
 export type ResourceReaders = { readonly [Type in ResourceType]: ResourceReader<ResourceContents[Type]> };
 
+/** Where the time comes from, in milliseconds since 1970: nobody is born in the future. */
+export type Today = { now(): number };
+
+type ReaderOptions = {
+  readonly vocabulary: Vocabulary;
+  readonly schemas: ResourceSchemas;
+  readonly clock: Today;
+  readonly identifierCheck: IdentifierCheck;
+};
+
 /** Creates the readers of the five contained resource types; compiles their schemas, so once per installation. */
-export function createResourceReaders(vocabulary: Vocabulary, schemas: ResourceSchemas): ResourceReaders {
+export function createResourceReaders({
+  vocabulary,
+  schemas,
+  clock,
+  identifierCheck,
+}: ReaderOptions): ResourceReaders {
   const practitionerSystems = [...vocabulary.practitioner.keys()];
   const organizationSystems = [...vocabulary.organization.keys()];
   return {
@@ -47,7 +68,9 @@ export function createResourceReaders(vocabulary: Vocabulary, schemas: ResourceS
       schemas.patient,
       (patient) => [
         ...patientUseFaults(patient),
-        ...patientFamilyFaults(patient),
+        ...familyFaults(patient),
+        ...birthDateFaults(patient, clock.now()),
+        ...patientIdentifierFaults(patient, vocabulary.patient, identifierCheck),
         ...givenNameFaults(patient),
       ],
       (patient) => patientFrom(patient, vocabulary),
@@ -65,6 +88,7 @@ export function createResourceReaders(vocabulary: Vocabulary, schemas: ResourceS
       (practitioner) => [
         ...identifierFaults(practitioner, practitionerSystems),
         ...practitionerUseFaults(practitioner),
+        ...familyFaults(practitioner),
         ...givenNameFaults(practitioner),
       ],
       (practitioner) => practitionerFrom(practitioner, vocabulary),
@@ -112,7 +136,7 @@ function patientFrom(patient: Accepted<'patient'>, vocabulary: Vocabulary): Laun
       lines: [...(address.line ?? [])],
       ...(address.postalCode !== undefined && { postalCode: address.postalCode }),
     },
-    identifiers: supportedAmong(patient.identifier, vocabulary.patient),
+    identifiers: supportedAmong(patient.identifier, vocabulary.patient).map(readPatientIdentifier),
     telecom: (patient.telecom ?? []).map(({ system, value, use }) => ({
       system,
       value,
@@ -133,9 +157,8 @@ function practitionerFrom(
 function organizationFrom(
   { identifier: identifiers, name }: Accepted<'organization'>,
   vocabulary: Vocabulary,
-): LaunchOrganization | undefined {
-  const [identifier] = supportedAmong(identifiers, vocabulary.organization);
-  return identifier && { identifier, name };
+): ResourceContents['Organization'] {
+  return { name, identifiers: supportedAmong(identifiers, vocabulary.organization) };
 }
 
 function personNameFrom({ prefix, family, given }: Accepted<'practitioner'>['name'][number]): PersonName {

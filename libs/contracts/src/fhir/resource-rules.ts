@@ -1,4 +1,8 @@
-import type { Fault } from '../schema.ts';
+import type { Fault } from '../fault.ts';
+import type { PatientIdentifierSystem } from '../launch-context.ts';
+import { doubtOf, isNational } from '../patient-identifiers.ts';
+import { isCalendarDate, isFutureDate } from './formats.ts';
+import type { IdentifierSystems } from './identifier-systems.ts';
 import { entriesOf, lengthOf, memberOf, textsAmong } from './payload-access.ts';
 
 /**
@@ -16,19 +20,19 @@ export function givenNameFaults(resource: unknown): Fault[] {
     const lengths = textsAmong(entriesOf(name, 'given')).map(lengthOf);
     const total = lengths.reduce((sum, length) => sum + length, 0);
     if (total <= givenTotalLimit || lengths.some((length) => length > givenLimit)) return [];
-    return [
-      { path: `name[${index}].given`, message: `must have at most ${givenTotalLimit} characters in all` },
-    ];
+    const message = `must have at most ${givenTotalLimit} characters in all`;
+    return [{ path: `name[${index}].given`, message, code: 'too-long' }];
   });
 }
 
 /** OLTR: HumanName.family: 70 characters, or 35 where the use is old. */
-export function patientFamilyFaults(patient: unknown): Fault[] {
-  return entriesOf(patient, 'name').flatMap((name, index) => {
+export function familyFaults(resource: unknown): Fault[] {
+  return entriesOf(resource, 'name').flatMap((name, index) => {
     const family = memberOf(name, 'family');
     const limit = memberOf(name, 'use') === 'old' ? familyLimits.old : familyLimits.usual;
     if (typeof family !== 'string' || lengthOf(family) <= limit) return [];
-    return [{ path: `name[${index}].family`, message: `must have at most ${limit} characters` }];
+    const message = `must have at most ${limit} characters`;
+    return [{ path: `name[${index}].family`, message, code: 'too-long' }];
   });
 }
 
@@ -38,15 +42,51 @@ export function patientUseFaults(patient: unknown): Fault[] {
   const areCountable =
     uses.length > 0 && uses.length <= 2 && uses.every((use) => use === 'usual' || use === 'old');
   if (!areCountable || uses.filter((use) => use === 'usual').length === 1) return [];
-  return [{ path: 'name', message: 'must have exactly one entry whose use is usual' }];
+  return [{ path: 'name', message: 'must have exactly one entry whose use is usual', code: 'invariant' }];
 }
+
+/** OLTR: Patient.birthDate: nobody is born in the future. @param now milliseconds since 1970 */
+export function birthDateFaults(patient: unknown, now: number): Fault[] {
+  const birthDate = memberOf(patient, 'birthDate');
+  if (typeof birthDate !== 'string' || !isCalendarDate(birthDate)) return [];
+  if (!isFutureDate(birthDate, now)) return [];
+  return [{ path: 'birthDate', message: 'must not be in the future', code: 'value' }];
+}
+
+/** Whether a national identifier must be one that its system gives (`strict`), or may be any text (`lenient`). */
+export type IdentifierCheck = 'lenient' | 'strict';
+
+/** OLTR: Patient.identifier: a national one, a hospital number, or one of each. */
+export function patientIdentifierFaults(
+  patient: unknown,
+  systems: IdentifierSystems<PatientIdentifierSystem>,
+  check: IdentifierCheck,
+): Fault[] {
+  const identifiers = entriesOf(patient, 'identifier').map((identifier) => ({
+    system: systems.get(textOr(memberOf(identifier, 'system'))),
+    value: memberOf(identifier, 'value'),
+  }));
+  const [first, second] = identifiers.map(({ system }) => system);
+  const isOneOfEach = first === undefined || second === undefined || isNational(first) !== isNational(second);
+  const message = 'must be a national identifier, a hospital number, or one of each';
+  const repeated: Fault[] =
+    isOneOfEach || identifiers.length > 2 ? [] : [{ path: 'identifier', message, code: 'invariant' }];
+  if (check === 'lenient') return repeated;
+  const doubts = identifiers.flatMap(({ system, value }, index): Fault[] => {
+    const doubt = system && typeof value === 'string' ? doubtOf({ system, value }) : undefined;
+    return doubt === undefined ? [] : [{ path: `identifier[${index}].value`, message: doubt, code: 'value' }];
+  });
+  return [...repeated, ...doubts];
+}
+
+const textOr = (value: unknown) => (typeof value === 'string' ? value : '');
 
 /** OLTR: Practitioner.name: any number of names, of which the usual one is supported. */
 export function practitionerUseFaults(practitioner: unknown): Fault[] {
   const uses = entriesOf(practitioner, 'name').map((name) => memberOf(name, 'use'));
   const areCountable = uses.length > 0 && uses.every((use) => typeof use === 'string');
   if (!areCountable || uses.includes('usual')) return [];
-  return [{ path: 'name', message: 'must have an entry whose use is usual' }];
+  return [{ path: 'name', message: 'must have an entry whose use is usual', code: 'invariant' }];
 }
 
 /** OLTR: `identifier` 1..*, of which one is processed: one must be of a supported system. */
@@ -56,5 +96,5 @@ export function identifierFaults(resource: unknown, supported: readonly string[]
     systems.length > 0 && systems.every((system) => typeof system === 'string' && system.trim() !== '');
   if (!areComparable || systems.some((system) => supported.some((one) => one === system))) return [];
   const wanted = `${supported.length > 1 ? 'one of ' : ''}${supported.join(', ')}`;
-  return [{ path: 'identifier', message: `must have an entry whose system is ${wanted}` }];
+  return [{ path: 'identifier', message: `must have an entry whose system is ${wanted}`, code: 'invariant' }];
 }

@@ -1,9 +1,14 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { actions } from '../launch-context.ts';
+import { singleLine } from './formats.ts';
 import type { Vocabulary } from './identifier-systems.ts';
+import { maxEntries } from './payload-access.ts';
 
 /** Characters that a string may have when the specification's tables name no limit. */
 const unnamedLimit = 1024;
+
+/** Entries of `given` and `prefix`. Given names have 35 characters in all, so more of them cannot be valid. */
+const maxNameParts = 35;
 
 const id = Type.String({
   pattern: '^[A-Za-z0-9\\-.]{1,64}$',
@@ -17,11 +22,18 @@ const containedReference = Type.Object({
   }),
 });
 
-/** What every text is: a person can see it, and the order document can carry it. */
+/** What every text is: a person can see it on one line, and the order document can carry it. */
 const legible = {
   pattern: '[^\\s\\p{Default_Ignorable_Code_Point}]',
   description: 'must not be empty or blank',
   format: 'xml-text',
+  // A blank text is reported as such.
+  allOf: [
+    {
+      pattern: `${singleLine.pattern}|^[\\s\\p{Default_Ignorable_Code_Point}]*$`,
+      description: singleLine.description,
+    },
+  ],
 };
 
 /** Text of at most so many Unicode code points. */
@@ -29,8 +41,8 @@ function text(maxLength = unnamedLimit) {
   return Type.String({ ...legible, maxLength });
 }
 
-function listOf<S extends TSchema>(schema: S, minItems: number, maxItems?: number) {
-  return Type.Array(schema, { minItems, ...(maxItems !== undefined && { maxItems }) });
+function listOf<S extends TSchema>(schema: S, minItems: number, maxItems = maxEntries) {
+  return Type.Array(schema, { minItems, maxItems });
 }
 
 function contained<P extends TProperties>(properties: P): TObject<P & { id: typeof id }> {
@@ -41,11 +53,14 @@ function contained<P extends TProperties>(properties: P): TObject<P & { id: type
 function humanName<Use extends string>(uses: Use[]) {
   return {
     use: Type.Enum(uses),
-    prefix: Type.Optional(Type.Array(text(35))),
+    prefix: Type.Optional(listOf(text(35), 0, maxNameParts)),
     family: text(70),
-    given: Type.Optional(Type.Array(text(70))),
+    given: Type.Optional(listOf(text(70), 0, maxNameParts)),
   };
 }
+
+/** How long a family name may be depends on its use where that may be old: a rule, not a limit here. */
+const anyFamily = Type.String(legible);
 
 const identifier = Type.Object({ system: text(), value: text() });
 
@@ -60,13 +75,13 @@ const author = Type.Object({ valueReference: containedReference });
 const serviceRequest = Type.Object({
   resourceType: Type.Enum(['ServiceRequest']),
   id: Type.Optional(id),
-  extension: Type.Array(Type.Object({})),
+  extension: listOf(Type.Object({}), 0),
   identifier: listOf(identifier, 1),
   subject: containedReference,
   authoredOn: Type.String({ format: 'full-date-time' }),
   requester: containedReference,
   performer: listOf(containedReference, 1, 1),
-  contained: Type.Array(Type.Unknown()),
+  contained: listOf(Type.Unknown(), 0),
 });
 
 /** What any entry of `contained` must be, of a type that we know or not. */
@@ -90,7 +105,10 @@ const practitionerRole = contained({ practitioner: containedReference, organizat
 const practitioner = contained({
   identifier: listOf(identifier, 1),
   name: listOf(
-    Type.Object(humanName(['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'])),
+    Type.Object({
+      ...humanName(['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden']),
+      family: anyFamily,
+    }),
     1,
   ),
 });
@@ -100,12 +118,11 @@ const organization = contained({ identifier: listOf(identifier, 1), name: text()
 /** The schemas of the ServiceRequest and of each resource it contains (OLTR: Resources and their fields). */
 export function createResourceSchemas(vocabulary: Vocabulary) {
   const person = contained({
-    name: listOf(Type.Object({ ...humanName(['usual']), given: listOf(text(70), 1) }), 1, 1),
+    name: listOf(Type.Object({ ...humanName(['usual']), given: listOf(text(70), 1, maxNameParts) }), 1, 1),
     identifier: listOf(identifierOf([vocabulary.username]), 1, 1),
   });
   const patient = contained({
-    // How long a patient's family name may be depends on its use: a rule, not a limit here.
-    name: listOf(Type.Object({ ...humanName(['usual', 'old']), family: Type.String(legible) }), 1, 2),
+    name: listOf(Type.Object({ ...humanName(['usual', 'old']), family: anyFamily }), 1, 2),
     birthDate: Type.String({ format: 'calendar-date' }),
     gender: Type.Enum(['male', 'female', 'other', 'unknown']),
     address: listOf(address, 1, 1),

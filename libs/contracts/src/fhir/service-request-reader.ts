@@ -1,12 +1,16 @@
-import type { LaunchRequest } from '../launch-context.ts';
+import type { Fault } from '../fault.ts';
+import type { LaunchOrganization, LaunchRequest, OrganizationIdentifierSystem } from '../launch-context.ts';
 import type { Namespaces } from '../namespaces.ts';
-import { compileSchema, type Fault, maxFaults } from '../schema.ts';
+import type { PracticeBinding } from '../practice-binding.ts';
+import { compileSchema, maxFaults } from '../schema.ts';
 import { type ContainedResources, createContainedReader, type Reference } from './contained-resources.ts';
 import { createVocabulary } from './identifier-systems.ts';
-import { entriesOf, memberOf } from './payload-access.ts';
+import { entriesOf, isReadableList, memberOf } from './payload-access.ts';
+import { createPracticeCheck } from './practice-check.ts';
 import { createExtensionReader, type RequestExtensions } from './request-extensions.ts';
-import { createResourceReaders } from './resource-readers.ts';
-import { identifierFaults } from './resource-rules.ts';
+import { createResourceNaming } from './resource-names.ts';
+import { createResourceReaders, type ResourceContents, type Today } from './resource-readers.ts';
+import { type IdentifierCheck, identifierFaults } from './resource-rules.ts';
 import { type Accepted, createResourceSchemas } from './resource-schemas.ts';
 
 /** A payload as it was read: its supported elements, or everything that is wrong with it. */
@@ -19,18 +23,27 @@ export type ServiceRequestReading =
  * once per installation.
  *
  * The reader takes anything that JSON.parse can yield and never throws. It reports every fault at once, up to
- * `maxFaults`, none of them with a value of the payload; of a valid payload only the supported elements survive.
+ * `maxFaults`, none of them with a value of the payload but the id of the resource that has it; of a valid payload only
+ * the supported elements survive.
+ * With a binding, a practice outside it is a fault too.
+ * @param clock the time, in milliseconds since 1970, to which a date of birth is compared
+ * @param identifierCheck whether a national identifier that its system does not give is a fault too
  */
 export function createServiceRequestReader(
   namespaces: Namespaces,
-): (payload: unknown) => ServiceRequestReading {
+  clock: Today = { now: () => Date.now() },
+  identifierCheck: IdentifierCheck = 'lenient',
+): (payload: unknown, binding?: PracticeBinding) => ServiceRequestReading {
   const vocabulary = createVocabulary(namespaces);
   const schemas = createResourceSchemas(vocabulary);
   const structure = compileSchema(schemas.serviceRequest);
   const readExtensions = createExtensionReader(vocabulary, schemas);
-  const readContained = createContainedReader(createResourceReaders(vocabulary, schemas), schemas);
+  const practiceFaults = createPracticeCheck(vocabulary);
+  const readers = createResourceReaders({ vocabulary, schemas, clock, identifierCheck });
+  const readContained = createContainedReader(readers, schemas);
+  const withResources = createResourceNaming(new Set(Object.keys(readers)));
 
-  return (payload) => {
+  return (payload, binding) => {
     const extensions = readExtensions(payload);
     const contained = readContained(payload);
     const crossing = [
@@ -40,21 +53,23 @@ export function createServiceRequestReader(
         contained.referenceFaults(reference),
       ),
       ...contained.faults,
+      ...practiceFaults(payload, contained, binding),
     ];
     if (crossing.length === 0 && structure.is(payload)) {
       return { request: requestFrom(payload, extensions, contained, vocabulary.originatingId) };
     }
-    return { faults: [...structure.faultsOf(payload), ...crossing].slice(0, maxFaults) };
+    const faults = [...structure.faultsOf(payload), ...crossing].slice(0, maxFaults);
+    return { faults: withResources(faults, payload) };
   };
 }
 
-/** Every reference that must be resolved; none when `contained` is no list, for that is the fault to report. */
+/** Every reference that must be resolved; none when `contained` is no readable list, for that is the fault to report. */
 function referencesOf(
   payload: unknown,
   extensions: RequestExtensions,
   contained: ContainedResources,
 ): Reference[] {
-  if (!Array.isArray(memberOf(payload, 'contained'))) return [];
+  if (!isReadableList(memberOf(payload, 'contained'))) return [];
   return [
     ...extensions.references,
     {
@@ -90,8 +105,14 @@ function requestFrom(
   const author = authorReference && contained.find('Person', authorReference);
   const patient = contained.find('Patient', payload.subject.reference);
   const requester = role && contained.find('Practitioner', role.practitioner);
-  const practice = role && contained.find('Organization', role.organization);
-  const performer = payload.performer[0] && contained.find('Organization', payload.performer[0].reference);
+  const practice = organizationFor(
+    role && contained.find('Organization', role.organization),
+    (system) => system !== 'performing-org',
+  );
+  const performer = organizationFor(
+    payload.performer[0] && contained.find('Organization', payload.performer[0].reference),
+    () => true,
+  );
   if (!action || !originatingId || !author || !patient || !requester || !practice || !performer) {
     throw new Error('A ServiceRequest without faults has every part');
   }
@@ -105,4 +126,13 @@ function requestFrom(
     practice,
     performer,
   };
+}
+
+/** An organisation by the first of its identifiers that counts for what it is here. */
+function organizationFor(
+  organization: ResourceContents['Organization'] | undefined,
+  counts: (system: OrganizationIdentifierSystem) => boolean,
+): LaunchOrganization | undefined {
+  const identifier = organization?.identifiers.find(({ system }) => counts(system));
+  return organization && identifier && { identifier, name: organization.name };
 }
