@@ -1,6 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { entriesOf, memberOf } from './fhir/payload-access.ts';
-import { compileSchema, type Fault } from './schema.ts';
+import { clientCertificates } from './client-certificates.ts';
+import { clientKeys } from './client-keys.ts';
+import type { FileFault } from './fault.ts';
+import { statedPracticesSchema } from './practice-binding.ts';
+import { contradictionsIn } from './registry-contradictions.ts';
+import { compileSchema } from './schema.ts';
 
 const origin = Type.String({
   pattern: '^https?://[^/?#\\s]+$',
@@ -49,6 +53,8 @@ const launchPolicy = {
   resultOrigin: Type.Optional(origin),
   /** Where the order document is posted to. */
   callback: Type.Optional(callback),
+  /** The practices that its payloads may name; any when absent, which production refuses. */
+  practices: Type.Optional(statedPracticesSchema),
 };
 
 const client = Type.Object(
@@ -66,6 +72,10 @@ const client = Type.Object(
       ),
       { maxItems: 2 },
     ),
+    /** Keys for `private_key_jwt` (RFC 7523), in place of secrets or beside them. */
+    ...clientKeys,
+    /** Certificates for mutual TLS (RFC 8705), in place of secrets or beside them. */
+    ...clientCertificates,
     /** The rights that `<APP_ID_URI>/.default` stands for. */
     scopes: Type.Array(
       Type.String({ pattern: '^[!#-\\[\\]-~]+$', description: 'must be an OAuth scope token' }),
@@ -84,7 +94,10 @@ const partnerAddress = Type.String({
   description: 'must be an absolute address without a fragment',
 });
 
-/** A partner application of the desktop launch: a public client (RFC 6749 section 2.1), known by its PKCE verifier. */
+/**
+ * A partner application of the desktop launch: a public client (RFC 6749 section 2.1), known by its PKCE verifier,
+ * unless it registers keys of its own.
+ */
 const partner = Type.Object(
   {
     clientId: Type.String({ pattern: '^[A-Za-z0-9._~-]{1,200}$', description: 'must be a plain client id' }),
@@ -99,6 +112,26 @@ const partner = Type.Object(
       Type.String({ pattern: '^[!#-\\[\\]-~]+$', description: 'must be an OAuth scope token' }),
     ),
     requestsPerSecond: Type.Optional(Type.Integer({ minimum: 1 })),
+    /**
+     * Whether its access tokens must be bound to a key of its own by DPoP (RFC 9449); a choice per request when
+     * absent.
+     */
+    dpopBoundAccessTokens: Type.Optional(Type.Boolean()),
+    /** Whether it must push its authorization requests (RFC 9126 section 6); a choice per request when absent. */
+    requirePushedAuthorizationRequests: Type.Optional(Type.Boolean()),
+    /** Where it is told of launches that were revoked (OpenID Connect Back-Channel Logout 1.0 section 2.2). */
+    backchannelLogoutUri: Type.Optional(
+      Type.String({
+        pattern: '^https?://[^/?#@\\s]+([/?][!"$-~]*)?$',
+        description: 'must be an absolute http or https address without user, password or fragment',
+      }),
+    ),
+    /** Keys for `private_key_jwt` (RFC 7523): a partner that registers them must authenticate with them. */
+    ...clientKeys,
+    /**
+     * Certificates for mutual TLS (RFC 8705): a partner that registers them must authenticate with keys or with them.
+     */
+    ...clientCertificates,
   },
   { additionalProperties: false },
 );
@@ -108,9 +141,11 @@ const desktop = Type.Object(
   {
     launchIdentifierSeconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 3600 })),
     authorizationCodeSeconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 600 })),
-    /** Idle time: each refresh begins it anew. */
+    /** Idle time of a refresh token; each refresh starts it again. */
     refreshTokenSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 2_592_000 })),
-    /** Whether the redirect carries `iss` (RFC 9207). */
+    /** Absolute lifetime, from the launch identifier on: no ticket or token of the launch outlives it. */
+    sessionSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 2_592_000 })),
+    /** Whether the authorization response carries `iss` (RFC 9207); true when absent. */
     sendsIssuer: Type.Optional(Type.Boolean()),
     partners: Type.Array(partner),
   },
@@ -134,10 +169,16 @@ const realm = Type.Object(
   { additionalProperties: false },
 );
 
+/**
+ * The rights that the identity provider of somebody else may grant. Every other right of the platform is power over
+ * others' launches and records, and comes from our own realms alone.
+ */
+const grantableRight = Type.Enum(['ocs-launch.write']);
+
 const trustedIssuer = Type.Object(
   {
     issuer: Type.String({
-      pattern: '^https?://',
+      pattern: '^https?://[^?#\\s]+$',
       description: 'must be the issuer URL as its tokens carry it',
     }),
     /** Where its keys are, when its discovery document is not to be asked. */
@@ -146,6 +187,19 @@ const trustedIssuer = Type.Object(
     audiences: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
     /** The claims that may carry the right; all three when absent. */
     rightClaims: Type.Optional(Type.Array(Type.Enum(['scope', 'scp', 'roles']), { minItems: 1 })),
+    /** The claim that carries the client, as `cid`; the first of `client_id`, `azp` and `appid` when absent. */
+    clientIdClaim: Type.Optional(
+      Type.String({ pattern: '^[!-~]{1,200}$', description: 'must be the name of a claim' }),
+    ),
+    /** The rights that its tokens may carry; `ocs-launch.write` when absent. */
+    grants: Type.Optional(Type.Array(grantableRight)),
+    /**
+     * Whether its access tokens do not name their type (`typ` of RFC 9068 section 2.1), as those of Microsoft Entra ID.
+     * ID tokens are refused nevertheless.
+     */
+    acceptsAnyTokenType: Type.Optional(Type.Boolean()),
+    /** Whether its tokens may leave out `kid` (RFC 7515 section 4.1.4), as those of an issuer that has one key. */
+    acceptsMissingKeyId: Type.Optional(Type.Boolean()),
     /** The clients that may call, and what each registered. */
     clients: Type.Array(
       Type.Object(
@@ -175,52 +229,27 @@ export type LaunchPolicy = {
   readonly frameAncestors?: readonly string[];
   readonly resultOrigin?: string;
   readonly callback?: RegisteredCallback;
+  readonly practices?: Static<typeof statedPracticesSchema>;
 };
 
 const compiled = compileSchema(registrySchema);
 
+type ParseOptions = {
+  /** The platform's own address, below which are the issuers of its realms. */
+  readonly publicUrl?: string;
+};
+
 /**
- * Checks a registry file's content: its shape, and that nothing is registered twice.
+ * Checks a registry file's content: its shape, that nothing is registered twice, and that no entry contradicts another.
  * @throws TypeError that lists every fault by its path; secrets' hashes are not in it.
  */
-export function parseRegistry(candidate: unknown): Registry {
-  const repetitions = repetitionsIn(candidate);
-  if (repetitions.length === 0 && compiled.is(candidate)) return candidate;
-  throw registryError([...compiled.faultsOf(candidate), ...repetitions]);
+export function parseRegistry(candidate: unknown, { publicUrl }: ParseOptions = {}): Registry {
+  const contradictions = contradictionsIn(candidate, publicUrl);
+  if (contradictions.length === 0 && compiled.is(candidate)) return candidate;
+  throw registryError([...compiled.faultsOf(candidate), ...contradictions]);
 }
 
-/** Looks at the candidate as it came, so that its repetitions are told together with its faults of form. */
-function repetitionsIn(candidate: unknown): Fault[] {
-  const realms = entriesOf(candidate, 'realms');
-  const issuers = entriesOf(candidate, 'trustedIssuers');
-  const clientsOf = (path: string) => (owner: unknown, index: number) =>
-    repeated(entriesOf(owner, 'clients'), `${path}[${index}].clients`, 'clientId');
-  const partnersOf = (realm: unknown, index: number) =>
-    repeated(
-      entriesOf(memberOf(realm, 'desktop'), 'partners'),
-      `realms[${index}].desktop.partners`,
-      'clientId',
-    );
-  return [
-    ...repeated(realms, 'realms', 'realm'),
-    ...realms.flatMap(clientsOf('realms')),
-    ...realms.flatMap(partnersOf),
-    ...repeated(issuers, 'trustedIssuers', 'issuer'),
-    ...issuers.flatMap(clientsOf('trustedIssuers')),
-  ];
-}
-
-function repeated(entries: readonly unknown[], path: string, key: string): Fault[] {
-  const seen = new Set<unknown>();
-  return entries.flatMap((entry, index) => {
-    const name = memberOf(entry, key);
-    const isRepeated = name !== undefined && seen.has(name);
-    seen.add(name);
-    return isRepeated ? [{ path: `${path}[${index}]`, message: 'is registered twice' }] : [];
-  });
-}
-
-function registryError(faults: readonly Fault[]): TypeError {
+function registryError(faults: readonly FileFault[]): TypeError {
   const said = faults.map(({ path, message }) => `${path} ${message}`);
   return new TypeError(`The registry cannot be used:\n  ${said.join('\n  ')}`);
 }

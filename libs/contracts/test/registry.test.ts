@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { parseRegistry } from '../src/index.ts';
 
@@ -67,6 +67,8 @@ describe('a registry', () => {
           jwksUri: 'https://login.example/keys',
           audiences: ['api://x'],
           rightClaims: ['roles'],
+          clientIdClaim: 'cid',
+          acceptsMissingKeyId: true,
           clients: [{ clientId: 'pms', callback: aCallback() }],
         }),
       ],
@@ -96,7 +98,7 @@ describe('a registry', () => {
           ],
         }),
       ],
-      trustedIssuers: [anIssuer({ rightClaims: ['groups'], jwksUri: 'login.example' })],
+      trustedIssuers: [anIssuer({ rightClaims: ['groups'], clientIdClaim: '', jwksUri: 'login.example' })],
     });
     expect(refusal).toEqual(
       expect.arrayContaining([
@@ -113,10 +115,41 @@ describe('a registry', () => {
           /^realms\[1\]\.clients\[2\]\.secrets\[1\]\.expires must be a real date and time/,
         ),
         'trustedIssuers[0].rightClaims[0] must be one of scope, scp, roles',
+        'trustedIssuers[0].clientIdClaim must be the name of a claim',
         expect.stringMatching(/^trustedIssuers\[0\]\.jwksUri /),
       ]),
     );
-    expect(refusal).toHaveLength(12);
+    expect(refusal).toHaveLength(13);
+  });
+
+  it('states the practices of a client, of ours or of a trusted issuer: any, or a list', () => {
+    const listed = [
+      { system: 'ods-organization-code', code: 'B82017' },
+      { system: 'local-org-code', code: '0042' },
+    ];
+    for (const practices of ['any', listed]) {
+      const registry = {
+        realms: [aRealm({ clients: [aClient({ practices })] })],
+        trustedIssuers: [anIssuer({ clients: [{ clientId: 'pms', practices }] })],
+      };
+      expect(parseRegistry(registry)).toEqual(registry);
+    }
+  });
+
+  it.each([
+    ['all', ' must be "any" or a list of practices'],
+    [[], ' must have at least 1 entry'],
+    [['B82017'], '[0] must be of type object'],
+    [
+      [{ system: 'performing-org', code: 'RCB00' }],
+      '[0].system must be one of ods-organization-code, local-org-code',
+    ],
+    [[{ system: 'local-org-code', code: '' }], '[0].code must not be empty'],
+    [[{ system: 'local-org-code' }], '[0].code is required'],
+    [{ system: 'local-org-code', code: '0042' }, ' must be of type string,array'],
+  ])('is refused with the practices %j', (practices, said) => {
+    const registry = { realms: [aRealm({ clients: [aClient({ practices })] })] };
+    expect(refusalOf(registry)).toEqual([`realms[0].clients[0].practices${said}`]);
   });
 
   it.each([
@@ -126,6 +159,18 @@ describe('a registry', () => {
       'a partner',
       { realms: [aRealm({ desktop: { partners: [aPartner(), aPartner()] } })] },
       'realms[0].desktop.partners[1]',
+    ],
+    [
+      'an id that is both a client and a partner of a realm',
+      {
+        realms: [
+          aRealm({
+            clients: [aClient()],
+            desktop: { partners: [aPartner({ clientId: aClient().clientId })] },
+          }),
+        ],
+      },
+      'realms[0].desktop.partners[0]',
     ],
     ['an issuer', { realms: [], trustedIssuers: [anIssuer(), anIssuer()] }, 'trustedIssuers[1]'],
     [
@@ -139,6 +184,28 @@ describe('a registry', () => {
   ])('registers %s once', (_what, registry, path) => {
     expect(refusalOf(registry)).toEqual([`${path} is registered twice`]);
   });
+
+  it.each(['/idp/north/v2.0', '/IDP/North/v2.0', '/idp/not-yet-registered/v2.0'])(
+    'refuses to trust an issuer of this platform as that of somebody else: %s',
+    (path) => {
+      const publicUrl = 'https://launch.example';
+      const registry = { realms: [aRealm()], trustedIssuers: [anIssuer({ issuer: publicUrl + path })] };
+      expect(() => parseRegistry(registry, { publicUrl })).toThrow(
+        'trustedIssuers[0].issuer is an issuer of this platform: register a realm',
+      );
+      expect(() => parseRegistry(registry, { publicUrl: 'https://other.example' })).not.toThrow();
+    },
+  );
+
+  it.each(['audit.read', 'launch.issue', 'token.introspect', 'ocs-launch.read', '*'])(
+    'lets no trusted issuer grant %s, a right of the platform',
+    (right) => {
+      const trustedIssuers = [anIssuer({ grants: ['ocs-launch.write', right] })];
+      expect(refusalOf({ realms: [], trustedIssuers })).toEqual([
+        'trustedIssuers[0].grants[1] must be ocs-launch.write',
+      ]);
+    },
+  );
 
   it.each(['https://p.example', 'p:/auth', 'com.example.app://auth', 'http://127.0.0.1/callback'])(
     'takes %s as the address of a partner',
@@ -224,6 +291,49 @@ describe('a registry', () => {
     expect(refusal([{ sealed: 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0' }])).toEqual([
       `${path}[0].sealed must be a sealed secret, as the registry command writes it`,
     ]);
+  });
+
+  describe('keys of a client', () => {
+    const publicKey = (kid: string, { publicKey: made }: { publicKey: KeyObject }) => ({
+      kid,
+      ...made.export({ format: 'jwk' }),
+    });
+    const ec = publicKey('ec', generateKeyPairSync('ec', { namedCurve: 'P-256' }));
+    const rsa = (modulusLength: number) => publicKey('rsa', generateKeyPairSync('rsa', { modulusLength }));
+    const refusal = (changes: object) =>
+      refusalOf({ realms: [aRealm({ clients: [aClient({ secrets: [], ...changes })] })] });
+    const path = 'realms[0].clients[0].jwks.keys';
+
+    it('are public ones, inline or at an address', () => {
+      const clients = [
+        aClient({ jwks: { keys: [{ ...ec, use: 'sig', alg: 'ES256' }, rsa(2048)] } }),
+        aClient({ clientId: 'other', jwksUri: 'https://pms.example/keys' }),
+      ];
+      const registry = { realms: [aRealm({ clients })] };
+      expect(parseRegistry(registry)).toEqual(registry);
+      expect(refusal({ jwks: { keys: [ec] }, jwksUri: 'https://pms.example/keys' })).toEqual([
+        'realms[0].clients[0].jwksUri must not be there beside jwks',
+      ]);
+    });
+
+    it('are refused when they are private, weak or no keys, and none of them is shown', () => {
+      const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const privateKey = { kid: 'p', ...pair.privateKey.export({ format: 'jwk' }) };
+      const keys = [privateKey, rsa(1024), { ...ec, x: 'AA' }, { ...ec, kid: 'ec' }, { ...ec, kid: 'ec' }];
+      expect(new Set(refusal({ jwks: { keys } }))).toEqual(
+        new Set([
+          `${path}[0] is a private key: register its public part alone`,
+          `${path}[1] must have 2048 bits or more`,
+          `${path}[2] is not a public key for signatures: RSA, EC or Ed25519`,
+          `${path}[3] is registered twice`,
+          `${path}[4] is registered twice`,
+        ]),
+      );
+      expect(refusal({ jwks: { keys: [{ kty: 'oct', kid: 'k', k: 'c2VjcmV0' }] } }).join()).not.toContain(
+        'c2VjcmV0',
+      );
+      expect(refusal({ jwks: { keys: [] } })).not.toEqual([]);
+    });
   });
 
   it("shows no secret's hash when it is refused", () => {

@@ -1,0 +1,69 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { type Static, Type } from 'typebox';
+import { compileSchema } from './schema.ts';
+
+/**
+ * A public signing key (RFC 7517). `kid` is required, so that a client can roll its keys: two at once, told apart by the
+ * header of what they sign. The key material is checked by `publicKeyFault`.
+ */
+export const publicJwk = Type.Object({
+  kty: Type.Enum(['RSA', 'EC', 'OKP']),
+  kid: Type.String({ minLength: 1, maxLength: 200 }),
+  use: Type.Optional(Type.Literal('sig')),
+  alg: Type.Optional(Type.String({ maxLength: 20 })),
+});
+
+/** How a client proves itself with keys of its own: inline, or where it publishes them (RFC 7591 section 2). */
+export const clientKeys = {
+  jwks: Type.Optional(
+    Type.Object(
+      { keys: Type.Array(publicJwk, { minItems: 1, maxItems: 10 }) },
+      { additionalProperties: false },
+    ),
+  ),
+  jwksUri: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#@\\s]+([/?][!"$-~]*)?$',
+      description: 'must be an absolute http or https address without user, password or fragment',
+    }),
+  ),
+};
+
+export type PublicJwk = Static<typeof publicJwk>;
+
+const compiled = compileSchema(publicJwk);
+const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
+const shortestRsaBits = 2048;
+
+/**
+ * Returns what is wrong with a registered key: a private or symmetric key, a weak or an unknown kind; undefined for a
+ * key that can verify signatures. Never holds the key itself.
+ */
+export function publicKeyFault(candidate: unknown): string | undefined {
+  // The schema reports the faults of form.
+  if (!compiled.is(candidate)) return undefined;
+  if ('d' in candidate) return 'is a private key: register its public part alone';
+  return strengthFault(readKey(candidate));
+}
+
+function readKey(jwk: PublicJwk): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: jwk, format: 'jwk' });
+  } catch {
+    return undefined;
+  }
+}
+
+function strengthFault(key: KeyObject | undefined): string | undefined {
+  const { modulusLength = 0, namedCurve = '' } = key?.asymmetricKeyDetails ?? {};
+  switch (key?.asymmetricKeyType) {
+    case 'rsa':
+      return modulusLength < shortestRsaBits ? `must have ${shortestRsaBits} bits or more` : undefined;
+    case 'ec':
+      return curves.has(namedCurve) ? undefined : 'must be of the curve P-256, P-384 or P-521';
+    case 'ed25519':
+      return undefined;
+    default:
+      return 'is not a public key for signatures: RSA, EC or Ed25519';
+  }
+}

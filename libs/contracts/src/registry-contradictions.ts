@@ -1,0 +1,91 @@
+import { publicKeyFault } from './client-keys.ts';
+import type { FileFault } from './fault.ts';
+import { entriesOf, memberOf } from './fhir/payload-access.ts';
+
+/**
+ * Returns where a registry contradicts itself, each entry being valid alone: what is registered twice, issuers of our own,
+ * and keys that cannot be used. Takes any value, so that these are listed together with the faults of form.
+ */
+export const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
+  ...repetitionsIn(candidate),
+  ...ownIssuersIn(candidate, publicUrl),
+  ...keyFaultsIn(candidate),
+];
+
+/** The faults of the keys that clients and partners registered. */
+function keyFaultsIn(candidate: unknown): FileFault[] {
+  return entriesOf(candidate, 'realms').flatMap((realm, at) => [
+    ...entriesOf(realm, 'clients').flatMap((client, index) =>
+      keyFaultsOf(client, `realms[${at}].clients[${index}]`),
+    ),
+    ...entriesOf(memberOf(realm, 'desktop'), 'partners').flatMap((partner, index) =>
+      keyFaultsOf(partner, `realms[${at}].desktop.partners[${index}]`),
+    ),
+  ]);
+}
+
+function keyFaultsOf(owner: unknown, path: string): FileFault[] {
+  const jwks = memberOf(owner, 'jwks');
+  const keys = entriesOf(jwks, 'keys');
+  const hasBoth = jwks !== undefined && memberOf(owner, 'jwksUri') !== undefined;
+  return [
+    // RFC 7591 section 2
+    ...(hasBoth ? [{ path: `${path}.jwksUri`, message: 'must not be there beside jwks' }] : []),
+    ...repeated(keys, { path: `${path}.jwks.keys`, key: 'kid' }),
+    ...keys.flatMap((key, index) => {
+      const fault = publicKeyFault(key);
+      return fault === undefined ? [] : [{ path: `${path}.jwks.keys[${index}]`, message: fault }];
+    }),
+  ];
+}
+
+/** An entry for one of our issuers would replace the terms of its realm. */
+function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFault[] {
+  if (publicUrl === undefined) return [];
+  const ours = `${publicUrl}/idp/`.toLowerCase();
+  return entriesOf(candidate, 'trustedIssuers').flatMap((entry, index) =>
+    String(memberOf(entry, 'issuer')).toLowerCase().startsWith(ours)
+      ? [
+          {
+            path: `trustedIssuers[${index}].issuer`,
+            message: 'is an issuer of this platform: register a realm',
+          },
+        ]
+      : [],
+  );
+}
+
+/** Checks the candidate as it came, so that its repetitions are listed together with its faults of form. */
+function repetitionsIn(candidate: unknown): FileFault[] {
+  const realms = entriesOf(candidate, 'realms');
+  const issuers = entriesOf(candidate, 'trustedIssuers');
+  const clientsOf = (path: string) => (owner: unknown, index: number) =>
+    repeated(entriesOf(owner, 'clients'), { path: `${path}[${index}].clients`, key: 'clientId' });
+  // A token names its realm and its client: one id must not be a client and a partner application in one realm.
+  const partnersOf = (realm: unknown, index: number) =>
+    repeated(entriesOf(memberOf(realm, 'desktop'), 'partners'), {
+      path: `realms[${index}].desktop.partners`,
+      key: 'clientId',
+      others: entriesOf(realm, 'clients'),
+    });
+  return [
+    ...repeated(realms, { path: 'realms', key: 'realm' }),
+    ...realms.flatMap(clientsOf('realms')),
+    ...realms.flatMap(partnersOf),
+    ...repeated(issuers, { path: 'trustedIssuers', key: 'issuer' }),
+    ...issuers.flatMap(clientsOf('trustedIssuers')),
+  ];
+}
+
+type Place = { readonly path: string; readonly key: string; readonly others?: readonly unknown[] };
+
+/** The entries whose key an earlier entry has, or one of the others. */
+function repeated(entries: readonly unknown[], { path, key, others = [] }: Place): FileFault[] {
+  const seen = new Set(others.map((entry) => memberOf(entry, key)));
+  return entries.flatMap((entry, index) => {
+    const name = memberOf(entry, key);
+    const isRepeated = name !== undefined && seen.has(name);
+    seen.add(name);
+    return isRepeated ? [{ path: `${path}[${index}]`, message: 'is registered twice' }] : [];
+  });
+}
