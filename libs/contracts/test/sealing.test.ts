@@ -11,15 +11,15 @@ const notAuthentic = 'unable to authenticate';
 describe('a seal', () => {
   it('opens to what was sealed', () => {
     fc.assert(
-      fc.property(fc.string(), fc.jsonValue(), (purpose, value) => {
+      fc.property(fc.string(), fc.jsonValue(), fc.array(fc.string()), (purpose, value, place) => {
         const json: unknown = JSON.parse(JSON.stringify(value));
-        expect(sealer.open(purpose, sealer.seal(purpose, value))).toEqual(json);
+        expect(sealer.open(purpose, sealer.seal(purpose, value, place), place)).toEqual(json);
       }),
     );
   });
 
   it('shows nothing of its content and is never the same twice', () => {
-    const seals = [sealer.seal('order', 'Whitfield'), sealer.seal('order', 'Whitfield')];
+    const seals = [sealer.seal('order', 'Whitfield', []), sealer.seal('order', 'Whitfield', [])];
     expect(seals[0]).not.toBe(seals[1]);
     for (const seal of seals) {
       expect(seal).toMatch(/^newer\.[A-Za-z0-9_-]+$/);
@@ -30,25 +30,41 @@ describe('a seal', () => {
   });
 
   it('does not open for another purpose', () => {
-    const sealed = sealer.seal('ticket context', 'Whitfield');
-    expect(() => sealer.open('order', sealed)).toThrow(notAuthentic);
-    expect(sealer.open('ticket context', sealed)).toBe('Whitfield');
+    const sealed = sealer.seal('ticket context', 'Whitfield', []);
+    expect(() => sealer.open('order', sealed, [])).toThrow(notAuthentic);
+    expect(sealer.open('ticket context', sealed, [])).toBe('Whitfield');
+  });
+
+  it('does not open at any other place, however the texts are put together', () => {
+    const place = ['order 1', 'launch 1', 'pms-demo'];
+    const sealed = sealer.seal('order', 'Whitfield', place);
+    for (const other of [
+      [],
+      ['order 1', 'launch 1'],
+      ['order 1', 'launch 1', 'pms-other'],
+      ['launch 1', 'order 1', 'pms-demo'],
+      ['order 1', 'launch 1","pms-demo'],
+      [...place, ''],
+    ]) {
+      expect(() => sealer.open('order', sealed, other)).toThrow(notAuthentic);
+    }
+    expect(sealer.open('order', sealed, place)).toBe('Whitfield');
   });
 
   it('does not open when any one of its bytes was changed', () => {
-    const sealed = sealer.seal('order', { family: 'Whitfield' });
+    const sealed = sealer.seal('order', { family: 'Whitfield' }, []);
     const bytes = Buffer.from(sealed.slice('newer.'.length), 'base64url');
     for (const at of bytes.keys()) {
       const changed = Buffer.from(bytes);
       changed.writeUInt8(bytes.readUInt8(at) ^ 1, at);
-      expect(() => sealer.open('order', `newer.${changed.toString('base64url')}`)).toThrow(notAuthentic);
+      expect(() => sealer.open('order', `newer.${changed.toString('base64url')}`, [])).toThrow(notAuthentic);
     }
   });
 
   it('does not open when it was cut short', () => {
-    const sealed = sealer.seal('order', 1);
+    const sealed = sealer.seal('order', 1, []);
     for (let length = 0; length < sealed.length; length += 1) {
-      expect(() => sealer.open('order', sealed.slice(0, length))).toThrow(
+      expect(() => sealer.open('order', sealed.slice(0, length), [])).toThrow(
         /not configured|Invalid|authenticat/,
       );
     }
@@ -58,16 +74,16 @@ describe('a seal', () => {
 describe('rolled keys', () => {
   it('open what the key before sealed, and seal with the first alone', () => {
     const rolled = createSealer([newer, older]);
-    const before = createSealer([older]).seal('order', 'Whitfield');
-    expect(rolled.open('order', before)).toBe('Whitfield');
-    expect(sealer.open('order', rolled.seal('order', 'Okonkwo'))).toBe('Okonkwo');
+    const before = createSealer([older]).seal('order', 'Whitfield', []);
+    expect(rolled.open('order', before, [])).toBe('Whitfield');
+    expect(sealer.open('order', rolled.seal('order', 'Okonkwo', []), [])).toBe('Okonkwo');
   });
 
   it('do not open what a key that is gone sealed, nor another key under the same id', () => {
-    const sealed = createSealer([older]).seal('order', 1);
-    expect(() => sealer.open('order', sealed)).toThrow('not configured');
+    const sealed = createSealer([older]).seal('order', 1, []);
+    expect(() => sealer.open('order', sealed, [])).toThrow('not configured');
     const another = createSealer([{ id: 'older', key: randomBytes(32) }]);
-    expect(() => another.open('order', sealed)).toThrow(notAuthentic);
+    expect(() => another.open('order', sealed, [])).toThrow(notAuthentic);
   });
 });
 

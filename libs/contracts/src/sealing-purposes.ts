@@ -1,0 +1,56 @@
+import { hkdfSync } from 'node:crypto';
+import { createSealer, type Sealer, type SealingKey } from './sealing.ts';
+
+/**
+ * What sealing keys are for. A process has the keys of the purposes that it needs and of no other:
+ *
+ * - `launch`: contexts of launch tokens and launch sessions (OLTR)
+ * - `desktop`: contexts of launch identifiers, authorization codes and refresh tokens
+ * - `access-token`: the launch context in the access token of a desktop launch
+ * - `signing-key`: private keys of the identity provider in its database
+ * - `order`: orders on their way to the order renderer
+ * - `callback`: signing secrets of callbacks in the registry
+ */
+export const sealingPurposes = [
+  'launch',
+  'desktop',
+  'access-token',
+  'signing-key',
+  'order',
+  'callback',
+] as const;
+
+export type SealingPurpose = (typeof sealingPurposes)[number];
+
+/** A sealer for each purpose. A service takes `Pick<Sealers, ...>` of those that it needs. */
+export type Sealers = Readonly<Record<SealingPurpose, Sealer>>;
+
+/** Seals of these purposes lie in databases and files for longer than keys were derived by purpose. */
+const longLived: readonly SealingPurpose[] = ['signing-key', 'callback'];
+
+/**
+ * Creates the sealer of one purpose. Each key is derived with the purpose (HKDF-SHA-256, RFC 5869) and used for
+ * nothing else, so one configured key for several purposes is several keys in use, of which none opens what another
+ * sealed. Signing keys and callback secrets also open with the configured key itself, under which they were sealed
+ * before.
+ * @throws TypeError as `createSealer`.
+ */
+export function createPurposeSealer(purpose: SealingPurpose, keys: readonly SealingKey[]): Sealer {
+  if (keys.some(({ key }) => key.length !== 32)) throw new TypeError('A sealing key has 32 bytes');
+  const info = `clinical-launch sealing ${purpose}`;
+  const derived = keys.map(({ id, key }) => ({
+    id,
+    key: Buffer.from(hkdfSync('sha256', key, '', info, 32)),
+  }));
+  return createSealer(derived, longLived.includes(purpose) ? keys : []);
+}
+
+/** Creates the sealers of every purpose from the same keys, as one process for everything has them. */
+export const createSealers = (keys: readonly SealingKey[]): Sealers => ({
+  launch: createPurposeSealer('launch', keys),
+  desktop: createPurposeSealer('desktop', keys),
+  'access-token': createPurposeSealer('access-token', keys),
+  'signing-key': createPurposeSealer('signing-key', keys),
+  order: createPurposeSealer('order', keys),
+  callback: createPurposeSealer('callback', keys),
+});
