@@ -9,7 +9,14 @@ import {
 } from '../src/index.ts';
 
 const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
-const refusal = { status: 401, reason: 'invalid_token', issuer: 'https://issuer.example', clientId: 'pms' };
+const refusal = {
+  status: 401,
+  reason: 'invalid_token',
+  issuer: 'https://issuer.example',
+  clientId: 'pms',
+  address: '192.0.2.1',
+  count: 12,
+};
 
 /** One event of each type with everything it can carry. The type makes a new event bring its example along. */
 const examples: { readonly [Type in EventType]: EventData<Type> } = {
@@ -21,6 +28,7 @@ const examples: { readonly [Type in EventType]: EventData<Type> } = {
     expiresInSeconds: 3600,
   },
   'access.token.refused.v1': { ...refusal, realm: 'demo' },
+  'access.token.revoked.v1': { realm: 'demo', clientId: 'pms', tokenId: guid },
   'access.introspected.v1': {
     realm: 'demo/desktop',
     issuer: 'https://issuer.example',
@@ -52,13 +60,23 @@ const examples: { readonly [Type in EventType]: EventData<Type> } = {
     expiresInSeconds: 3600,
   },
   'desktop.chain.revoked.v1': { realm: 'demo/desktop', reason: 'code_replayed' },
+  'desktop.logout.delivered.v1': { realm: 'demo/desktop', clientId: 'partner', attempts: 1 },
+  'desktop.logout.delivery.failed.v1': {
+    realm: 'demo/desktop',
+    clientId: 'partner',
+    attempts: 3,
+    reason: 'not_accepted',
+    status: 500,
+    isFinal: true,
+  },
   'launch.url.issued.v1': {
     issuer: 'https://issuer.example',
     clientId: 'pms',
     action: 'PatientSampleQueue',
     ttlSeconds: 10,
+    claim: { name: 'hash-of-an-identifier', ttlSeconds: 34_560_000 },
   },
-  'launch.url.refused.v1': { ...refusal, paths: ['contained[1].name[0].family'] },
+  'launch.url.refused.v1': { ...refusal, step: 'validate', paths: ['contained[1].name[0].family'] },
   'launch.token.redeemed.v1': {},
   'launch.token.refused.v1': refusal,
   'launch.session.ended.v1': {},

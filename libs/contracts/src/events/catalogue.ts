@@ -2,7 +2,8 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { guidPattern } from '../schema.ts';
 
 const guid = Type.String({ pattern: guidPattern });
-const text = (maxLength: number) => Type.String({ maxLength });
+/** Text that every consumer can store: PostgreSQL takes no NUL and no half of a surrogate pair. */
+const text = (maxLength: number) => Type.String({ maxLength, format: 'xml-text' });
 const data = <T extends Record<string, TSchema>>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
@@ -12,6 +13,9 @@ const refusal = {
   reason: text(60),
   issuer: Type.Optional(text(300)),
   clientId: Type.Optional(text(200)),
+  /** Where anonymous requests came from; how many of them this event stands for. */
+  address: Type.Optional(text(45)),
+  count: Type.Optional(Type.Integer({ minimum: 1 })),
 };
 
 /** A document on its way to the callback address of a PMS. */
@@ -32,6 +36,8 @@ export const eventCatalogue = {
     expiresInSeconds: Type.Integer(),
   }),
   'access.token.refused.v1': data({ ...refusal, realm: text(100) }),
+  /** A client revoked its own access token (RFC 7009). */
+  'access.token.revoked.v1': data({ realm: text(100), clientId: text(200), tokenId: text(100) }),
   /** A resource server asked whether a token is alive (RFC 7662). `clientId` is who asked. */
   'access.introspected.v1': data({
     realm: text(100),
@@ -49,11 +55,11 @@ export const eventCatalogue = {
     opens: Type.Enum(['host', 'service']),
     ttlSeconds: Type.Integer(),
   }),
-  /** A launch was not begun (`launches`) or not gone on with (`authorize`). */
+  /** A launch was not begun (`launches`), not continued (`push`, `authorize`) or not ended (`end`). */
   'desktop.launch.refused.v1': data({
     ...refusal,
     realm: text(100),
-    step: Type.Enum(['launches', 'authorize']),
+    step: Type.Enum(['launches', 'push', 'authorize', 'end']),
     hostClientId: Type.Optional(text(200)),
     /** Paths of the faults in the body, or names of the faulty parameters, without values. */
     paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
@@ -73,7 +79,31 @@ export const eventCatalogue = {
   /** Everything that followed from a launch ended at once: codes, refresh tokens and access tokens. */
   'desktop.chain.revoked.v1': data({
     realm: text(100),
-    reason: Type.Enum(['code_replayed', 'refresh_token_replayed', 'revoked_by_client']),
+    reason: Type.Enum([
+      'code_replayed',
+      'code_guessed',
+      'refresh_token_replayed',
+      'revoked_by_client',
+      'ended_by_host',
+    ]),
+  }),
+  /** A partner application accepted the logout token of a revoked launch (OpenID Connect Back-Channel Logout 1.0). */
+  'desktop.logout.delivered.v1': data({
+    realm: text(100),
+    clientId: text(200),
+    attempts: Type.Integer({ minimum: 1 }),
+  }),
+  /** It did not: reported of the first attempt and of the end, not of those between. */
+  'desktop.logout.delivery.failed.v1': data({
+    realm: text(100),
+    clientId: text(200),
+    attempts: Type.Integer({ minimum: 1 }),
+    /** A word of a closed list. */
+    reason: text(40),
+    /** What the receiver answered, if it did. */
+    status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
+    /** Nothing more is tried. */
+    isFinal: Type.Boolean(),
   }),
   /** A launch URL was handed to a PMS (OLTR: Launch token states, none to Issued). */
   'launch.url.issued.v1': data({
@@ -81,9 +111,13 @@ export const eventCatalogue = {
     clientId: text(200),
     action: text(25),
     ttlSeconds: Type.Integer(),
+    /** The claim on the caller's identifier: the hash that names it, and its life. Its holder is the action. */
+    claim: Type.Optional(data({ name: text(64), ttlSeconds: Type.Integer({ minimum: 1 }) })),
   }),
   'launch.url.refused.v1': data({
     ...refusal,
+    /** Only a check was asked for (`POST /AccessApi/Validate`); absent where it was a launch URL. */
+    step: Type.Optional(Type.Enum(['validate'])),
     /** Paths of the faults in the payload, without values. */
     paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
   }),
@@ -151,15 +185,76 @@ export const eventCatalogue = {
 
 export type EventType = keyof typeof eventCatalogue;
 
+/** The events of requests that were refused. */
+export type RefusalType = Extract<EventType, `${string}.refused.v1`>;
+
+/** The services of the platform, by the names that stand in `source` of their events (`/launch-api`). */
+export type ServiceName = keyof typeof eventSources;
+
+/** Which service tells of what. An event that another one signed counts for nothing. */
+export const eventSources = {
+  'identity-provider': [
+    'access.token.issued.v1',
+    'access.token.revoked.v1',
+    'access.token.refused.v1',
+    'access.introspected.v1',
+    'desktop.launch.issued.v1',
+    'desktop.launch.refused.v1',
+    'desktop.code.issued.v1',
+    'desktop.tokens.issued.v1',
+    'desktop.chain.revoked.v1',
+    'desktop.logout.delivered.v1',
+    'desktop.logout.delivery.failed.v1',
+  ],
+  'launch-api': ['launch.url.issued.v1', 'launch.url.refused.v1'],
+  'launch-gateway': ['launch.token.redeemed.v1', 'launch.token.refused.v1'],
+  ordering: [
+    'launch.session.ended.v1',
+    'order.submitted.v1',
+    'order.viewed.v1',
+    'orders.listed.v1',
+    'order.printed.v1',
+  ],
+  'order-renderer': [
+    'order.document.rendered.v1',
+    'order.document.returned.v1',
+    'order.document.delivered.v1',
+    'order.document.delivery.failed.v1',
+  ],
+  'audit-trail': ['audit.searched.v1'],
+  'resource-api': ['resource.read.v1', 'resource.refused.v1'],
+} as const satisfies Readonly<Record<string, readonly EventType[]>>;
+
 /**
- * Who listens, by the name of its queue, and to which types (every type where none is named). Whoever publishes declares
- * these queues too: what happens before a consumer runs for the first time waits for it there.
+ * Who listens, by the name of its queue: the service, and the types that it wants (every type where none is named).
+ * Every publisher declares these queues too: what happens before a consumer runs for the first time waits for it
+ * there.
  */
 export const eventConsumers: Readonly<
-  Record<'audit-trail' | 'order-renderer', { readonly types?: readonly EventType[] }>
+  Record<
+    'audit-trail' | 'originating-ids' | 'order-renderer' | 'desktop-logout',
+    { readonly service: ServiceName; readonly types?: readonly EventType[] }
+  >
 > = {
-  'audit-trail': {},
-  'order-renderer': { types: ['order.submitted.v1'] },
+  'audit-trail': { service: 'audit-trail' },
+  'originating-ids': { service: 'audit-trail', types: ['launch.url.issued.v1'] },
+  'order-renderer': { service: 'order-renderer', types: ['order.submitted.v1'] },
+  'desktop-logout': { service: 'identity-provider', types: ['desktop.chain.revoked.v1'] },
 };
+
+/** Returns which services listen to what a service tells, so which of them it needs a key for. */
+export function listenersOf(source: ServiceName): readonly ServiceName[] {
+  return [...new Set(eventSources[source].flatMap(listenersTo))];
+}
+
+/** Returns which services listen to events of a type. */
+export const listenersTo = (type: EventType): readonly ServiceName[] => listenersByType.get(type) ?? [];
+
+const listenersByType = new Map(
+  (Object.keys(eventCatalogue) as EventType[]).map((type) => {
+    const wanting = Object.values(eventConsumers).filter(({ types }) => types?.includes(type) ?? true);
+    return [type, [...new Set(wanting.map(({ service }) => service))] as const];
+  }),
+);
 
 export type EventData<T extends EventType> = Static<(typeof eventCatalogue)[T]>;

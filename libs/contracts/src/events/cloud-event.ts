@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
-import { compileSchema, faultWithin, guidPattern } from '../schema.ts';
+import { faultWithin } from '../fault.ts';
+import { compileSchema, guidPattern } from '../schema.ts';
 import { type EventData, type EventType, eventCatalogue } from './catalogue.ts';
 
 /** A CloudEvents 1.0 event in structured mode, with our `correlationid` and the distributed tracing extension. */
@@ -16,6 +17,8 @@ export type CloudEvent<T extends EventType = EventType> = {
   readonly correlationid: string;
   readonly traceparent: string;
   readonly data: EventData<T>;
+  /** Who wrote it, provable to each service that listens (`createEventWriter`); absent until it leaves its service. */
+  readonly macs?: string;
 };
 
 /** What a request knows of itself and writes on each event that it causes. */
@@ -25,6 +28,8 @@ export type EventOrigin = {
   readonly traceparent: string;
   readonly now: Date;
 };
+
+const eventMacsPattern = '^[a-z-]+=[\\w-]{43}(,[a-z-]+=[\\w-]{43})*$';
 
 const envelope = compileSchema(
   Type.Object(
@@ -38,6 +43,7 @@ const envelope = compileSchema(
       correlationid: Type.String({ pattern: guidPattern }),
       traceparent: Type.String({ pattern: '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' }),
       data: Type.Object({}),
+      macs: Type.Optional(Type.String({ pattern: eventMacsPattern, maxLength: 1000 })),
     },
     { additionalProperties: false },
   ),
@@ -45,7 +51,10 @@ const envelope = compileSchema(
 
 const dataChecks = new Map<EventType, ReturnType<typeof compileSchema>>();
 
-/** Compiled when an event of the type is first seen: a process sees a few of them, and all would be a tenth of its start. */
+/**
+ * Compiled when an event of the type is first seen: a process sees a few of them, and all would be a tenth of its
+ * start.
+ */
 function dataCheckOf(type: EventType) {
   const known = dataChecks.get(type);
   if (known !== undefined) return known;
@@ -76,21 +85,37 @@ export function createEvent<T extends EventType>(
   };
 }
 
+/** An event that an outbox set aside, because the bus would refuse it each time. */
+export type RejectedEvent = {
+  /** The row or the stream entry that holds it. */
+  readonly place: string;
+  /** Names the faulty paths, never a value. */
+  readonly reason: string;
+};
+
 /**
  * Checks the envelope and the data against the catalogue, as sender and as receiver.
  * @throws TypeError naming the faulty paths, never the values.
  */
 export function assertCloudEvent(candidate: unknown): asserts candidate is CloudEvent {
+  const fault = faultOfEvent(candidate);
+  if (fault !== undefined) throw new TypeError(fault);
+}
+
+/**
+ * Returns why a value is no event of the catalogue, naming the faulty paths and never the values; undefined for an
+ * event.
+ */
+export function faultOfEvent(candidate: unknown): string | undefined {
   const faults = envelope.faultsOf(candidate);
   const { type, data } = (candidate ?? {}) as { type?: unknown; data?: unknown };
-  if (!isEventType(type)) throw new TypeError('The event is of no type of the catalogue');
+  if (!isEventType(type)) return 'The event is of no type of the catalogue';
   faults.push(
     ...dataCheckOf(type)
       .faultsOf(data)
       .map((fault) => faultWithin('data', fault)),
   );
-  if (faults.length > 0) {
-    const said = faults.map(({ path, message }) => `${path} ${message}`).join('; ');
-    throw new TypeError(`The event ${type} is not as the catalogue has it: ${said}`);
-  }
+  if (faults.length === 0) return undefined;
+  const said = faults.map(({ path, message }) => `${path} ${message}`).join('; ');
+  return `The event ${type} is not as the catalogue has it: ${said}`;
 }
