@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { EventWriter } from '@clinical-launch/contracts';
+import { createKeys, defaultPrefix, type Keys } from '../redis-keys.ts';
+import { listOf, type RedisClient, RedisScripts, readScript } from '../redis-scripts.ts';
+import { eventTexts } from '../redis-tickets.ts';
+import { shardOfText, shards } from '../ticket-text.ts';
+import {
+  attemptRules,
+  defaultMostRefusalEvents,
+  type FailedAttempt,
+  type Limits,
+  type RecordedRefusal,
+  type RefusalRecord,
+} from './limits.ts';
+
+const refuseScript = readScript('shared', 'refuse');
+const failAttemptScript = readScript('shared', 'fail-attempt');
+const forgiveAttemptsScript = readScript('forgive-attempts');
+
+export type RedisLimitsBacking = {
+  readonly redis: RedisClient;
+  readonly prefix?: string;
+  /** How many events of refusals may wait in Redis. */
+  readonly mostEvents?: number;
+  /**
+   * How many addresses, and how many failing clients, are counted in each of the 16 shards; 8 MB of Redis by default.
+   */
+  readonly mostEntries?: number;
+  /** Signs the events for the services that listen; they are kept unsigned without it. */
+  readonly writeEvent?: EventWriter;
+};
+
+/**
+ * Limits shared by all replicas. Each call is one script; time is Redis's own. Nothing is repeated: when a reply is
+ * lost, the refusal may have been counted, and its event may have been kept.
+ */
+export class RedisLimits implements Limits {
+  readonly #scripts: RedisScripts;
+  readonly #writeEvent: EventWriter;
+  readonly #keys: Keys;
+  readonly #mostEventsOfShard: number;
+  readonly #mostEntries: number;
+
+  constructor({
+    redis,
+    prefix = defaultPrefix,
+    mostEvents = defaultMostRefusalEvents,
+    mostEntries = 2048,
+    writeEvent = JSON.stringify,
+  }: RedisLimitsBacking) {
+    this.#writeEvent = writeEvent;
+    this.#mostEntries = mostEntries;
+    this.#scripts = new RedisScripts(redis);
+    this.#keys = createKeys(prefix);
+    this.#mostEventsOfShard = Math.ceil(mostEvents / shards.length);
+  }
+
+  async refuse({ from, limit, events }: RefusalRecord): Promise<RecordedRefusal> {
+    const shard = shardOfText(from);
+    const { refusedAddresses, refused, committed } = this.#keys;
+    const [overForMs, dropped] = await this.#run(
+      refuseScript,
+      [refusedAddresses(shard), refused(shard), committed(shard)],
+      [
+        shortNameOf(from),
+        limit?.refusals ?? 0,
+        (limit?.windowSeconds ?? 0) * 1000,
+        this.#mostEntries,
+        this.#mostEventsOfShard,
+        ...listOf(eventTexts(this.#writeEvent, events)),
+      ],
+    );
+    return { overForMs, dropped };
+  }
+
+  async failAttempt(key: string): Promise<FailedAttempt> {
+    const { freeAttempts, firstWaitMs, longestWaitMs, forgottenAfterMs } = attemptRules;
+    const [isCounted, waitMs] = await this.#run(
+      failAttemptScript,
+      [this.#keys.attempts(shardOfText(key))],
+      [shortNameOf(key), freeAttempts, firstWaitMs, longestWaitMs, forgottenAfterMs, this.#mostEntries],
+    );
+    return { isCounted: isCounted === 1, waitMs };
+  }
+
+  async forgiveAttempts(key: string): Promise<void> {
+    const { longestWaitMs, forgottenAfterMs } = attemptRules;
+    const keys = [this.#keys.attempts(shardOfText(key))];
+    await this.#scripts.runOnce(forgiveAttemptsScript, keys, [
+      shortNameOf(key),
+      longestWaitMs + forgottenAfterMs,
+    ]);
+  }
+
+  async #run(...command: Parameters<RedisScripts['runOnce']>): Promise<[number, number]> {
+    const reply = await this.#scripts.runOnce(...command);
+    if (!Array.isArray(reply)) throw new Error('A script answered no list');
+    return [Number(reply[0]), Number(reply[1])];
+  }
+}
+
+/** 96 bits of a hash: short in Redis, and no address or client identifier is readable there. */
+const shortNameOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16);

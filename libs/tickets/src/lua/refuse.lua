@@ -1,0 +1,29 @@
+-- Counts a refusal against its address and keeps its events, within the refusals' share of Redis.
+-- KEYS: addresses, refused, committed
+-- ARGV: address, refusals allowed in a window (0: any number), window in milliseconds, most addresses, most events, events
+-- Answers for how many milliseconds the address is over its limit, and how many events were dropped.
+
+local addresses, refused, committed = unpack(KEYS)
+local address = next_argument()
+local allowed, window_ms = tonumber(next_argument()), tonumber(next_argument())
+local most_addresses, most_events = tonumber(next_argument()), tonumber(next_argument())
+local events = next_list()
+
+if allowed > 0 then
+  -- Addresses beyond this number share one count until the window ends.
+  if redis.call('HLEN', addresses) >= most_addresses and redis.call('HEXISTS', addresses, address) == 0 then
+    address = 'others'
+  end
+  local count = redis.call('HINCRBY', addresses, address, 1)
+  -- The first refusal begins the window of all addresses of this shard; they are forgotten together.
+  local left_ms = redis.call('PTTL', addresses)
+  if left_ms < 0 then
+    redis.call('PEXPIRE', addresses, window_ms)
+    left_ms = window_ms
+  end
+  if count > allowed then return { math.max(left_ms, 1), 0 } end
+end
+
+if redis.call('XLEN', refused) + #events > most_events then return { 0, #events } end
+append_events(refused, committed, events)
+return { 0, 0 }

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Limits } from '../src/index.ts';
+import { anEvent } from './ticket-fixtures.ts';
+
+/** One implementation, ready for the suite; at most 32 events of refusals wait. */
+export type LimitsUnderTest = {
+  readonly limits: Limits;
+  /** How many events of refusals wait. */
+  waiting(): Promise<number>;
+  /** Lets time pass, as this implementation counts it. */
+  pass(ms: number): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export const mostEvents = 32;
+
+/** What every implementation of `Limits` does, case by case. */
+export function describeLimits(name: string, create: () => Promise<LimitsUnderTest>): void {
+  describe(`${name}: limits`, () => {
+    let under: LimitsUnderTest;
+    beforeAll(async () => {
+      under = await create();
+    });
+    afterAll(() => under.stop());
+
+    const limit = { refusals: 3, windowSeconds: 1 };
+    const anAddress = () => `address ${randomUUID()}`;
+    const refuse = (from: string, events = 0) =>
+      under.limits.refuse({ from, limit, events: Array.from({ length: events }, () => anEvent()) });
+
+    it('counts the refusals of an address, and reports those beyond its limit until the window ends', async () => {
+      const [address, other] = [anAddress(), anAddress()];
+      for (let refusal = 0; refusal < 3; refusal += 1)
+        expect(await refuse(address)).toEqual({ overForMs: 0, dropped: 0 });
+      const { overForMs } = await refuse(address);
+      expect(overForMs).toBeGreaterThan(0);
+      expect(overForMs).toBeLessThanOrEqual(1000);
+      expect((await refuse(other)).overForMs).toBe(0);
+      await under.pass(overForMs + 20);
+      expect((await refuse(address)).overForMs).toBe(0);
+    });
+
+    it('keeps the event of a refusal within the limit, and none beyond it', async () => {
+      const address = anAddress();
+      const before = await under.waiting();
+      for (let refusal = 0; refusal < 5; refusal += 1) await refuse(address, 1);
+      expect((await under.waiting()) - before).toBe(3);
+    });
+
+    it('drops and counts the events beyond the share of refusals', async () => {
+      const from = 'client that is verified';
+      let dropped = 0;
+      const before = await under.waiting();
+      for (let refusal = 0; refusal < 2 * mostEvents; refusal += 1) {
+        const recorded = await under.limits.refuse({ from, events: [anEvent()] });
+        expect(recorded.overForMs).toBe(0);
+        dropped += recorded.dropped;
+      }
+      expect(dropped).toBeGreaterThanOrEqual(mostEvents);
+      expect((await under.waiting()) - before).toBeLessThanOrEqual(mostEvents);
+    });
+
+    it('lets a client wait from its fifth failed attempt on, twice as long each time', async () => {
+      const key = randomUUID();
+      for (let attempt = 1; attempt <= 4; attempt += 1)
+        expect(await under.limits.failAttempt(key)).toEqual({ isCounted: true, waitMs: 0 });
+      expect(await under.limits.failAttempt(key)).toEqual({ isCounted: true, waitMs: 1000 });
+      const within = await under.limits.failAttempt(key);
+      expect(within.isCounted).toBe(false);
+      expect(within.waitMs).toBeLessThanOrEqual(1000);
+      expect(await under.limits.failAttempt(randomUUID())).toEqual({ isCounted: true, waitMs: 0 });
+      await under.pass(1020);
+      expect(await under.limits.failAttempt(key)).toEqual({ isCounted: true, waitMs: 2000 });
+    });
+
+    it('forgets failed attempts when the client has authenticated', async () => {
+      const key = randomUUID();
+      for (let attempt = 1; attempt <= 5; attempt += 1) await under.limits.failAttempt(key);
+      await under.limits.forgiveAttempts(key);
+      expect(await under.limits.failAttempt(key)).toEqual({ isCounted: true, waitMs: 0 });
+    });
+  });
+}

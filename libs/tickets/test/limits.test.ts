@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { InMemoryLimits, type RedisClient, RedisLimits, RedisOutbox } from '../src/index.ts';
+import { describeLimits, mostEvents } from './limits-contract.ts';
+import { createRedisLab } from './redis-lab.ts';
+import { anEvent, aPrefix, drainAll } from './ticket-fixtures.ts';
+
+function createInMemory() {
+  let now = 0;
+  const waiting: CloudEvent[] = [];
+  const outbox = {
+    append: async (events: readonly CloudEvent[]) => void waiting.push(...events),
+    depth: async () => waiting.length,
+  };
+  const clock = { now: () => now };
+  return {
+    clock,
+    limits: new InMemoryLimits({ clock, outbox, mostEvents }),
+    waiting: async () => waiting.length,
+    pass: async (ms: number) => {
+      now += ms;
+    },
+    stop: async () => undefined,
+  };
+}
+
+describeLimits('in memory', async () => createInMemory());
+
+describeLimits('Redis', async () => {
+  const lab = createRedisLab();
+  const redis = await lab.anyClient();
+  const prefix = aPrefix();
+  const outbox = new RedisOutbox({ redis, prefix, stream: 'refused' });
+  return {
+    limits: new RedisLimits({ redis, prefix, mostEvents: 16 * mostEvents }),
+    // One address fills the share of one shard, a sixteenth.
+    waiting: () => outbox.depth(),
+    pass: (ms) => delay(ms),
+    stop: () => lab.stop(),
+  };
+});
+
+it('forgets failed attempts a minute after the last of them, or after its wait', async () => {
+  const { limits, pass } = createInMemory();
+  for (let attempt = 1; attempt <= 8; attempt += 1) {
+    await limits.failAttempt('key');
+    await pass(59_999);
+  }
+  expect(await limits.failAttempt('key')).toEqual({ isCounted: true, waitMs: 16_000 });
+  await pass(16_000 + 60_000);
+  expect(await limits.failAttempt('key')).toEqual({ isCounted: true, waitMs: 0 });
+});
+
+describe('RedisLimits', () => {
+  const lab = createRedisLab();
+  let redis: RedisClient;
+  beforeAll(async () => {
+    redis = await lab.client((await lab.server()).url);
+  });
+  afterAll(() => lab.stop());
+
+  const limit = { refusals: 1, windowSeconds: 60 };
+
+  it('shares every count between replicas', async () => {
+    const prefix = aPrefix();
+    const [one, other] = [new RedisLimits({ redis, prefix }), new RedisLimits({ redis, prefix })];
+    await one.refuse({ from: '192.0.2.1', limit, events: [] });
+    expect((await other.refuse({ from: '192.0.2.1', limit, events: [] })).overForMs).toBeGreaterThan(0);
+    for (let attempt = 1; attempt <= 4; attempt += 1) await one.failAttempt('key');
+    expect(await other.failAttempt('key')).toEqual({ isCounted: true, waitMs: 1000 });
+  });
+
+  it('is one round trip for each refusal', async () => {
+    const limits = new RedisLimits({ redis, prefix: aPrefix() });
+    await limits.refuse({ from: 'the first, which leaves the script on the server', limit, events: [] });
+    const calls = async () =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+    const before = await calls();
+    await limits.refuse({ from: '192.0.2.2', limit, events: [anEvent()] });
+    expect((await calls()) - before).toBe(1);
+  });
+
+  it('takes no more memory of Redis, however many addresses and clients are refused', async () => {
+    const prefix = aPrefix();
+    const limits = new RedisLimits({ redis, prefix, mostEvents: 1600, mostEntries: 100 });
+    const flood = () =>
+      Promise.all(
+        Array.from({ length: 500 }, async () => {
+          await limits.refuse({ from: randomUUID(), limit, events: [anEvent()] });
+          await limits.failAttempt(randomUUID());
+        }),
+      );
+    const used = async () => {
+      const sizes = (await redis.keys(`${prefix}*`)).map((key) => redis.memory('USAGE', key, 'SAMPLES', 0));
+      return (await Promise.all(sizes)).reduce<number>((sum, size) => sum + (size ?? 0), 0);
+    };
+    for (let round = 0; round < 10; round += 1) await flood();
+    const full = await used();
+    for (let round = 0; round < 10; round += 1) await flood();
+    expect(full).toBeLessThan(1600 * 1500 + 2 * 16 * 100 * 150);
+    // Failed attempts of one period and the next.
+    expect(await used()).toBeLessThan(full + 16 * 100 * 150);
+  });
+
+  it('lets the counts of addresses and attempts expire', async () => {
+    const prefix = aPrefix();
+    const limits = new RedisLimits({ redis, prefix });
+    await limits.refuse({ from: '192.0.2.3', limit, events: [] });
+    await limits.failAttempt('key');
+    const keys = await redis.keys(`${prefix}*`);
+    expect(keys).toHaveLength(2);
+    for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
+  });
+
+  it('hands the events of refusals to their own relay, and the outbox of accepted work knows nothing of them', async () => {
+    const prefix = aPrefix();
+    const event = anEvent();
+    await new RedisLimits({ redis, prefix }).refuse({ from: '192.0.2.4', limit, events: [event] });
+    const outbox = new RedisOutbox({ redis, prefix });
+    expect(await outbox.depth()).toBe(0);
+    expect(await outbox.committed()).toBe(1);
+    expect(await drainAll(new RedisOutbox({ redis, prefix, stream: 'refused' }))).toEqual([event]);
+  });
+});
