@@ -1,9 +1,10 @@
--- Revokes a chain and appends the events of that, once: a repetition finds it revoked.
--- KEYS: chain, stream, committed
+-- Revokes a chain and appends the events of that, once: a repetition finds it revoked. With an owner, only its own.
+-- KEYS: chain, record, stream, committed
 
-local chain, stream, committed = unpack(KEYS)
-local for_ms, correlationid = next_argument(), next_argument()
+local chain, record, stream, committed = unpack(KEYS)
+local for_ms, owner = next_argument(), next_argument()
 local events = next_list()
 
-if revoke(chain, for_ms) then append_events(stream, committed, events, correlationid) end
+if owner ~= '' and redis.call('HGET', record, 'owner') ~= owner then return 'unknown' end
+if revoke(chain, for_ms) then append_events(stream, committed, events) end
 return 'revoked'

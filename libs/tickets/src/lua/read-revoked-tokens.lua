@@ -1,0 +1,30 @@
+-- Reads what was added to the list of revoked tokens.
+-- KEYS: list, ends, sequence
+-- ARGV: history and sequence up to which it was read, most entries
+-- Answers history, sequence, 1 if there is more, then token id and milliseconds until its end, for each.
+
+local list, ends, sequence = unpack(KEYS)
+local known_history, after, most = next_argument(), next_argument(), tonumber(next_argument())
+local history = current_history()
+-- After a promotion or a restart the sequence may have gone back, so all is read again.
+if known_history ~= history then after = '0' end
+
+local last = redis.call('GET', sequence) or '0'
+if last == after then return { history, last, 0 } end
+local added = redis.call('ZRANGE', list, '(' .. after, '+inf', 'BYSCORE', 'LIMIT', 0, most, 'WITHSCORES')
+local ids = {}
+for i = 1, #added, 2 do table.insert(ids, added[i]) end
+local has_more = #ids == most
+if has_more then last = added[#added] end
+
+local page = { history, last, has_more and 1 or 0 }
+if #ids == 0 then return page end
+local now = now_ms()
+for i, ends_at in ipairs(redis.call('ZMSCORE', ends, unpack(ids))) do
+  local left = ends_at and tonumber(ends_at) - now or 0
+  if left > 0 then
+    table.insert(page, ids[i])
+    table.insert(page, left)
+  end
+end
+return page

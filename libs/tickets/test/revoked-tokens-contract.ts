@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RevokedTokens, TokenRevocation } from '../src/index.ts';
+import { anEvent } from './ticket-fixtures.ts';
+
+/** One implementation, ready for the suite; an owner may have four live entries. */
+export type RevokedTokensUnderTest = {
+  readonly revokedTokens: RevokedTokens;
+  /** Everything that reached the outbox. */
+  outbox(): Promise<readonly CloudEvent[]>;
+  /** Lets time pass, as this implementation counts it. */
+  pass(seconds: number): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export const mostTokens = 4;
+
+/** What every implementation of `RevokedTokens` does, case by case. */
+export function describeRevokedTokens(name: string, create: () => Promise<RevokedTokensUnderTest>): void {
+  describe(`${name}: revoked tokens`, () => {
+    let under: RevokedTokensUnderTest;
+    beforeAll(async () => {
+      under = await create();
+    });
+    afterAll(() => under.stop());
+
+    const revoke = (tokenId: string, changes: Partial<TokenRevocation> = {}) =>
+      under.revokedTokens.revoke(tokenId, { owner: randomUUID(), forSeconds: 60, events: [], ...changes });
+
+    /** The ids after a position, of every page, and where reading continues. */
+    async function readAll(from?: string) {
+      const tokenIds: string[] = [];
+      for (let position = from; ; ) {
+        const page = await under.revokedTokens.readAfter(position);
+        tokenIds.push(...page.tokens.map(({ tokenId }) => tokenId));
+        position = page.position;
+        if (!page.hasMore) return { tokenIds, position };
+      }
+    }
+
+    it('has a token from its revocation to its end, and no other', async () => {
+      const tokenId = randomUUID();
+      expect(await under.revokedTokens.has(tokenId)).toBe(false);
+      expect(await revoke(tokenId, { forSeconds: 0.5 })).toEqual({ outcome: 'revoked' });
+      expect(await under.revokedTokens.has(tokenId)).toBe(true);
+      expect(await under.revokedTokens.has(randomUUID())).toBe(false);
+      await under.pass(0.6);
+      expect(await under.revokedTokens.has(tokenId)).toBe(false);
+      expect((await readAll()).tokenIds).not.toContain(tokenId);
+    });
+
+    it('tells a reader of the revocations since it last read, with the time that they have left', async () => {
+      const [early, late] = [randomUUID(), randomUUID()];
+      await revoke(early);
+      const { tokenIds, position } = await readAll();
+      expect(tokenIds).toContain(early);
+      expect((await under.revokedTokens.readAfter(position)).tokens).toEqual([]);
+      await revoke(late);
+      const { tokens } = await under.revokedTokens.readAfter(position);
+      expect(tokens).toEqual([{ tokenId: late, forMs: expect.any(Number) }]);
+      expect(tokens[0]?.forMs).toBeGreaterThan(50_000);
+      expect(tokens[0]?.forMs).toBeLessThanOrEqual(60_000);
+    });
+
+    it('gives the whole list, page by page, to a reader whose position it does not know', async () => {
+      const ids = Array.from({ length: 2100 }, () => randomUUID());
+      await Promise.all(ids.map((id) => revoke(id)));
+      const { tokenIds, position } = await readAll();
+      const known = new Set(tokenIds);
+      expect(ids.filter((id) => !known.has(id))).toEqual([]);
+      expect((await readAll(position)).tokenIds).toEqual([]);
+    });
+
+    it('sends the events of a revocation once, however often the token is revoked', async () => {
+      const tokenId = randomUUID();
+      const [first, second] = [anEvent(), anEvent()];
+      await revoke(tokenId, { events: [first] });
+      expect(await revoke(tokenId, { events: [second] })).toEqual({ outcome: 'revoked' });
+      const sent = (await under.outbox()).filter(({ id }) => id === first.id || id === second.id);
+      expect(sent).toEqual([first]);
+    });
+
+    it('leaves one revocation of many at once', async () => {
+      const tokenId = randomUUID();
+      const { position } = await readAll();
+      await Promise.all(Array.from({ length: 20 }, () => revoke(tokenId)));
+      expect((await readAll(position)).tokenIds).toEqual([tokenId]);
+    });
+
+    it('refuses an owner beyond its limit until an entry ends, changes nothing then, and limits nobody else', async () => {
+      const owner = randomUUID();
+      const event = anEvent();
+      await revoke(randomUUID(), { owner, forSeconds: 1 });
+      for (let tokens = 1; tokens < mostTokens; tokens += 1) await revoke(randomUUID(), { owner });
+      const tokenId = randomUUID();
+      const refused = await revoke(tokenId, { owner, events: [event] });
+      expect(refused).toEqual({ outcome: 'full', retryAfterSeconds: expect.any(Number) });
+      const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
+      expect(retryAfterSeconds).toBeGreaterThan(0);
+      expect(retryAfterSeconds).toBeLessThanOrEqual(1);
+      expect(await under.revokedTokens.has(tokenId)).toBe(false);
+      expect((await under.outbox()).map(({ id }) => id)).not.toContain(event.id);
+      expect(await revoke(randomUUID())).toEqual({ outcome: 'revoked' });
+      await under.pass(retryAfterSeconds + 0.1);
+      expect(await revoke(tokenId, { owner })).toEqual({ outcome: 'revoked' });
+    });
+
+    it('answers the owner who reached its limit that a token is revoked which already was', async () => {
+      const owner = randomUUID();
+      const ids = Array.from({ length: mostTokens }, () => randomUUID());
+      for (const id of ids) await revoke(id, { owner });
+      expect(await revoke(ids[0] ?? '', { owner })).toEqual({ outcome: 'revoked' });
+    });
+  });
+}

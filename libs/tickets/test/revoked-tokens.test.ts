@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  InMemoryRevokedTokens,
+  type RedisClient,
+  RedisOutbox,
+  RedisRevokedTokens,
+  TicketsUnavailable,
+} from '../src/index.ts';
+import { createRedisLab } from './redis-lab.ts';
+import { type RedisServer, until } from './redis-server.ts';
+import { describeRevokedTokens, mostTokens } from './revoked-tokens-contract.ts';
+import { anEvent, aPrefix, drainAll } from './ticket-fixtures.ts';
+
+describeRevokedTokens('in memory', async () => {
+  let now = 0;
+  const sent: CloudEvent[] = [];
+  const outbox = { append: async (events: readonly CloudEvent[]) => void sent.push(...events) };
+  return {
+    revokedTokens: new InMemoryRevokedTokens({ clock: { now: () => now }, outbox, mostTokens }),
+    outbox: async () => sent,
+    pass: async (seconds: number) => {
+      now += seconds * 1000;
+    },
+    stop: async () => undefined,
+  };
+});
+
+function redisUnderTest(redis: RedisClient, stop: () => Promise<void>) {
+  const place = { redis, prefix: aPrefix() };
+  const outbox = new RedisOutbox(place);
+  const sent: CloudEvent[] = [];
+  return {
+    revokedTokens: new RedisRevokedTokens({ ...place, mostTokens }),
+    outbox: async () => {
+      sent.push(...(await drainAll(outbox)));
+      return sent;
+    },
+    pass: (seconds: number) => delay(seconds * 1000),
+    stop,
+  };
+}
+
+describeRevokedTokens('Redis', async () => {
+  const lab = createRedisLab();
+  return redisUnderTest(await lab.anyClient(), () => lab.stop());
+});
+
+describeRevokedTokens('Redis Cluster of three nodes', async () => {
+  const lab = createRedisLab();
+  return redisUnderTest(await lab.client((await lab.cluster()).url), () => lab.stop());
+});
+
+describe('RedisRevokedTokens', () => {
+  const lab = createRedisLab();
+  let server: RedisServer;
+  let redis: RedisClient;
+  beforeAll(async () => {
+    server = await lab.server();
+    redis = await lab.client(server.url);
+  });
+  afterAll(() => lab.stop());
+
+  const revocation = { owner: 'north pms', forSeconds: 60, events: [] };
+
+  it('is one round trip for each revocation, question and reading', async () => {
+    const revokedTokens = new RedisRevokedTokens({ redis, prefix: aPrefix() });
+    const steps = [
+      () => revokedTokens.revoke(randomUUID(), { ...revocation, events: [anEvent()] }),
+      () => revokedTokens.has('one'),
+      () => revokedTokens.readAfter(),
+    ];
+    // The first time leaves the scripts on the server.
+    for (const step of steps) await step();
+    const calls = async () =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+    const before = await calls();
+    for (const step of steps) await step();
+    expect((await calls()) - before).toBe(steps.length);
+  });
+
+  it('names all of its keys revoked-tokens, and lets all but the sequence expire with the last token', async () => {
+    const prefix = aPrefix();
+    const revokedTokens = new RedisRevokedTokens({ redis, prefix });
+    await revokedTokens.revoke('long', revocation);
+    await revokedTokens.revoke('short', { ...revocation, forSeconds: 1 });
+    const keys = await redis.keys(`${prefix}*`);
+    expect(keys).toHaveLength(4);
+    for (const key of keys) {
+      expect(key).toMatch(/:revoked-tokens[-a-z]*(:[\w-]{43})?$/);
+      const isKept = key.endsWith('-sequence');
+      expect({ key, expires: (await redis.pttl(key)) > 50_000 }).toEqual({ key, expires: !isKept });
+    }
+  });
+
+  it('takes no more memory of Redis, however many tokens one client revokes one after the other', async () => {
+    const prefix = aPrefix();
+    const revokedTokens = new RedisRevokedTokens({ redis, prefix, mostTokens: 50 });
+    // Keeps the keys from expiring as a whole.
+    await revokedTokens.revoke('long', { ...revocation, owner: 'other' });
+    for (let round = 0; round < 3; round += 1) {
+      const ids = Array.from({ length: 200 }, () => randomUUID());
+      await Promise.all(ids.map((id) => revokedTokens.revoke(id, { ...revocation, forSeconds: 0.2 })));
+      const keys = (await redis.keys(`${prefix}*`)).filter((key) => !key.endsWith('-sequence'));
+      const sizes = await Promise.all(keys.map((key) => redis.zcard(key)));
+      // Those of the other owner, those of this one, and twice both together.
+      expect(sizes.toSorted((one, other) => one - other)).toEqual([1, 50, 51, 51]);
+      await delay(250);
+    }
+  });
+
+  it('gives the whole list to a reader when Redis lost its data, and its sequence went back', async () => {
+    const own = await lab.server();
+    const revokedTokens = new RedisRevokedTokens({ redis: await lab.client(own.url), prefix: aPrefix() });
+    for (const id of ['one', 'two', 'three']) await revokedTokens.revoke(id, revocation);
+    const { position } = await revokedTokens.readAfter();
+    await own.kill();
+    await rm(join(own.directory, 'appendonlydir'), { recursive: true });
+    await own.restart();
+    await until(async () => (await revokedTokens.has('one').catch(() => undefined)) === false);
+    await revokedTokens.revoke('four', revocation);
+    const { tokens } = await revokedTokens.readAfter(position);
+    expect(tokens.map(({ tokenId }) => tokenId)).toEqual(['four']);
+  });
+
+  it('is unavailable, and says nothing about a token, while Redis does not answer', async () => {
+    const own = await lab.server();
+    const revokedTokens = new RedisRevokedTokens({ redis: await lab.client(own.url), prefix: aPrefix() });
+    await own.kill();
+    await expect(revokedTokens.has('one')).rejects.toThrow(TicketsUnavailable);
+    await expect(revokedTokens.readAfter()).rejects.toThrow(TicketsUnavailable);
+    await expect(revokedTokens.revoke('one', revocation)).rejects.toThrow(TicketsUnavailable);
+  });
+});
