@@ -1,0 +1,206 @@
+import { type TicketKind, type TicketPurpose, ticketPurposes } from './tickets.ts';
+
+/**
+ * Commands on keys, named as in redis-keys.ts behind the shard. A command that reads and changes a key needs
+ * `changes`.
+ */
+export type RedisRight = {
+  readonly commands: readonly string[];
+  readonly reads?: readonly string[];
+  readonly writes?: readonly string[];
+  readonly changes?: readonly string[];
+};
+
+/** Something that a service does in Redis, in words for a person, with the rights that its scripts need. */
+export type RedisAbility = { readonly does: string; readonly rights: readonly RedisRight[] };
+
+const words = (text: string): readonly string[] => text.split(' ');
+
+/** Events enter a stream, which only its relay reads. */
+const appending = (stream: 'outbox' | 'refused'): readonly RedisRight[] => [
+  { commands: ['xadd'], writes: [stream] },
+  { commands: ['incrby'], changes: ['committed'] },
+];
+
+/** Revoked chains are seen by whoever redeems or finds tickets. */
+const seesRevoked: RedisRight = { commands: ['exists'], reads: ['revoked:*'] };
+const revoking: readonly RedisRight[] = [
+  { commands: ['pttl'], reads: ['revoked:*'] },
+  { commands: ['set'], writes: ['revoked:*'] },
+];
+
+function guarding(purpose: TicketPurpose): readonly RedisRight[] {
+  const keys = [`history:${purpose}`, `guard:${purpose}`];
+  return [
+    { commands: words('get pttl'), reads: keys },
+    { commands: ['set'], writes: keys },
+  ];
+}
+
+const making = (kind: TicketKind): RedisRight => ({
+  commands: words('exists hset pexpire pexpireat'),
+  writes: [`ticket:${kind}:*`],
+});
+
+export const issues = (kind: TicketKind): RedisAbility => ({
+  does: `issues ${kind}s`,
+  rights: [making(kind), ...guarding(ticketPurposes[kind]), ...appending('outbox')],
+});
+
+export const finds = (kind: TicketKind): RedisAbility => ({
+  does: `finds ${kind}s`,
+  rights: [{ commands: ['hmget'], reads: [`ticket:${kind}:*`] }, seesRevoked],
+});
+
+export const prolongs = (kind: TicketKind): RedisAbility => ({
+  does: `prolongs ${kind}s`,
+  rights: [{ commands: words('pexpire pexpireat'), writes: [`ticket:${kind}:*`] }],
+});
+
+/**
+ * A redemption renames the ticket to the remembered answer. The answer can only be written, and read field by field, so
+ * that a ticket can be used up but not be made of an answer.
+ */
+export const redeems = (kind: TicketKind, successor?: TicketKind): RedisAbility => {
+  const [ticket, used, answer] = [`ticket:${kind}:*`, `used:${kind}:*`, `answer:${kind}:*`];
+  return {
+    does: successor === undefined ? `ends ${kind}s` : `redeems ${kind}s for ${successor}s`,
+    rights: [
+      { commands: ['hmget'], reads: [ticket, answer] },
+      { commands: ['get'], reads: [used] },
+      { commands: ['set'], writes: [used] },
+      { commands: ['rename'], changes: [ticket], writes: [answer] },
+      { commands: words('exists hset pexpire'), writes: [answer] },
+      ...(successor === undefined ? [] : [making(successor)]),
+      ...guarding(ticketPurposes[kind]),
+      seesRevoked,
+      ...appending('outbox'),
+    ],
+  };
+};
+
+/** A redemption that may be repeated, and one that a replay or a wrong proof too many answers by revoking the chain. */
+export const redeemsRevocably = (kind: TicketKind, successor: TicketKind): RedisAbility => {
+  const [ticket, answer, repeatable] = [`ticket:${kind}:*`, `answer:${kind}:*`, `repeatable:${kind}:*`];
+  const { does, rights } = redeems(kind, successor);
+  return {
+    does,
+    rights: [
+      ...rights,
+      { commands: ['hincrby'], changes: [ticket] },
+      { commands: ['del'], writes: [ticket] },
+      { commands: ['copy'], changes: [answer, repeatable] },
+      { commands: ['hmget'], reads: [repeatable] },
+      { commands: words('hset pexpire pexpireat'), writes: [repeatable] },
+      ...revoking,
+    ],
+  };
+};
+
+export const takesIdentifiers: RedisAbility = {
+  does: "claims callers' identifiers",
+  rights: [
+    { commands: words('get exists'), reads: ['claim:*', 'claims-complete'] },
+    { commands: ['set'], writes: ['claim:*'] },
+  ],
+};
+
+export const restoresIdentifiers: RedisAbility = {
+  does: "restores callers' identifiers",
+  rights: [
+    { commands: ['set'], writes: ['claim:*', 'claims-complete', 'claims-rebuilding:*'] },
+    { commands: words('exists del'), writes: ['claims-complete', 'claims-rebuilding:*'] },
+  ],
+};
+
+/** Chains that begin with a ticket of this kind: their records, and their revocation by their first ticket. */
+export const revokesChainsOf = (kind: TicketKind): RedisAbility => ({
+  does: 'records and revokes chains',
+  rights: [
+    { commands: words('hset pexpireat'), writes: ['chain:*'] },
+    { commands: ['hget'], reads: ['chain:*', `ticket:${kind}:*`] },
+    { commands: ['hmget'], reads: ['chain:*'] },
+    { commands: ['get'], reads: [`used:${kind}:*`] },
+    seesRevoked,
+    ...revoking,
+    ...appending('outbox'),
+  ],
+});
+
+export const seesRevocations: RedisAbility = { does: 'sees which chains are revoked', rights: [seesRevoked] };
+
+const revokedTokenLists = ['revoked-tokens', 'revoked-tokens-ends', 'revoked-tokens-of:*'];
+
+export const revokesTokens: RedisAbility = {
+  does: 'revokes access tokens',
+  rights: [
+    {
+      commands: words('zrange zrem zremrangebyscore zscore zcard zadd pexpireat pexpiretime'),
+      changes: revokedTokenLists,
+    },
+    { commands: ['incr'], changes: ['revoked-tokens-sequence'] },
+    ...appending('outbox'),
+  ],
+};
+
+export const readsRevokedTokens: RedisAbility = {
+  does: 'reads which access tokens are revoked',
+  rights: [
+    { commands: ['get'], reads: ['revoked-tokens-sequence'] },
+    { commands: words('zrange zmscore'), reads: ['revoked-tokens', 'revoked-tokens-ends'] },
+  ],
+};
+
+export const takesProofs: RedisAbility = {
+  does: 'takes assertions and proofs once',
+  rights: [
+    { commands: ['get'], reads: ['presented:*'] },
+    { commands: ['set'], writes: ['presented:*'] },
+    ...appending('outbox'),
+  ],
+};
+
+export const appendsEvents: RedisAbility = {
+  does: 'appends events',
+  rights: [{ commands: ['set'], writes: ['appended:*'] }, ...appending('outbox')],
+};
+
+export const countsRefusals: RedisAbility = {
+  does: 'counts and appends refusals',
+  rights: [
+    { commands: words('hlen hexists pttl'), reads: ['refused-addresses'] },
+    { commands: ['hincrby'], changes: ['refused-addresses'] },
+    { commands: ['pexpire'], writes: ['refused-addresses'] },
+    { commands: ['xlen'], writes: ['refused'] },
+    ...appending('refused'),
+  ],
+};
+
+export const countsRequests = (service: string): RedisAbility => ({
+  does: 'counts the requests of its clients',
+  rights: [
+    {
+      commands: words('zremrangebyscore zrange zscore zadd zrem pexpire'),
+      changes: [`leases:${service}:*`],
+    },
+  ],
+});
+
+export const slowsAttempts: RedisAbility = {
+  does: 'slows failed attempts',
+  rights: [{ commands: words('hget hlen hexists hset hdel pexpire'), changes: ['failed-attempts:*'] }],
+};
+
+const streams = ['outbox', 'refused'];
+
+export const relaysEvents: RedisAbility = {
+  does: 'relays events',
+  rights: [
+    {
+      commands: words('exists xautoclaim xgroup|create xreadgroup xrange xack xdel xclaim xlen'),
+      changes: streams,
+    },
+    { commands: ['get'], reads: ['committed'] },
+    { commands: ['xadd'], writes: ['rejected'] },
+  ],
+};

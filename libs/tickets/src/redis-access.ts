@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import type { ServiceName } from '@clinical-launch/contracts';
+import {
+  appendsEvents,
+  countsRefusals,
+  countsRequests,
+  finds,
+  issues,
+  prolongs,
+  type RedisAbility,
+  type RedisRight,
+  readsRevokedTokens,
+  redeems,
+  redeemsRevocably,
+  relaysEvents,
+  restoresIdentifiers,
+  revokesChainsOf,
+  revokesTokens,
+  seesRevocations,
+  slowsAttempts,
+  takesIdentifiers,
+  takesProofs,
+} from './redis-abilities.ts';
+import { defaultPrefix } from './redis-keys.ts';
+
+/** What each service does in Redis, and nothing else. A service that does more gets one more line here. */
+export const redisAccess: Readonly<Record<ServiceName, readonly RedisAbility[]>> = {
+  'identity-provider': [
+    issues('launch-identifier'),
+    finds('launch-identifier'),
+    issues('pushed-request'),
+    redeems('pushed-request'),
+    redeems('launch-identifier', 'authorization-code'),
+    finds('authorization-code'),
+    redeemsRevocably('authorization-code', 'refresh-token'),
+    finds('refresh-token'),
+    redeemsRevocably('refresh-token', 'refresh-token'),
+    revokesChainsOf('launch-identifier'),
+    revokesTokens,
+    readsRevokedTokens,
+    takesProofs,
+    appendsEvents,
+    slowsAttempts,
+    countsRequests('identity-provider'),
+    countsRefusals,
+  ],
+  'launch-api': [
+    issues('launch-token'),
+    takesIdentifiers,
+    readsRevokedTokens,
+    countsRequests('launch-api'),
+    countsRefusals,
+  ],
+  'launch-gateway': [redeems('launch-token', 'launch-session'), countsRefusals],
+  ordering: [finds('launch-session'), prolongs('launch-session'), redeems('launch-session'), countsRefusals],
+  'order-renderer': [finds('launch-session'), countsRefusals],
+  'resource-api': [
+    seesRevocations,
+    takesProofs,
+    appendsEvents,
+    countsRequests('resource-api'),
+    countsRefusals,
+  ],
+  'audit-trail': [restoresIdentifiers, readsRevokedTokens, relaysEvents, appendsEvents, countsRefusals],
+};
+
+/**
+ * What every user needs of a server: ioredis asks for `INFO` and, of a cluster, for its nodes, and names connections;
+ * the scripts read the time and the history of the data. No command of administration, and none that lists keys.
+ */
+export const connectionCommands: readonly string[] = [
+  'ping',
+  'info',
+  'time',
+  'select',
+  'client|setname',
+  'cluster|info',
+  'cluster|slots',
+  'readonly',
+  'asking',
+];
+
+/** Commands that run scripts. Redis checks each command in a script by itself, so these may name every key. */
+export const scriptCommands: readonly string[] = ['evalsha', 'eval'];
+
+/** A user as Redis knows it, and which service it is. */
+export type RedisUser = {
+  readonly service: ServiceName;
+  readonly name: string;
+  readonly password: string;
+};
+
+/**
+ * Writes an ACL file (`aclfile`, or one `ACL SETUSER` a line): a user for each service, with the rights of
+ * `redisAccess` below the prefix, and one that may do nothing but `PING`, for health checks. The default user is off.
+ * Passwords appear as SHA-256.
+ * @throws TypeError for a name or a prefix that an ACL rule cannot hold, and when two services share a user.
+ */
+export function redisAclFile(users: readonly RedisUser[], prefix: string = defaultPrefix): string {
+  if (!/^[\w:.-]*$/.test(prefix)) {
+    throw new TypeError(
+      'A Redis prefix with users has letters, digits, underscores, hyphens, dots and colons',
+    );
+  }
+  const names = users.map(({ name }) => name);
+  const unusable = names.find((name) => !/^[\w.-]+$/.test(name) || ['default', 'health'].includes(name));
+  if (unusable !== undefined) throw new TypeError('A Redis user needs another name than this one');
+  if (new Set(names).size < names.length) throw new TypeError('Each service needs a Redis user of its own');
+  const lines = users.map(({ service, name, password }) => {
+    const hash = createHash('sha256').update(password).digest('hex');
+    return `user ${name} reset on #${hash} ${rulesOf(service, prefix).join(' ')}`;
+  });
+  // The default user last: an administrator who sends the lines one by one may be this user.
+  return ['user health reset on nopass +ping', ...lines, 'user default reset off', ''].join('\n');
+}
+
+/** Commands without keys, then a selector for each right: Redis allows a command that one of them allows as a whole. */
+function rulesOf(service: ServiceName, prefix: string): string[] {
+  const rights = redisAccess[service].flatMap((ability) => ability.rights);
+  const selectors = [{ commands: scriptCommands, changes: ['*'] }, ...rights].map(
+    (right) => `(${[...allowed(right.commands), ...patternsOf(right, prefix)].join(' ')})`,
+  );
+  return [...allowed(connectionCommands), ...new Set(selectors)];
+}
+
+const allowed = (commands: readonly string[]) => commands.map((command) => `+${command}`);
+
+function patternsOf({ reads = [], writes = [], changes = [] }: Omit<RedisRight, 'commands'>, prefix: string) {
+  const pattern = (permission: string) => (name: string) => `${permission}~${prefix}{s??}:${name}`;
+  return [...reads.map(pattern('%R')), ...writes.map(pattern('%W')), ...changes.map(pattern(''))];
+}

@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ServiceName } from '@clinical-launch/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import {
+  assertSafeRedis,
+  RedisClaims,
+  type RedisClient,
+  RedisLimits,
+  RedisOutbox,
+  RedisRates,
+  RedisRevokedTokens,
+  RedisTickets,
+  redisAccess,
+  redisAclFile,
+} from '../src/index.ts';
+import { createRedisLab } from './redis-lab.ts';
+import { anEvent, createTickets, sealers } from './ticket-fixtures.ts';
+
+const lab = createRedisLab();
+const services = Object.keys(redisAccess) as ServiceName[];
+const users = services.map((service) => ({ service, name: service, password: `password-of-${service}` }));
+const prefix = 'separation-test:';
+const folders: string[] = [];
+let single: string;
+let clustered: string;
+
+const as = (name: string, url: string) => url.replaceAll('redis://', `redis://${name}:password-of-${name}@`);
+
+async function aclFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tickets-acl-'));
+  folders.push(folder);
+  const file = join(folder, 'users.acl');
+  const admin = 'user admin on >password-of-admin ~* &* +@all\n';
+  writeFileSync(file, redisAclFile(users, prefix) + admin);
+  return file;
+}
+
+beforeAll(async () => {
+  single = (await lab.server('--maxmemory-policy', 'noeviction', '--aclfile', await aclFile())).url;
+  const cluster = await lab.cluster();
+  clustered = cluster.url;
+  // Rights are not replicated: each node of a cluster is given them.
+  const lines = redisAclFile(users, prefix).trim().split('\n');
+  for (const { port } of cluster.servers) {
+    const node = new Redis(port);
+    await node.acl('SETUSER', 'admin', 'on', '>password-of-admin', '~*', '&*', '+@all');
+    for (const line of lines) {
+      const [, name = '', ...rules] = line.match(/\([^)]*\)|\S+/g) ?? [];
+      await node.acl('SETUSER', name, ...rules);
+    }
+    node.disconnect();
+  }
+});
+
+afterAll(async () => {
+  await lab.stop();
+  for (const folder of folders) await rm(folder, { recursive: true });
+});
+
+/** Everything that each service asks of its tickets, by the scripts that it runs. */
+const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>> = {
+  'identity-provider': async (redis) => {
+    const tickets = createTickets(redis, prefix);
+    const correlationId = randomUUID();
+    const owner = { owner: 'host', audience: 'partner' };
+    const launch = await issued(
+      tickets.issue('launch-identifier', {
+        ...aTicket(correlationId),
+        chainSeconds: 60,
+        chainRecord: owner,
+      }),
+    );
+    await tickets.find('launch-identifier', launch);
+    await tickets.findChainOf('launch-identifier', launch);
+    const { successor: code = '' } = await redeemed(
+      tickets.redeem('launch-identifier', launch, {
+        successor: { kind: 'authorization-code', ttlSeconds: 60, challenge: 'proof' },
+        events: [anEvent()],
+      }),
+    );
+    const revoking = { revokeForSeconds: 60, events: [anEvent()] };
+    await tickets.find('authorization-code', code);
+    await tickets.redeem('authorization-code', code, {
+      proofs: ['wrong'],
+      onReplay: revoking,
+      onMismatch: { limit: 2, ...revoking },
+      events: [],
+    });
+    const { successor: refresh = '' } = await redeemed(
+      tickets.redeem('authorization-code', code, {
+        proofs: ['proof'],
+        successor: { kind: 'refresh-token', ttlSeconds: 60, chainSeconds: 60 },
+        onReplay: revoking,
+        events: [anEvent()],
+      }),
+    );
+    const repeatable = {
+      successor: { kind: 'refresh-token', ttlSeconds: 60, isDerived: true },
+      repeatableSeconds: 10,
+      onReplay: revoking,
+      events: [anEvent()],
+    } as const;
+    await tickets.find('refresh-token', refresh);
+    await redeemed(tickets.redeem('refresh-token', refresh, repeatable));
+    await redeemed(tickets.redeem('refresh-token', refresh, repeatable));
+    await tickets.redeem('authorization-code', code, { onReplay: revoking, events: [] });
+    await tickets.revokeChain(correlationId, { forSeconds: 60, events: [anEvent()], owner: 'host' });
+    expect(await tickets.isChainRevoked(correlationId)).toBe(true);
+    const guessed = await issued(tickets.issue('launch-identifier', aTicket(randomUUID())));
+    const { successor: other = '' } = await redeemed(
+      tickets.redeem('launch-identifier', guessed, {
+        successor: { kind: 'authorization-code', ttlSeconds: 60, challenge: 'proof' },
+        events: [],
+      }),
+    );
+    const mismatch = { proofs: ['wrong'], onMismatch: { limit: 1, ...revoking }, events: [] };
+    await tickets.redeem('authorization-code', other, mismatch);
+    await tickets.claim(randomUUID(), { forSeconds: 10, events: [anEvent()] });
+    await new RedisOutbox({ redis, prefix }).append([anEvent()]);
+    const limits = new RedisLimits({ redis, prefix });
+    await limits.failAttempt('client');
+    await limits.forgiveAttempts('client');
+    const revoked = new RedisRevokedTokens({ redis, prefix, mostTokens: 1 });
+    await revoked.revoke('a', { owner: 'client', forSeconds: 60, events: [anEvent()] });
+    await revoked.revoke('b', { owner: 'client', forSeconds: 60, events: [anEvent()] });
+    expect([await revoked.has('a'), await revoked.has('b')]).toEqual([true, false]);
+    expect((await revoked.readAfter()).tokens).toHaveLength(1);
+    await countRequests(redis, 'identity-provider');
+  },
+  'launch-api': async (redis) => {
+    const claims = new RedisClaims({ redis, prefix });
+    await claims.areComplete();
+    const tickets = new RedisTickets({ redis, prefix, sealers, requiresCompleteClaims: true });
+    await new RedisClaims({ redis: await everything(redis), prefix }).rebuild((async function* () {})());
+    const claim = { name: randomUUID(), holder: 'OrderTest', ttlSeconds: 60 };
+    await issued(tickets.issue('launch-token', aTicket(randomUUID())));
+    await issued(tickets.issue('launch-token', { ...aTicket(randomUUID()), claim }));
+    expect(await tickets.issue('launch-token', { ...aTicket(randomUUID()), claim })).toEqual({
+      outcome: 'claimed',
+    });
+    await readRevokedTokens(redis);
+    await countRequests(redis, 'launch-api');
+  },
+  'launch-gateway': async (redis) => {
+    const token = await launchToken(redis);
+    const tickets = createTickets(redis, prefix);
+    const successor = { kind: 'launch-session', ttlSeconds: 60, chainSeconds: 60 } as const;
+    expect(
+      await tickets.redeem('launch-token', token, { successor, proofs: ['x'], events: [] }),
+    ).toMatchObject({
+      outcome: 'redeemed',
+    });
+    expect(await tickets.redeem('launch-token', token, { successor, events: [] })).toMatchObject({
+      outcome: 'used',
+    });
+  },
+  ordering: async (redis) => {
+    const session = await launchSession(redis);
+    const tickets = createTickets(redis, prefix);
+    expect(await tickets.find('launch-session', session, { extendSeconds: 30 })).toBeDefined();
+    await redeemed(tickets.redeem('launch-session', session, { events: [anEvent()] }));
+  },
+  'order-renderer': async (redis) => {
+    const session = await launchSession(redis);
+    const tickets = createTickets(redis, prefix);
+    expect(await tickets.find('launch-session', session)).toBeDefined();
+  },
+  'resource-api': async (redis) => {
+    const tickets = createTickets(redis, prefix);
+    expect(await tickets.isChainRevoked(randomUUID())).toBe(false);
+    await tickets.claim(randomUUID(), { forSeconds: 10, events: [anEvent()] });
+    await new RedisOutbox({ redis, prefix }).append([anEvent()]);
+    await countRequests(redis, 'resource-api');
+  },
+  'audit-trail': async (redis) => {
+    const claims = new RedisClaims({ redis, prefix });
+    await claims.rebuild(
+      (async function* () {
+        yield [{ name: randomUUID(), holder: 'OrderTest', expiresAt: Date.now() + 60_000 }];
+      })(),
+    );
+    expect(await claims.areComplete()).toBe(true);
+    await readRevokedTokens(redis);
+    for (const stream of ['outbox', 'refused'] as const) {
+      const outbox = new RedisOutbox({ redis, prefix, stream });
+      await outbox.append([anEvent()]);
+      const away = () => Promise.reject(new Error('the broker is away'));
+      await expect(outbox.drain(away)).rejects.toThrow('away');
+      await outbox.drain(async () => undefined);
+      expect([await outbox.depth(), await outbox.oldestAgeMs()]).toEqual([0, 0]);
+    }
+  },
+};
+
+const aTicket = (correlationId: string) => ({
+  context: {},
+  correlationId,
+  ttlSeconds: 60,
+  events: [anEvent()],
+});
+
+async function issued(issuing: ReturnType<RedisTickets['issue']>): Promise<string> {
+  const issue = await issuing;
+  if (issue.outcome !== 'issued') throw new Error(issue.outcome);
+  return issue.ticket;
+}
+
+async function redeemed(redeeming: ReturnType<RedisTickets['redeem']>): Promise<{ successor?: string }> {
+  const redemption = await redeeming;
+  if (redemption.outcome !== 'redeemed' && redemption.outcome !== 'repeated') {
+    throw new Error(redemption.outcome);
+  }
+  return redemption;
+}
+
+/** Reads one page, with a token in it. */
+async function readRevokedTokens(redis: RedisClient): Promise<void> {
+  const writer = new RedisRevokedTokens({ redis: await everything(redis), prefix });
+  await writer.revoke(randomUUID(), { owner: 'client', forSeconds: 60, events: [] });
+  expect((await new RedisRevokedTokens({ redis, prefix }).readAfter()).tokens).not.toEqual([]);
+}
+
+async function countRequests(redis: RedisClient, service: string): Promise<void> {
+  const rates = new RedisRates({ redis, prefix, service });
+  const lease = await rates.lease('client', { perSecond: 10, wanted: 5, heldMs: 100 });
+  await rates.giveBack('client', { id: lease.id, unused: 2 });
+  await rates.lease('client', { perSecond: 1, wanted: 1, heldMs: 100 });
+}
+
+/** What another service made, by an administrator. */
+const everything = (redis: RedisClient) => lab.client(as('admin', urlOf(redis)));
+const urlOf = (redis: RedisClient) => (redis instanceof Redis ? single : clustered);
+
+async function launchToken(redis: RedisClient): Promise<string> {
+  const tickets = createTickets(await everything(redis), prefix);
+  return issued(tickets.issue('launch-token', aTicket(randomUUID())));
+}
+
+async function launchSession(redis: RedisClient): Promise<string> {
+  const tickets = createTickets(await everything(redis), prefix);
+  const successor = { kind: 'launch-session', ttlSeconds: 60, chainSeconds: 60 } as const;
+  const redemption = await redeemed(
+    tickets.redeem('launch-token', await launchToken(redis), { successor, events: [] }),
+  );
+  return redemption.successor ?? '';
+}
+
+async function denials(redis: RedisClient): Promise<string[]> {
+  const admin = await everything(redis);
+  const nodes = admin instanceof Redis ? [admin] : admin.nodes('master');
+  const logs = await Promise.all(nodes.map((node) => node.acl('LOG')));
+  await Promise.all(nodes.map((node) => node.acl('LOG', 'RESET')));
+  return logs.flat().map((entry) => JSON.stringify(entry));
+}
+
+describe.each([
+  ['one Redis with an ACL file', () => single],
+  ['a Redis Cluster', () => clustered],
+])('the user of a service on %s', (_name, url) => {
+  it.each(services)('%s may do all of its work, and is refused nothing', async (service) => {
+    const redis = await lab.client(as(service, url()));
+    await assertSafeRedis(redis, { isProduction: false });
+    await redis.ping();
+    const refusals = new RedisLimits({ redis, prefix });
+    await refusals.refuse({
+      from: '192.0.2.1',
+      limit: { refusals: 5, windowSeconds: 1 },
+      events: [anEvent()],
+    });
+    await work[service](redis);
+    expect(await denials(redis)).toEqual([]);
+  });
+});
+
+describe('an ACL file', () => {
+  it.each([
+    ['a prefix with a space', () => redisAclFile(users, 'a prefix:')],
+    ['a prefix with a pattern', () => redisAclFile(users, '*')],
+    ['a name with a space', () => redisAclFile([{ service: 'ordering', name: 'a b', password: 'x' }])],
+    ['the default user', () => redisAclFile([{ service: 'ordering', name: 'default', password: 'x' }])],
+    [
+      'one user for two services',
+      () => redisAclFile(services.map((service) => ({ service, name: 'same', password: 'x' }))),
+    ],
+  ])('is not written with %s', (_name, write) => {
+    expect(write).toThrow(TypeError);
+  });
+
+  it('holds no password', () => {
+    expect(redisAclFile(users)).not.toContain('password-of');
+  });
+});
