@@ -1,0 +1,48 @@
+/** A caller's identifier that is taken, as it is recorded outside the tickets. */
+export type HeldClaim = {
+  readonly name: string;
+  readonly holder: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+};
+
+/**
+ * The claims of a ticket store, for the part that also records them elsewhere. A store that lost its data is rebuilt
+ * from that record before it accepts new claims.
+ */
+export interface Claims {
+  /** Whether every recorded claim is held here. @throws TicketsUnavailable when the store does not answer */
+  areComplete(): Promise<boolean>;
+  /** Holds claims that nobody holds; a claim that is held stays as it is. @throws TicketsUnavailable */
+  hold(claims: readonly HeldClaim[]): Promise<void>;
+  /**
+   * Holds every recorded claim, page by page, and then declares the claims complete. Resolves with false when the
+   * store lost its data meanwhile: rebuild it again.
+   * @throws TicketsUnavailable, or what the record throws; the claims are not complete then
+   */
+  rebuild(recorded: AsyncIterable<readonly HeldClaim[]>): Promise<boolean>;
+}
+
+/** The claims of one process. */
+export class InMemoryClaims implements Claims {
+  readonly #tickets: { hold(claims: readonly HeldClaim[]): void };
+  #isComplete = false;
+
+  constructor(tickets: { hold(claims: readonly HeldClaim[]): void }) {
+    this.#tickets = tickets;
+  }
+
+  async areComplete(): Promise<boolean> {
+    return this.#isComplete;
+  }
+
+  async hold(claims: readonly HeldClaim[]): Promise<void> {
+    this.#tickets.hold(claims);
+  }
+
+  async rebuild(recorded: AsyncIterable<readonly HeldClaim[]>): Promise<boolean> {
+    for await (const page of recorded) this.#tickets.hold(page);
+    this.#isComplete = true;
+    return true;
+  }
+}

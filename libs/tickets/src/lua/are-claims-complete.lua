@@ -1,0 +1,3 @@
+-- KEYS: complete
+
+return redis.call('EXISTS', KEYS[1])

@@ -1,0 +1,14 @@
+-- Takes a name for a while and appends the events of that, or changes nothing.
+-- KEYS: claim, stream, committed
+-- Answers 'claimed' or 'taken'.
+
+local claim, stream, committed = unpack(KEYS)
+local attempt, for_ms = next_argument(), next_argument()
+local events = next_list()
+
+if redis.call('SET', claim, attempt, 'PX', for_ms, 'NX') then
+  append_events(stream, committed, events)
+  return 'claimed'
+end
+-- `attempt` is named by the request: a request that is repeated after a lost reply finds its own claim.
+return redis.call('GET', claim) == attempt and 'claimed' or 'taken'

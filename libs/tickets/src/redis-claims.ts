@@ -1,0 +1,62 @@
+import type { Claims, HeldClaim } from './claims.ts';
+import { createKeys, defaultPrefix, drawAttempt, type Keys } from './redis-keys.ts';
+import { type RedisClient, RedisScripts, readScript } from './redis-scripts.ts';
+import { type Shard, shardOfText, shards } from './ticket-text.ts';
+
+const holdScript = readScript('hold-claims');
+const beginScript = readScript('begin-rebuild');
+const endScript = readScript('end-rebuild');
+const completeScript = readScript('are-claims-complete');
+
+/** A rebuild that takes longer begins again. */
+const rebuiltWithinMs = 3_600_000;
+/** Keys of one script; it keeps Redis busy for less than a millisecond. */
+const claimsPerScript = 250;
+
+/**
+ * The claims of `RedisTickets`. In each shard a marker says that they are complete; it is lost with the rest of the
+ * data.
+ */
+export class RedisClaims implements Claims {
+  readonly #scripts: RedisScripts;
+  readonly #keys: Keys;
+
+  constructor({ redis, prefix = defaultPrefix }: { redis: RedisClient; prefix?: string }) {
+    this.#scripts = new RedisScripts(redis);
+    this.#keys = createKeys(prefix);
+  }
+
+  async areComplete(): Promise<boolean> {
+    const { claimsComplete } = this.#keys;
+    const marks = shards.map((shard) => this.#scripts.run(completeScript, [claimsComplete(shard)], []));
+    return (await Promise.all(marks)).every((isThere) => isThere === 1);
+  }
+
+  async hold(claims: readonly HeldClaim[]): Promise<void> {
+    const byShard = Map.groupBy(claims, ({ name }) => shardOfText(name));
+    await Promise.all([...byShard].map(([shard, its]) => this.#holdIn(shard, its)));
+  }
+
+  async rebuild(recorded: AsyncIterable<readonly HeldClaim[]>): Promise<boolean> {
+    const attempt = drawAttempt();
+    const { rebuilding, claimsComplete } = this.#keys;
+    const begin = (shard: Shard) =>
+      this.#scripts.run(beginScript, [rebuilding(shard, attempt)], [rebuiltWithinMs]);
+    await Promise.all(shards.map(begin));
+    for await (const page of recorded) await this.hold(page);
+    const end = (shard: Shard) =>
+      this.#scripts.run(endScript, [rebuilding(shard, attempt), claimsComplete(shard)], []);
+    return (await Promise.all(shards.map(end))).every((isWhole) => isWhole === 1);
+  }
+
+  async #holdIn(shard: Shard, claims: readonly HeldClaim[]): Promise<void> {
+    for (let at = 0; at < claims.length; at += claimsPerScript) {
+      const some = claims.slice(at, at + claimsPerScript);
+      await this.#scripts.run(
+        holdScript,
+        some.map(({ name }) => this.#keys.claim(shard, name)),
+        some.flatMap(({ holder, expiresAt }) => [holder, expiresAt]),
+      );
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Claims,
+  InMemoryClaims,
+  InMemoryTickets,
+  RedisClaims,
+  type RedisClient,
+  RedisTickets,
+  type Tickets,
+  TicketsUnavailable,
+} from '../src/index.ts';
+import { createRedisLab } from './redis-lab.ts';
+import { anIssue, aPrefix, sealers } from './ticket-fixtures.ts';
+
+type ClaimsUnderTest = { readonly tickets: Tickets; readonly claims: Claims; stop(): Promise<void> };
+
+const aClaim = (holder = 'OrderTest') => ({ name: `claim ${crypto.randomUUID()}`, holder, ttlSeconds: 60 });
+const recorded = (claim: { name: string; holder: string }) => ({ ...claim, expiresAt: Date.now() + 60_000 });
+const issue = (tickets: Tickets, claim: ReturnType<typeof aClaim>) =>
+  tickets.issue('launch-token', anIssue({ claim }));
+
+async function* pages(...claims: readonly ReturnType<typeof recorded>[]) {
+  for (const claim of claims) yield [claim];
+}
+
+/** What every implementation of `Claims` does, case by case. */
+function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): void {
+  describe(`${name}: claims`, () => {
+    let under: ClaimsUnderTest;
+    beforeAll(async () => {
+      under = await create();
+    });
+    afterAll(() => under.stop());
+
+    it('are complete after they were rebuilt, and every recorded claim is held', async () => {
+      const { tickets, claims } = under;
+      const [one, other] = [aClaim(), aClaim()];
+      expect(await claims.areComplete()).toBe(false);
+      expect(await claims.rebuild(pages(recorded(one), recorded(other)))).toBe(true);
+      expect(await claims.areComplete()).toBe(true);
+      expect(await issue(tickets, one)).toEqual({ outcome: 'claimed' });
+      expect(await issue(tickets, other)).toEqual({ outcome: 'claimed' });
+      expect((await issue(tickets, aClaim())).outcome).toBe('issued');
+    });
+
+    it('keep their holder: an action that may join it still can', async () => {
+      const { tickets, claims } = under;
+      const claim = aClaim('OrderTest');
+      await claims.hold([recorded(claim)]);
+      const joining = { ...claim, holder: 'UpdateTest', joins: ['OrderTest'] };
+      expect((await issue(tickets, joining)).outcome).toBe('issued');
+    });
+
+    it('that are held stay as they are, and those that expired are not held', async () => {
+      const { tickets, claims } = under;
+      const [held, expired] = [aClaim('OrderTest'), aClaim()];
+      await issue(tickets, held);
+      await claims.hold([
+        { ...recorded(held), holder: 'UpdateTest' },
+        { ...recorded(expired), expiresAt: Date.now() - 1 },
+      ]);
+      const joining = { ...held, holder: 'UpdateTest', joins: ['OrderTest'] };
+      expect((await issue(tickets, joining)).outcome).toBe('issued');
+      expect((await issue(tickets, expired)).outcome).toBe('issued');
+    });
+  });
+}
+
+describeClaims('in memory', async () => {
+  const tickets = new InMemoryTickets({
+    clock: { now: () => Date.now() },
+    outbox: { append: async () => undefined },
+  });
+  return { tickets, claims: new InMemoryClaims(tickets), stop: async () => undefined };
+});
+
+describeClaims('Redis', async () => {
+  const lab = createRedisLab();
+  const place = { redis: await lab.anyClient(), prefix: aPrefix() };
+  return {
+    tickets: new RedisTickets({ ...place, sealers }),
+    claims: new RedisClaims(place),
+    stop: () => lab.stop(),
+  };
+});
+
+describe('a Redis that lost its data', () => {
+  const lab = createRedisLab();
+  let redis: RedisClient;
+  beforeAll(async () => {
+    redis = await lab.client((await lab.server()).url);
+  });
+  afterAll(() => lab.stop());
+
+  const connect = () => {
+    const place = { redis, prefix: aPrefix() };
+    return {
+      claims: new RedisClaims(place),
+      tickets: new RedisTickets({ ...place, sealers, requiresCompleteClaims: true }),
+    };
+  };
+
+  it('issues no ticket with a claim before its claims are rebuilt, and every other ticket', async () => {
+    const { claims, tickets } = connect();
+    const claim = aClaim();
+    await claims.rebuild(pages());
+    expect((await issue(tickets, claim)).outcome).toBe('issued');
+    await redis.flushall();
+    await expect(issue(tickets, claim)).rejects.toThrow(TicketsUnavailable);
+    expect((await tickets.issue('launch-identifier', anIssue())).outcome).toBe('issued');
+    await claims.rebuild(pages(recorded(claim)));
+    expect(await issue(tickets, claim)).toEqual({ outcome: 'claimed' });
+  });
+
+  it('in the middle of a rebuild is not taken for complete', async () => {
+    const { claims } = connect();
+    const losing = async function* () {
+      yield [recorded(aClaim())];
+      await redis.flushall();
+      yield [recorded(aClaim())];
+    };
+    expect(await claims.rebuild(losing())).toBe(false);
+    expect(await claims.areComplete()).toBe(false);
+  });
+
+  it('is rebuilt by two replicas at once', async () => {
+    const { claims } = connect();
+    expect(await Promise.all([claims.rebuild(pages()), claims.rebuild(pages())])).toEqual([true, true]);
+  });
+});
