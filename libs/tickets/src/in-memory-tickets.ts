@@ -1,7 +1,12 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts';
+import { assertRecordable } from './chain-record.ts';
+import type { HeldClaim } from './claims.ts';
 import { assertRepeatable } from './repetition.ts';
+import { beginChain, type Chain, nameTicket, readChain, shardOfText } from './ticket-text.ts';
 import type {
+  ChainRecord,
+  ChainRevocation,
   FoundTicket,
   Issue,
   IssueRequest,
@@ -17,6 +22,9 @@ type Content = {
   readonly detail: string | undefined;
   readonly challenge: string | undefined;
   readonly correlationId: string;
+  /** When the chain ends, in milliseconds since 1970; for ever where it has no end. */
+  readonly endsAt: number;
+  mismatches?: number;
 };
 
 /** What the tickets need of the world: a clock in milliseconds and a place that takes events at once. */
@@ -34,6 +42,7 @@ const sweepEveryMs = 10_000;
  * turn of the event loop; keeps nothing over a restart and shares nothing with another process.
  */
 export class InMemoryTickets implements Tickets {
+  readonly #clock: InMemoryTicketsBacking['clock'];
   readonly #outbox: InMemoryTicketsBacking['outbox'];
   readonly #usedMarkerSeconds: number;
   readonly #derivationKey = randomBytes(32);
@@ -43,53 +52,69 @@ export class InMemoryTickets implements Tickets {
   /** What a redemption gave, while it may be repeated. */
   readonly #repeatable: ExpiringMap<Content>;
   readonly #revoked: ExpiringMap<true>;
+  readonly #records: ExpiringMap<ChainRecord>;
   /** The holder of each claim. */
   readonly #claims: ExpiringMap<string>;
 
   constructor({ clock, outbox, usedMarkerSeconds = 86_400 }: InMemoryTicketsBacking) {
+    this.#clock = clock;
     this.#outbox = outbox;
     this.#usedMarkerSeconds = usedMarkerSeconds;
     this.#live = new ExpiringMap(clock);
     this.#used = new ExpiringMap(clock);
     this.#repeatable = new ExpiringMap(clock);
     this.#revoked = new ExpiringMap(clock);
+    this.#records = new ExpiringMap(clock);
     this.#claims = new ExpiringMap(clock);
   }
 
   async issue(kind: TicketKind, request: IssueRequest): Promise<Issue> {
-    const { context, detail, challenge, correlationId, ttlSeconds, claim, events } = request;
+    assertRecordable(request);
+    const { context, detail, challenge, correlationId, ttlSeconds, chainSeconds, claim, events } = request;
+    const ticket = nameTicket(beginChain(correlationId, shardOfText(claim?.name ?? correlationId)));
     if (!this.#claim(claim)) return { outcome: 'claimed' };
-    const ticket = drawTicket();
     const content = {
       context: JSON.stringify(context),
       detail: JSON.stringify(detail),
       challenge,
       correlationId,
+      endsAt: this.#endAfter(chainSeconds),
     };
-    this.#live.set(keyOf(kind, ticket), content, ttlSeconds);
+    this.#keep(keyOf(kind, ticket), content, ttlSeconds);
+    if (request.chainRecord !== undefined && chainSeconds !== undefined)
+      this.#records.set(correlationId, request.chainRecord, chainSeconds);
     await this.#outbox.append(events);
     return { outcome: 'issued', ticket };
   }
 
   async redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption> {
     assertRepeatable(request);
+    const chain = readChain(ticket);
+    if (chain === undefined) return { outcome: 'unknown' };
     const key = keyOf(kind, ticket);
     const usedBy = this.#used.get(key);
-    if (usedBy !== undefined) return await this.#redeemUsed(key, ticket, request, usedBy);
+    if (usedBy !== undefined) return await this.#redeemUsed({ key, ticket, chain }, request, usedBy);
 
-    const content = this.#live.get(key);
-    if (content === undefined || this.#revoked.has(content.correlationId)) return { outcome: 'unknown' };
-    const { correlationId } = content;
-    if (!isProven(content, request)) return { outcome: 'mismatch', correlationId };
+    const stored = this.#live.get(key);
+    if (stored === undefined || this.#revoked.has(stored.correlationId)) return { outcome: 'unknown' };
+    const { correlationId } = stored;
+    if (!isProven(stored, request)) {
+      await this.#countMismatch(key, stored, request);
+      return { outcome: 'mismatch', correlationId };
+    }
 
     const { successor, repeatableSeconds, events } = request;
+    const content = Number.isFinite(stored.endsAt)
+      ? stored
+      : { ...stored, endsAt: this.#endAfter(successor?.chainSeconds) };
     this.#used.set(key, correlationId, this.#usedMarkerSeconds);
     this.#live.delete(key);
-    if (repeatableSeconds !== undefined) this.#repeatable.set(key, content, repeatableSeconds);
-    const next = this.#nameSuccessor(successor, ticket);
+    if (repeatableSeconds !== undefined)
+      this.#repeatable.set(key, content, this.#within(content, repeatableSeconds));
+    const next = this.#nameSuccessor(successor, ticket, chain);
     if (next !== undefined) this.#issueSuccessor(next, content);
     await this.#append(events, correlationId);
-    return { outcome: 'redeemed', ...found(content), ...(next && { successor: next.ticket }) };
+    return { outcome: 'redeemed', ...this.#found(content), ...(next && { successor: next.ticket }) };
   }
 
   async find(
@@ -100,34 +125,69 @@ export class InMemoryTickets implements Tickets {
     const key = keyOf(kind, ticket);
     const content = this.#live.get(key);
     if (content === undefined || this.#revoked.has(content.correlationId)) return undefined;
-    if (extendSeconds !== undefined) this.#live.set(key, content, extendSeconds);
-    return found(content);
+    if (extendSeconds !== undefined) this.#keep(key, content, extendSeconds);
+    return this.#found(content);
   }
 
-  async revokeChain(
-    correlationId: string,
+  async claim(
+    name: string,
     { forSeconds, events }: { forSeconds: number; events: readonly CloudEvent[] },
-  ): Promise<void> {
+  ): Promise<boolean> {
+    if (!this.#claim({ name, holder: '', ttlSeconds: forSeconds })) return false;
+    await this.#outbox.append(events);
+    return true;
+  }
+
+  async revokeChain(correlationId: string, { forSeconds, events, owner }: ChainRevocation): Promise<boolean> {
+    if (owner !== undefined && this.#records.get(correlationId)?.owner !== owner) return false;
     const wasRevoked = this.#revoked.has(correlationId);
     this.#revoked.keep(correlationId, true, forSeconds);
     if (!wasRevoked) await this.#append(events, correlationId);
+    return true;
   }
 
   async isChainRevoked(correlationId: string): Promise<boolean> {
     return this.#revoked.has(correlationId);
   }
 
+  async findChainOf(kind: TicketKind, ticket: string): Promise<string | undefined> {
+    const key = keyOf(kind, ticket);
+    return this.#live.get(key)?.correlationId ?? this.#used.get(key);
+  }
+
+  async findChainRecord(correlationId: string): Promise<ChainRecord | undefined> {
+    return this.#records.get(correlationId);
+  }
+
+  /** Holds recorded claims that nobody holds. */
+  hold(claims: readonly HeldClaim[]): void {
+    for (const { name, holder, expiresAt } of claims) {
+      const ttlSeconds = (expiresAt - this.#clock.now()) / 1000;
+      if (ttlSeconds > 0 && !this.#claims.has(name)) this.#claims.set(name, holder, ttlSeconds);
+    }
+  }
+
+  async #countMismatch(key: string, content: Content, { onMismatch }: RedeemRequest): Promise<void> {
+    if (onMismatch === undefined) return;
+    content.mismatches = (content.mismatches ?? 0) + 1;
+    if (content.mismatches < onMismatch.limit) return;
+    const { correlationId } = content;
+    this.#used.set(key, correlationId, this.#usedMarkerSeconds);
+    this.#live.delete(key);
+    const { revokeForSeconds: forSeconds, events } = onMismatch;
+    await this.revokeChain(correlationId, { forSeconds, events });
+  }
+
   async #redeemUsed(
-    key: string,
-    ticket: string,
+    { key, ticket, chain }: { key: string; ticket: string; chain: Chain },
     request: RedeemRequest,
     correlationId: string,
   ): Promise<Redemption> {
     const { repeatableSeconds, successor, onReplay } = request;
     const content = repeatableSeconds === undefined ? undefined : this.#repeatable.get(key);
     if (content !== undefined && !this.#revoked.has(correlationId) && isProven(content, request)) {
-      const next = this.#nameSuccessor(successor, ticket);
-      return { outcome: 'repeated', ...found(content), ...(next && { successor: next.ticket }) };
+      const next = this.#nameSuccessor(successor, ticket, chain);
+      return { outcome: 'repeated', ...this.#found(content), ...(next && { successor: next.ticket }) };
     }
     if (onReplay !== undefined) {
       await this.revokeChain(correlationId, {
@@ -139,20 +199,41 @@ export class InMemoryTickets implements Tickets {
   }
 
   /** The successor with its ticket, which is drawn or computed from the predecessor's. */
-  #nameSuccessor(successor: Successor | undefined, predecessor: string) {
+  #nameSuccessor(successor: Successor | undefined, predecessor: string, chain: Chain) {
     if (successor === undefined) return undefined;
-    const ticket = successor.isDerived
-      ? createHmac('sha256', this.#derivationKey)
-          .update(keyOf(successor.kind, predecessor))
-          .digest('base64url')
-      : drawTicket();
-    return { ...successor, ticket };
+    const own = successor.isDerived
+      ? createHmac('sha256', this.#derivationKey).update(keyOf(successor.kind, predecessor)).digest()
+      : randomBytes(32);
+    return { ...successor, ticket: nameTicket(chain, own) };
   }
 
-  #issueSuccessor(successor: Successor & { ticket: string }, { context, correlationId }: Content): void {
+  #issueSuccessor(successor: Successor & { ticket: string }, predecessor: Content): void {
     const { kind, ticket, detail, challenge, ttlSeconds } = successor;
-    const content = { context, detail: JSON.stringify(detail), challenge, correlationId };
-    this.#live.set(keyOf(kind, ticket), content, ttlSeconds);
+    const { context, correlationId, endsAt } = predecessor;
+    const content = { context, detail: JSON.stringify(detail), challenge, correlationId, endsAt };
+    this.#keep(keyOf(kind, ticket), content, ttlSeconds);
+  }
+
+  #endAfter(chainSeconds = Number.POSITIVE_INFINITY): number {
+    return this.#clock.now() + chainSeconds * 1000;
+  }
+
+  #keep(key: string, content: Content, ttlSeconds: number): void {
+    this.#live.set(key, content, this.#within(content, ttlSeconds));
+  }
+
+  /** A lifetime in seconds, cut where the chain ends. */
+  #within({ endsAt }: Content, seconds: number): number {
+    return Math.min(seconds, (endsAt - this.#clock.now()) / 1000);
+  }
+
+  #found({ context, detail, correlationId, endsAt }: Content): FoundTicket {
+    return {
+      context: JSON.parse(context),
+      detail: detail === undefined ? undefined : JSON.parse(detail),
+      correlationId,
+      ...(Number.isFinite(endsAt) ? { chainEndsInSeconds: (endsAt - this.#clock.now()) / 1000 } : {}),
+    };
   }
 
   #claim(claim: IssueRequest['claim']): boolean {
@@ -210,16 +291,8 @@ class ExpiringMap<Value> {
   }
 }
 
-const drawTicket = () => randomBytes(32).toString('base64url');
-
 const keyOf = (kind: TicketKind, ticket: string) =>
   `${kind}:${createHash('sha256').update(ticket).digest('base64url')}`;
-
-const found = ({ context, detail, correlationId }: Content): FoundTicket => ({
-  context: JSON.parse(context),
-  detail: detail === undefined ? undefined : JSON.parse(detail),
-  correlationId,
-});
 
 const isProven = ({ challenge }: Content, { proofs = [] }: RedeemRequest): boolean =>
   challenge === undefined || proofs.some((proof) => isEqual(proof, challenge));

@@ -1,119 +1,144 @@
-import { assertCloudEvent, type CloudEvent, type Sealer } from '@clinical-launch/contracts';
-import {
-  createKeys,
-  defaultPrefix,
-  drawAttempt,
-  type Keys,
-  nameTicket,
-  rememberMs,
-  shardOfText,
-  shardOfTicket,
-} from './redis-keys.ts';
-import { listOf, type RedisClient, RedisScripts, readScript } from './redis-scripts.ts';
+import { assertCloudEvent, type CloudEvent, type EventWriter } from '@clinical-launch/contracts';
+import { assertRecordable } from './chain-record.ts';
+import { createKeys, defaultPrefix, drawAttempt, type Keys, rememberMs } from './redis-keys.ts';
+import { listOf, type RedisClient, RedisScripts, readScript, type ScriptArgument } from './redis-scripts.ts';
 import { assertRepeatable } from './repetition.ts';
+import { type PresentedTicket, type SealLogger, type TicketSealers, TicketSeals } from './ticket-seals.ts';
+import { beginChain, nameTicket, readChain, shardOfText } from './ticket-text.ts';
 import {
+  type ChainRecord,
+  type ChainRevocation,
   type FoundTicket,
   type Issue,
   type IssueRequest,
   type RedeemRequest,
   type Redemption,
-  type Successor,
   type TicketKind,
   type Tickets,
   TicketsUnavailable,
 } from './tickets.ts';
 
-const issueScript = readScript('shared', 'issue');
-const redeemScript = readScript('shared', 'chains', 'redeem');
-const findScript = readScript('chains', 'find');
+const issueScript = readScript('shared', 'ends', 'issue');
+const redeemScript = readScript('shared', 'chains', 'ends', 'redeem');
+const findScript = readScript('chains', 'ends', 'find');
+const claimScript = readScript('shared', 'claim');
 const revokeChainScript = readScript('shared', 'chains', 'revoke-chain');
+const findChainOfScript = readScript('find-chain-of');
+const findChainRecordScript = readScript('find-chain-record');
 const isChainRevokedScript = readScript('is-chain-revoked');
 
 export type RedisTicketsBacking = {
   readonly redis: RedisClient;
-  readonly sealer: Sealer;
+  readonly sealers: TicketSealers;
+  /** Receives an error when a record was not sealed for the ticket under which it lies. */
+  readonly logger?: SealLogger;
   /** In front of every key; the outbox of these tickets has the same. */
   readonly prefix?: string;
   /** How long a replay is told `used` rather than `unknown`. */
   readonly usedMarkerSeconds?: number;
   /** After a promotion or a restart, how long a ticket of the time before is not redeemed: a launch token's life. */
   readonly failoverGuardSeconds?: number;
+  /** Issues a ticket with a claim only while the claims are complete (`RedisClaims`). */
+  readonly requiresCompleteClaims?: boolean;
+  /** Signs the events for the services that listen; they are kept unsigned without it. */
+  readonly writeEvent?: EventWriter;
 };
 
 /**
  * Tickets shared by all replicas of all services. Each operation is one script and one round trip, so what `Tickets`
  * promises holds whatever fails; time is Redis's own. A request whose reply was lost is repeated once and gets the
- * answer of its first attempt. Redis sees hashes of the tickets and ciphertext of context and detail.
+ * answer of its first attempt. Redis sees hashes of the tickets and ciphertext of context and detail, which opens for a
+ * holder of a ticket of that chain alone: a record that was moved or changed makes its ticket `unknown`.
  * @throws TicketsUnavailable from every operation when Redis does not answer or has just lost its history.
  */
 export class RedisTickets implements Tickets {
   readonly #scripts: RedisScripts;
-  readonly #sealer: Sealer;
+  readonly #seals: TicketSeals;
   readonly #keys: Keys;
   readonly #usedMarkerMs: number;
   readonly #guardMs: number;
+  readonly #requiresCompleteClaims: boolean;
+  readonly #writeEvent: EventWriter;
 
   constructor({
     redis,
-    sealer,
+    sealers,
+    logger,
     prefix = defaultPrefix,
     usedMarkerSeconds = 86_400,
     failoverGuardSeconds = 10,
+    requiresCompleteClaims = false,
+    writeEvent = JSON.stringify,
   }: RedisTicketsBacking) {
     this.#scripts = new RedisScripts(redis);
-    this.#sealer = sealer;
+    this.#seals = new TicketSeals(sealers, logger);
     this.#keys = createKeys(prefix);
     this.#usedMarkerMs = milliseconds(usedMarkerSeconds);
     this.#guardMs = milliseconds(failoverGuardSeconds);
+    this.#requiresCompleteClaims = requiresCompleteClaims;
+    this.#writeEvent = writeEvent;
   }
 
   async issue(kind: TicketKind, request: IssueRequest): Promise<Issue> {
-    const { context, detail, challenge, claim, correlationId, ttlSeconds, events } = request;
+    assertRecordable(request);
+    const { context, detail, challenge, claim, correlationId, ttlSeconds, chainSeconds, events } = request;
     const shard = shardOfText(claim?.name ?? correlationId);
-    const ticket = nameTicket(shard);
+    const chain = beginChain(correlationId, shard);
+    const ticket = nameTicket(chain);
     const keys = this.#keys;
     const reply = await this.#scripts.run(
       issueScript,
       [
         keys.ticket(shard, kind, ticket),
-        ...keys.common(shard),
+        keys.chainRecord(shard, correlationId),
+        ...keys.common(shard, kind),
         ...(claim === undefined ? [] : [keys.claim(shard, claim.name)]),
+        ...(claim !== undefined && this.#requiresCompleteClaims ? [keys.claimsComplete(shard)] : []),
       ],
       [
         this.#guardMs,
         milliseconds(ttlSeconds),
+        millisecondsOrNone(chainSeconds),
         ...listOf([
           'correlationid',
           correlationId,
           'context',
-          this.#sealer.seal(contextPurpose, context),
-          ...this.#detailFields(detail),
+          this.#seals.sealContext({ kind, chain }, context),
+          ...this.#detailFields(kind, ticket, detail),
           ...challengeFields(challenge),
         ]),
         claim?.holder ?? '',
         milliseconds(claim?.ttlSeconds ?? 0),
         ...listOf(claim?.joins ?? []),
-        ...listOf(eventTexts(events)),
+        ...listOf(Object.entries(request.chainRecord ?? {}).flat()),
+        ...listOf(eventTexts(this.#writeEvent, events)),
       ],
     );
+    if (reply === 'incomplete') {
+      throw new TicketsUnavailable('Redis lost its data: the claims are being restored', {
+        retryAfterSeconds: 2,
+      });
+    }
     return reply === 'claimed' ? { outcome: 'claimed' } : { outcome: 'issued', ticket };
   }
 
   async redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption> {
     assertRepeatable(request);
-    const shard = shardOfTicket(ticket);
-    if (shard === undefined) return { outcome: 'unknown' };
-    const { proofs = [], successor, repeatableSeconds, onReplay, events } = request;
-    const next = successor === undefined ? undefined : this.#nameSuccessor(successor, ticket);
+    const chain = readChain(ticket);
+    if (chain === undefined) return { outcome: 'unknown' };
+    const { shard, correlationId } = chain;
+    const presented = { kind, text: ticket, chain };
+    const { proofs = [], successor, repeatableSeconds, events } = request;
+    const next = successor === undefined ? undefined : this.#seals.nameSuccessor(successor, presented);
     const keys = this.#keys;
     const reply = await this.#scripts.run(
       redeemScript,
       [
         keys.ticket(shard, kind, ticket),
         keys.used(shard, kind, ticket),
-        keys.answer(shard, drawAttempt()),
+        keys.answer(shard, kind, drawAttempt()),
         keys.chain(shard),
-        ...keys.common(shard),
+        ...keys.common(shard, kind),
         ...(successor === undefined || next === undefined ? [] : [keys.ticket(shard, successor.kind, next)]),
         ...(repeatableSeconds === undefined ? [] : [keys.repeatable(shard, kind, ticket)]),
       ],
@@ -123,21 +148,27 @@ export class RedisTickets implements Tickets {
         rememberMs,
         ...listOf(proofs),
         milliseconds(successor?.ttlSeconds ?? 0),
-        ...listOf([...this.#detailFields(successor?.detail), ...challengeFields(successor?.challenge)]),
-        ...listOf(eventTexts(events)),
+        millisecondsOrNone(successor?.chainSeconds),
+        ...listOf(
+          successor === undefined || next === undefined
+            ? []
+            : [
+                ...this.#detailFields(successor.kind, next, successor.detail),
+                ...challengeFields(successor.challenge),
+              ],
+        ),
+        ...listOf(eventTexts(this.#writeEvent, events, correlationId)),
         ...(repeatableSeconds === undefined
           ? []
-          : [milliseconds(repeatableSeconds), this.#sealer.currentKeyId]),
-        ...(onReplay === undefined
-          ? []
-          : [milliseconds(onReplay.revokeForSeconds), ...listOf(eventTexts(onReplay.events))]),
+          : [milliseconds(repeatableSeconds), this.#seals.currentKeyId(successor?.kind ?? kind)]),
+        ...revocationArguments(request, correlationId, this.#writeEvent),
       ],
     );
-    return this.#readRedemption(reply, (derivedBy) =>
+    return this.#readRedemption(reply, presented, (derivedBy) =>
       // A repetition gets what was derived first, also when the keys have been rolled since.
       successor === undefined || derivedBy === undefined
         ? next
-        : this.#nameSuccessor(successor, ticket, derivedBy),
+        : this.#seals.nameSuccessor(successor, presented, derivedBy),
     );
   }
 
@@ -146,26 +177,41 @@ export class RedisTickets implements Tickets {
     ticket: string,
     { extendSeconds }: { extendSeconds?: number } = {},
   ): Promise<FoundTicket | undefined> {
-    const shard = shardOfTicket(ticket);
-    if (shard === undefined) return undefined;
-    const extendMs = extendSeconds === undefined ? '' : milliseconds(extendSeconds);
-    const keys = [this.#keys.ticket(shard, kind, ticket), this.#keys.chain(shard)];
-    const reply = await this.#scripts.run(findScript, keys, [extendMs]);
-    const [correlationId, context, detail] = textsOf(reply);
-    return correlationId === undefined ? undefined : this.#open(correlationId, context, detail);
+    const chain = readChain(ticket);
+    if (chain === undefined) return undefined;
+    const keys = [this.#keys.ticket(chain.shard, kind, ticket), this.#keys.chain(chain.shard)];
+    const reply = await this.#scripts.run(findScript, keys, [millisecondsOrNone(extendSeconds)]);
+    const [correlationId, context, detail, endsInMs] = textsOf(reply);
+    if (correlationId === undefined) return undefined;
+    return this.#seals.open({ kind, text: ticket, chain }, { correlationId, context, detail, endsInMs });
+  }
+
+  async claim(
+    name: string,
+    { forSeconds, events }: { forSeconds: number; events: readonly CloudEvent[] },
+  ): Promise<boolean> {
+    const shard = shardOfText(name);
+    const { presented, outbox, committed } = this.#keys;
+    const reply = await this.#scripts.run(
+      claimScript,
+      [presented(shard, name), outbox(shard), committed(shard)],
+      [drawAttempt(), milliseconds(forSeconds), ...listOf(eventTexts(this.#writeEvent, events))],
+    );
+    return reply === 'claimed';
   }
 
   async revokeChain(
     correlationId: string,
-    { forSeconds, events }: { forSeconds: number; events: readonly CloudEvent[] },
-  ): Promise<void> {
+    { forSeconds, events, owner = '' }: ChainRevocation,
+  ): Promise<boolean> {
     const shard = shardOfText(correlationId);
-    const { chain, outbox, committed } = this.#keys;
-    await this.#scripts.run(
+    const { chain, chainRecord, outbox, committed } = this.#keys;
+    const reply = await this.#scripts.run(
       revokeChainScript,
-      [chain(shard, correlationId), outbox(shard), committed(shard)],
-      [milliseconds(forSeconds), correlationId, ...listOf(eventTexts(events))],
+      [chain(shard, correlationId), chainRecord(shard, correlationId), outbox(shard), committed(shard)],
+      [milliseconds(forSeconds), owner, ...listOf(eventTexts(this.#writeEvent, events, correlationId))],
     );
+    return reply === 'revoked';
   }
 
   async isChainRevoked(correlationId: string): Promise<boolean> {
@@ -173,28 +219,38 @@ export class RedisTickets implements Tickets {
     return (await this.#scripts.run(isChainRevokedScript, [chain], [])) === 1;
   }
 
-  /** The successor's ticket: drawn, or computed from its predecessor under the current key or the one that is named. */
-  #nameSuccessor({ kind, isDerived }: Successor, predecessor: string, keyId?: string): string {
-    const shard = predecessor.slice(0, 2);
-    if (!isDerived) return nameTicket(shard);
-    return nameTicket(shard, this.#sealer.derive(successorPurpose, `${kind} ${predecessor}`, keyId));
+  async findChainOf(kind: TicketKind, ticket: string): Promise<string | undefined> {
+    const chain = readChain(ticket);
+    if (chain === undefined) return undefined;
+    const { shard } = chain;
+    const keys = [this.#keys.ticket(shard, kind, ticket), this.#keys.used(shard, kind, ticket)];
+    const reply = await this.#scripts.run(findChainOfScript, keys, []);
+    return typeof reply === 'string' ? reply : undefined;
   }
 
-  #readRedemption(reply: unknown, successorBy: (keyId?: string) => string | undefined): Redemption {
-    const [outcome, text = '', context, detail, derivedBy] = textsOf(reply);
+  async findChainRecord(correlationId: string): Promise<ChainRecord | undefined> {
+    const key = this.#keys.chainRecord(shardOfText(correlationId), correlationId);
+    const [owner, audience] = textsOf(await this.#scripts.run(findChainRecordScript, [key], []));
+    return owner === undefined || audience === undefined ? undefined : { owner, audience };
+  }
+
+  #readRedemption(
+    reply: unknown,
+    presented: PresentedTicket,
+    successorBy: (keyId?: string) => string | undefined,
+  ): Redemption {
+    const [outcome, text = '', endsInMs, context, detail, derivedBy] = textsOf(reply);
     switch (outcome) {
       case 'redeemed':
       case 'repeated': {
+        const opened = this.#seals.open(presented, { correlationId: text, context, detail, endsInMs });
+        if (opened === undefined) return { outcome: 'unknown' };
         const successor = successorBy(derivedBy);
-        return {
-          outcome,
-          ...this.#open(text, context, detail),
-          ...(successor === undefined ? {} : { successor }),
-        };
+        return { outcome, ...opened, ...(successor === undefined ? {} : { successor }) };
       }
       case 'used':
       case 'mismatch':
-        return { outcome, correlationId: text };
+        return { outcome, correlationId: presented.chain.correlationId };
       case 'unknown':
         return { outcome };
       case 'guarded':
@@ -206,33 +262,53 @@ export class RedisTickets implements Tickets {
     }
   }
 
-  #detailFields(detail: unknown): string[] {
-    return detail === undefined ? [] : ['detail', this.#sealer.seal(detailPurpose, detail)];
-  }
-
-  #open(correlationId: string, context: string | undefined, detail: string | undefined): FoundTicket {
-    return {
-      context: this.#sealer.open(contextPurpose, context ?? ''),
-      detail: detail === undefined ? undefined : this.#sealer.open(detailPurpose, detail),
-      correlationId,
-    };
+  #detailFields(kind: TicketKind, text: string, detail: unknown): string[] {
+    return detail === undefined ? [] : ['detail', this.#seals.sealDetail({ kind, text }, detail)];
   }
 }
-
-const contextPurpose = 'ticket-context';
-const detailPurpose = 'ticket-detail';
-const successorPurpose = 'ticket-successor';
 
 const challengeFields = (challenge: string | undefined): string[] =>
   challenge === undefined ? [] : ['challenge', challenge];
 
+/** What revokes the chain: a replay, and one wrong proof too many. Left out as a whole where neither is asked for. */
+function revocationArguments(
+  { onReplay, onMismatch }: RedeemRequest,
+  correlationId: string,
+  writeEvent: EventWriter,
+): ScriptArgument[] {
+  if (onReplay === undefined && onMismatch === undefined) return [];
+  return [
+    onReplay === undefined ? '' : milliseconds(onReplay.revokeForSeconds),
+    ...listOf(eventTexts(writeEvent, onReplay?.events ?? [], correlationId)),
+    ...(onMismatch === undefined
+      ? []
+      : [
+          onMismatch.limit,
+          milliseconds(onMismatch.revokeForSeconds),
+          ...listOf(eventTexts(writeEvent, onMismatch.events, correlationId)),
+        ]),
+  ];
+}
+
 /** Redis takes no expiry below one. */
 const milliseconds = (seconds: number): number => Math.max(1, Math.round(seconds * 1000));
 
-/** @throws TypeError for one that the bus would not take: it must not enter the outbox. */
-export function eventTexts(events: readonly CloudEvent[]): string[] {
+const millisecondsOrNone = (seconds: number | undefined): ScriptArgument =>
+  seconds === undefined ? '' : milliseconds(seconds);
+
+/**
+ * The events as the outbox holds them, filed under the correlation id of their chain where they belong to one.
+ * @throws TypeError for one that the bus would not take: it must not enter the outbox.
+ */
+export function eventTexts(
+  write: EventWriter,
+  events: readonly CloudEvent[],
+  correlationId?: string,
+): string[] {
   for (const event of events) assertCloudEvent(event);
-  return events.map((event) => JSON.stringify(event));
+  return events.map((event) =>
+    write(correlationId === undefined ? event : { ...event, correlationid: correlationId }),
+  );
 }
 
 function textsOf(reply: unknown): readonly (string | undefined)[] {

@@ -136,7 +136,7 @@ export function describeChains({ under, event }: Parts): void {
       const derived = await Promise.all(drawn.map(({ ticket }) => refreshed(ticket)));
       expect(new Set([...drawn.map(({ ticket }) => ticket), ...derived]).size).toBe(200);
       const bits = derived.map((ticket) => {
-        expect(ticket).toMatch(/^[A-Za-z0-9_-]{43,64}$/);
+        expect(ticket).toMatch(/^[A-Za-z0-9_-]{89}$/);
         expect(ticket).toHaveLength(drawn[0]?.ticket.length ?? 0);
         return Buffer.from(ticket.slice(-43), 'base64url');
       });
@@ -201,6 +201,36 @@ export function describeChains({ under, event }: Parts): void {
         expect(await refresh(newest)).toEqual({ outcome: 'unknown' });
         expect(await sentOf(events)).toEqual(events.slice(0, 1));
       }
+    });
+
+    it('is used up by the fifth wrong proof, so that the right one fails too, and says so once', async () => {
+      const { ticket: code, correlationId } = await issue('authorization-code', { challenge: 'c' });
+      const ended = event(randomUUID());
+      const onMismatch = { limit: 5, revokeForSeconds: 60, events: [ended] };
+      const tries = Array.from({ length: 20 }, (_, index) =>
+        redeem('authorization-code', code, { proofs: [`wrong ${index}`], onMismatch }),
+      );
+      const outcomes = (await Promise.all(tries)).map(({ outcome }) => outcome);
+      expect(outcomes.filter((outcome) => outcome === 'mismatch')).toHaveLength(5);
+      expect(outcomes.filter((outcome) => outcome === 'used')).toHaveLength(15);
+      expect(await redeem('authorization-code', code, { proofs: ['c'], onMismatch })).toEqual({
+        outcome: 'used',
+        correlationId,
+      });
+      expect(await isRevoked(correlationId)).toBe(true);
+      expect(await sentOf([ended])).toEqual([{ ...ended, correlationid: correlationId }]);
+    });
+
+    it('accepts the right proof after four wrong ones', async () => {
+      const { ticket: code, correlationId } = await issue('authorization-code', { challenge: 'c' });
+      const onMismatch = { limit: 5, revokeForSeconds: 60, events: [] };
+      for (let round = 0; round < 4; round += 1) {
+        const wrong = await redeem('authorization-code', code, { proofs: ['wrong'], onMismatch });
+        expect(wrong).toEqual({ outcome: 'mismatch', correlationId });
+      }
+      const right = { proofs: ['c'], onMismatch, onReplay: onReplay() };
+      expect(await redeem('authorization-code', code, right)).toMatchObject({ outcome: 'redeemed' });
+      expect(await isRevoked(correlationId)).toBe(false);
     });
 
     it('gives tokens that live on when it is replayed to somebody who revokes nothing', async () => {
@@ -271,6 +301,106 @@ export function describeChains({ under, event }: Parts): void {
       await refresh(one.ticket);
       expect(await isRevoked(other.correlationId)).toBe(false);
       expect(await refresh(other.ticket)).toMatchObject({ outcome: 'redeemed' });
+    });
+
+    it('ends with every ticket of it at its absolute end, however often one is extended or succeeded', async () => {
+      const { tickets } = under();
+      const { ticket: session } = await issue('launch-session', { chainSeconds: 1 });
+      const { ticket: code } = await issue('authorization-code', { chainSeconds: 1 });
+      const found = await tickets.find('launch-session', session, { extendSeconds: 1800 });
+      expect(found?.chainEndsInSeconds).toBeGreaterThan(0);
+      expect(found?.chainEndsInSeconds).toBeLessThanOrEqual(1);
+      const first = successorOf(
+        await redeem('authorization-code', code, { successor: { kind: 'refresh-token', ttlSeconds: 60 } }),
+      );
+      await under().pass(0.5);
+      // A later lifetime begins nothing again: the end was set by the first ticket.
+      const successor = { kind: 'refresh-token', ttlSeconds: 60, chainSeconds: 60, isDerived: true } as const;
+      const rotation = await refresh(first, { successor });
+      expect(rotation).toMatchObject({ outcome: 'redeemed' });
+      expect('chainEndsInSeconds' in rotation && rotation.chainEndsInSeconds).toBeLessThanOrEqual(0.5);
+      expect(await refresh(first, { successor })).toEqual({
+        ...rotation,
+        outcome: 'repeated',
+        chainEndsInSeconds: expect.any(Number),
+      });
+      expect(await isLive('launch-session', session)).toBe(true);
+      await under().pass(0.6);
+      expect(await tickets.find('launch-session', session, { extendSeconds: 1800 })).toBeUndefined();
+      expect(await refresh(successorOf(rotation))).toEqual({ outcome: 'unknown' });
+      // What may be repeated within its window gives nothing either.
+      expect(await refresh(first, { successor })).toMatchObject({ outcome: 'used' });
+    });
+
+    it('that has no end yet is given one by a successor', async () => {
+      const { tickets } = under();
+      const { ticket } = await issue('launch-token');
+      const session = successorOf(
+        await redeem('launch-token', ticket, {
+          successor: { kind: 'launch-session', ttlSeconds: 60, chainSeconds: 1 },
+        }),
+      );
+      expect(await tickets.find('launch-session', session, { extendSeconds: 60 })).toBeDefined();
+      await under().pass(1.1);
+      expect(await isLive('launch-session', session)).toBe(false);
+    });
+
+    it('is revoked by name by the owner that began it alone, as often as it asks', async () => {
+      const { tickets } = under();
+      const record = { owner: 'host one', audience: 'partner' };
+      const { ticket, correlationId } = await issue('launch-identifier', {
+        chainSeconds: 60,
+        chainRecord: record,
+      });
+      const end = (owner: string, id = correlationId, events: CloudEvent[] = []) =>
+        tickets.revokeChain(id, { forSeconds: 60, events, owner });
+      const sent = [event(correlationId), event(correlationId), event(correlationId)];
+      expect(await end('host two', correlationId, sent.slice(0, 1))).toBe(false);
+      expect(await end('host one', randomUUID())).toBe(false);
+      expect(await isLive('launch-identifier', ticket)).toBe(true);
+      expect(await end('host one', correlationId, sent.slice(1, 2))).toBe(true);
+      expect(await end('host one', correlationId, sent.slice(2))).toBe(true);
+      expect(await end('host two')).toBe(false);
+      expect(await isLive('launch-identifier', ticket)).toBe(false);
+      expect(await sentOf(sent)).toEqual(sent.slice(1, 2));
+    });
+
+    it('tells what it is for until it ends, also when it was revoked', async () => {
+      const { tickets } = under();
+      const chainRecord = { owner: 'host', audience: 'partner' };
+      const { correlationId } = await issue('launch-identifier', { chainSeconds: 1, chainRecord });
+      await revoke(correlationId);
+      expect(await tickets.findChainRecord(correlationId)).toEqual(chainRecord);
+      expect(await tickets.findChainRecord(randomUUID())).toBeUndefined();
+      await under().pass(1.1);
+      expect(await tickets.findChainRecord(correlationId)).toBeUndefined();
+    });
+
+    it('has no owner any more once it has ended, and none without an end or with a claim', async () => {
+      const { tickets } = under();
+      const chainRecord = { owner: 'host', audience: 'partner' };
+      const { correlationId } = await issue('launch-identifier', { chainSeconds: 1, chainRecord });
+      await under().pass(1.1);
+      expect(await tickets.revokeChain(correlationId, { forSeconds: 60, events: [], owner: 'host' })).toBe(
+        false,
+      );
+      const claim = { name: 'c', holder: 'h', ttlSeconds: 60 };
+      await expect(issue('launch-identifier', { chainRecord })).rejects.toThrow(TypeError);
+      await expect(issue('launch-identifier', { chainSeconds: 60, chainRecord, claim })).rejects.toThrow(
+        TypeError,
+      );
+    });
+
+    it('is found by each of its tickets, alive, used or revoked', async () => {
+      const { tickets } = under();
+      const { ticket, correlationId } = await issue('launch-identifier');
+      const find = () => tickets.findChainOf('launch-identifier', ticket);
+      expect(await find()).toBe(correlationId);
+      await redeem('launch-identifier', ticket);
+      await revoke(correlationId);
+      expect(await find()).toBe(correlationId);
+      expect(await tickets.findChainOf('launch-token', ticket)).toBeUndefined();
+      expect(await tickets.findChainOf('launch-identifier', 'nonsense')).toBeUndefined();
     });
 
     it('stays revoked for the longest time that was asked, and is forgotten then', async () => {

@@ -1,8 +1,9 @@
--- Reads a live ticket, and gives it `ARGV[1]` milliseconds from now where that is not empty.
+-- Reads a live ticket, and gives it `ARGV[1]` milliseconds from now where that is not empty, within the end of its chain.
 -- KEYS: ticket, chains (see redeem.lua)
 
 local ticket, chains = unpack(KEYS)
-local found = redis.call('HMGET', ticket, 'correlationid', 'context', 'detail')
+local found = redis.call('HMGET', ticket, 'correlationid', 'context', 'detail', 'endsat')
 if not found[1] or is_revoked(chains .. found[1]) then return {} end
-if ARGV[1] ~= '' then redis.call('PEXPIRE', ticket, ARGV[1]) end
+if ARGV[1] ~= '' then expire(ticket, ARGV[1], found[4]) end
+found[4] = left_ms(found[4])
 return found

@@ -1,13 +1,15 @@
 -- Issues a ticket, with its claim and its events, or changes nothing of them.
--- KEYS: ticket, history, guard, stream, committed, then the claim if there is one
--- Answers 'issued' or 'claimed'.
+-- KEYS: ticket, the chain's record, history, guard, stream, committed, then the claim if there is one, and the marker of
+-- complete claims if it is needed
+-- Answers 'issued', 'claimed' or 'incomplete'.
 
-local ticket, history_key, guard, stream, committed, claim = unpack(KEYS)
+local ticket, record, history_key, guard, stream, committed, claim, complete = unpack(KEYS)
 local guard_ms = next_argument()
-local ttl_ms = next_argument()
+local ttl_ms, chain_ms = next_argument(), next_argument()
 local fields = next_list()
 local holder, claim_ttl_ms = next_argument(), next_argument()
 local joins = next_list()
+local record_fields = next_list()
 local events = next_list()
 
 -- The ticket is random and was drawn for this request alone: if it is here, then so was this request, and its
@@ -17,6 +19,8 @@ if redis.call('EXISTS', ticket) == 1 then return 'issued' end
 if claim then
   local held_by = redis.call('GET', claim)
   if held_by and not contains(joins, held_by) then return 'claimed' end
+  -- Claims of before a loss of data are still being restored: this one may be among them.
+  if complete and redis.call('EXISTS', complete) == 0 then return 'incomplete' end
   if not held_by then redis.call('SET', claim, holder, 'PX', claim_ttl_ms, 'NX') end
 end
 
@@ -24,6 +28,12 @@ end
 local history = current_history()
 note_history(history_key, guard, history, guard_ms)
 redis.call('HSET', ticket, 'history', history, unpack(fields))
-redis.call('PEXPIRE', ticket, ttl_ms)
+local ends_at = end_after(chain_ms)
+if ends_at then redis.call('HSET', ticket, 'endsat', ends_at) end
+expire(ticket, ttl_ms, ends_at)
+if #record_fields > 0 then
+  redis.call('HSET', record, unpack(record_fields))
+  redis.call('PEXPIREAT', record, ends_at)
+end
 append_events(stream, committed, events)
 return 'issued'

@@ -22,15 +22,9 @@ local function contains(list, wanted)
 end
 
 -- Events enter the outbox in the step that makes them true. The counter beside it is never lowered: whoever has
--- counted the events that arrived can compare. `correlationid`, where given, takes the place of the events' own.
-local function append_events(stream, committed, events, correlationid)
-  for _, event in ipairs(events) do
-    if correlationid then
-      redis.call('XADD', stream, '*', 'event', event, 'correlationid', correlationid)
-    else
-      redis.call('XADD', stream, '*', 'event', event)
-    end
-  end
+-- counted the events that arrived can compare.
+local function append_events(stream, committed, events)
+  for _, event in ipairs(events) do redis.call('XADD', stream, '*', 'event', event) end
   if #events > 0 then redis.call('INCRBY', committed, #events) end
 end
 

@@ -1,0 +1,97 @@
+import type { Sealer } from '@clinical-launch/contracts';
+import { type Chain, nameTicket } from './ticket-text.ts';
+import {
+  type FoundTicket,
+  type Successor,
+  type TicketKind,
+  type TicketPurpose,
+  ticketPurposes,
+} from './tickets.ts';
+
+/** What is needed of a log; pino's fits. */
+export type SealLogger = { error(fields: object, message: string): void };
+
+/** The sealers of the kinds that a process issues, finds or redeems. */
+export type TicketSealers = Readonly<Partial<Record<TicketPurpose, Sealer>>>;
+
+/** A ticket that somebody presents, with the chain that its text names. */
+export type PresentedTicket = { readonly kind: TicketKind; readonly text: string; readonly chain: Chain };
+
+/** What the store holds for a ticket. */
+export type SealedContent = {
+  readonly correlationId: string;
+  readonly context: string | undefined;
+  readonly detail: string | undefined;
+  /** How many milliseconds the chain has left, where it has an end. */
+  readonly endsInMs: string | undefined;
+};
+
+const contextPurpose = 'ticket-context';
+const detailPurpose = 'ticket-detail';
+const successorPurpose = 'ticket-successor';
+
+/**
+ * Seals what tickets carry, each at its place. A context belongs to its chain (correlation id and chain secret), a
+ * detail to its ticket (kind and text). Only a holder of a ticket knows the chain secret, so whoever can write the
+ * store but holds no ticket of a chain opens nothing of it, and makes nobody else open it under another ticket.
+ */
+export class TicketSeals {
+  readonly #sealers: TicketSealers;
+  readonly #logger: SealLogger | undefined;
+
+  constructor(sealers: TicketSealers, logger?: SealLogger) {
+    this.#sealers = sealers;
+    this.#logger = logger;
+  }
+
+  /** The key that seals and derives tickets of a kind at present. */
+  currentKeyId(kind: TicketKind): string {
+    return this.#sealer(kind).currentKeyId;
+  }
+
+  sealContext({ kind, chain }: Omit<PresentedTicket, 'text'>, context: unknown): string {
+    return this.#sealer(kind).seal(contextPurpose, context, placeOfChain(chain));
+  }
+
+  sealDetail({ kind, text }: Omit<PresentedTicket, 'chain'>, detail: unknown): string {
+    return this.#sealer(kind).seal(detailPurpose, detail, [kind, text]);
+  }
+
+  /** The successor's ticket: drawn, or computed from its predecessor under the current key or the one that is named. */
+  nameSuccessor({ kind, isDerived }: Successor, { text, chain }: PresentedTicket, keyId?: string): string {
+    if (!isDerived) return nameTicket(chain);
+    return nameTicket(chain, this.#sealer(kind).derive(successorPurpose, `${kind} ${text}`, keyId));
+  }
+
+  /**
+   * Opens what the store holds for a ticket. Returns `undefined`, and logs an error, when it was not sealed for this
+   * ticket: somebody changed the store, or a sealing key was taken out too early.
+   */
+  open({ kind, text, chain }: PresentedTicket, sealed: SealedContent): FoundTicket | undefined {
+    const { correlationId } = chain;
+    const sealer = this.#sealer(kind);
+    try {
+      if (sealed.correlationId !== correlationId) throw new Error('The record names another correlation id');
+      const context = sealer.open(contextPurpose, sealed.context ?? '', placeOfChain(chain));
+      const detail =
+        sealed.detail === undefined ? undefined : sealer.open(detailPurpose, sealed.detail, [kind, text]);
+      const end = sealed.endsInMs === undefined ? {} : { chainEndsInSeconds: Number(sealed.endsInMs) / 1000 };
+      return { context, detail, correlationId, ...end };
+    } catch (error) {
+      this.#logger?.error(
+        { correlationId, kind, err: error },
+        'a ticket is refused: what Redis holds for it was not sealed for it',
+      );
+      return undefined;
+    }
+  }
+
+  /** @throws TypeError in a process that has no key for tickets of this kind. */
+  #sealer(kind: TicketKind): Sealer {
+    const sealer = this.#sealers[ticketPurposes[kind]];
+    if (sealer === undefined) throw new TypeError(`This process has no sealing key for the kind ${kind}`);
+    return sealer;
+  }
+}
+
+const placeOfChain = ({ correlationId, secret }: Chain) => [correlationId, secret];

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type RedisClient, RedisOutbox, RedisTickets, type TicketKind } from '../src/index.ts';
+import { createKeys } from '../src/redis-keys.ts';
+import { createRedisLab } from './redis-lab.ts';
+import { anEvent, anIssue, aPrefix, drainAll, sealers } from './ticket-fixtures.ts';
+
+const lab = createRedisLab();
+let redis: RedisClient;
+beforeAll(async () => {
+  redis = await lab.anyClient();
+});
+afterAll(() => lab.stop());
+
+type LogLine = { readonly message: string; readonly [field: string]: unknown };
+
+/** Tickets of two launches, and where Redis keeps them: the attacker writes Redis and holds a session of their own. */
+async function twoSessions(kind: TicketKind = 'launch-session') {
+  const prefix = aPrefix();
+  const log: LogLine[] = [];
+  const logger = { error: (fields: object, message: string) => void log.push({ message, ...fields }) };
+  const tickets = new RedisTickets({ redis, sealers, prefix, logger });
+  const session = async (name: string) => {
+    const correlationId = randomUUID();
+    const content = { context: { patient: name }, detail: { scope: name } };
+    // One claim for both, so that both are in one shard and COPY works on a cluster too.
+    const claim = { name: 'one', holder: 'OrderTest', joins: ['OrderTest'], ttlSeconds: 60 };
+    const issued = await tickets.issue(kind, anIssue({ correlationId, claim, ...content }));
+    if (issued.outcome !== 'issued') throw new Error(issued.outcome);
+    const { ticket } = issued;
+    return { ticket, correlationId, key: createKeys(prefix).ticket(ticket.slice(0, 2), kind, ticket) };
+  };
+  const [mine, victim] = [await session('mine'), await session('victim')];
+  const copyField = async (name: string) =>
+    redis.hset(mine.key, name, (await redis.hget(victim.key, name)) ?? '');
+  return { prefix, tickets, log, mine, victim, copyField };
+}
+
+type Two = Awaited<ReturnType<typeof twoSessions>>;
+
+const changes: [string, (two: Two) => Promise<unknown>][] = [
+  ['has the sealed context of another launch', ({ copyField }) => copyField('context')],
+  [
+    'has context and correlation id of another launch',
+    ({ copyField }) => Promise.all(['context', 'correlationid'].map(copyField)),
+  ],
+  ['has the sealed detail of another ticket', ({ copyField }) => copyField('detail')],
+  [
+    'is a copy of the record of another launch',
+    ({ mine, victim }) => redis.copy(victim.key, mine.key, 'REPLACE'),
+  ],
+  ['names another correlation id', ({ mine }) => redis.hset(mine.key, 'correlationid', randomUUID())],
+  ['has no context any more', ({ mine }) => redis.hdel(mine.key, 'context')],
+  ['has a context that is no seal', ({ mine }) => redis.hset(mine.key, 'context', 'k1.AAAA')],
+];
+
+describe('whoever writes Redis and holds a session of their own sees no other patient: a record that', () => {
+  it.each(changes)('%s makes its session unknown, and is logged as an error', async (_change, change) => {
+    const two = await twoSessions();
+    await change(two);
+    expect(await two.tickets.find('launch-session', two.mine.ticket)).toBeUndefined();
+    expect(two.log).toEqual([
+      expect.objectContaining({ correlationId: two.mine.correlationId, kind: 'launch-session' }),
+    ]);
+    expect(JSON.stringify(two.log)).not.toContain('victim');
+    const found = await two.tickets.find('launch-session', two.victim.ticket);
+    expect(found).toMatchObject({ context: { patient: 'victim' }, detail: { scope: 'victim' } });
+  });
+
+  it.each(changes)('%s redeems nothing', async (_change, change) => {
+    const two = await twoSessions('launch-token');
+    await change(two);
+    const successor = { kind: 'launch-session', ttlSeconds: 60 } as const;
+    const redemption = await two.tickets.redeem('launch-token', two.mine.ticket, { successor, events: [] });
+    expect(redemption).toEqual({ outcome: 'unknown' });
+  });
+
+  it('is of another kind opens no detail, though it is of the same launch', async () => {
+    const { prefix, tickets, mine } = await twoSessions('authorization-code');
+    const asRefreshToken = createKeys(prefix).ticket(mine.ticket.slice(0, 2), 'refresh-token', mine.ticket);
+    await redis.copy(mine.key, asRefreshToken);
+    expect(await tickets.find('refresh-token', mine.ticket)).toBeUndefined();
+    expect(await tickets.find('authorization-code', mine.ticket)).toBeDefined();
+  });
+});
+
+describe('what follows from a ticket', () => {
+  it('opens the context for each holder of its chain, with the correlation id of the first', async () => {
+    const { tickets, victim } = await twoSessions('launch-identifier');
+    const { correlationId } = victim;
+    const step = async (kind: TicketKind, ticket: string, next: TicketKind) => {
+      const successor = { kind: next, ttlSeconds: 60, detail: { scope: next }, isDerived: true };
+      const redemption = await tickets.redeem(kind, ticket, { successor, events: [] });
+      if (redemption.outcome !== 'redeemed') throw new Error(redemption.outcome);
+      return redemption.successor ?? '';
+    };
+    const code = await step('launch-identifier', victim.ticket, 'authorization-code');
+    const token = await step('authorization-code', code, 'refresh-token');
+    const found = { context: { patient: 'victim' }, detail: { scope: 'refresh-token' }, correlationId };
+    expect(await tickets.find('refresh-token', token)).toEqual(found);
+  });
+
+  it('files its events under the correlation id that its ticket says, whatever the record names', async () => {
+    const { prefix, tickets, mine } = await twoSessions('launch-token');
+    await redis.hset(mine.key, 'correlationid', randomUUID());
+    const redeemed = anEvent();
+    await tickets.redeem('launch-token', mine.ticket, { events: [redeemed] });
+    const sent = await drainAll(new RedisOutbox({ redis, prefix }));
+    expect(sent).toEqual([{ ...redeemed, correlationid: mine.correlationId }]);
+  });
+});
