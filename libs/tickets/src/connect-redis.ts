@@ -20,6 +20,8 @@ const commandOptions = {
   autoResendUnfulfilledCommands: false,
   commandTimeout: 2000,
   connectTimeout: 5000,
+  // `CLIENT SETINFO` is unknown to Redis 7.0, and no right to it can be given there (redis-access.ts).
+  disableClientInfo: true,
 } as const;
 
 // A command that nobody waits for any more must not be sent later.
@@ -29,8 +31,9 @@ const clientOptions = { enableOfflineQueue: false } as const;
 const backoff = (times: number) => Math.min(25 * 2 ** (times - 1), 1000) * (0.75 + Math.random() / 2);
 
 /**
- * Connects to one Redis (`redis://user:password@host:6379/0`, `rediss://` for TLS) or to a Redis Cluster: several addresses
- * separated by commas, or one with `?cluster=true`. Resolves when it is ready, and reconnects with backoff from then on.
+ * Connects to one Redis (`redis://user:password@host:6379/0`, `rediss://` for TLS) or to a Redis Cluster: several
+ * addresses separated by commas, or one with `?cluster=true`. Resolves when it is ready, and reconnects with backoff
+ * from then on.
  * @throws TypeError when the address cannot be read (it is not repeated: it may hold a password); Error when Redis is
  * not ready in time.
  */

@@ -1,28 +1,31 @@
-import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts';
 import {
-  createKeys,
-  defaultPrefix,
-  drawAttempt,
-  type Keys,
-  rememberMs,
-  type Shard,
-  shardOfText,
-  shards,
-} from './redis-keys.ts';
+  assertCloudEvent,
+  type CloudEvent,
+  type EventWriter,
+  type RejectedEvent,
+} from '@clinical-launch/contracts';
+import { createKeys, defaultPrefix, drawAttempt, type Keys, rememberMs } from './redis-keys.ts';
 import { listOf, type RedisClient, RedisScripts, readScript } from './redis-scripts.ts';
 import { eventTexts } from './redis-tickets.ts';
+import { type Shard, shardOfText, shards } from './ticket-text.ts';
 
 const appendScript = readScript('shared', 'append');
 const takeScript = readScript('take');
 const settleScript = readScript('settle');
 const handBackScript = readScript('hand-back');
 const measureScript = readScript('measure');
+const setAsideScript = readScript('set-aside');
 
 const group = 'relay';
 /** All relays are one consumer: what one of them left is found by its idle time, and no dead name stays behind. */
 const consumer = 'relay';
 const takenPerShard = 64;
 const batchSize = 256;
+/** The latest that are kept of the events that were set aside, per shard. */
+const mostRejected = 1000;
+
+/** An entry with its event, or with the reason why it holds none. */
+type Read = { readonly event: CloudEvent } | { readonly reason: string };
 
 type Entry = { readonly shard: Shard; readonly id: string; readonly fields: ReadonlyMap<string, string> };
 
@@ -34,6 +37,12 @@ export type RedisOutboxBacking = {
    * less, or events are published twice.
    */
   readonly takeOverAfterMs?: number;
+  /** Reports each event that was set aside, because the bus would refuse it each time. */
+  readonly onRejected?: (rejected: RejectedEvent) => void;
+  /** Which events: those of accepted work, or those of refusals, whose number is bounded (RedisLimits). */
+  readonly stream?: 'outbox' | 'refused';
+  /** Signs the events for the services that listen; they are kept unsigned without it. */
+  readonly writeEvent?: EventWriter;
 };
 
 /**
@@ -42,14 +51,27 @@ export type RedisOutboxBacking = {
  */
 export class RedisOutbox {
   readonly #scripts: RedisScripts;
+  readonly #writeEvent: EventWriter;
   readonly #keys: Keys;
   readonly #takeOverAfterMs: number;
+  readonly #stream: (shard: Shard) => string;
+  readonly #onRejected: RedisOutboxBacking['onRejected'];
   readonly #cursors = new Map<Shard, string>();
 
-  constructor({ redis, prefix = defaultPrefix, takeOverAfterMs = 60_000 }: RedisOutboxBacking) {
+  constructor({
+    redis,
+    prefix = defaultPrefix,
+    takeOverAfterMs = 60_000,
+    stream = 'outbox',
+    onRejected,
+    writeEvent = JSON.stringify,
+  }: RedisOutboxBacking) {
+    this.#writeEvent = writeEvent;
     this.#scripts = new RedisScripts(redis);
     this.#keys = createKeys(prefix);
     this.#takeOverAfterMs = takeOverAfterMs;
+    this.#stream = this.#keys[stream];
+    this.#onRejected = onRejected;
   }
 
   /**
@@ -60,17 +82,18 @@ export class RedisOutbox {
     const [first] = events;
     if (first === undefined) return;
     const shard = shardOfText(first.correlationid);
-    const { outbox, committed, appended } = this.#keys;
+    const { committed, appended } = this.#keys;
     await this.#scripts.run(
       appendScript,
-      [outbox(shard), committed(shard), appended(shard, drawAttempt())],
-      [rememberMs, ...listOf(eventTexts(events))],
+      [this.#stream(shard), committed(shard), appended(shard, drawAttempt())],
+      [rememberMs, ...listOf(eventTexts(this.#writeEvent, events))],
     );
   }
 
   /**
-   * Hands the oldest waiting events to `publish` in batches and removes each batch when it resolves; when it rejects, this
-   * or any other relay may take the events again at once. Resolves with how many went.
+   * Hands the oldest waiting events to `publish` in batches and removes each batch when it resolves; when it rejects,
+   * this or any other relay may take the events again at once. Resolves with how many went. An entry that holds no
+   * event of the catalogue is set aside in a stream of its own, so that the others go on.
    * @throws what `publish` threw; TicketsUnavailable when nothing could be read from a part of Redis and nothing else
    * was waiting.
    */
@@ -81,20 +104,51 @@ export class RedisOutbox {
     // With one node of a cluster down, the events of the others still go.
     if (taken.length === 0 && failed !== undefined) throw failed.reason;
 
-    let published = 0;
+    let done = 0;
     try {
-      while (published < taken.length) {
-        const batch = taken.slice(published, published + batchSize);
-        await publish(batch.map(eventOf));
-        published += batch.length;
-        await this.#settle(batch);
+      while (done < taken.length) {
+        const batch = taken.slice(done, done + batchSize);
+        const published = await this.#publish(batch, publish);
+        done += batch.length;
+        await this.#settle(published);
       }
     } catch (error) {
       // If this fails as well, the events are taken over when they have been idle for long enough.
-      await this.#handBack(taken.slice(published)).catch(() => undefined);
+      await this.#handBack(taken.slice(done)).catch(() => undefined);
       throw error;
     }
     return taken.length;
+  }
+
+  /**
+   * Publishes the events of the entries, and sets aside those that hold none. Returns the entries that were
+   * published.
+   */
+  async #publish(
+    entries: readonly Entry[],
+    publish: (events: readonly CloudEvent[]) => Promise<void>,
+  ): Promise<Entry[]> {
+    const published: Entry[] = [];
+    const events: CloudEvent[] = [];
+    for (const entry of entries) {
+      const read = readEvent(entry);
+      if ('event' in read) {
+        published.push(entry);
+        events.push(read.event);
+      } else await this.#setAside(entry, read.reason);
+    }
+    if (events.length > 0) await publish(events);
+    return published;
+  }
+
+  async #setAside({ shard, id }: Entry, reason: string): Promise<void> {
+    const { rejected } = this.#keys;
+    await this.#scripts.run(
+      setAsideScript,
+      [this.#stream(shard), rejected(shard)],
+      [group, mostRejected, id, reason],
+    );
+    this.#onRejected?.({ place: `${rejected(shard)} ${id}`, reason });
   }
 
   /** How many events wait. */
@@ -116,7 +170,7 @@ export class RedisOutbox {
     const cursor = this.#cursors.get(shard) ?? '0-0';
     const reply = await this.#scripts.run(
       takeScript,
-      [this.#keys.outbox(shard)],
+      [this.#stream(shard)],
       [group, consumer, this.#takeOverAfterMs, takenPerShard, cursor],
     );
     const [next, entries] = listIn(reply);
@@ -126,7 +180,7 @@ export class RedisOutbox {
 
   async #settle(batch: readonly Entry[]): Promise<void> {
     await this.#perShard(batch, (shard, ids) =>
-      this.#scripts.run(settleScript, [this.#keys.outbox(shard)], [group, ...ids]),
+      this.#scripts.run(settleScript, [this.#stream(shard)], [group, ...ids]),
     );
   }
 
@@ -134,7 +188,7 @@ export class RedisOutbox {
     await this.#perShard(entries, (shard, ids) =>
       this.#scripts.run(
         handBackScript,
-        [this.#keys.outbox(shard)],
+        [this.#stream(shard)],
         [group, consumer, this.#takeOverAfterMs, ...ids],
       ),
     );
@@ -156,9 +210,9 @@ export class RedisOutbox {
   }
 
   async #measure(): Promise<{ depth: number; ageMs: number; committed: number }[]> {
-    const { outbox, committed } = this.#keys;
+    const { committed } = this.#keys;
     const replies = await Promise.all(
-      shards.map((shard) => this.#scripts.run(measureScript, [outbox(shard), committed(shard)], [])),
+      shards.map((shard) => this.#scripts.run(measureScript, [this.#stream(shard), committed(shard)], [])),
     );
     return replies.map((reply) => {
       const [depth = 0, ageMs = 0, count = 0] = listIn(reply).map(Number);
@@ -175,12 +229,22 @@ function readEntry(shard: Shard, entry: unknown): Entry {
   return { shard, id: String(id), fields };
 }
 
-/** The event as the bus gets it: that of a redemption is filed under the ticket's correlation id. */
-function eventOf({ fields }: Entry): CloudEvent {
-  const event: unknown = JSON.parse(fields.get('event') ?? 'null');
-  assertCloudEvent(event);
-  const correlationid = fields.get('correlationid');
-  return correlationid === undefined ? event : { ...event, correlationid };
+function readEvent({ fields }: Entry): Read {
+  const event = parse(fields.get('event') ?? '');
+  try {
+    assertCloudEvent(event);
+    return { event };
+  } catch (error) {
+    return { reason: (error as Error).message };
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function listIn(reply: unknown): readonly unknown[] {

@@ -69,6 +69,19 @@ export class RedisScripts {
     }
   }
 
+  /**
+   * Runs a script without a second attempt, for what need not succeed.
+   * @throws TicketsUnavailable when Redis does not answer or cannot write.
+   */
+  async runOnce(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
+    try {
+      return await this.#send(script, keys, args);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      throw new TicketsUnavailable('Redis does not answer', { cause: error });
+    }
+  }
+
   async #send(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
     try {
       return await this.#redis.evalsha(script.sha1, keys.length, ...keys, ...args);

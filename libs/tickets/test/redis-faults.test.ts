@@ -70,6 +70,30 @@ describe('a reply that is lost', () => {
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(1);
   });
 
+  it('leaves a claim with the request that made it', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    const claim = () => tickets.claim('assertion 1', { forSeconds: 60, events: [anEvent()] });
+    proxy.cut(1);
+    expect(await claim()).toBe(true);
+    expect(await claim()).toBe(false);
+    expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(1);
+  });
+
+  it('counts a wrong proof once', async () => {
+    const tickets = createTickets(redis, aPrefix());
+    const ticket = await issueTicket(tickets, { challenge: 'c' });
+    const onMismatch = { limit: 3, revokeForSeconds: 60, events: [] };
+    for (let round = 0; round < 2; round += 1) {
+      proxy.cut(1);
+      const redemption = await redeemTicket(tickets, ticket, { proofs: ['wrong'], onMismatch });
+      expect(redemption).toMatchObject({ outcome: 'mismatch' });
+    }
+    expect(await redeemTicket(tickets, ticket, { proofs: ['c'], onMismatch })).toMatchObject({
+      outcome: 'redeemed',
+    });
+  });
+
   it('appends events once', async () => {
     const outbox = new RedisOutbox({ redis, prefix: aPrefix() });
     const [first, second] = [anEvent(), anEvent()];

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent, RejectedEvent } from '@clinical-launch/contracts';
 import { startRelay } from '@clinical-launch/events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RedisClient, RedisOutbox } from '../src/index.ts';
@@ -57,6 +57,34 @@ describe('RedisOutbox', () => {
     expect(await outbox.depth()).toBe(0);
     await outbox.append([]);
     expect(await outbox.committed()).toBe(0);
+  });
+
+  it('sets aside what the bus would refuse, reports it without its data, and publishes the rest', async () => {
+    const prefix = aPrefix();
+    const rejected: RejectedEvent[] = [];
+    const outbox = new RedisOutbox({ redis, prefix, onRejected: (one) => void rejected.push(one) });
+    const appended = events(3);
+    await outbox.append(appended);
+    const [stream = ''] = await redis.keys(`${prefix}*:outbox`);
+    const unreadable = [
+      'Whitfield',
+      '{"type":"Whitfield"}',
+      JSON.stringify({ ...anEvent(), source: 'Whitfield' }),
+    ];
+    for (const text of unreadable) await redis.xadd(stream, '*', 'event', text);
+    await redis.xadd(stream, '*', 'Whitfield', 'no event');
+    const later = events(3);
+    await outbox.append(later);
+
+    expect(idsOf(await drainAll(outbox))).toEqual(idsOf([...appended, ...later]));
+    expect(await outbox.depth()).toBe(0);
+    expect(rejected).toHaveLength(4);
+    expect(JSON.stringify(rejected)).not.toContain('Whitfield');
+    const kept = await redis.xrange(stream.replace(/outbox$/, 'rejected'), '-', '+');
+    expect(kept.map(([, fields]) => fields.slice(2))).toEqual([
+      ...unreadable.map((text) => ['event', text]),
+      ['Whitfield', 'no event'],
+    ]);
   });
 
   it('offers the events again at once, to any relay, when publishing failed', async () => {

@@ -35,6 +35,17 @@ describe('RedisTickets', () => {
     await until(async () => (await redeemTicket(tickets, ticket)).outcome === 'unknown');
   });
 
+  it('remembers for 24 hours by default that a ticket was used', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    await redeemTicket(tickets, await issueTicket(tickets));
+    const [marker = '', ...others] = await redis.keys(`${prefix}*:used:*`);
+    expect(others).toEqual([]);
+    const leftMs = await redis.pttl(marker);
+    expect(leftMs).toBeGreaterThan(86_300_000);
+    expect(leftMs).toBeLessThanOrEqual(86_400_000);
+  });
+
   it('keeps ticket, claim, successor and events of a launch in the one shard that the ticket says', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
@@ -56,7 +67,7 @@ describe('RedisTickets', () => {
     await redeemTicket(tickets, ticket, { successor: { kind: 'launch-session', ttlSeconds: 60 } });
     await new RedisOutbox({ redis, prefix }).append([anEvent()]);
     for (const key of await redis.keys(`${prefix}*`)) {
-      const isKept = /:(?:outbox|committed|history)$/.test(key);
+      const isKept = /:(?:outbox|committed|history:launch|history:desktop)$/.test(key);
       expect({ key, expires: (await redis.pttl(key)) > 0 }).toEqual({ key, expires: !isKept });
     }
   });

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CloudEvent, createEvent, createSealer } from '@clinical-launch/contracts';
+import { type CloudEvent, createEvent, createSealers } from '@clinical-launch/contracts';
 import {
   type IssueRequest,
   type RedeemRequest,
@@ -13,7 +13,7 @@ import type { TicketsUnderTest } from './tickets-contract.ts';
 
 export const aPrefix = () => `test-${randomUUID()}:`;
 
-export const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
+export const sealers = createSealers([{ id: 'k1', key: randomBytes(32) }]);
 
 export const anEvent = (correlationId: string = randomUUID()): CloudEvent =>
   createEvent(
@@ -48,7 +48,7 @@ export const createTickets = (
   redis: RedisClient,
   prefix: string,
   options: { failoverGuardSeconds?: number; usedMarkerSeconds?: number } = {},
-) => new RedisTickets({ redis, sealer, prefix, ...options });
+) => new RedisTickets({ redis, sealers, prefix, ...options });
 
 /** Tickets and outbox of a Redis for the contract suite; time passes as it does for Redis. */
 export function redisUnderTest(redis: RedisClient, stop: () => Promise<void>): TicketsUnderTest {

@@ -60,7 +60,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
     it('hands out tickets of at least 256 bits in the Base64URL alphabet, never the same twice', async () => {
       const tickets = await Promise.all(Array.from({ length: 100 }, () => issue()));
       expect(new Set(tickets).size).toBe(100);
-      for (const ticket of tickets) expect(ticket).toMatch(/^[A-Za-z0-9_-]{43,64}$/);
+      for (const ticket of tickets) expect(ticket).toMatch(/^[A-Za-z0-9_-]{89}$/);
     });
 
     it('gives back context and detail as they were, and the correlation id', async () => {
@@ -183,6 +183,21 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       await issue({ claim });
       await under.pass(1.1);
       expect((await under.tickets.issue('launch-token', issueRequest({ claim }))).outcome).toBe('issued');
+    });
+
+    it('lets a name be claimed once until its time has passed, and sends the events of that claim alone', async () => {
+      const name = freshClaim();
+      const events = Array.from({ length: 20 }, () => event(guid(6)));
+      const claims = await Promise.all(
+        events.map((each) => under.tickets.claim(name, { forSeconds: 1, events: [each] })),
+      );
+      expect(claims.filter(Boolean)).toHaveLength(1);
+      const mine = new Set(events.map(({ id }) => id));
+      const sent = (await under.outbox()).filter(({ id }) => mine.has(id));
+      expect(sent).toEqual([events[claims.indexOf(true)]]);
+      await under.pass(1.1);
+      expect(await under.tickets.claim(name, { forSeconds: 1, events: [] })).toBe(true);
+      expect(await under.tickets.claim(freshClaim(), { forSeconds: 1, events: [] })).toBe(true);
     });
 
     it('sends the events of an issue and of a redemption with them, and none of a refusal', async () => {
