@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { listDeadLetters, replayDeadLetters } from './dead-letters.ts';
 import type { StoredDeadLetter } from './event-message.ts';
 import type { Broker } from './rabbitmq-topology.ts';
@@ -9,7 +10,7 @@ const usage = `Usage: node libs/events/src/dead-letters-command.ts list <consume
           line, without the data of the event, and leaves them where they are
   replay  moves them, or those of the given event ids, back to the consumer's queue, and prints the ids that went
 
-  AMQP_URL        the broker, amqp://user:password@host:5672
+  AMQP_URL        the broker, amqp://user:password@host:5672; or AMQP_URL_FILE, a file with it. The user is the operator's
   AMQP_NAMESPACE  the prefix of the queues, when it is not the usual one
 
 Ends with 0 when it worked, 1 when it did not (a given id that is not there included), 2 when it was called wrongly.
@@ -17,7 +18,7 @@ Ends with 0 when it worked, 1 when it did not (a given id that is not there incl
 
 async function run(
   [command, consumer, ...ids]: readonly string[],
-  { AMQP_URL: url, AMQP_NAMESPACE: namespace }: NodeJS.ProcessEnv,
+  { AMQP_URL, AMQP_URL_FILE: file, AMQP_NAMESPACE: namespace }: NodeJS.ProcessEnv,
 ): Promise<number> {
   if (command === '--help') {
     process.stdout.write(usage);
@@ -25,7 +26,8 @@ async function run(
   }
   const isList = command === 'list' && ids.length === 0;
   if (consumer === undefined || (!isList && command !== 'replay')) return misuse(usage);
-  if (url === undefined || url === '') return misuse('AMQP_URL is not set\n');
+  const url = AMQP_URL || (file ? readFileSync(file, 'utf8').trim() : '');
+  if (url === '') return misuse('AMQP_URL is not set\n');
   const broker = namespace === undefined || namespace === '' ? { url } : { url, namespace };
   try {
     return await (isList ? list(broker, consumer) : replay(broker, consumer, ids));

@@ -1,4 +1,4 @@
-import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts';
+import { assertCloudEvent, type CloudEvent, type EventWriter } from '@clinical-launch/contracts';
 import type { Message } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 
@@ -10,11 +10,11 @@ const timeHeader = 'dead-letter-time';
 const longestReason = 500;
 
 /** Writes an event as a message in structured mode; its type is the routing key (CloudEvents AMQP binding 3.2). */
-export function toMessage(event: CloudEvent): OutgoingMessage {
+export function toMessage(event: CloudEvent, write: EventWriter = JSON.stringify): OutgoingMessage {
   return {
     routingKey: event.type,
     messageId: event.id,
-    content: Buffer.from(JSON.stringify(event)),
+    content: Buffer.from(write(event)),
     headers: { traceparent: event.traceparent },
   };
 }

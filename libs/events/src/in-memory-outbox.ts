@@ -1,4 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts';
 import type { Outbox } from './event-bus.ts';
 import type { OutboxSource } from './relay.ts';
 
@@ -12,7 +12,12 @@ export class InMemoryOutbox implements Outbox, OutboxSource {
     this.#onAppend = onAppend;
   }
 
+  /**
+   * @throws TypeError for an event that is not of the catalogue: the bus would refuse it, and all behind it would
+   * wait.
+   */
   async append(events: readonly CloudEvent[]): Promise<void> {
+    for (const event of events) assertCloudEvent(event);
     this.#events.push(...events);
     if (events.length > 0) this.#onAppend();
   }

@@ -1,17 +1,17 @@
-import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts';
+import {
+  assertCloudEvent,
+  type CloudEvent,
+  type EventVerifier,
+  type EventWriter,
+} from '@clinical-launch/contracts';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { ConfirmTimeoutError, type OutgoingMessage, publishConfirmed } from './confirmed-publish.ts';
 import type { Consumer, EventBus } from './event-bus.ts';
 import { toMessage } from './event-message.ts';
+import { declareTopology } from './rabbitmq-declare.ts';
 import { keepConnected, type Link, type LinkTerms } from './rabbitmq-link.ts';
 import { type Subscription, subscribe } from './rabbitmq-subscription.ts';
-import {
-  type Broker,
-  declareConsumer,
-  declareExchanges,
-  type Topology,
-  topologyOf,
-} from './rabbitmq-topology.ts';
+import { type Broker, type Topology, topologyOf } from './rabbitmq-topology.ts';
 
 type RabbitMqOptions = Broker &
   LinkTerms & {
@@ -23,6 +23,10 @@ type RabbitMqOptions = Broker &
     readonly retryAfterMs?: readonly number[];
     /** How long the broker may take to confirm what is published. */
     readonly confirmWithinMs?: number;
+    /** Signs events for the services that listen, unless they were signed when they entered an outbox. */
+    readonly writeEvent?: EventWriter;
+    /** Proves events to a consumer, by its name. One that is not proven becomes a dead letter without being handled. */
+    readonly verifierOf?: (consumer: string) => EventVerifier | undefined;
   };
 
 type Publisher = {
@@ -57,6 +61,8 @@ export async function connectRabbitMq(options: RabbitMqOptions): Promise<RabbitM
     prefetch: options.prefetch ?? 32,
     retryAfterMs: options.retryAfterMs ?? defaultRetryAfterMs,
     confirmWithinMs: options.confirmWithinMs ?? 10_000,
+    writeEvent: options.writeEvent ?? JSON.stringify,
+    verifierOf: options.verifierOf ?? (() => undefined),
   });
 }
 
@@ -71,13 +77,12 @@ async function openPublisher(
   drop: (cause: Error) => void,
   { topology, logger, knownConsumers }: PublisherTerms,
 ): Promise<Publisher> {
+  await declareTopology(connection, { topology, consumers: knownConsumers });
   const channel = await connection.createConfirmChannel();
   // One listener for each batch under way.
   channel.setMaxListeners(0);
   channel.on('error', drop);
   channel.on('close', () => drop(new Error('The channel was closed')));
-  await declareExchanges(channel, topology);
-  for (const consumer of knownConsumers) await declareConsumer(channel, topology, consumer);
   let blockage: string | undefined;
   connection.on('blocked', (reason) => {
     blockage = reason;
@@ -97,6 +102,8 @@ type Parts = {
   readonly prefetch: number;
   readonly retryAfterMs: readonly number[];
   readonly confirmWithinMs: number;
+  readonly writeEvent: EventWriter;
+  readonly verifierOf: (consumer: string) => EventVerifier | undefined;
 };
 
 /**
@@ -124,20 +131,30 @@ export class RabbitMqBus implements EventBus {
   async publish(events: readonly CloudEvent[]): Promise<void> {
     for (const event of events) assertCloudEvent(event);
     if (events.length === 0) return;
-    await this.#send(this.#parts.topology.events, events.map(toMessage));
+    const { topology, writeEvent } = this.#parts;
+    const messages = events.map((event) => toMessage(event, writeEvent));
+    await this.#send(topology.events, messages);
   }
 
   /**
-   * Declares the consumer's queue and starts to deliver. Resolves also when the broker is away; delivery then starts when
-   * it is back.
+   * Declares the consumer's queue and starts to deliver. Resolves also when the broker is away; delivery then starts
+   * when it is back.
    * @throws TypeError for a name that is taken in this process or cannot be that of a queue.
    */
   async consume(consumer: Consumer): Promise<void> {
     const { name } = consumer;
     if (this.#subscriptions.has(name)) throw new TypeError(`A consumer ${name} is on the bus already`);
-    const { link, topology, prefetch, retryAfterMs } = this.#parts;
+    const { link, topology, prefetch, retryAfterMs, verifierOf } = this.#parts;
     const bury = (letter: OutgoingMessage) => this.#send(topology.deadLetters, [letter]);
-    const subscription = subscribe({ link, topology, consumer, prefetch, retryAfterMs, bury });
+    const subscription = subscribe({
+      link,
+      topology,
+      consumer,
+      prefetch,
+      retryAfterMs,
+      bury,
+      verify: verifierOf(name),
+    });
     this.#subscriptions.set(name, subscription);
     await subscription;
   }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent, EventVerifier } from '@clinical-launch/contracts';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 import type { Consumer } from './event-bus.ts';
@@ -16,6 +16,8 @@ export type DeliveryTerms = {
   takeTurn<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Brings a message to the dead-letter exchange; resolves when it is there. */
   bury(letter: OutgoingMessage): Promise<void>;
+  /** Proves that an event comes from its source, before anything is done with it. */
+  readonly verify?: EventVerifier | undefined;
 };
 
 type Outcome =
@@ -25,7 +27,7 @@ type Outcome =
 
 /**
  * Brings one message to its end: acknowledged when the consumer dealt with it, back to the queue after a wait when it
- * failed (others go past it meanwhile), a dead letter after its last attempt or when it is no event at all. Once
+ * failed (others go past it meanwhile), a dead letter after its last attempt, or when it is no event or not proven. Once
  * `ending` is aborted nothing is begun and nothing waits. Never rejects.
  */
 export async function deliver(
@@ -36,7 +38,8 @@ export async function deliver(
 ): Promise<void> {
   let event: CloudEvent;
   try {
-    event = readEvent(message);
+    const read = readEvent(message);
+    event = terms.verify?.(read) ?? read;
   } catch (error) {
     return bury(terms, channel, message, error);
   }

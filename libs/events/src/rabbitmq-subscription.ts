@@ -1,9 +1,10 @@
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
+import { declareTopology } from './rabbitmq-declare.ts';
 import { type DeliveryTerms, deliver } from './rabbitmq-delivery.ts';
 import { keepConnected, type LinkTerms } from './rabbitmq-link.ts';
-import { declareConsumer, declareExchanges, deliveryLimit, type Topology } from './rabbitmq-topology.ts';
+import { deliveryLimit, type Topology } from './rabbitmq-topology.ts';
 
-type SubscriptionOptions = Pick<DeliveryTerms, 'consumer' | 'retryAfterMs' | 'bury'> & {
+type SubscriptionOptions = Pick<DeliveryTerms, 'consumer' | 'retryAfterMs' | 'bury' | 'verify'> & {
   readonly link: LinkTerms;
   readonly topology: Topology;
   /** How many messages are held at once: those that wait their turn and those that wait to be tried again. */
@@ -27,16 +28,25 @@ export type Subscription = {
  * @throws TypeError when there are more waits than the queue has deliveries.
  */
 export async function subscribe(options: SubscriptionOptions): Promise<Subscription> {
-  const { consumer, retryAfterMs, bury, topology, prefetch } = options;
+  const { consumer, retryAfterMs, bury, verify, topology, prefetch } = options;
   if (retryAfterMs.length >= deliveryLimit) {
     throw new TypeError(`An event can be tried again ${deliveryLimit - 1} times at most`);
   }
   const queue = topology.queueOf(consumer.name);
-  const terms = { queue, consumer, retryAfterMs, bury, logger: options.link.logger, takeTurn: inTurn() };
+  const terms = {
+    queue,
+    consumer,
+    retryAfterMs,
+    bury,
+    verify,
+    logger: options.link.logger,
+    takeTurn: inTurn(),
+  };
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
 
   const open = async (connection: ChannelModel, drop: (cause: Error) => void): Promise<Session> => {
+    await declareTopology(connection, { topology, consumers: [consumer] });
     const channel = await connection.createChannel();
     const closing = new AbortController();
     const ending = AbortSignal.any([stopping.signal, closing.signal]);
@@ -45,8 +55,6 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
       closing.abort();
       drop(new Error('The channel was closed'));
     });
-    await declareExchanges(channel, topology);
-    await declareConsumer(channel, topology, consumer);
     await channel.prefetch(prefetch);
     const receive = (message: ConsumeMessage) => {
       const delivery = deliver(terms, channel, message, ending);

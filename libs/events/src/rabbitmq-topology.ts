@@ -1,5 +1,4 @@
-import { type EventType, eventCatalogue } from '@clinical-launch/contracts';
-import type { Channel } from 'amqplib';
+import type { EventType } from '@clinical-launch/contracts';
 
 /** Where the bus is, and the prefix of all that it declares there, so that several systems can share a broker. */
 export type Broker = { readonly url: string; readonly namespace?: string };
@@ -18,7 +17,9 @@ export type Topology = {
  */
 export const deliveryLimit = 30;
 
-/** RabbitMQ 4 drops a message after 20 deliveries unless a limit is set, and 3 refuses "none": looking is no delivery. */
+/**
+ * RabbitMQ 4 drops a message after 20 deliveries unless a limit is set, and 3 refuses "none": looking is no delivery.
+ */
 const practicallyUnlimited = 1_000_000;
 
 const anyType = '#';
@@ -46,42 +47,52 @@ function assertName(name: string, what: string): void {
   throw new TypeError(`The name of a ${what} has up to 100 lower-case letters, digits and hyphens`);
 }
 
-/** Declares the two exchanges; nothing happens when they exist. */
-export async function declareExchanges(channel: Channel, { events, deadLetters }: Topology): Promise<void> {
-  await channel.assertExchange(events, 'topic', { durable: true });
-  await channel.assertExchange(deadLetters, 'direct', { durable: true });
-}
+/** An exchange, a queue and a binding as AMQP and as a definitions file of RabbitMQ have them. All are durable. */
+export type Exchange = { readonly name: string; readonly type: 'topic' | 'direct' };
+export type Queue = { readonly name: string; readonly arguments: Readonly<Record<string, string | number>> };
+export type Binding = { readonly exchange: string; readonly queue: string; readonly routingKey: string };
+
+/** A consumer's queue by its name, and the types that it wants: every type where none is named. */
+export type WantedEvents = { readonly name: string; readonly types?: readonly EventType[] };
+
+/** The exchanges of a namespace: events by type, and dead letters by the name of the queue that they come from. */
+export const exchangesOf = ({ events, deadLetters }: Topology): readonly Exchange[] => [
+  { name: events, type: 'topic' },
+  { name: deadLetters, type: 'direct' },
+];
 
 /**
- * Declares a consumer's queue and its dead-letter queue, and makes the bindings those of the wanted types. What is
- * already so stays so. Dead letters move at least once, which the broker only promises with `reject-publish`.
+ * A consumer's queue and its dead-letter queue, with their bindings. Dead letters move at least once, which the
+ * broker only promises with `reject-publish`.
  */
-export async function declareConsumer(
-  channel: Channel,
+export function queuesOf(
   topology: Topology,
-  { name, types }: { readonly name: string; readonly types?: readonly EventType[] },
-): Promise<void> {
+  { name, types }: WantedEvents,
+): { readonly queues: readonly Queue[]; readonly bindings: readonly Binding[] } {
   const queue = topology.queueOf(name);
   const deadLetterQueue = topology.deadLetterQueueOf(name);
-  await channel.assertQueue(deadLetterQueue, {
-    durable: true,
-    arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': practicallyUnlimited },
-  });
-  await channel.bindQueue(deadLetterQueue, topology.deadLetters, queue);
-  await channel.assertQueue(queue, {
-    durable: true,
-    arguments: {
-      'x-queue-type': 'quorum',
-      'x-delivery-limit': deliveryLimit,
-      'x-dead-letter-exchange': topology.deadLetters,
-      'x-dead-letter-routing-key': queue,
-      'x-dead-letter-strategy': 'at-least-once',
-      'x-overflow': 'reject-publish',
-    },
-  });
   const wanted: readonly string[] = types ?? [anyType];
-  for (const type of wanted) await channel.bindQueue(queue, topology.events, type);
-  // AMQP cannot list bindings, but the catalogue is closed; to remove one that is not there is no error.
-  const unwanted = [anyType, ...Object.keys(eventCatalogue)].filter((type) => !wanted.includes(type));
-  for (const type of unwanted) await channel.unbindQueue(queue, topology.events, type);
+  return {
+    queues: [
+      {
+        name: deadLetterQueue,
+        arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': practicallyUnlimited },
+      },
+      {
+        name: queue,
+        arguments: {
+          'x-queue-type': 'quorum',
+          'x-delivery-limit': deliveryLimit,
+          'x-dead-letter-exchange': topology.deadLetters,
+          'x-dead-letter-routing-key': queue,
+          'x-dead-letter-strategy': 'at-least-once',
+          'x-overflow': 'reject-publish',
+        },
+      },
+    ],
+    bindings: [
+      { exchange: topology.deadLetters, queue: deadLetterQueue, routingKey: queue },
+      ...wanted.map((type) => ({ exchange: topology.events, queue, routingKey: type })),
+    ],
+  };
 }

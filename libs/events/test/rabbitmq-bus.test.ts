@@ -115,7 +115,8 @@ describe('RabbitMQ: what is published', () => {
       await bus.publish([aLargeEvent(event)]);
       took.push(performance.now() - startedAt);
     }
-    // A message of more than 2 kB is two writes: without TCP_NODELAY each one waits the 40 ms of a delayed acknowledgement.
+    // A message of more than 2 kB is two writes: without TCP_NODELAY each one waits the 40 ms of a delayed
+    // acknowledgement.
     expect(took.toSorted((a, b) => a - b)[20]).toBeLessThan(30);
   });
 

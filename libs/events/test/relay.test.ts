@@ -1,6 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
 import { describe, expect, it } from '@jest/globals';
-import { type OutboxSource, startRelay } from '../src/index.ts';
+import { InMemoryOutbox, type OutboxSource, startRelay } from '../src/index.ts';
 import { someEvents } from './events.ts';
 
 const anHourMs = 3_600_000;
@@ -139,6 +139,22 @@ describe('a relay', () => {
     await receives(2);
     await relay.stop();
     expect(published).toEqual(events);
+  });
+
+  it('publishes what follows an event that is not of the catalogue: the outbox of one process refuses that one', async () => {
+    const { publish, published, receives } = aBus();
+    const outbox = new InMemoryOutbox();
+    const [one, wrong, other] = someEvents(3);
+    if (one === undefined || wrong === undefined || other === undefined)
+      throw new Error('three were asked for');
+    await outbox.append([one]);
+    await expect(outbox.append([{ ...wrong, source: 'Whitfield' }])).rejects.toThrow(TypeError);
+    await outbox.append([other]);
+    const relay = startRelay({ source: outbox, publish, onFailure: failures().onFailure, everyMs: anHourMs });
+    await receives(2);
+    await relay.stop();
+    expect(published).toEqual([one, other]);
+    expect(await outbox.depth()).toBe(0);
   });
 
   it('stops after it has published what was appended before', async () => {

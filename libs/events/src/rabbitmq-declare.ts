@@ -1,0 +1,64 @@
+import { eventCatalogue } from '@clinical-launch/contracts';
+import type { Channel, ChannelModel } from 'amqplib';
+import { exchangesOf, queuesOf, type Topology, type WantedEvents } from './rabbitmq-topology.ts';
+
+/** What a connection needs before it is used. */
+type Needs = { readonly topology: Topology; readonly consumers: readonly WantedEvents[] };
+
+/**
+ * Declares the exchanges and the consumers' queues, and makes the bindings those of the wanted types. What is already
+ * so stays so. A user that may configure nothing finds them declared instead: then only their existence is checked.
+ * @throws Error when one is missing, or exists with other arguments.
+ */
+export async function declareTopology(connection: ChannelModel, needs: Needs): Promise<void> {
+  try {
+    await onChannel(connection, (channel) => declare(channel, needs));
+  } catch (error) {
+    if (codeOf(error) !== accessRefused) throw error;
+    await onChannel(connection, (channel) => check(channel, needs)).catch((cause: unknown) => {
+      throw new Error('An exchange or a queue is missing, and this user may not declare it', { cause });
+    });
+  }
+}
+
+/** AMQP 0-9-1 reply codes: access-refused */
+const accessRefused = 403;
+
+const codeOf = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+
+/** Works on a channel of its own: the broker closes a channel on which something was refused. */
+async function onChannel(connection: ChannelModel, work: (channel: Channel) => Promise<void>): Promise<void> {
+  const channel = await connection.createChannel();
+  // What was refused rejects the call under way.
+  channel.on('error', () => undefined);
+  await work(channel);
+  await channel.close();
+}
+
+async function declare(channel: Channel, { topology, consumers }: Needs): Promise<void> {
+  for (const { name, type } of exchangesOf(topology))
+    await channel.assertExchange(name, type, { durable: true });
+  for (const consumer of consumers) await declareConsumer(channel, topology, consumer);
+}
+
+async function declareConsumer(channel: Channel, topology: Topology, consumer: WantedEvents): Promise<void> {
+  const { queues, bindings } = queuesOf(topology, consumer);
+  for (const queue of queues) {
+    await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments });
+  }
+  for (const { queue, exchange, routingKey } of bindings)
+    await channel.bindQueue(queue, exchange, routingKey);
+  // AMQP cannot list bindings, but the catalogue is closed; to remove one that is not there is no error.
+  const wanted = new Set(bindings.map(({ routingKey }) => routingKey));
+  const unwanted = ['#', ...Object.keys(eventCatalogue)].filter((type) => !wanted.has(type));
+  const queue = topology.queueOf(consumer.name);
+  for (const type of unwanted) await channel.unbindQueue(queue, topology.events, type);
+}
+
+async function check(channel: Channel, { topology, consumers }: Needs): Promise<void> {
+  for (const { name } of exchangesOf(topology)) await channel.checkExchange(name);
+  for (const consumer of consumers) {
+    for (const { name } of queuesOf(topology, consumer).queues) await channel.checkQueue(name);
+  }
+}

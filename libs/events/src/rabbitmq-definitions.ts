@@ -1,0 +1,113 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { EventType } from '@clinical-launch/contracts';
+import {
+  type Exchange,
+  exchangesOf,
+  queuesOf,
+  type Topology,
+  topologyOf,
+  type WantedEvents,
+} from './rabbitmq-topology.ts';
+
+/** What a user of the broker may do: publish these types of events, and consume from the queues of these consumers. */
+export type BrokerAccess = {
+  readonly publishes: readonly EventType[];
+  readonly consumes: readonly string[];
+  /** Lists and replays dead letters, for an operator: reads every dead-letter queue and writes to every queue. */
+  readonly replays?: boolean;
+};
+
+export type BrokerUser = BrokerAccess & { readonly name: string; readonly password: string };
+
+type DefinitionsOptions = {
+  readonly users: readonly BrokerUser[];
+  readonly consumers: readonly WantedEvents[];
+  readonly namespace?: string;
+  readonly vhost?: string;
+};
+
+/**
+ * Makes a definitions file of RabbitMQ (`load_definitions`, `rabbitmqctl import_definitions`): the exchanges, queues and
+ * bindings of a namespace, and a user for each service that may configure nothing. Passwords appear as salted SHA-256.
+ * @throws TypeError when two services share a user, or one has the name of the broker's default user.
+ */
+export function rabbitMqDefinitions({ users, consumers, namespace, vhost = '/' }: DefinitionsOptions) {
+  const names = users.map(({ name }) => name);
+  if (new Set(names).size < names.length) throw new TypeError('Each service needs a broker user of its own');
+  if (names.includes('guest'))
+    throw new TypeError('The user guest is the default of the broker: take another');
+  const topology = topologyOf(namespace);
+  const declared = consumers.map((consumer) => queuesOf(topology, consumer));
+  return {
+    vhosts: [{ name: vhost }],
+    users: users.map(({ name, password }) => ({
+      name,
+      password_hash: hashPassword(password),
+      hashing_algorithm: 'rabbit_password_hashing_sha256',
+      tags: '',
+    })),
+    permissions: users.map((user) => ({ user: user.name, vhost, ...permissionsOf(topology, user) })),
+    topic_permissions: users.map(({ name, publishes }) => ({
+      user: name,
+      vhost,
+      exchange: topology.events,
+      write: anyOf(publishes),
+      read: nothing,
+    })),
+    exchanges: exchangesOf(topology).map((exchange) => ({ vhost, ...durable(exchange), internal: false })),
+    queues: declared.flatMap(({ queues }) => queues.map((queue) => ({ vhost, ...durable(queue) }))),
+    bindings: declared.flatMap(({ bindings }) =>
+      bindings.map(({ exchange, queue, routingKey }) => ({
+        source: exchange,
+        vhost,
+        destination: queue,
+        destination_type: 'queue',
+        routing_key: routingKey,
+        arguments: {},
+      })),
+    ),
+  };
+}
+
+const durable = <T extends Pick<Exchange, 'name'>>(thing: T) => ({
+  arguments: {},
+  durable: true,
+  auto_delete: false,
+  ...thing,
+});
+
+/** The name of the default exchange in a permission: it brings a message to the queue that its routing key names. */
+const defaultExchange = 'amq.default';
+
+/**
+ * Who consumes also writes to the dead-letter exchange. It is one for all consumers, so one of them can leave a
+ * letter in the dead-letter queue of another; an operator who replays it sees which consumer it names.
+ */
+function permissionsOf(topology: Topology, { publishes, consumes, replays = false }: BrokerAccess) {
+  return {
+    configure: nothing,
+    write: anyOf([
+      ...(publishes.length > 0 ? [topology.events] : []),
+      ...(consumes.length > 0 ? [topology.deadLetters] : []),
+      ...(replays ? [defaultExchange] : []),
+    ]),
+    read: replays
+      ? `^${literal(topology.queueOf('x')).replace(/x$/, '')}[a-z0-9-]+\\.dead-letters$`
+      : anyOf(consumes.map((name) => topology.queueOf(name))),
+  };
+}
+
+/** A pattern that fits no name. */
+const nothing = '^$';
+
+const literal = (text: string) => text.replaceAll('.', '\\.');
+
+const anyOf = (names: readonly string[]) =>
+  names.length === 0 ? nothing : `^(${names.map(literal).join('|')})$`;
+
+/** RabbitMQ: Passwords, "Computing Password Hash": Base64 of a 4-byte salt and SHA-256 of salt and password. */
+function hashPassword(password: string): string {
+  const salt = randomBytes(4);
+  const hash = createHash('sha256').update(salt).update(password).digest();
+  return Buffer.concat([salt, hash]).toString('base64');
+}

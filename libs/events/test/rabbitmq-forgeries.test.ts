@@ -1,0 +1,133 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  type CloudEvent,
+  createEvent,
+  createEventVerifier,
+  createEventWriter,
+  deriveEventKey,
+  type EventData,
+  type EventType,
+  type ServiceName,
+} from '@clinical-launch/contracts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { listDeadLetters } from '../src/index.ts';
+import { openPlace, type Place, until } from './rabbitmq-place.ts';
+
+let place: Place;
+beforeEach(async () => {
+  place = await openPlace();
+});
+afterEach(() => place.close());
+
+const listener = 'audit-trail';
+const listenerKey = randomBytes(32);
+const keyOf = (source: ServiceName) =>
+  ({ source, listener, key: deriveEventKey(listenerKey, source) }) as const;
+
+function tell<T extends EventType>(source: string, type: T, data: EventData<T>): CloudEvent {
+  const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
+  return createEvent(type, { source, correlationId: randomUUID(), traceparent, now: new Date() }, data);
+}
+
+const redeemed = () => tell('/launch-gateway', 'launch.token.redeemed.v1', {});
+const refused = () =>
+  tell('/launch-gateway', 'launch.token.refused.v1', { status: 401, reason: 'token_unknown' });
+const gateway = createEventWriter([keyOf('launch-gateway')]);
+const signed = (event: CloudEvent): CloudEvent => JSON.parse(gateway(event));
+
+/** The audit trail, on a bus that proves events to it; what it was handed, and what became dead letters. */
+async function startAuditTrail({ keys = [listenerKey], acceptsUnsigned = false } = {}) {
+  const verify = createEventVerifier(listener, { keys, acceptsUnsigned });
+  const bus = await place.connect({ verifierOf: (consumer) => (consumer === listener ? verify : undefined) });
+  const handed: CloudEvent[] = [];
+  await bus.consume({ name: listener, handle: async (event) => void handed.push(event) });
+  const letters = () => listDeadLetters(place.broker, listener);
+  return { bus, handed, letters };
+}
+
+/** Publishes with the rights of a service that has these keys. */
+const publish = async (events: readonly CloudEvent[], writeEvent = JSON.stringify as typeof gateway) =>
+  (await place.connect({ writeEvent })).publish(events);
+
+describe('an event on RabbitMQ', () => {
+  it('that its source signed is handed over as it was told', async () => {
+    const { handed, letters } = await startAuditTrail();
+    const events = [redeemed(), refused()];
+    await publish(events, gateway);
+    await until(() => handed.length === 2);
+    expect(handed).toEqual(events);
+    expect(await letters()).toEqual([]);
+  });
+
+  it('keeps the signature that it got on its way into an outbox, whoever publishes it', async () => {
+    const { handed } = await startAuditTrail();
+    const event = redeemed();
+    await publish([signed(event)], createEventWriter([keyOf('ordering')]));
+    await until(() => handed.length === 1);
+    expect(handed).toEqual([event]);
+  });
+
+  it('that was signed before a roll of keys is still proven by the old key', async () => {
+    const { handed } = await startAuditTrail({ keys: [randomBytes(32), listenerKey] });
+    const event = redeemed();
+    await publish([event], gateway);
+    await until(() => handed.length === 1);
+    expect(handed).toEqual([event]);
+  });
+
+  it('without a signature is taken only where that is set, while a wrong one never is', async () => {
+    const { handed, letters } = await startAuditTrail({ acceptsUnsigned: true });
+    const event = redeemed();
+    await publish([{ ...signed(redeemed()), id: randomUUID() }, event]);
+    await until(() => handed.length === 1);
+    await until(async () => (await letters()).length === 1);
+    expect(handed).toEqual([event]);
+  });
+
+  const forgeries: readonly [string, () => CloudEvent][] = [
+    ['without a signature', redeemed],
+    ['with the signature of another event', () => ({ ...redeemed(), macs: signed(redeemed()).macs ?? '' })],
+    ['in the name of a source by another service', () => signedBy('ordering', redeemed())],
+    ['signed for another listener', () => signedFor('order-renderer', redeemed())],
+    [
+      'of a type that is another service’s to tell',
+      () => signed(tell('/launch-gateway', 'launch.session.ended.v1', {})),
+    ],
+    ['of a source that is none', () => signed(tell('/constructor', 'launch.token.redeemed.v1', {}))],
+    ['filed under another launch', () => ({ ...signed(redeemed()), correlationid: randomUUID() })],
+    ['with another time', () => ({ ...signed(redeemed()), time: '2020-01-01T00:00:00.000Z' })],
+    ['with another id, so that it counts twice', () => ({ ...signed(redeemed()), id: randomUUID() })],
+    [
+      'with other data',
+      () => ({ ...signed(refused()), data: { status: 401, reason: 'token_used' } }) as CloudEvent,
+    ],
+  ];
+
+  it.each(forgeries)('%s is a dead letter, and nothing is done with it', async (_name, forge) => {
+    const { bus, handed, letters } = await startAuditTrail();
+    const forged = forge();
+    await publish([forged]);
+    await until(async () => (await letters()).length === 1);
+    const [letter] = await letters();
+    expect(letter).toMatchObject({ id: forged.id, attempts: 1 });
+    expect(letter?.reason).toMatch(/^ForgedEventError: /);
+    // What comes after it is dealt with as ever.
+    const event = redeemed();
+    await bus.publish([signed(event)]);
+    await until(() => handed.length === 1);
+    expect(handed).toEqual([event]);
+  });
+});
+
+/** As a service would write it that has its own key and says that it is another one. */
+function signedBy(service: ServiceName, event: CloudEvent): CloudEvent {
+  const key = deriveEventKey(listenerKey, service);
+  return JSON.parse(createEventWriter([{ source: 'launch-gateway', listener, key }])(event));
+}
+
+/** As the source would sign it for a listener that has another key. */
+function signedFor(other: ServiceName, event: CloudEvent): CloudEvent {
+  const key = deriveEventKey(randomBytes(32), 'launch-gateway');
+  const macs = createEventWriter([{ source: 'launch-gateway', listener, key }])(event);
+  return JSON.parse(macs.replace(`"${listener}=`, `"${other}=`));
+}
