@@ -1,3 +1,4 @@
+export * from './database-roles.ts';
 export * from './postgres-storage.ts';
 export * from './sql-outbox.ts';
 export { createEmbeddedImage, openEmbeddedStorage, type Storage } from './storage.ts';

@@ -1,10 +1,21 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import {
+  assertCloudEvent,
+  type CloudEvent,
+  faultOfEvent,
+  type RejectedEvent,
+} from '@clinical-launch/contracts';
 import { type Generated, type Kysely, sql, type Transaction } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /** The table in which a service leaves events in the same transaction as the change that they tell of. */
 export type OutboxTables = {
-  outbox: { id: Generated<string>; event: CloudEvent; created_at: Generated<Date> };
+  outbox: {
+    id: Generated<string>;
+    event: CloudEvent;
+    created_at: Generated<Date>;
+    /** When it was set aside, as an event that the bus would refuse. */
+    rejected_at: Date | null;
+  };
 };
 
 export type OutboxLevel = {
@@ -22,6 +33,8 @@ type SqlOutboxOptions = {
    * under way any more when the batch is given back, and shorter than the database's idle-in-transaction time-out.
    */
   readonly publishTimeoutMs?: number;
+  /** Reports each event that was set aside. Its row stays in the table until an operator has dealt with it. */
+  readonly onRejected?: (rejected: RejectedEvent) => void;
 };
 
 /** The migration that gives a service's schema its outbox. */
@@ -31,18 +44,33 @@ export function outboxMigration(schema: string): Migration {
       await sql`create table ${sql.id(schema)}.outbox (
         id bigint generated always as identity primary key,
         event jsonb not null,
-        created_at timestamptz not null default clock_timestamp()
+        created_at timestamptz not null default clock_timestamp(),
+        rejected_at timestamptz
       )`.execute(db);
     },
   };
 }
 
-/** Leaves events in the outbox; they go out if and only if the transaction is committed. */
+/** The migration for an outbox of before its events could be set aside. */
+export function rejectedEventsMigration(schema: string): Migration {
+  return {
+    async up(db) {
+      await sql`alter table ${sql.id(schema)}.outbox
+        add column if not exists rejected_at timestamptz`.execute(db);
+    },
+  };
+}
+
+/**
+ * Leaves events in the outbox; they go out if and only if the transaction is committed.
+ * @throws TypeError for an event that is not of the catalogue.
+ */
 export async function appendToOutbox<Tables extends OutboxTables>(
   transaction: Transaction<Tables>,
   events: readonly CloudEvent[],
 ): Promise<void> {
   if (events.length === 0) return;
+  for (const event of events) assertCloudEvent(event);
   await (transaction as unknown as Transaction<OutboxTables>)
     .insertInto('outbox')
     .values(events.map((event) => ({ event: sql<CloudEvent>`${JSON.stringify(event)}::jsonb` })))
@@ -52,29 +80,41 @@ export async function appendToOutbox<Tables extends OutboxTables>(
 /**
  * The outbox as the relay drains it: oldest first, each batch by one relay alone, removed when published. A relay
  * that dies gives its batch back with its connection. Events go out at least once: twice only when the database is
- * lost between the broker's confirmation and the commit.
+ * lost between the broker's confirmation and the commit. An event that the bus would refuse, left by another version of
+ * the service, is set aside, so that the others go on.
  */
 export function sqlOutbox<Tables extends OutboxTables>(
   database: Kysely<Tables>,
-  { batchSize = 100, publishTimeoutMs = 15_000 }: SqlOutboxOptions = {},
+  { batchSize = 100, publishTimeoutMs = 15_000, onRejected }: SqlOutboxOptions = {},
 ) {
   const outbox = database as unknown as Kysely<OutboxTables>;
   return {
-    drain(publish: (events: readonly CloudEvent[]) => Promise<void>): Promise<number> {
-      return outbox.transaction().execute(async (transaction) => {
-        const waiting = await takeBatch(transaction, batchSize);
-        if (waiting.length === 0) return 0;
-        await inTime(publish(waiting.map(({ event }) => event)), publishTimeoutMs);
-        const ids = waiting.map(({ id }) => id);
-        await transaction.deleteFrom('outbox').where('id', 'in', ids).execute();
-        return waiting.length;
+    async drain(publish: (events: readonly CloudEvent[]) => Promise<void>): Promise<number> {
+      const { waiting, rejected } = await outbox.transaction().execute(async (transaction) => {
+        const taken = await takeBatch(transaction, batchSize);
+        const rejections = taken.flatMap(({ id, event }) => {
+          const reason = faultOfEvent(event);
+          return reason === undefined ? [] : [{ place: id, reason }];
+        });
+        const isRejected = new Set(rejections.map(({ place }) => place));
+        const good = taken.filter(({ id }) => !isRejected.has(id));
+        await setAside(transaction, [...isRejected]);
+        if (good.length > 0) await inTime(publish(good.map(({ event }) => event)), publishTimeoutMs);
+        await remove(
+          transaction,
+          good.map(({ id }) => id),
+        );
+        return { waiting: taken.length, rejected: rejections };
       });
+      for (const rejection of rejected) onRejected?.(rejection);
+      return waiting;
     },
     /** What waits, that of relays at work included. Counts the whole table: for metrics, not for requests. */
     async level(): Promise<OutboxLevel> {
       const { depth, age } = await outbox
         .selectFrom('outbox')
         .select(({ fn }) => fn.countAll<string>().as('depth'))
+        .where('rejected_at', 'is', null)
         .select(sql<number | null>`extract(epoch from clock_timestamp() - min(created_at))::float8`.as('age'))
         .executeTakeFirstOrThrow();
       return { depth: Number(depth), oldestAgeSeconds: age ?? 0 };
@@ -87,11 +127,22 @@ function takeBatch(transaction: Transaction<OutboxTables>, batchSize: number) {
   return transaction
     .selectFrom('outbox')
     .select(['id', 'event'])
+    .where('rejected_at', 'is', null)
     .orderBy('id')
     .limit(batchSize)
     .forUpdate()
     .skipLocked()
     .execute();
+}
+
+async function setAside(transaction: Transaction<OutboxTables>, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const set = { rejected_at: sql<Date>`clock_timestamp()` };
+  await transaction.updateTable('outbox').set(set).where('id', 'in', ids).execute();
+}
+
+async function remove(transaction: Transaction<OutboxTables>, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await transaction.deleteFrom('outbox').where('id', 'in', ids).execute();
 }
 
 async function inTime(published: Promise<void>, timeoutMs: number): Promise<void> {

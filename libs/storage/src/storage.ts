@@ -6,8 +6,9 @@ import { StorageUnavailable, tellNoValues } from './storage-errors.ts';
 export type Storage = {
   /**
    * Brings the service's schema to its newest migration, once however many replicas start together, and gives
-   * the queries that see this schema alone.
-   * @throws Error when a migration fails; nothing of it stays. StorageUnavailable when there is no database.
+   * the queries that see this schema alone. A role without the right to migrate can open a schema that is up to date.
+   * @throws Error when a migration fails; nothing of it stays. StorageUnavailable when there is no database. Error
+   * that names the command when a migration is pending and the role may not apply it.
    */
   open<Tables extends Record<string, object>>(
     schema: string,
@@ -92,5 +93,13 @@ async function migrate(
   });
   const { error } = await migrator.migrateToLatest();
   if (error instanceof StorageUnavailable) throw error;
+  if (isForbidden(error)) {
+    const message = `The schema ${schema} is not up to date: run \`npm run ops -- migrate\`, then start again`;
+    throw new Error(message, { cause: error });
+  }
   if (error !== undefined) throw new Error(`The schema ${schema} cannot be migrated`, { cause: error });
 }
+
+/** SQLSTATE 42501, insufficient_privilege: the role of a single service, which owns no schema. */
+const isForbidden = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === '42501';

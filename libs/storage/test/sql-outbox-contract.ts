@@ -1,4 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent, RejectedEvent } from '@clinical-launch/contracts';
 import { startRelay } from '@clinical-launch/events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
@@ -8,6 +8,10 @@ import { someEvents } from './some-events.ts';
 type Tables = OutboxTables & { change: { name: string } };
 
 const schema = 'service';
+
+const withReason = (event: CloudEvent, tokenId: string): CloudEvent =>
+  JSON.parse(JSON.stringify({ ...event, data: { ...event.data, tokenId } }));
+
 /** What the outbox keeps to on every `Storage`, case by case. `open` opens a database that is the suite's alone. */
 export function describeSqlOutbox(name: string, open: () => Promise<Storage>): void {
   describe(`${name}: outbox`, () => {
@@ -40,6 +44,16 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
 
     const append = (events: readonly CloudEvent[]) =>
       database.transaction().execute((transaction) => appendToOutbox(transaction, events));
+
+    /** The event of a later version of the service, which the bus of this one would refuse. */
+    async function insertForeign(event: object): Promise<string> {
+      const { id } = await database
+        .insertInto('outbox')
+        .values({ event: sql<CloudEvent>`${JSON.stringify(event)}::jsonb` })
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      return id;
+    }
 
     async function waiting(): Promise<CloudEvent[]> {
       const rows = await database.selectFrom('outbox').select('event').orderBy('id').execute();
@@ -75,6 +89,40 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         await change(events);
         await expect(change(someEvents(1))).rejects.toMatchObject({ code: '23505' });
         expect(await waiting()).toEqual(events);
+      });
+
+      it('is one of the catalogue: another is refused with the change, before it can hold up the others', async () => {
+        const [event] = someEvents(1);
+        if (event === undefined) throw new Error('one was asked for');
+        for (const wrong of [
+          { ...event, source: 'nowhere' },
+          withReason(event, 'a\0b'),
+          withReason(event, '\ud800'),
+        ]) {
+          await expect(change([event, wrong])).rejects.toThrow(TypeError);
+        }
+        expect(await waiting()).toEqual([]);
+        expect(await database.selectFrom('change').selectAll().execute()).toEqual([]);
+      });
+
+      it('is set aside when the bus would refuse it, reported without its data, and the others go on', async () => {
+        const events = someEvents(3);
+        await append(events);
+        const place = await insertForeign({ type: 'Margaret Whitfield', data: { name: 'Whitfield' } });
+        const later = someEvents(2);
+        await append(later);
+        const rejected: RejectedEvent[] = [];
+        const outbox = sqlOutbox(database, { onRejected: (one) => void rejected.push(one) });
+        const published: CloudEvent[] = [];
+        const publish = async (batch: readonly CloudEvent[]) => void published.push(...batch);
+        // While the bus is away nothing is lost, and nothing is reported twice.
+        await expect(outbox.drain(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+        while ((await outbox.drain(publish)) > 0);
+        expect(published).toEqual([...events, ...later]);
+        expect(rejected).toEqual([{ place, reason: 'The event is of no type of the catalogue' }]);
+        expect(await outbox.level()).toEqual({ depth: 0, oldestAgeSeconds: 0 });
+        const kept = await database.selectFrom('outbox').select(['id', 'rejected_at']).execute();
+        expect(kept).toEqual([{ id: place, rejected_at: expect.anything() }]);
       });
 
       it('need not be: a change without events leaves none', async () => {

@@ -35,7 +35,9 @@ function someMigrations(schema: string) {
 const namesIn = async (database: Kysely<Tables>) =>
   (await database.selectFrom('thing').select('name').orderBy('id').execute()).map(({ name }) => name);
 
-/** What every `Storage` keeps to, case by case. `open` opens a database that is the suite's alone; the same each time. */
+/**
+ * What every `Storage` keeps to, case by case. `open` opens a database that is the suite's alone; the same each time.
+ */
 export function describeStorage(name: string, open: () => Promise<Storage>): void {
   describe(`${name}: storage`, () => {
     let storage: Storage;
