@@ -12,7 +12,7 @@ const character = fc
     { weight: 1, arbitrary: fc.integer({ min: 0x600, max: 0x6ff }) },
     { weight: 1, arbitrary: fc.integer({ min: 0x4e00, max: 0x9fff }) },
     { weight: 1, arbitrary: fc.integer({ min: 0x1f300, max: 0x1f64f }) },
-    { weight: 1, arbitrary: fc.constantFrom(0x09, 0x0a, 0x0d, 0x26, 0x3c, 0xfffd, 0x10ffff) },
+    { weight: 1, arbitrary: fc.constantFrom(0x26, 0x3c, 0xfffd, 0x10ffff) },
   )
   .map((codePoint) => String.fromCodePoint(codePoint));
 
@@ -59,6 +59,10 @@ const date = fc
   .date({ min: new Date('1890-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
   .map((instant) => instant.toISOString().slice(0, 10));
 
+const birthDate = fc
+  .date({ min: new Date('1890-01-01'), max: new Date('2026-01-01'), noInvalidDate: true })
+  .map((instant) => instant.toISOString().slice(0, 10));
+
 const dateTime = fc
   .tuple(
     date,
@@ -96,8 +100,10 @@ function patient({ fhir, nhs }: Namespaces): Part {
     },
     { requiredKeys: ['system', 'value'] },
   );
-  const systems = ['chi-number', 'gha-number', 'hospital-number', 'ssn-number'].map(
-    (one) => `${fhir}/Id/${one}`,
+  const hospital = identifier(`${fhir}/Id/hospital-number`);
+  const national = identifier(
+    `${nhs}/Id/nhs-number`,
+    ...['chi-number', 'gha-number', 'ssn-number'].map((one) => `${fhir}/Id/${one}`),
   );
   return fc.record(
     {
@@ -106,10 +112,15 @@ function patient({ fhir, nhs }: Namespaces): Part {
         listed(name('usual'), name('old', [], 35)),
         listed(name('old', [], 35), name('usual')),
       ),
-      birthDate: date,
+      birthDate,
       gender: fc.constantFrom('male', 'female', 'other', 'unknown'),
       address: listed(address),
-      identifier: fc.array(identifier(`${nhs}/Id/nhs-number`, ...systems), { minLength: 1, maxLength: 2 }),
+      identifier: fc.oneof(
+        listed(national),
+        listed(hospital),
+        listed(national, hospital),
+        listed(hospital, national),
+      ),
       telecom: fc.array(contactPoint, { maxLength: 4 }),
     },
     { requiredKeys: ['name', 'birthDate', 'gender', 'address', 'identifier'] },
@@ -118,7 +129,9 @@ function patient({ fhir, nhs }: Namespaces): Part {
 
 function practitioner({ fhir, hl7uk }: Namespaces): Part {
   const others = fc.array(
-    fc.constantFrom('official', 'temp', 'nickname', 'anonymous', 'old', 'maiden').chain((use) => name(use)),
+    fc
+      .constantFrom('official', 'temp', 'nickname', 'anonymous', 'old', 'maiden')
+      .chain((use) => name(use, [], use === 'old' ? 35 : 70)),
     { maxLength: 2 },
   );
   return fc.record({
@@ -127,13 +140,9 @@ function practitioner({ fhir, hl7uk }: Namespaces): Part {
   });
 }
 
-function organization({ fhir, nhs }: Namespaces): Part {
+function organization({ fhir, nhs }: Namespaces, ...otherSystems: string[]): Part {
   return fc.record({
-    identifier: identifiers(
-      `${nhs}/Id/ods-organization-code`,
-      `${fhir}/Id/local-org-code`,
-      `${fhir}/Id/performing-org`,
-    ),
+    identifier: identifiers(`${nhs}/Id/ods-organization-code`, `${fhir}/Id/local-org-code`, ...otherSystems),
     name: text(1024),
   });
 }
@@ -155,7 +164,7 @@ export function validServiceRequest(namespaces: Namespaces = defaultNamespaces):
     patient: patient(namespaces),
     clinician: practitioner(namespaces),
     practice: organization(namespaces),
-    laboratory: organization(namespaces),
+    laboratory: organization(namespaces, `${namespaces.fhir}/Id/performing-org`),
     request: extras,
     namespaces: fc.constant(namespaces),
   });
@@ -181,6 +190,7 @@ const mutations: readonly ((node: Json) => Json | undefined)[] = [
   () => ({}),
   () => '',
   () => ' \u{200b}\t',
+  () => 'two\nlines',
   () => '#',
   () => '#patient',
   () => '__proto__',

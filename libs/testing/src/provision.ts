@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { provideHaproxy } from './servers/haproxy.ts';
 import { postgres } from './servers/postgres.ts';
 import { rabbitMq } from './servers/rabbitmq-kind.ts';
 import { redis } from './servers/redis.ts';
@@ -15,24 +16,33 @@ const parts = [
   { kind: postgres, testVariable: 'TEST_DATABASE_URL', words: ['TEST_DATABASE_URL', 'createTestDatabase'] },
 ];
 
+/** Words of a test that starts an HAProxy, each with a configuration of its own. */
+const haproxyWords = ['startHaproxy'];
+
 /**
  * Gets the servers that these test files need, all at once, and leaves their URLs in `TEST_REDIS_URL`,
  * `TEST_AMQP_URL` and `TEST_DATABASE_URL`. Each comes from the environment, or else from Docker, or from the
- * program on this machine, or from Debian's package. A file needs what is named in it or in a file beside it.
+ * program on this machine, or from Debian's package. A file needs what is named in it or in a file beside it. Of
+ * HAProxy only the program is made sure of.
  * @throws Error that says in one sentence what to do when one cannot be had; what was started is ended then.
  */
 export async function provision(testFiles: readonly string[]): Promise<Provision> {
   const texts = readFolders(new Set(testFiles.map((file) => dirname(file))));
-  const needed = parts.filter(({ words }) => words.some((word) => texts.some((text) => text.includes(word))));
+  const isNamed = (words: readonly string[]) =>
+    words.some((word) => texts.some((text) => text.includes(word)));
+  const needed = parts.filter(({ words }) => isNamed(words));
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => void (await Promise.all(stops.map((stopOne) => stopOne())));
-  const outcomes = await Promise.allSettled(
-    needed.map(async ({ kind, testVariable }) => {
+  const outcomes = await Promise.allSettled([
+    ...needed.map(async ({ kind, testVariable }) => {
       const server = await obtain(kind);
       stops.push(server.stop);
       process.env[testVariable] = server.url;
     }),
-  );
+    ...(isNamed(haproxyWords)
+      ? [provideHaproxy().then((program) => tell({ name: 'HAProxy' }, program))]
+      : []),
+  ]);
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
   if (failures.length > 0) {
     await stop();
@@ -60,6 +70,6 @@ async function obtain(kind: ServerKind): Promise<{ url: string; stop: () => Prom
   return { url: server.url, stop: () => server.stop() };
 }
 
-function tell({ name }: ServerKind, from: string): void {
+function tell({ name }: Pick<ServerKind, 'name'>, from: string): void {
   process.stderr.write(`${name} for the tests: ${from}\n`);
 }

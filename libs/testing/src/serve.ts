@@ -4,12 +4,21 @@ import { type DeadLetter, InProcessBus } from '@clinical-launch/events';
 import {
   type Clock,
   createApp,
+  createAttempts,
   createLogger,
+  createRateLimiter,
+  createRefusals,
   type Logger,
   listen,
   type Service,
 } from '@clinical-launch/service';
-import { InMemoryTickets } from '@clinical-launch/tickets';
+import {
+  InMemoryClaims,
+  InMemoryLimits,
+  InMemoryRevokedTokens,
+  InMemoryTickets,
+  type RefusalLimit,
+} from '@clinical-launch/tickets';
 
 /** A logger that keeps its lines, so that a test can look for what must or must not be in them. */
 export function createRecordedLogger(level = 'debug'): { logger: Logger; lines: string[] } {
@@ -18,7 +27,10 @@ export function createRecordedLogger(level = 'debug'): { logger: Logger; lines: 
 }
 
 /** The embedded parts that a service is given in a test, with everything that went over the bus. */
-export function createTestBacking(clock: Clock) {
+export function createTestBacking(
+  clock: Clock,
+  { refusalLimit = suiteRefusalLimit }: { readonly refusalLimit?: RefusalLimit } = {},
+) {
   const { logger, lines } = createRecordedLogger();
   const deadLetters: DeadLetter[] = [];
   const bus = new InProcessBus({
@@ -32,8 +44,31 @@ export function createTestBacking(clock: Clock) {
     await publish(events);
   };
   const tickets = new InMemoryTickets({ clock, outbox: bus });
-  return { clock, logger, lines, bus, published, deadLetters, tickets };
+  const claims = new InMemoryClaims(tickets);
+  const limits = new InMemoryLimits({ clock, outbox: bus });
+  const revokedTokens = new InMemoryRevokedTokens({ clock, outbox: bus });
+  const attempts = createAttempts({ limits, clock, logger });
+  const limiter = createRateLimiter(clock);
+  const refusals = createRefusals({ limits, clock, logger, limit: refusalLimit, combineSeconds: 0 });
+  return {
+    clock,
+    logger,
+    lines,
+    bus,
+    published,
+    deadLetters,
+    tickets,
+    claims,
+    revokedTokens,
+    limits,
+    limiter,
+    attempts,
+    refusals,
+  };
 }
+
+/** A suite may make thousands of refusals from one address while its clock stands still; each has its event. */
+const suiteRefusalLimit = { refusals: 100_000, windowSeconds: 10 };
 
 type ServeOptions = {
   readonly mounts: readonly { readonly path: string; readonly service: Service }[];
@@ -43,20 +78,22 @@ type ServeOptions = {
 
 /** Starts services on a free port behind one address; `stop` ends them in reverse order. */
 export async function serveForTest({ mounts, backing, isProduction = false }: ServeOptions) {
-  const { clock, logger, bus } = backing;
+  const { clock, logger, bus, refusals } = backing;
   const services = mounts.map(({ service }) => service);
   const consumers: Consumer[] = services.flatMap(({ consumers = [] }) => consumers);
   for (const consumer of consumers) await bus.consume(consumer);
   for (const service of services) await service.start?.();
-  const server = await listen(createApp({ mounts, logger, clock, isProduction }), {
+  const server = await listen(createApp({ mounts, logger, clock, isProduction, refusals }), {
     port: 0,
     host: '127.0.0.1',
+    logger,
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
     async stop() {
       await server.stop();
       for (const service of services.toReversed()) await service.stop?.();
+      await refusals.stop();
       await bus.stop();
     },
   };

@@ -6,7 +6,10 @@ import { createEmbeddedImage, openEmbeddedStorage, type Storage } from '@clinica
 
 const variable = 'TEST_STORAGE_IMAGE';
 
-/** Makes the image that the embedded databases of a test run are opened from: made anew, each costs five seconds of a processor. */
+/**
+ * Makes the image that the embedded databases of a test run are opened from: made anew, each costs five seconds of a
+ * processor.
+ */
 export async function provideStorageImage(): Promise<{ stop(): Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'clinical-launch-image-'));
   const path = join(directory, 'data.tar');

@@ -15,11 +15,18 @@ export async function createTestKey(kid: string, alg = 'ES256'): Promise<TestKey
   return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
+type TokenIssuerOptions = {
+  readonly clock: Clock;
+  readonly audience: string;
+  /** Keys that it publishes beside its own. */
+  readonly otherKeys?: readonly TestKey[];
+};
+
 /**
  * An identity provider of its own, on a free port: it publishes discovery and keys, and signs whatever a test asks
  * for, good or bad.
  */
-export async function startTokenIssuer({ clock, audience }: { clock: Clock; audience: string }) {
+export async function startTokenIssuer({ clock, audience, otherKeys = [] }: TokenIssuerOptions) {
   const key = await createTestKey('test-key');
   let isAnswering = true;
   let keyRequests = 0;
@@ -29,7 +36,9 @@ export async function startTokenIssuer({ clock, audience }: { clock: Clock; audi
       response.setHeader('Content-Type', 'application/json');
       if (request.url === '/keys') {
         keyRequests += 1;
-        return void response.end(JSON.stringify({ keys: [key.publicJwk] }));
+        return void response.end(
+          JSON.stringify({ keys: [key, ...otherKeys].map(({ publicJwk }) => publicJwk) }),
+        );
       }
       if (request.url === '/.well-known/openid-configuration') {
         return void response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }));

@@ -4,7 +4,10 @@ import { describe, expect, it } from '@jest/globals';
 const root = new URL('../../../', import.meta.url).pathname;
 const services = globSync('services/*', { cwd: root }).map((path) => path.slice('services/'.length));
 
-/** Whom each package may import of ours; what is not here may import nothing. `types` of a package vanish when it runs. */
+/**
+ * Whom each package may import of ours; what is not here may import nothing. `types` of a package vanish when it
+ * runs.
+ */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   'libs/contracts': [],
   'libs/tickets': ['contracts'],

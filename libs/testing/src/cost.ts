@@ -1,0 +1,75 @@
+/** The longest that one request may keep the event loop from all others, in milliseconds. */
+const budgetMs = 50;
+
+/**
+ * Milliseconds of processor time that this thread spends on something, its client and its server together: no less than
+ * the event loop is blocked, and independent of what else the machine does.
+ */
+async function cpuMsOf(run: () => unknown): Promise<number> {
+  const before = process.threadCpuUsage();
+  await run();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** The least of several measurements: garbage collections and compilations come on top of it. */
+async function leastCpuMs(run: () => unknown, times: number): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let time = 0; time < times; time += 1) least = Math.min(least, await cpuMsOf(run));
+  return least;
+}
+
+/** A kernel may count processor time in ticks of 4 ms: a measurement must be of many of them. */
+const measurableMs = 60;
+
+/**
+ * How many times the processor time of `run` grows when its size doubles: 2 when the time is linear, 4 when it is
+ * quadratic.
+ */
+export async function growthOf(run: (size: number) => unknown, size: number): Promise<number> {
+  let rounds = 1;
+  const repeat = async (of: number) => {
+    for (let round = 0; round < rounds; round += 1) await run(of);
+  };
+  while ((await cpuMsOf(() => repeat(size))) < measurableMs) rounds *= 2;
+  const once = await leastCpuMs(() => repeat(size), 3);
+  return (await leastCpuMs(() => repeat(2 * size), 3)) / once;
+}
+
+/**
+ * Runs each of these, and names the first that costs more processor time than the budget; undefined when none does.
+ * Test bodies are too long to be shown whole.
+ */
+export async function overBudget(
+  bodies: readonly string[],
+  run: (body: string) => unknown,
+): Promise<string | undefined> {
+  for (const [index, body] of bodies.entries()) {
+    const spent = await costOf(() => run(body));
+    if (spent >= budgetMs) return `${Math.round(spent)} ms for number ${index}: ${shortened(body)}`;
+  }
+  return undefined;
+}
+
+const shortened = (text: string) =>
+  text.length < 300
+    ? text
+    : `${text.slice(0, 150)} … ${text.slice(text.length / 2, text.length / 2 + 150)} …`;
+
+/**
+ * Attempts to stay within the budget. On a crowded machine processor time itself comes out two or three times too
+ * long.
+ */
+const attempts = 20;
+
+/**
+ * The processor time of `run` in milliseconds. What seems to be over the budget of 50 ms is measured again, so that
+ * neither a garbage collection nor a neighbour on the same core counts.
+ */
+async function costOf(run: () => unknown): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < attempts && least >= budgetMs; attempt += 1) {
+    least = Math.min(least, await cpuMsOf(run));
+  }
+  return least;
+}

@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { installDebianPackage } from './debian-package.ts';
+import { makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
+import { findProgram } from './server-kind.ts';
+
+export type PrivateHaproxy = PrivateServer & {
+  /** Everything that it has logged so far. */
+  log(): string;
+};
+
+export type HaproxyPlan = {
+  /** The text of the configuration file. It logs to standard output. */
+  readonly configuration: string;
+  readonly url: string;
+  /** Answers 200 when the configuration serves. */
+  readonly readyUrl: string;
+  readonly environment?: NodeJS.ProcessEnv;
+};
+
+const findHaproxy = () => findProgram('haproxy');
+
+/**
+ * Returns the path of the HAProxy program, after installing Debian's package if that is possible.
+ * @throws Error that says what to do when there is none.
+ */
+export async function provideHaproxy(): Promise<string> {
+  const installed = findHaproxy();
+  if (installed !== undefined) return installed;
+  const program = (await installDebianPackage('haproxy')) ? findHaproxy() : undefined;
+  if (program !== undefined) return program;
+  throw new Error('The tests of the edge need HAProxy: install haproxy.');
+}
+
+/** Starts an HAProxy of the test's own. @throws Error with the end of its log when it does not come up. */
+export async function startHaproxy(plan: HaproxyPlan): Promise<PrivateHaproxy> {
+  const directory = makeServerDirectory('haproxy');
+  const file = join(directory, 'haproxy.cfg');
+  writeFileSync(file, plan.configuration);
+  const server = await runPrivately({
+    url: plan.url,
+    directory,
+    command: await provideHaproxy(),
+    arguments: ['-db', '-f', file],
+    environment: plan.environment ?? {},
+    stopSignal: 'SIGTERM',
+    isUp: async () => (await fetch(plan.readyUrl)).ok,
+  });
+  return { ...server, log: () => readFileSync(join(directory, 'server.log'), 'utf8') };
+}
