@@ -1,30 +1,42 @@
-import type { Fault } from '@clinical-launch/contracts';
-import express, { type Request, type Response } from 'express';
+import type { Fault, FaultCode } from '@clinical-launch/contracts';
+import type { Request, Response } from 'express';
 import { ServiceError } from './errors.ts';
-import { scanJson } from './json-scan.ts';
+import { type JsonFault, scanJson } from './json-scan.ts';
+import { findJsonSyntaxFault, placeIn } from './json-syntax.ts';
+import { isAwaitingContinue } from './unread-body.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+/** More fields than the largest form has. Each takes long to decode, and each look at one passes the others. */
+const mostFields = 1000;
 
 type BodyOptions = { readonly types: readonly string[]; readonly limitBytes: number };
 
 /**
- * Reads a JSON body strictly: UTF-8 only, no duplicate names, bounded depth and size.
+ * Reads a JSON body strictly: UTF-8 only, no duplicate names, bounded depth and size. A fault is told with its line
+ * and column.
  * @throws ServiceError 415 for another media type, charset or an encoding, 413 for too many bytes, 400 otherwise.
  */
 export async function readJson(request: Request, response: Response, options: BodyOptions): Promise<unknown> {
   const text = await readText(request, response, options);
   const fault = scanJson(text);
-  if (fault !== undefined) throw unreadable(fault);
+  if (fault !== undefined) throw unreadable(placed(fault, text));
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw unreadable('is not JSON', cause);
+    throw unreadable(placed(findJsonSyntaxFault(text), text), cause);
   }
+}
+
+/** Says also where the fault is, which is looked for only now that there is one. */
+function placed({ at, message, code }: JsonFault, text: string): Unreadable {
+  const { line, column } = placeIn(text, at);
+  return { message: `${message}, at line ${line}, column ${column}`, code };
 }
 
 /**
  * Reads a form (application/x-www-form-urlencoded) as the list of its fields, in order, repeated names included.
- * @throws ServiceError 415, 413 or 400.
+ * @throws ServiceError 415, 413, or 400 also for more than 1,000 fields.
  */
 export async function readForm(
   request: Request,
@@ -35,7 +47,18 @@ export async function readForm(
     types: ['application/x-www-form-urlencoded'],
     limitBytes,
   });
+  if (isSplitMoreOften(text, '&', mostFields - 1))
+    throw unreadable({ message: `has more than ${mostFields} fields`, code: 'too-costly' });
   return new URLSearchParams(text);
+}
+
+function isSplitMoreOften(text: string, separator: string, times: number): boolean {
+  let count = 0;
+  for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, at + 1)) {
+    count += 1;
+    if (count > times) return true;
+  }
+  return false;
 }
 
 async function readText(
@@ -48,7 +71,7 @@ async function readText(
   try {
     return utf8.decode(bytes);
   } catch (cause) {
-    throw unreadable('is not UTF-8', cause);
+    throw unreadable({ message: 'is not UTF-8', code: 'structure' }, cause);
   }
 }
 
@@ -67,30 +90,51 @@ function assertMediaType(request: Request, types: readonly string[]): void {
   });
 }
 
+/**
+ * Reads the bytes of a body up to a limit. A body that says to be longer is not read at all, and no byte beyond the
+ * limit of one that does not say (chunked). `Expect: 100-continue` is answered only here, after the header was
+ * judged.
+ */
 function readBytes(request: Request, response: Response, limitBytes: number): Promise<Buffer> {
-  const parse = express.raw({ type: () => true, limit: limitBytes, inflate: false });
   return new Promise((resolve, reject) => {
-    parse(request, response, (error?: unknown) => {
-      if (error === undefined) return resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
-      reject(isTooLarge(error) ? tooLarge(limitBytes) : unreadable('ended before it was complete', error));
-    });
+    if (Number(request.get('content-length')) > limitBytes) return reject(tooLarge(limitBytes));
+    if (isAwaitingContinue(request)) {
+      response.removeHeader('Connection');
+      response.writeContinue();
+    }
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= limitBytes) return;
+      request.off('data', onData).pause();
+      reject(tooLarge(limitBytes));
+    };
+    const onEarlyEnd = (cause?: unknown) =>
+      reject(unreadable({ message: 'ended before it was complete', code: 'structure' }, cause));
+    const onEnd = () => {
+      // Every request is closed in the end: an error would be made for each.
+      request.off('close', onEarlyEnd);
+      resolve(Buffer.concat(chunks, length));
+    };
+    request.on('data', onData).once('end', onEnd).once('error', onEarlyEnd).once('close', onEarlyEnd);
   });
 }
-
-const isTooLarge = (error: unknown) =>
-  error instanceof Error && 'type' in error && error.type === 'entity.too.large';
 
 const tooLarge = (limitBytes: number) =>
   new ServiceError({
     status: 413,
     code: 'too_large',
     message: `The body must have at most ${limitBytes} bytes`,
-    // What is left of the body was thrown away; its sender may not have more on this connection.
+    // What is left of the body is not read, so nothing more can be read from this connection.
     headers: { Connection: 'close' },
   });
 
-function unreadable(message: string, cause?: unknown): ServiceError {
-  const faults: Fault[] = [{ path: '', message: `The body ${message}` }];
+type Unreadable = { readonly message: string; readonly code: FaultCode };
+
+function unreadable({ message, code }: Unreadable, cause?: unknown): ServiceError {
+  const faults: Fault[] = [{ path: '', message: `The body ${message}`, code }];
   return new ServiceError({
     status: 400,
     code: 'invalid_request',

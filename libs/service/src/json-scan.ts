@@ -1,4 +1,11 @@
+import type { FaultCode } from '@clinical-launch/contracts';
+
 const maxDepth = 64;
+/**
+ * Several times as many members, or objects and lists, as a body of ours has. Each costs far more to read than its
+ * bytes.
+ */
+const maxParts = 10_000;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -8,15 +15,27 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
+/** What is wrong with a JSON text, and at which index of it. */
+export type JsonFault = {
+  readonly at: number;
+  /** The rest of a sentence that begins with "The body". */
+  readonly message: string;
+  readonly code: FaultCode;
+};
+
 /**
- * Looks for what JSON.parse lets through and no honest sender writes: nesting deeper than 64 (it overflows stacks)
- * and an object that names a member twice (two readers may see two documents, RFC 8259 section 4).
- * @returns what is wrong with the body, or undefined; whether the text is JSON at all is left to JSON.parse.
+ * Looks for what JSON.parse lets through and no honest sender writes: nesting deeper than 64 (it overflows stacks),
+ * an object that names a member twice (two readers may see two documents, RFC 8259 section 4) and more than
+ * 10,000 members, or objects and lists.
+ * Reads each character once and decodes each name once, so the time grows with the length of the text alone.
+ * @returns the first fault, or undefined; whether the text is JSON at all is left to JSON.parse.
  */
-export function scanJson(text: string): string | undefined {
+export function scanJson(text: string): JsonFault | undefined {
   // One entry per open container: the names seen in an object, undefined for an array.
   const open: (Set<string> | undefined)[] = [];
-  let last = '';
+  let last: string | undefined;
+  let members = 0;
+  let containers = 0;
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
       case quote: {
@@ -27,14 +46,21 @@ export function scanJson(text: string): string | undefined {
       }
       case colon: {
         const names = open.at(-1);
+        if (names === undefined || last === undefined) break;
+        members += 1;
+        if (members > maxParts) return tooCostly(at, `has more than ${maxParts} members`);
         const name = nameOf(last);
-        if (names?.has(name)) return 'names a member of an object twice';
-        names?.add(name);
+        // A literal names one member. A second colon after it would decode the same literal again and again.
+        last = undefined;
+        if (names.has(name)) return { at, message: 'names a member of an object twice', code: 'duplicate' };
+        names.add(name);
         break;
       }
       case openBrace:
       case openBracket:
-        if (open.length === maxDepth) return `is nested deeper than ${maxDepth} levels`;
+        containers += 1;
+        if (containers > maxParts) return tooCostly(at, `has more than ${maxParts} objects and lists`);
+        if (open.length === maxDepth) return tooCostly(at, `is nested deeper than ${maxDepth} levels`);
         open.push(text.charCodeAt(at) === openBrace ? new Set() : undefined);
         break;
       case closeBrace:
@@ -46,6 +72,8 @@ export function scanJson(text: string): string | undefined {
   }
   return undefined;
 }
+
+const tooCostly = (at: number, message: string): JsonFault => ({ at, message, code: 'too-costly' });
 
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {

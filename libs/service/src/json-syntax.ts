@@ -1,0 +1,117 @@
+import type { JsonFault } from './json-scan.ts';
+
+/**
+ * Finds where a text stops being JSON (RFC 8259) and what had to be there. The messages of JSON.parse quote the text,
+ * which may be about a patient, and many of them name no place. For a text that JSON.parse refused: reads each
+ * character once, and never throws.
+ */
+export function findJsonSyntaxFault(text: string): JsonFault {
+  const open: string[] = [];
+  let state: State = 'value';
+  let at = afterSpace(text, 0);
+  for (;;) {
+    const character = text[at] ?? '';
+    // At the end of the text there is no character, and no state goes on with none.
+    const next = follows(state, character, open);
+    if (next === undefined) return notJson(at, wanted[state]);
+    const end = endOfToken(text, at);
+    if (end.fault !== undefined) return notJson(end.at, end.fault);
+    if (character === '{' || character === '[') open.push(character);
+    if (character === '}' || character === ']') open.pop();
+    state = next;
+    at = afterSpace(text, end.at);
+  }
+}
+
+type State = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'next member' | 'next entry' | 'end';
+
+const wanted: Readonly<Record<State, string>> = {
+  value: 'a value must be there',
+  'first value': 'a value or the end of the list must be there',
+  name: 'the name of a member must be there, in double quotes',
+  'first name': 'the name of a member, in double quotes, or the end of the object must be there',
+  colon: 'a colon must be there',
+  'next member': 'a comma or the end of the object must be there',
+  'next entry': 'a comma or the end of the list must be there',
+  end: 'nothing more may be there',
+};
+
+/** The state after a token that begins with this character; undefined where it must not be. */
+function follows(state: State, character: string, open: readonly string[]): State | undefined {
+  switch (state) {
+    case 'value':
+    case 'first value':
+      if (character === '{') return 'first name';
+      if (character === '[') return 'first value';
+      if (character === ']') return state === 'first value' ? afterValue(open.at(-2)) : undefined;
+      return /[-"\dtfn]/.test(character) ? afterValue(open.at(-1)) : undefined;
+    case 'first name':
+    case 'name':
+      if (character === '"') return 'colon';
+      return character === '}' && state === 'first name' ? afterValue(open.at(-2)) : undefined;
+    case 'colon':
+      return character === ':' ? 'value' : undefined;
+    case 'next member':
+      if (character === ',') return 'name';
+      return character === '}' ? afterValue(open.at(-2)) : undefined;
+    case 'next entry':
+      if (character === ',') return 'value';
+      return character === ']' ? afterValue(open.at(-2)) : undefined;
+    case 'end':
+      return undefined;
+  }
+}
+
+/** What follows a value within this container, or within none. */
+function afterValue(container: string | undefined): State {
+  if (container === undefined) return 'end';
+  return container === '{' ? 'next member' : 'next entry';
+}
+
+type TokenEnd = { readonly at: number; readonly fault?: string };
+
+const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+function endOfToken(text: string, at: number): TokenEnd {
+  const character = text[at] ?? '';
+  if (character === '"') return endOfString(text, at + 1);
+  if (/[{}[\],:]/.test(character)) return { at: at + 1 };
+  literal.lastIndex = at;
+  return literal.test(text) ? { at: literal.lastIndex } : { at, fault: wanted.value };
+}
+
+const escaped = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+
+/** @param from the index behind the opening quotation mark */
+function endOfString(text: string, from: number): TokenEnd {
+  let at = from;
+  while (at < text.length && text[at] !== '"') {
+    if (text.charCodeAt(at) < 0x20) return { at, fault: 'a control character in a text must be escaped' };
+    if (text[at] !== '\\') {
+      at += 1;
+      continue;
+    }
+    escaped.lastIndex = at;
+    if (!escaped.test(text)) return { at, fault: 'there is no such escape' };
+    at = escaped.lastIndex;
+  }
+  return at < text.length ? { at: at + 1 } : { at, fault: 'the closing quotation mark of a text is missing' };
+}
+
+function afterSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at += 1;
+  return at;
+}
+
+const notJson = (at: number, what: string): JsonFault => ({
+  at,
+  message: `is not JSON: ${what}`,
+  code: 'structure',
+});
+
+/** The place of an index, as an editor counts it: lines and Unicode code points, both from 1. */
+export function placeIn(text: string, at: number): { line: number; column: number } {
+  const lines = text.slice(0, at).split(/\r\n|\n|\r/);
+  return { line: lines.length, column: Array.from(lines.at(-1) ?? '').length + 1 };
+}

@@ -1,0 +1,82 @@
+import { growthOf } from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { findJsonSyntaxFault, placeIn } from '../src/json-syntax.ts';
+
+/** Where JSON.parse says that it stopped; undefined when it took the text, and NaN where it names no place. */
+function placeOfParser(text: string): number | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    const { message } = error as SyntaxError;
+    if (message.startsWith('Unexpected end of JSON input')) return text.length;
+    return Number(/at position (\d+)/.exec(message)?.[1] ?? Number.NaN);
+  }
+}
+
+describe('the place where a text stops being JSON', () => {
+  it.each([
+    ['', 0, 'a value must be there'],
+    [' \n', 2, 'a value must be there'],
+    ["{'a': 1}", 1, 'the name of a member, in double quotes, or the end of the object must be there'],
+    ['{"a": 1, }', 9, 'the name of a member must be there, in double quotes'],
+    ['{"a" 1}', 5, 'a colon must be there'],
+    ['{"a": undefined}', 6, 'a value must be there'],
+    ['{"a": nul}', 6, 'a value must be there'],
+    ['{"a": 01}', 7, 'a comma or the end of the object must be there'],
+    ['{"a": [1 2]}', 9, 'a comma or the end of the list must be there'],
+    ['{"a": [,]}', 7, 'a value or the end of the list must be there'],
+    ['{"a": [1,]}', 9, 'a value must be there'],
+    ['{"a": [1}', 8, 'a comma or the end of the list must be there'],
+    ['{"a": {"b": []}, "c": [{}]', 26, 'a comma or the end of the object must be there'],
+    ['{}}', 2, 'nothing more may be there'],
+    ['[] []', 3, 'nothing more may be there'],
+    ['"a\nb"', 2, 'a control character in a text must be escaped'],
+    ['"a\\x41"', 2, 'there is no such escape'],
+    ['"a\\u12"', 2, 'there is no such escape'],
+    ['"a', 2, 'the closing quotation mark of a text is missing'],
+    ['"a\\', 2, 'there is no such escape'],
+  ])('of %j is %i: %s', (text, at, what) => {
+    expect(findJsonSyntaxFault(text)).toEqual({ at, message: `is not JSON: ${what}`, code: 'structure' });
+  });
+
+  it('is the one at which JSON.parse stops, wherever it says so', () => {
+    const name = fc.stringMatching(/^[a-e"\\\n]{0,4}$/);
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof({ maxDepth: 4 }, fc.constant(7), name, tie('list'), tie('object')),
+      list: fc.array(tie('any'), { maxLength: 3 }),
+      object: fc.dictionary(name, tie('any'), { maxKeys: 3 }),
+    })).any;
+    const change = fc.constantFrom('', '{', '}', '[', ']', ':', ',', '"', ' ', '\n');
+    const compared = new Set<number | undefined>();
+    fc.assert(
+      fc.property(value, fc.nat(), change, fc.nat(1), (json, where, put, taken) => {
+        const text = JSON.stringify(json, undefined, 1);
+        const at = where % (text.length + 1);
+        const changed = text.slice(0, at) + put + text.slice(at + taken);
+        const stopped = placeOfParser(changed);
+        if (stopped === undefined || Number.isNaN(stopped)) return;
+        compared.add(stopped);
+        // Of an escape that is none, the parser tells the character behind the backslash.
+        const ours = findJsonSyntaxFault(changed);
+        expect(stopped - ours.at).toBe(
+          ours.message.includes('no such escape') && stopped < changed.length ? 1 : 0,
+        );
+      }),
+      { numRuns: 3000 },
+    );
+    expect(compared.size).toBeGreaterThan(10);
+  });
+
+  it('is found in time that grows with the length of the text alone', async () => {
+    const broken = (size: number) => `["${'\\u0061 '.repeat(size / 8)}", ${'[{"a": 1}],'.repeat(size / 22)}`;
+    expect(await growthOf((size) => void findJsonSyntaxFault(broken(size)), 100_000)).toBeLessThan(3.5);
+  });
+
+  it('is counted in lines and in characters as people see them, from one', () => {
+    expect(placeIn('abc', 0)).toEqual({ line: 1, column: 1 });
+    expect(placeIn('\u{20bb7}b', 2)).toEqual({ line: 1, column: 2 });
+    expect(placeIn('a\nb\r\nc\rdef', 8)).toEqual({ line: 4, column: 2 });
+  });
+});
