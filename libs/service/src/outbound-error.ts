@@ -1,0 +1,36 @@
+/** Why a request failed. */
+export type OutboundFailure =
+  /** The name resolves to no address, or only to addresses that are not allowed. */
+  | 'unresolved'
+  | 'address_refused'
+  /** http, outside the allowed networks. */
+  | 'insecure_address'
+  | 'unreachable'
+  | 'untrusted_certificate'
+  | 'timeout'
+  /** The answer is not HTTP, or its body is larger than `maxBytes`. */
+  | 'bad_answer'
+  /** The caller's signal ended the request. */
+  | 'interrupted';
+
+/** A request that was refused or failed. */
+export class OutboundError extends Error {
+  readonly code: OutboundFailure;
+
+  constructor(code: OutboundFailure, options?: ErrorOptions) {
+    super(`The outgoing request failed: ${code}`, options);
+    this.name = 'OutboundError';
+    this.code = code;
+  }
+}
+
+const certificateFaults = /^(CERT_|ERR_TLS_CERT|ERR_SSL|EPROTO|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_)/;
+
+/** Classifies an error of the network or of TLS. */
+export function failureOf(cause: unknown): OutboundFailure {
+  const { code, syscall } = cause as { code?: unknown; syscall?: unknown };
+  if (syscall === 'getaddrinfo') return 'unresolved';
+  if (typeof code !== 'string') return 'unreachable';
+  if (code.startsWith('HPE_')) return 'bad_answer';
+  return certificateFaults.test(code) ? 'untrusted_certificate' : 'unreachable';
+}
