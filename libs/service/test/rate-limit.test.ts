@@ -1,9 +1,9 @@
 import { TestClock } from '@clinical-launch/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createRateLimiter, type RateLimiter } from '../src/index.ts';
+import { createRateLimiter, type LocalRateLimiter } from '../src/index.ts';
 
 let clock: TestClock;
-let limiter: RateLimiter;
+let limiter: LocalRateLimiter;
 beforeEach(() => {
   clock = new TestClock();
   limiter = createRateLimiter(clock);

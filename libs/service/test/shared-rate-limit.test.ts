@@ -1,0 +1,112 @@
+import { connectRedis, type RedisClient, RedisRates } from '@clinical-launch/tickets';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createSharedRateLimiter, type RateLimiter, ServiceError } from '../src/index.ts';
+
+let redis: RedisClient;
+beforeAll(async () => {
+  redis = await connectRedis(process.env.TEST_REDIS_URL ?? '');
+});
+afterAll(() => redis.disconnect());
+
+const aPrefix = () => `test-${crypto.randomUUID()}:`;
+
+/** Replicas of a service, each with a limiter of its own on the same Redis. */
+const replicas = (count: number, prefix = aPrefix()) =>
+  Array.from({ length: count }, () =>
+    createSharedRateLimiter(new RedisRates({ redis, prefix, service: 'test' })),
+  );
+
+/** Whether a request is accepted; with the moments between which that was decided. */
+async function ask(limiter: RateLimiter | undefined, key: string, perSecond: number) {
+  const askedAt = performance.now();
+  try {
+    await limiter?.count(key, perSecond);
+    return { isAccepted: true, askedAt, answeredAt: performance.now(), retryAfter: undefined };
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status !== 429) throw error;
+    return {
+      isAccepted: false,
+      askedAt,
+      answeredAt: performance.now(),
+      retryAfter: error.headers['Retry-After'],
+    };
+  }
+}
+
+describe('a rate limit that replicas share', () => {
+  it('gives a client with five a second 5 of 12 requests on two replicas, not 10', async () => {
+    const [one, other] = replicas(2);
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, request) => ask(request % 2 === 0 ? one : other, 'pms-limited', 5)),
+    );
+    expect(answers.filter(({ isAccepted }) => isAccepted)).toHaveLength(5);
+    expect(new Set(answers.flatMap(({ retryAfter }) => retryAfter ?? []))).toEqual(new Set(['1']));
+  });
+
+  it('is for each client its own', async () => {
+    const [limiter] = replicas(1);
+    for (let request = 0; request < 5; request += 1) await limiter?.count('one', 5);
+    expect((await ask(limiter, 'one', 5)).isAccepted).toBe(false);
+    expect((await ask(limiter, 'other', 5)).isAccepted).toBe(true);
+  });
+
+  it('allows the next requests a second after the first ones', async () => {
+    const [limiter] = replicas(1);
+    const first = await ask(limiter, 'pms', 1);
+    for (;;) {
+      const next = await ask(limiter, 'pms', 1);
+      if (!next.isAccepted) continue;
+      expect(next.answeredAt - first.askedAt).toBeGreaterThanOrEqual(998);
+      break;
+    }
+  });
+
+  it('never accepts more than the limit in any one second, however busy three replicas are', async () => {
+    const limiters = replicas(3);
+    const accepted: { askedAt: number; answeredAt: number }[] = [];
+    const endsAt = performance.now() + 2500;
+    const send = async (limiter: RateLimiter) => {
+      while (performance.now() < endsAt) {
+        const answer = await ask(limiter, 'pms', 200);
+        if (answer.isAccepted) accepted.push(answer);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    await Promise.all(limiters.flatMap((limiter) => [send(limiter), send(limiter)]));
+    // Requests that were surely accepted within one second, wherever it begins.
+    const most = Math.max(
+      ...accepted.map(
+        ({ askedAt: from }) =>
+          accepted.filter(({ askedAt, answeredAt }) => askedAt >= from && answeredAt < from + 1000).length,
+      ),
+    );
+    expect(most).toBeLessThanOrEqual(200);
+    expect(accepted.length).toBeGreaterThan(350);
+  });
+
+  it('gives back what a replica did not use, so that a slow client keeps its rate', async () => {
+    const [limiter] = replicas(1);
+    for (let request = 0; request < 12; request += 1) {
+      expect((await ask(limiter, 'pms', 200)).isAccepted).toBe(true);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    // Twelve leases of ten were taken. Without a return they would be 120 of 200.
+    const rest = await Promise.all(Array.from({ length: 170 }, () => ask(limiter, 'pms', 200)));
+    expect(rest.filter(({ isAccepted }) => isAccepted)).toHaveLength(170);
+  });
+
+  it('costs some twenty round trips a second for a busy client, and none for one without a limit', async () => {
+    const calls = { lease: 0 };
+    const rates = new RedisRates({ redis, prefix: aPrefix(), service: 'test' });
+    const limiter = createSharedRateLimiter({
+      lease: (...lease) => {
+        calls.lease += 1;
+        return rates.lease(...lease);
+      },
+      giveBack: (...lease) => rates.giveBack(...lease),
+    });
+    for (let request = 0; request < 2000; request += 1) await limiter.count('pms', 2000);
+    expect(calls.lease).toBeLessThanOrEqual(40);
+    expect(limiter.count('pms without a limit', undefined)).toBeUndefined();
+  });
+});
