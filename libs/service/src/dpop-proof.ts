@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { compileSchema } from '@clinical-launch/contracts';
+import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTVerifyResult, jwtVerify } from 'jose';
+import { Type } from 'typebox';
+import { asymmetricAlgorithms } from './algorithms.ts';
+
+/** How far `iat` of a proof may be from our clock, in seconds: proofs are made for one request. */
+const acceptedAgeSeconds = 60;
+
+/** The request that a proof must be for. */
+export type ProvenRequest = {
+  readonly method: string;
+  /** The address as clients know it, from `PUBLIC_URL`: a proxy changes what the service itself sees. */
+  readonly url: string;
+  /** The access token that is sent with the proof. */
+  readonly token?: string;
+};
+
+/** A verified proof. */
+export type DpopProof = {
+  /** The SHA-256 thumbprint of its key (RFC 7638), as `cnf.jkt` has it. */
+  readonly thumbprint: string;
+  /** Names the proof in the tickets, where it must be claimed so that it counts once. */
+  readonly name: string;
+  /** How long it could be sent again. */
+  readonly forSeconds: number;
+};
+
+const claimsForm = compileSchema(
+  Type.Object({
+    jti: Type.String({ minLength: 1, maxLength: 200 }),
+    htm: Type.String(),
+    htu: Type.String(),
+    iat: Type.Number(),
+    ath: Type.Optional(Type.String()),
+  }),
+);
+
+/**
+ * Verifies a DPoP proof (RFC 9449 section 4.3) but for its single use, which is decided where `name` is claimed.
+ * @param now milliseconds since 1970
+ * @returns the proof, or what is wrong with it, as a sentence for the developer of the client
+ */
+export async function verifyDpopProof(
+  proof: string,
+  request: ProvenRequest,
+  now: number,
+): Promise<DpopProof | { readonly fault: string }> {
+  const read = await readProof(proof);
+  if ('fault' in read) return read;
+  const { payload: claims, protectedHeader } = read;
+  if (!claimsForm.is(claims)) return { fault: 'The DPoP proof must have the claims jti, htm, htu and iat' };
+  const fault = claimsFault(claims, request, now / 1000);
+  if (fault !== undefined) return { fault };
+  const thumbprint = await calculateJwkThumbprint(protectedHeader.jwk ?? {});
+  return {
+    thumbprint,
+    name: `dpop-proof ${thumbprint} ${claims.jti}`,
+    forSeconds: claims.iat + acceptedAgeSeconds - now / 1000 + 1,
+  };
+}
+
+/** The signature is checked with the key that the proof itself carries; jose refuses a private one. */
+async function readProof(proof: string): Promise<JWTVerifyResult | { readonly fault: string }> {
+  try {
+    return await jwtVerify(proof, EmbeddedJWK, { algorithms: asymmetricAlgorithms, typ: 'dpop+jwt' });
+  } catch (error) {
+    // A TypeError or a DOMException: a key that is too short, or no point of its curve.
+    if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException)
+      return { fault: 'The DPoP proof must be one JWT of the type dpop+jwt, signed by the key in its jwk' };
+    throw error;
+  }
+}
+
+type ProofClaims = { htm: string; htu: string; iat: number; ath?: string };
+
+function claimsFault(
+  { htm, htu, iat, ath }: ProofClaims,
+  { method, url, token }: ProvenRequest,
+  nowSeconds: number,
+): string | undefined {
+  if (htm !== method) return 'The claim htm of the DPoP proof must be the method of the request';
+  if (addressOf(htu) !== addressOf(url))
+    return 'The claim htu of the DPoP proof must be the address of the request, without its query';
+  if (!(Math.abs(nowSeconds - iat) <= acceptedAgeSeconds))
+    return `The claim iat of the DPoP proof must be within ${acceptedAgeSeconds} seconds of now: make one per request`;
+  if (token !== undefined && ath !== createHash('sha256').update(token).digest('base64url'))
+    return 'The claim ath of the DPoP proof must be the SHA-256 of the access token';
+  return undefined;
+}
+
+/**
+ * RFC 9449 section 4.3, check 9: query and fragment are ignored, and the syntax is normalised (RFC 3986 section
+ * 6.2.2).
+ */
+function addressOf(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const { origin, pathname } = new URL(address);
+  return `${origin}${pathname}`;
+}

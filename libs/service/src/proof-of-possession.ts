@@ -1,0 +1,85 @@
+import { compileSchema } from '@clinical-launch/contracts';
+import { Type } from 'typebox';
+import { asymmetricAlgorithms } from './algorithms.ts';
+import type { ClientCertificate } from './client-certificate.ts';
+import { type DpopProof, type ProvenRequest, verifyDpopProof } from './dpop-proof.ts';
+import { invalidToken } from './invalid-token.ts';
+
+/** What came with an access token, for a token that is bound to a key (RFC 7800). */
+export type Possession = {
+  /** The header `DPoP` and the request that it must be for; absent where DPoP is not accepted. */
+  readonly dpop?: { readonly header: string | undefined } & Omit<ProvenRequest, 'token'>;
+  /** Returns the certificate of the connection; asked only for a token that is bound to one (RFC 8705). */
+  readonly clientCertificate?: () => Pick<ClientCertificate, 'thumbprint'> | undefined;
+};
+
+/** An access token as it was sent. */
+export type PresentedToken = { readonly scheme: 'bearer' | 'dpop'; readonly token: string };
+
+const confirmation = compileSchema(
+  Type.Object(
+    {
+      jkt: Type.Optional(Type.String({ minLength: 1 })),
+      'x5t#S256': Type.Optional(Type.String({ minLength: 1 })),
+    },
+    { additionalProperties: false, minProperties: 1 },
+  ),
+);
+
+/** The challenge to clients that use DPoP (RFC 9449 section 7.1). */
+export const dpopChallenge = `DPoP algs="${asymmetricAlgorithms.join(' ')}"`;
+
+/**
+ * Checks that whoever sent a verified token holds the key or the certificate that it is bound to. A token bound to a
+ * key token is never accepted as a Bearer token, and a token that is bound in a way unknown here is not accepted at
+ * all.
+ * @returns the DPoP proof, whose `name` must be claimed before the request is served; undefined for a token without a
+ * key
+ * @throws ServiceError 401
+ */
+export async function provePossession(
+  { scheme, token }: PresentedToken,
+  { cnf, possession, now }: { cnf: unknown; possession: Possession; now: number },
+): Promise<DpopProof | undefined> {
+  if (cnf === undefined && scheme === 'bearer') return undefined;
+  if (cnf === undefined) throw invalidDpop('the token is bound to no key: send it as Bearer');
+  if (!confirmation.is(cnf)) throw uncheckable();
+  const { jkt, 'x5t#S256': certificate } = cnf;
+  if (certificate !== undefined) assertSameCertificate(certificate, possession);
+  if (jkt === undefined && scheme === 'bearer') return undefined;
+  if (jkt === undefined) throw invalidDpop('the token is bound to a certificate alone: send it as Bearer');
+  const { dpop } = possession;
+  if (dpop === undefined) throw uncheckable();
+  if (scheme === 'bearer') throw invalidDpop('the token is bound to a key: send it as DPoP, with a proof');
+  if (dpop.header === undefined) throw invalidProof('The header DPoP is missing');
+  const proof = await verifyDpopProof(dpop.header, { ...dpop, token }, now);
+  if ('fault' in proof) throw invalidProof(proof.fault);
+  if (proof.thumbprint !== jkt)
+    throw invalidProof('The DPoP proof is signed by another key than the one that the token is bound to');
+  return proof;
+}
+
+/** RFC 8705 section 3. @throws ServiceError 401 */
+function assertSameCertificate(thumbprint: string, { clientCertificate }: Possession): void {
+  const presented = clientCertificate?.();
+  if (presented === undefined)
+    throw invalidToken('the token is bound to a certificate: connect by TLS with that certificate');
+  if (presented.thumbprint !== thumbprint)
+    throw invalidToken('the token is bound to another certificate than the one of this connection');
+}
+
+const uncheckable = () => invalidToken('the token is bound to a key, which this endpoint cannot check');
+
+/** The 401 of a DPoP proof that is not accepted (RFC 9449 section 7.1). */
+export function invalidProof(reason: string) {
+  return invalidToken(reason, {
+    code: 'invalid_dpop_proof',
+    challenge: `DPoP error="invalid_dpop_proof", ${dpopChallenge.slice('DPoP '.length)}`,
+  });
+}
+
+function invalidDpop(reason: string) {
+  return invalidToken(reason, {
+    challenge: `DPoP error="invalid_token", ${dpopChallenge.slice('DPoP '.length)}`,
+  });
+}
