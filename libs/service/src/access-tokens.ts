@@ -1,84 +1,148 @@
-import { createHash } from 'node:crypto';
-import type { LaunchPolicy } from '@clinical-launch/contracts';
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { hash } from 'node:crypto';
+import { type LaunchPolicy, type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts';
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { asymmetricAlgorithms } from './algorithms.ts';
 import type { Clock } from './clock.ts';
+import type { DpopProof } from './dpop-proof.ts';
 import { ServiceError } from './errors.ts';
+import { invalidToken, missingToken, refusedToken } from './invalid-token.ts';
+import { createIssuerKeys } from './issuer-keys.ts';
+import type { OutboundFetch } from './outbound-fetch.ts';
+import {
+  dpopChallenge,
+  type Possession,
+  type PresentedToken,
+  provePossession,
+} from './proof-of-possession.ts';
+import type { Revocations } from './revocations.ts';
+import { assertNoIdToken, assertPossibleTimes } from './token-claims.ts';
 
 /** One identity provider whose access tokens are accepted, and on what terms. */
 export type IssuerPolicy = {
   readonly issuer: string;
   readonly audiences: readonly string[];
-  /** Its published keys; when absent, its discovery document (OpenID Connect Discovery 1.0) says where they are. */
+  /**
+   * Its published keys. When absent, its discovery document (OpenID Connect Discovery 1.0) says where they are, on the
+   * issuer's own origin.
+   */
   readonly jwksUri?: string;
+  /** Whether the operator configured `jwksUri`, as for our realms: it may then be within the deployment, by http. */
+  readonly isConfigured: boolean;
   readonly rightClaims: readonly ('scope' | 'scp' | 'roles')[];
-  /** Only tokens that name themselves access tokens (RFC 9068 section 4); for issuers that are known to. */
+  /** Whether tokens must name themselves access tokens (RFC 9068 section 4). Never accepts ID tokens. */
   readonly requiresAccessTokenType: boolean;
-  /** The clients that may call, and what each registered; any client when absent. */
-  readonly clients?: ReadonlyMap<string, LaunchPolicy>;
+  /** The claims that may carry the client: the first that is a text is it. */
+  readonly clientIdClaims: readonly string[];
+  /**
+   * Whether tokens must name their key. Without `kid` one is accepted while a single published key fits its
+   * algorithm.
+   */
+  readonly requiresKeyId: boolean;
+  /** The clients that may call. */
+  readonly clients: ReadonlyMap<string, AcceptedClient>;
+};
+
+/** A registered client. */
+export type AcceptedClient = {
+  /** The rights that its tokens may carry. Others in a token count for nothing. */
+  readonly grants: readonly string[];
+  readonly policy: LaunchPolicy;
 };
 
 /** Who calls, as a verified access token has it. */
 export type Caller = {
   readonly issuer: string;
   readonly clientId: string;
+  /** The rights in the token that the registry grants to this client. */
   readonly rights: ReadonlySet<string>;
   readonly policy: LaunchPolicy;
+  /** The practices that the client is bound to; any when absent. */
+  readonly practices?: PracticeBinding;
   /** Everything that the token says, for who needs more than the rights. Verified; of whatever form they came. */
   readonly claims: Readonly<Record<string, unknown>>;
+  /** The proof of possession of a bound token: claim it before you serve the request, so that it counts once. */
+  readonly proof?: DpopProof;
 };
 
 export type AccessTokenVerifier = {
   /**
-   * Verifies the Bearer token of an Authorization header (RFC 6750 section 2.1).
-   * @throws ServiceError 401 when there is none or it is not valid, 503 when the issuer's keys cannot be had.
+   * Verifies the access token of an Authorization header (RFC 6750 section 2.1). A token that is bound to a key needs
+   * a proof of possession (RFC 9449), one that is bound to a certificate that certificate (RFC 8705); endpoints that
+   * pass neither accept tokens without a binding alone.
+   * @throws ServiceError 401 when there is none or it is not valid or revoked, 503 when the issuer's keys or the
+   * revocations cannot be read.
    */
-  verify(authorization: string | undefined): Promise<Caller>;
+  verify(authorization: string | undefined, possession?: Possession): Promise<Caller>;
 };
 
-/** Asymmetric only: with a symmetric one among them, a public key could be used as the secret. */
-const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 const clockToleranceSeconds = 10;
 /** A verified token is remembered this long at most, so that a withdrawn key has an end. */
 const rememberedMs = 5 * 60_000;
 const rememberedTokens = 10_000;
 
+type VerifierOptions = {
+  readonly issuers: readonly IssuerPolicy[];
+  readonly clock: Clock;
+  /** Fetches discovery documents and keys. */
+  readonly fetchOutbound: OutboundFetch;
+  /** The tokens that were revoked by their id. Absent where none of the accepted tokens can be. */
+  readonly revocations?: Revocations | undefined;
+};
+
 /** Creates the verifier for all trusted issuers. Keys are fetched when first needed and kept. */
 export function createAccessTokenVerifier({
   issuers,
   clock,
-}: {
-  issuers: readonly IssuerPolicy[];
-  clock: Clock;
-}): AccessTokenVerifier {
-  const trusted = new Map(issuers.map((policy) => [policy.issuer, { policy, keys: publishedKeys(policy) }]));
+  fetchOutbound,
+  revocations,
+}: VerifierOptions): AccessTokenVerifier {
+  const trusted = new Map(
+    issuers.map((policy) => [
+      policy.issuer,
+      { policy, keys: createIssuerKeys(policy, fetchOutbound), bindings: bindingsOf(policy) },
+    ]),
+  );
   const remembered = new Map<string, { caller: Caller; until: number }>();
 
-  return {
-    async verify(authorization) {
-      const token = bearerToken(authorization);
-      const fingerprint = createHash('sha256').update(token).digest('base64');
-      const known = remembered.get(fingerprint);
-      if (known !== undefined && known.until > clock.now()) return known.caller;
-      remembered.delete(fingerprint);
+  const callerWith = async (token: string): Promise<Caller> => {
+    const fingerprint = hash('sha256', token, 'base64');
+    const known = remembered.get(fingerprint);
+    if (known !== undefined && known.until > clock.now()) return known.caller;
+    remembered.delete(fingerprint);
 
-      const found = trusted.get(claimedIssuer(token));
-      if (found === undefined) throw invalidToken('the issuer is not trusted');
-      const claims = await verifySignature(token, found, clock);
-      const caller = callerOf(claims, found.policy);
-      if (remembered.size >= rememberedTokens) remembered.clear();
-      const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1000;
-      remembered.set(fingerprint, { caller, until: Math.min(expiresAt, clock.now() + rememberedMs) });
-      return caller;
+    const found = trusted.get(claimedIssuer(token));
+    if (found === undefined) throw invalidToken('the issuer is not trusted');
+    const claims = await verifySignature(token, found, clock);
+    const caller = callerOf(claims, found);
+    if (remembered.size >= rememberedTokens) remembered.clear();
+    const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1000;
+    remembered.set(fingerprint, { caller, until: Math.min(expiresAt, clock.now() + rememberedMs) });
+    return caller;
+  };
+
+  return {
+    async verify(authorization, possession = {}) {
+      const presented = presentedToken(authorization, possession);
+      const caller = await callerWith(presented.token);
+      const { cnf, jti } = caller.claims;
+      // At each request: a token may be revoked while it is remembered.
+      if (typeof jti === 'string' && revocations?.has(jti)) throw invalidToken('the token was revoked');
+      const proof = await provePossession(presented, { cnf, possession, now: clock.now() });
+      return proof === undefined ? caller : { ...caller, proof };
     },
   };
 }
 
-function bearerToken(authorization: string | undefined): string {
-  // RFC 6750 section 3.1: who sent nothing is told no error code, only how to authenticate.
-  if (authorization === undefined) throw invalidToken('there is no Bearer token', { challenge: 'Bearer' });
-  const [, token] = /^Bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(authorization) ?? [];
-  if (token === undefined) throw invalidToken('the Authorization header has no Bearer token');
-  return token;
+const presentedForm = /^(Bearer|DPoP) +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i;
+
+function presentedToken(authorization: string | undefined, { dpop }: Possession): PresentedToken {
+  if (authorization === undefined)
+    throw missingToken(dpop === undefined ? 'Bearer' : `Bearer, ${dpopChallenge}`);
+  const [, scheme = '', token] = presentedForm.exec(authorization) ?? [];
+  const isBearer = scheme.toLowerCase() === 'bearer';
+  if (token === undefined || !(isBearer || dpop !== undefined))
+    throw invalidToken('the Authorization header has no Bearer token');
+  return { scheme: isBearer ? 'bearer' : 'dpop', token };
 }
 
 /** Only chooses whose keys are tried; the signature decides. */
@@ -102,100 +166,59 @@ async function verifySignature(
     const { payload, protectedHeader } = await jwtVerify(token, keys, {
       issuer: policy.issuer,
       audience: [...policy.audiences],
-      algorithms,
+      algorithms: asymmetricAlgorithms,
       clockTolerance: clockToleranceSeconds,
       currentDate: new Date(clock.now()),
       requiredClaims: ['exp'],
       ...(policy.requiresAccessTokenType ? { typ: 'at+jwt' } : {}),
     });
-    if (protectedHeader.kid === undefined) throw invalidToken('the token names no key');
-    // jose looks at `iat` only together with a maximum age.
-    if ((payload.iat ?? 0) > clock.now() / 1000 + clockToleranceSeconds)
-      throw invalidToken('the token is from the future');
+    if (policy.requiresKeyId && protectedHeader.kid === undefined)
+      throw invalidToken('the token names no key');
+    assertPossibleTimes(payload, clock.now() / 1000 + clockToleranceSeconds);
     return payload;
   } catch (error) {
-    throw error instanceof errors.JOSEError
-      ? invalidToken('the token is not valid', { cause: error })
-      : error;
+    throw error instanceof errors.JOSEError ? refusedToken(error) : error;
   }
 }
 
-/** The keys of an issuer, where a failure to get them cannot be taken for a fault of the token. */
-function publishedKeys(policy: IssuerPolicy): JWTVerifyGetKey {
-  let remote: Promise<JWTVerifyGetKey> | undefined;
-  const find = () => {
-    remote ??= locateKeys(policy).then((address) => createRemoteJWKSet(address, { timeoutDuration: 5000 }));
-    // A failed look-up is not remembered.
-    remote.catch(() => {
-      remote = undefined;
-    });
-    return remote;
-  };
-  return async (header, token) => {
-    try {
-      return await (await find())(header, token);
-    } catch (error) {
-      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
-        throw error;
-      throw keysUnavailable(error);
-    }
-  };
+type Bindings = ReadonlyMap<string, PracticeBinding>;
+
+/** Computes the bindings once for all requests, since a client may be bound to many practices. */
+function bindingsOf({ clients }: IssuerPolicy): Bindings {
+  return new Map(
+    [...clients].flatMap(([clientId, { policy }]) => {
+      const binding = practiceBindingOf(policy.practices);
+      return binding === undefined ? [] : [[clientId, binding] as const];
+    }),
+  );
 }
 
-async function locateKeys({ issuer, jwksUri }: IssuerPolicy): Promise<URL> {
-  if (jwksUri !== undefined) return new URL(jwksUri);
-  const response = await fetch(`${issuer}/.well-known/openid-configuration`, {
-    redirect: 'error',
-    signal: AbortSignal.timeout(5000),
-  });
-  const metadata: unknown = response.ok ? await response.json() : undefined;
-  if (typeof metadata !== 'object' || metadata === null)
-    throw new Error('The discovery document cannot be had');
-  const { issuer: statedIssuer, jwks_uri: address } = metadata as { issuer?: unknown; jwks_uri?: unknown };
-  // OpenID Connect Discovery 1.0 section 4.3
-  if (statedIssuer !== issuer || typeof address !== 'string')
-    throw new Error('The discovery document is of another issuer');
-  return new URL(address);
-}
+type Accepted = { readonly policy: IssuerPolicy; readonly bindings: Bindings };
 
-function callerOf(claims: JWTPayload, { issuer, rightClaims, clients }: IssuerPolicy): Caller {
-  const clientId = [claims.client_id, claims.azp, claims.appid].find((claim) => typeof claim === 'string');
+/** The one place where rights are decided: a right counts if the token carries it and the registry grants it. */
+function callerOf(claims: JWTPayload, { policy: issuerPolicy, bindings }: Accepted): Caller {
+  const { issuer, rightClaims, clientIdClaims, clients, ...policy } = issuerPolicy;
+  const clientId = clientIdClaims.map((name) => claims[name]).find((claim) => typeof claim === 'string');
   if (typeof clientId !== 'string') throw invalidToken('the token names no client');
-  const policy = clients === undefined ? {} : clients.get(clientId);
-  if (policy === undefined) throw invalidToken('the client is not registered here');
-  const rights = new Set(rightClaims.flatMap((name) => wordsOf(claims[name])));
-  return { issuer, clientId, policy, rights, claims };
+  if (!policy.requiresAccessTokenType) assertNoIdToken(claims, clientId);
+  const client = clients.get(clientId);
+  if (client === undefined) throw invalidToken('the client is not registered here');
+  const carried = new Set(rightClaims.flatMap((name) => wordsOf(claims[name])));
+  const rights = new Set(client.grants.filter((right) => carried.has(right)));
+  const practices = bindings.get(clientId);
+  return {
+    issuer,
+    clientId,
+    policy: client.policy,
+    rights,
+    claims,
+    ...(practices === undefined ? {} : { practices }),
+  };
 }
 
 function wordsOf(claim: unknown): string[] {
   if (typeof claim === 'string') return claim.split(' ');
   return Array.isArray(claim) ? claim.filter((word) => typeof word === 'string') : [];
-}
-
-type InvalidTokenOptions = { readonly challenge?: string; readonly cause?: unknown };
-
-/** The 401 of a token that is not accepted (RFC 6750 section 3). */
-export function invalidToken(
-  reason: string,
-  { challenge = 'Bearer error="invalid_token"', cause }: InvalidTokenOptions = {},
-): ServiceError {
-  return new ServiceError({
-    status: 401,
-    code: 'invalid_token',
-    message: `Not authorised: ${reason}`,
-    headers: { 'WWW-Authenticate': challenge },
-    cause,
-  });
-}
-
-function keysUnavailable(cause: unknown): ServiceError {
-  return new ServiceError({
-    status: 503,
-    code: 'temporarily_unavailable',
-    message: "The issuer's keys cannot be had now: try again",
-    headers: { 'Retry-After': '2' },
-    cause,
-  });
 }
 
 /**

@@ -3,28 +3,35 @@ import { type AccessTokenVerifier, createAccessTokenVerifier, type IssuerPolicy 
 import type { Clock } from './clock.ts';
 import { issuerPolicies } from './issuer-policies.ts';
 import type { Logger } from './logger.ts';
+import { createOutboundFetch, type OutboundFetch } from './outbound-fetch.ts';
+import { assertProductionRegistry } from './production-registry.ts';
 import {
   followRegistry,
   type RegistrySource,
   type WatchedRegistry,
   watchRegistryFile,
 } from './registry-file.ts';
+import type { Revocations } from './revocations.ts';
 import type { Trust } from './trust.ts';
 
 type WatchOptions = {
   readonly publicUrl: string;
   readonly logger: Logger;
-  /** What a registry must pass beside its form. */
-  readonly check?: (registry: Registry) => void;
+  /** Whether each content must also be one for production. */
+  readonly isProduction: boolean;
 };
 
 /**
  * Follows the registry file of a process: a change is told in the log, one that cannot be used loudly.
  * @throws TypeError when the first content cannot be used.
  */
-export function watchRegistry(path: string | URL, { logger, ...options }: WatchOptions): WatchedRegistry {
+export function watchRegistry(
+  path: string | URL,
+  { publicUrl, logger, isProduction }: WatchOptions,
+): WatchedRegistry {
   return watchRegistryFile(path, {
-    ...options,
+    publicUrl,
+    ...(isProduction ? { check: assertProductionRegistry } : {}),
     onChange: () => logger.info('the changed registry is in use'),
     onFault: (error) =>
       logger.error({ err: error }, 'the changed registry cannot be used; the one before it goes on'),
@@ -35,17 +42,20 @@ type FollowOptions = {
   readonly clock: Clock;
   /** Whose tokens are accepted, by this registry. */
   readonly policiesOf: (registry: Registry) => readonly IssuerPolicy[];
+  readonly fetchOutbound: OutboundFetch;
+  /** The tokens that were revoked by their id. Undefined where none of the accepted tokens can be. */
+  readonly revocations: Revocations | undefined;
 };
 
 /** A verifier of access tokens on the terms of the registry as it is at each request. */
 export function createFollowingVerifier(
   registry: RegistrySource,
-  { clock, policiesOf }: FollowOptions,
+  { policiesOf, ...options }: FollowOptions,
 ): AccessTokenVerifier {
   const verifier = followRegistry(registry, (current) =>
-    createAccessTokenVerifier({ issuers: policiesOf(current), clock }),
+    createAccessTokenVerifier({ issuers: policiesOf(current), ...options }),
   );
-  return { verify: (authorization) => verifier().verify(authorization) };
+  return { verify: (...presented) => verifier().verify(...presented) };
 }
 
 type OpenVerifierOptions = {
@@ -53,6 +63,8 @@ type OpenVerifierOptions = {
   readonly logger: Logger;
   /** Whose tokens are accepted; those of the platform's clients and of trusted issuers when absent. */
   readonly policiesOf?: typeof issuerPolicies;
+  /** The tokens that were revoked by their id. Undefined where none of the accepted tokens can be. */
+  readonly revocations: Revocations | undefined;
 };
 
 /**
@@ -60,14 +72,16 @@ type OpenVerifierOptions = {
  * @throws TypeError when the registry cannot be used.
  */
 export function openTokenVerifier(
-  { registryFile, options }: Trust,
-  { clock, logger, policiesOf = issuerPolicies }: OpenVerifierOptions,
+  { registryFile, options, allowedNetworks, isProduction }: Trust,
+  { clock, logger, policiesOf = issuerPolicies, revocations }: OpenVerifierOptions,
 ) {
-  const registry = watchRegistry(registryFile, { publicUrl: options.publicUrl, logger });
+  const registry = watchRegistry(registryFile, { publicUrl: options.publicUrl, logger, isProduction });
   return {
     tokens: createFollowingVerifier(registry, {
       clock,
+      revocations,
       policiesOf: (current) => policiesOf(current, options),
+      fetchOutbound: createOutboundFetch({ allowedNetworks }),
     }),
     checks: {},
     stop: async () => registry.stop(),

@@ -1,4 +1,4 @@
-import type { LaunchPolicy, Registry } from '@clinical-launch/contracts';
+import type { LaunchPolicy, Registry, TrustedIssuer } from '@clinical-launch/contracts';
 import type { IssuerPolicy } from './access-tokens.ts';
 
 export type IssuerPoliciesOptions = {
@@ -11,25 +11,40 @@ export type IssuerPoliciesOptions = {
 
 const anyClaim = ['scope', 'scp', 'roles'] as const;
 
+/** RFC 9068 section 2.2; OpenID Connect Core 1.0 section 2; Microsoft Entra ID. */
+const usualClientIdClaims = ['client_id', 'azp', 'appid'];
+
 /** The issuer of a realm, written the one way that its tokens carry. */
 export function issuerOf(publicUrl: string, realm: string): string {
   return `${publicUrl}/idp/${realm}/v2.0`;
 }
 
-/** The terms on which access tokens of clients are accepted: of every realm of ours, and of everyone whom the registry trusts. */
+/** The rights that a trusted issuer grants when its entry names none. */
+const foreignGrants: readonly string[] = ['ocs-launch.write'];
+
+/** The terms on which access tokens of clients are accepted: of our realms, and of issuers that the registry trusts. */
 export function issuerPolicies(registry: Registry, options: IssuerPoliciesOptions): IssuerPolicy[] {
   const ours = registry.realms.map(({ realm, clients }) => policyOfRealm(realm, clients, options));
-  const others = (registry.trustedIssuers ?? []).map(
-    ({ issuer, jwksUri, audiences, rightClaims, clients }) => ({
-      issuer,
-      audiences: audiences ?? [options.audience],
-      ...(jwksUri === undefined ? {} : { jwksUri }),
-      rightClaims: rightClaims ?? anyClaim,
-      requiresAccessTokenType: false,
-      clients: new Map(clients.map((client) => [client.clientId, client])),
-    }),
-  );
+  const others = (registry.trustedIssuers ?? []).map((trusted) => policyOfTrusted(trusted, options));
   return [...ours, ...others];
+}
+
+function policyOfTrusted(
+  { issuer, jwksUri, audiences, rightClaims, clientIdClaim, clients, ...terms }: TrustedIssuer,
+  { audience }: IssuerPoliciesOptions,
+): IssuerPolicy {
+  const { grants = foreignGrants, acceptsAnyTokenType = false, acceptsMissingKeyId = false } = terms;
+  return {
+    issuer,
+    audiences: audiences ?? [audience],
+    ...(jwksUri === undefined ? {} : { jwksUri }),
+    isConfigured: false,
+    rightClaims: rightClaims ?? anyClaim,
+    requiresAccessTokenType: !acceptsAnyTokenType,
+    clientIdClaims: clientIdClaim === undefined ? usualClientIdClaims : [clientIdClaim],
+    requiresKeyId: !acceptsMissingKeyId,
+    clients: new Map(clients.map((policy) => [policy.clientId, { policy, grants }])),
+  };
 }
 
 /**
@@ -42,9 +57,11 @@ export function desktopIssuerPolicies(registry: Registry, options: IssuerPolicie
   );
 }
 
+type RegisteredCaller = LaunchPolicy & { readonly clientId: string; readonly scopes: readonly string[] };
+
 function policyOfRealm(
   realm: string,
-  callers: readonly (LaunchPolicy & { readonly clientId: string })[],
+  callers: readonly RegisteredCaller[],
   { publicUrl, identityProviderUrl, audience }: IssuerPoliciesOptions,
 ): IssuerPolicy {
   return {
@@ -52,7 +69,10 @@ function policyOfRealm(
     audiences: [audience],
     jwksUri: `${identityProviderUrl}/${realm}/discovery/v2.0/keys`,
     rightClaims: anyClaim,
+    isConfigured: true,
     requiresAccessTokenType: true,
-    clients: new Map(callers.map((caller) => [caller.clientId, caller])),
+    clientIdClaims: usualClientIdClaims,
+    requiresKeyId: true,
+    clients: new Map(callers.map((policy) => [policy.clientId, { policy, grants: policy.scopes }])),
   };
 }

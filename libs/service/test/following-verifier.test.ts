@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startTokenIssuer, TestClock } from '@clinical-launch/testing';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { openTokenVerifier } from '../src/index.ts';
+import { loopbackNetworks, openTokenVerifier } from '../src/index.ts';
 
 const audience = 'api://clinical-launch';
 
@@ -38,7 +38,10 @@ it('accepts a client that was registered while the process runs, and no longer o
     identityProviderUrl: 'https://launch.example/idp',
     audience,
   };
-  const verifier = openTokenVerifier({ registryFile, options }, { clock, logger });
+  const verifier = openTokenVerifier(
+    { registryFile, options, allowedNetworks: loopbackNetworks, isProduction: false },
+    { clock, logger, revocations: undefined },
+  );
   try {
     const authorizationOf = async (clientId: string) =>
       `Bearer ${await issuer.sign({ claims: { client_id: clientId } })}`;
