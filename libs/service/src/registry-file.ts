@@ -33,7 +33,7 @@ export function readRegistryFile(path: string | URL, { publicUrl }: { publicUrl:
 }
 
 function readRegistryText(text: string, publicUrl: string): Registry {
-  return parseRegistry(JSON.parse(text.replaceAll('${PUBLIC_URL}', publicUrl)));
+  return parseRegistry(JSON.parse(text.replaceAll('${PUBLIC_URL}', publicUrl)), { publicUrl });
 }
 
 type WatchOptions = {

@@ -1,0 +1,32 @@
+import { ConfigurationError, type Environment } from './environment.ts';
+
+/** The values of `NODE_ENV`; unset and empty mean `development`. */
+const modes = ['development', 'demo', 'test', 'production'];
+
+/**
+ * Whether `NODE_ENV` says that this process serves real patients. The only reader of that variable.
+ * @throws ConfigurationError for an unknown value, so that a typing error never starts the demo's terms in production.
+ */
+export function isProduction({ NODE_ENV: mode }: Environment): boolean {
+  if (mode && !modes.includes(mode)) {
+    throw new ConfigurationError([`NODE_ENV must be one of ${modes.join(', ')}`]);
+  }
+  return mode === 'production';
+}
+
+/** The addresses at which browsers and backends reach the platform. */
+const publicAddresses = ['PUBLIC_URL', 'OLTR_SERVER'];
+
+/**
+ * Checks that in production the platform is reached by https: secrets, tokens and patients travel over it.
+ * @throws ConfigurationError that names every variable, and prints no value.
+ */
+export function assertPublicAddresses(environment: Environment): void {
+  if (!isProduction(environment)) return;
+  const insecure = publicAddresses.filter(
+    (name) => environment[name] && !environment[name].startsWith('https:'),
+  );
+  if (insecure.length > 0) {
+    throw new ConfigurationError(insecure.map((name) => `${name} must be an https address in production`));
+  }
+}
