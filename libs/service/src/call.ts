@@ -1,9 +1,10 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { type EventOrigin, guidPattern } from '@clinical-launch/contracts';
+import { randomUUID } from 'node:crypto';
+import { drawBytes, type EventOrigin, guidPattern } from '@clinical-launch/contracts';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 import { createRequestMeter } from './metrics.ts';
+import type { Refusals } from './refusals.ts';
 
 /** What one inbound request knows of itself: on every log line, event and session that follows from it. */
 export type Call = {
@@ -14,6 +15,14 @@ export type Call = {
   origin(source: string): EventOrigin;
   /** Goes on under the GUID of the launch that this request turned out to belong to. */
   adopt(correlationId: string): void;
+  /** Names the caller once it is verified: a registered client, or a live session. */
+  identify(caller: string): void;
+  /** The verified caller, if there is one. */
+  readonly identity: string | undefined;
+  /** Whether neither a caller nor a launch is known. */
+  readonly isAnonymous: boolean;
+  /** Counts and audits refusals in this process; absent where no service is. */
+  readonly refusals: Refusals | undefined;
 };
 
 /** RFC 9562 text form of a GUID, as it is accepted from a caller. */
@@ -21,44 +30,47 @@ export const guidForm = new RegExp(guidPattern);
 
 const traceparentForm = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
+type CallParts = { readonly logger: Logger; readonly clock: Clock; readonly refusals?: Refusals | undefined };
+
 const calls = new WeakMap<Response, Call>();
 
 /**
  * Gives every request its GUID, answers it in `X-Correlation-Id`, honours `traceparent` (W3C Trace Context) and
- * logs the outcome: method, path without query, status, duration.
+ * logs the outcome: method, route, status, duration. An address that no route matches is logged as `unknown`, never as
+ * it was sent: a client that encodes its `?` puts its token into the path.
  */
-export function correlate({ logger, clock }: { logger: Logger; clock: Clock }): RequestHandler {
+export function correlate(parts: CallParts): RequestHandler {
   const measure = createRequestMeter();
   return (request, response, next) => {
-    const call = createCall({ request, response, logger, clock });
+    const call = createCall({ ...parts, request, response });
     calls.set(response, call);
     const startedAt = performance.now();
     response.on('close', () => {
       const durationMs = performance.now() - startedAt;
       const { method } = request;
       const status = response.statusCode;
+      const route = routeOf(request);
       call.logger.info(
         {
           method,
-          path: request.originalUrl.split('?', 1)[0],
+          path: route ?? 'unknown',
           status,
           complete: response.writableFinished,
           durationMs: Math.round(durationMs * 10) / 10,
         },
         'request answered',
       );
-      // The route as it is written, never the path: each launch would be a series of its own.
-      measure({ method, route: routeOf(request), status, seconds: durationMs / 1000 });
+      measure({ method, route: route ?? '/*', status, seconds: durationMs / 1000 });
     });
     next();
   };
 }
 
-function routeOf({ route, baseUrl }: Request): string {
+/** The route as it is written in the code, never the path: that is the caller's, and each launch has its own. */
+function routeOf({ route, baseUrl }: Request): string | undefined {
   const matched: unknown = route;
-  const path =
-    typeof matched === 'object' && matched !== null && 'path' in matched ? String(matched.path) : '/*';
-  return `${baseUrl}${path}`;
+  if (typeof matched !== 'object' || matched === null || !('path' in matched)) return undefined;
+  return `${baseUrl}${String(matched.path)}`;
 }
 
 /** The call that a response belongs to. @throws TypeError when `correlate` was not mounted before. */
@@ -73,13 +85,11 @@ function createCall({
   response,
   logger,
   clock,
-}: {
-  request: Request;
-  response: Response;
-  logger: Logger;
-  clock: Clock;
-}): Call {
+  refusals,
+}: CallParts & { readonly request: Request; readonly response: Response }): Call {
   let correlationId: string;
+  let identity: string | undefined;
+  let isAdopted = false;
   let callLogger: Logger;
   const file = (id: string) => {
     correlationId = id;
@@ -97,7 +107,18 @@ function createCall({
     },
     traceparent,
     origin: (source) => ({ source, correlationId, traceparent, now: new Date(clock.now()) }),
+    get identity() {
+      return identity;
+    },
+    get isAnonymous() {
+      return identity === undefined && !isAdopted;
+    },
+    refusals,
+    identify(caller) {
+      identity = caller;
+    },
     adopt(launchId) {
+      isAdopted = true;
       callLogger.info({ launchId }, 'belongs to a launch');
       file(launchId);
     },
@@ -105,8 +126,8 @@ function createCall({
 }
 
 function continuedTrace(parent: string | undefined): string {
-  const spanId = randomBytes(8).toString('hex');
+  const spanId = drawBytes(8).toString('hex');
   if (parent === undefined || !traceparentForm.test(parent))
-    return `00-${randomBytes(16).toString('hex')}-${spanId}-01`;
+    return `00-${drawBytes(16).toString('hex')}-${spanId}-01`;
   return `00-${parent.slice(3, 35)}-${spanId}-${parent.slice(-2)}`;
 }

@@ -1,6 +1,8 @@
-import { type Fault, Unavailable } from '@clinical-launch/contracts';
+import { type CloudEvent, type Fault, type RefusalType, Unavailable } from '@clinical-launch/contracts';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { type Call, callOf } from './call.ts';
+import { operationOutcome } from './operation-outcome.ts';
+import type { RefusedRequest } from './refusals.ts';
 
 type ServiceErrorOptions = {
   readonly status: number;
@@ -30,6 +32,23 @@ export class ServiceError extends Error {
   }
 }
 
+/**
+ * Makes the 503 of what does not answer at present, and will.
+ * @param message what is out of reach, as a sentence without its full stop: the caller is told to try again
+ */
+export function temporarilyUnavailable(
+  message: string,
+  { retryAfterSeconds = 5, cause }: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
+): ServiceError {
+  return new ServiceError({
+    status: 503,
+    code: 'temporarily_unavailable',
+    message: `${message}: try again`,
+    headers: { 'Retry-After': String(Math.ceil(retryAfterSeconds)) },
+    cause,
+  });
+}
+
 /** How errors of one path are answered. Sends the body; status and headers are set. */
 export type ErrorDialect = (
   error: ServiceError,
@@ -38,25 +57,64 @@ export type ErrorDialect = (
 
 type ErrorEdgeOptions = {
   readonly dialect: ErrorDialect;
-  /** Writes the audit event of a refusal. A failure to do so is logged and changes nothing for the caller. */
-  readonly audit?: (error: ServiceError, call: Call, response: Response) => Promise<void>;
+  /** The audit event of a refusal; undefined for one that is only logged. */
+  readonly audit?: RefusalAudit;
 };
 
-/** The one place where an error of a path becomes an answer: logged once with its cause, audited, in its dialect. */
+/** Makes the audit event of an error, if it has one. A 429 never has: a flood must not become a flood of events. */
+export type RefusalAudit = (
+  error: ServiceError,
+  call: Call,
+  response: Response,
+) => CloudEvent<RefusalType> | undefined;
+
+/**
+ * The one place where an error of a path becomes an answer: logged once with its cause, audited, in its dialect. A
+ * refusal beyond the limit of its address is answered 429 instead, without an event.
+ */
 export function errorEdge({ dialect, audit }: ErrorEdgeOptions): ErrorRequestHandler {
   return async (thrown: unknown, request, response, _next) => {
     const call = callOf(response);
-    const error = asServiceError(thrown);
-    const said = { status: error.status, code: error.code, faults: error.faults };
+    const found = asServiceError(thrown);
+    const event = found.status === 429 ? undefined : audit?.(found, call, response);
+    const error = await withinLimit(found, { event, call, address: request.ip });
+    // Without `resource`: its id is the caller's.
+    const faults = error.faults.map(({ path, message, code }) => ({ path, message, code }));
+    const said = { status: error.status, code: error.code, faults };
     if (error.status >= 500) call.logger.error({ ...said, err: error.cause ?? error }, error.message);
     else call.logger.warn(said, error.message);
-    await audit?.(error, call, response).catch((cause: unknown) => {
-      call.logger.error({ err: cause }, 'the audit event of this refusal was not kept');
-    });
     if (response.headersSent) return response.destroy();
     response.status(error.status).set({ 'Cache-Control': 'no-store', ...error.headers });
     dialect(error, { request, response, call });
   };
+}
+
+type Refused = Pick<RefusedRequest, 'event' | 'address'> & { readonly call: Call };
+
+/**
+ * The error itself, or the 429 of an address that is over its limit. A failure to count changes nothing for the
+ * caller.
+ */
+async function withinLimit(error: ServiceError, { call, ...request }: Refused): Promise<ServiceError> {
+  if (error.status === 429 || call.refusals === undefined) return error;
+  const { identity, isAnonymous } = call;
+  const isCounted = identity === undefined && error.status < 500;
+  const refused = { ...request, identity, isAnonymous, isCounted };
+  const recorded = await call.refusals.record(refused).catch((cause: unknown) => {
+    call.logger.error({ err: cause }, 'the audit event of this refusal was not kept');
+  });
+  return recorded === undefined || recorded.overForMs === 0 ? error : tooMany(recorded.overForMs, error);
+}
+
+/** The 429 of a limit (RFC 6585 section 4), with the seconds to wait. */
+export function tooMany(waitMs: number, cause?: unknown): ServiceError {
+  return new ServiceError({
+    status: 429,
+    code: 'too_many_requests',
+    message: 'Too many requests: wait as long as Retry-After says',
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+    cause,
+  });
 }
 
 const emptyStatuses = new Set([401, 403, 404, 409, 410, 429]);
@@ -72,7 +130,9 @@ export function problemDialect({ isProduction }: { isProduction: boolean }): Err
       request.accepts(['application/problem+json', 'application/json', 'application/fhir+json']) ===
       'application/fhir+json'
     ) {
-      return void response.type('application/fhir+json').send(JSON.stringify(operationOutcome(error, call)));
+      return void response
+        .type('application/fhir+json')
+        .send(JSON.stringify(operationOutcome(error, call.correlationId)));
     }
     const problem = {
       type: 'about:blank',
@@ -82,21 +142,6 @@ export function problemDialect({ isProduction }: { isProduction: boolean }): Err
       ...(error.status === 400 ? { errors: error.faults } : {}),
     };
     response.type('application/problem+json').send(JSON.stringify(problem));
-  };
-}
-
-function operationOutcome(error: ServiceError, call: Call) {
-  const code = error.status >= 500 ? 'exception' : 'invalid';
-  const faults = error.faults.length > 0 ? error.faults : [{ path: '', message: error.message }];
-  return {
-    resourceType: 'OperationOutcome',
-    id: call.correlationId,
-    issue: faults.map(({ path, message }) => ({
-      severity: 'error',
-      code,
-      diagnostics: message,
-      expression: [path === '' ? 'ServiceRequest' : `ServiceRequest.${path}`],
-    })),
   };
 }
 
@@ -118,13 +163,8 @@ export const oauthDialect: ErrorDialect = (error, { response, call }) => {
 function asServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (thrown instanceof Unavailable) {
-    return new ServiceError({
-      status: 503,
-      code: 'temporarily_unavailable',
-      message: 'The service cannot answer now: try again',
-      headers: { 'Retry-After': String(Math.ceil(thrown.retryAfterSeconds)) },
-      cause: thrown,
-    });
+    const { retryAfterSeconds } = thrown;
+    return temporarilyUnavailable('The service cannot answer now', { retryAfterSeconds, cause: thrown });
   }
   // Express and its parsers throw errors with a status for what a caller sent (a path that cannot be decoded).
   const status = thrown instanceof Error && 'status' in thrown ? thrown.status : undefined;

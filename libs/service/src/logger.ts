@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { describeError } from './logged-error.ts';
 
 export type { Logger } from 'pino';
 
@@ -35,10 +36,20 @@ export function createLogger({
   const options: LoggerOptions = {
     level,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { log: (fields) => redactFields(fields) },
+    // An error is left to its serializer, which pino calls for the bindings of child loggers too.
+    formatters: {
+      log: ({ err, ...fields }) => ({ ...redactFields(fields), ...(err === undefined ? {} : { err }) }),
+    },
     // For the bindings of child loggers, which no formatter sees.
     redact: { paths: redactedFields, censor: redacted },
-    serializers: { err: (error: Error) => redactFields(pino.stdSerializers.err(error)) },
+    serializers: { err: (thrown: unknown) => describeError(thrown) },
+    hooks: {
+      logMethod([first, ...others], method) {
+        // Pino would write the error's message as that of the line.
+        if (types.isNativeError(first) && others.length === 0) method.call(this, { err: first }, 'failed');
+        else method.call(this, first, ...others);
+      },
+    },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
 }
@@ -54,9 +65,10 @@ function redactFields(fields: object, done = new Map<object, unknown>()): Record
 }
 
 function redactValue(value: unknown, done: Map<object, unknown>): unknown {
+  if (types.isNativeError(value)) return describeError(value);
   if (typeof value !== 'object' || value === null) return value;
-  // Errors are for their serializer; what has a JSON form of its own (a Date) keeps it.
-  if (types.isNativeError(value) || 'toJSON' in value) return value;
+  // What has a JSON form of its own (a Date) keeps it.
+  if ('toJSON' in value) return value;
   if (!done.has(value)) {
     done.set(value, '[circular]');
     const copy = Array.isArray(value)

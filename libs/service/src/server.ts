@@ -1,11 +1,14 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { correlate } from './call.ts';
 import type { Clock } from './clock.ts';
 import { errorEdge, problemDialect, ServiceError } from './errors.ts';
 import type { Logger } from './logger.ts';
+import type { Refusals } from './refusals.ts';
 import type { Service } from './service.ts';
+import { leaveLargeBodiesUnread } from './unread-body.ts';
+import { answerUnreadableRequests, requireHost } from './unreadable-requests.ts';
 
 type AppOptions = {
   /** The edge map: which service answers below which path. `/` keeps the path whole. */
@@ -15,15 +18,27 @@ type AppOptions = {
   readonly isProduction: boolean;
   /** How many reverse proxies stand in front, so that a caller's address can be told. */
   readonly trustedProxies?: number;
+  /** The address that browsers use. With https, every answer says that browsers must keep to it. */
+  readonly publicUrl?: string;
+  /** Limits and audits refusals; without it they are only answered. */
+  readonly refusals?: Refusals | undefined;
 };
 
+/**
+ * A year (RFC 6797 section 6.1.1). Without `includeSubDomains`: names below ours belong to the operator of the domain,
+ * and the neighbours that could harm us are beside our name, not below it.
+ */
+const strictTransportSecurity = 'max-age=31536000';
+
 /** Puts services behind one address. Paths that belong to none are answered 404 without a body. */
-export function createApp({ mounts, logger, clock, isProduction, trustedProxies = 0 }: AppOptions): Express {
+export function createApp(options: AppOptions): Express {
+  const { mounts, logger, clock, isProduction, trustedProxies = 0, publicUrl = '', refusals } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   // Endpoints read the query themselves: no arrays or objects where a string is meant.
   app.set('query parser', false).set('trust proxy', trustedProxies);
-  app.use(correlate({ logger, clock }));
+  app.use(correlate({ logger, clock, refusals }));
+  if (publicUrl.startsWith('https:')) app.use(sendStrictTransportSecurity);
   for (const { path, service } of mounts) app.use(path, service.router);
   app.use(() => {
     throw new ServiceError({ status: 404, code: 'not_found', message: 'There is nothing at this address' });
@@ -31,6 +46,11 @@ export function createApp({ mounts, logger, clock, isProduction, trustedProxies 
   app.use(errorEdge({ dialect: problemDialect({ isProduction }) }));
   return app;
 }
+
+const sendStrictTransportSecurity: RequestHandler = (_request, response, next) => {
+  response.setHeader('Strict-Transport-Security', strictTransportSecurity);
+  next();
+};
 
 export type RunningServer = {
   readonly port: number;
@@ -40,10 +60,18 @@ export type RunningServer = {
 
 const requestTimeoutMs = 15_000;
 
-/** Serves on a port (0: any free one). Time-outs are short: no honest request here takes long to send. */
+type ListenOptions = {
+  /** 0: any free one */
+  readonly port: number;
+  readonly host?: string;
+  /** Is told of the requests that cannot be read, which the listener never sees. */
+  readonly logger?: Logger;
+};
+
+/** Serves on a port. Time-outs are short: no honest request here takes long to send. */
 export async function listen(
   listener: RequestListener,
-  { port, host }: { port: number; host?: string },
+  { port, host, logger }: ListenOptions,
 ): Promise<RunningServer> {
   const server = createServer(
     {
@@ -51,9 +79,13 @@ export async function listen(
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: 65_000,
+      // Checked by `requireHost`.
+      requireHostHeader: false,
     },
-    listener,
+    requireHost(listener, logger),
   );
+  answerUnreadableRequests(server, logger);
+  leaveLargeBodiesUnread(server);
   const closeQuietConnections = followConnections(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, () => {

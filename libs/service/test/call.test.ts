@@ -100,6 +100,28 @@ describe('the log line of a request', () => {
     expect(JSON.stringify(log)).not.toContain('Whitfield');
   });
 
+  it('has the route and not the path, so that nothing a caller names is in it', async () => {
+    const own = await serveRoutes((router) => {
+      router.get('/orders/:guid', (_request, response) => void response.json({}));
+    });
+    const addresses = [
+      '/orders/Whitfield-9434765919',
+      // A caller that encodes the question mark.
+      '/secureLaunch%3FlaunchToken=Whitfield&codeVerifier=Whitfield',
+      '/Whitfield',
+      '/%E0%A4%A?Whitfield',
+    ];
+    for (const address of addresses) await (await fetch(own.url + address)).text();
+    const log = await own.log();
+    expect(log.filter(({ msg }) => msg === 'request answered').map(({ path }) => path)).toEqual([
+      '/orders/:guid',
+      'unknown',
+      'unknown',
+      'unknown',
+    ]);
+    expect(JSON.stringify(log)).not.toContain('Whitfield');
+  });
+
   it('leads from the GUID that a request began with to the launch that it belongs to', async () => {
     const own = await start();
     const response = await fetch(`${own.url}/adopt`);

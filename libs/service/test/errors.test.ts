@@ -1,12 +1,24 @@
+import { createEvent, type Fault } from '@clinical-launch/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Router } from 'express';
-import { createRouter, errorEdge, oauthDialect, onlyMethods, ServiceError } from '../src/index.ts';
+import {
+  createRouter,
+  errorEdge,
+  oauthDialect,
+  onlyMethods,
+  type RefusalAudit,
+  ServiceError,
+} from '../src/index.ts';
 import { serveRoutes } from './serve-routes.ts';
 
-const faults = [
-  { path: 'contained[1].name[0].family', message: 'is required' },
-  { path: '', message: 'The body is not whole' },
+const named: Fault[] = [
+  { path: 'contained[1].name[0].family', message: 'is required', code: 'required' },
+  { path: '', message: 'The body is not whole', code: 'structure' },
+  { path: 'Code-Challenge', message: 'is required', code: 'required' },
 ];
+const faults = named.map((fault, index) =>
+  index === 0 ? { ...fault, resource: 'Patient #patient' } : fault,
+);
 const refusal = (status: number) =>
   new ServiceError({
     status,
@@ -17,6 +29,9 @@ const refusal = (status: number) =>
     cause: new Error('the cause is for the log'),
   });
 const defect = () => new TypeError('Whitfield is not iterable at /srv/secret.ts');
+
+const aTokenRefused: RefusalAudit = ({ status, code }, call) =>
+  createEvent('launch.token.refused.v1', call.origin('/test'), { status, reason: code });
 
 function addRoutes(router: Router): void {
   router.get('/refused/:status', ({ params }) => {
@@ -41,8 +56,7 @@ function addRoutes(router: Router): void {
   unaudited.get('/', () => {
     throw refusal(401);
   });
-  const audit = () => Promise.reject(new Error('the outbox is away'));
-  unaudited.use(errorEdge({ dialect: oauthDialect, audit }));
+  unaudited.use(errorEdge({ dialect: oauthDialect, audit: aTokenRefused }));
   router.use('/unaudited', unaudited);
 }
 
@@ -58,7 +72,7 @@ function addOauthRoutes(router: Router): void {
       status: 400,
       code: 'invalid_request',
       message: 'Mend it and send it again',
-      faults: [{ path: 'name[0]', message: 'is required' }],
+      faults: [{ path: 'name[0]', message: 'is required', code: 'required' }],
     });
   });
   router.use(errorEdge({ dialect: oauthDialect }));
@@ -144,25 +158,41 @@ describe('a refusal as OperationOutcome (FHIR R4)', () => {
       issue: [
         {
           severity: 'error',
-          code: 'invalid',
+          code: 'required',
+          details: { text: 'Patient #patient: contained[1].name[0].family is required' },
           diagnostics: 'is required',
           expression: ['ServiceRequest.contained[1].name[0].family'],
         },
         {
           severity: 'error',
-          code: 'invalid',
+          code: 'structure',
+          details: { text: 'The body is not whole' },
           diagnostics: 'The body is not whole',
           expression: ['ServiceRequest'],
+        },
+        {
+          severity: 'error',
+          code: 'required',
+          details: { text: 'Code-Challenge is required' },
+          diagnostics: 'is required',
+          location: ['http.Code-Challenge'],
         },
       ],
     });
   });
 
   it('has an issue also when there is no fault to name', async () => {
-    const { text } = await get('/refused/503', { accept: 'application/fhir+json' });
-    expect(JSON.parse(text)).toMatchObject({
-      issue: [{ code: 'exception', diagnostics: 'Mend it and send it again' }],
-    });
+    for (const [status, code] of [
+      [405, 'not-supported'],
+      [413, 'too-long'],
+      [415, 'not-supported'],
+      [422, 'invalid'],
+      [500, 'exception'],
+      [503, 'transient'],
+    ]) {
+      const { text } = await get(`/refused/${status}`, { accept: 'application/fhir+json' });
+      expect(JSON.parse(text)).toMatchObject({ issue: [{ code, diagnostics: 'Mend it and send it again' }] });
+    }
   });
 });
 
@@ -184,7 +214,7 @@ describe('a refusal in OAuth (RFC 6749 section 5.2)', () => {
       error: 'invalid_request',
       error_description: 'Mend it and send it again',
       correlation_id: guid,
-      errors: [{ path: 'name[0]', message: 'is required' }],
+      errors: [{ path: 'name[0]', message: 'is required', code: 'required' }],
     });
   });
 
@@ -228,7 +258,7 @@ describe('500', () => {
 });
 
 describe('the log of an error', () => {
-  it('has it once: a defect with its stack, a refusal with its faults', async () => {
+  it('has it once: a defect with its stack, a refusal with its faults, and no id that a caller chose', async () => {
     const own = await serveRoutes(addRoutes);
     const broken = await fetch(`${own.url}/broken`);
     const refused = await fetch(`${own.url}/refused/400`);
@@ -247,12 +277,14 @@ describe('the log of an error', () => {
       }),
     ]);
     expect(of(refused)).toEqual([
-      expect.objectContaining({ level: 40, status: 400, code: 'refused', faults }),
+      expect.objectContaining({ level: 40, status: 400, code: 'refused', faults: named }),
     ]);
+    expect(own.lines.join()).not.toContain('#patient');
   });
 
   it('tells that the audit event was not kept; the caller gets the same answer', async () => {
-    const own = await serveRoutes(addRoutes);
+    const refuse = () => Promise.reject(new Error('the outbox is away'));
+    const own = await serveRoutes(addRoutes, { limits: { refuse } });
     const response = await fetch(`${own.url}/unaudited`);
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ error: 'refused' });

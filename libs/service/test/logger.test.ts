@@ -61,6 +61,55 @@ describe('the log', () => {
     });
   });
 
+  it('has an error with its type, its code and its causes, and nothing of what failed to be read', () => {
+    const { logger, lines } = createRecordedLogger();
+    const input = 'Margaret Whitfield\n    at Whitfield (/whitfield.ts:1:1)';
+    const thrownBy = (run: () => unknown): unknown => {
+      try {
+        return run();
+      } catch (error) {
+        return error;
+      }
+    };
+    const notJson = thrownBy(() => JSON.parse(input));
+    const noUrl = thrownBy(() => new URL(`http://a:99999/?launchToken=${input}`));
+    const headers = thrownBy(() => new Headers({ Name: input.replace('M', '\0') }));
+    const notDecoded = Object.assign(new URIError(`Failed to decode param '${input}'`), { status: 400 });
+    const reply = Object.assign(new Error(`ERR unknown command 'X', with args beginning with: '${input}'`), {
+      command: { name: 'set', args: [input] },
+    });
+    const causes = new Error('The keys could not be fetched', {
+      cause: new AggregateError([notJson, noUrl]),
+    });
+    const errors = [notJson, noUrl, headers, notDecoded, reply, causes, input, { input }, [input]];
+    for (const err of errors) {
+      logger.error({ err }, 'failed');
+      logger.child({ err }).warn('of a child');
+      logger.error({ failure: { reason: err instanceof Error ? err : undefined } }, 'under another name');
+    }
+    logger.error(notJson);
+    for (const line of lines) expect(line).not.toMatch(/whitfield/i);
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({
+        err: expect.objectContaining({ type: 'TypeError', code: 'ERR_INVALID_URL' }),
+      }),
+    );
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({
+        err: expect.objectContaining({
+          message: 'The keys could not be fetched',
+          stack: expect.stringContaining('logger.test.ts'),
+          cause: expect.objectContaining({
+            errors: [
+              expect.objectContaining({ type: 'SyntaxError', message: '[redacted]' }),
+              expect.objectContaining({ type: 'TypeError' }),
+            ],
+          }),
+        }),
+      }),
+    );
+  });
+
   it('takes what has no secret as it is', () => {
     const { logger, lines } = createRecordedLogger();
     const said = { path: '/secureLaunch', faults: [{ path: 'contained[0].name', message: 'is required' }] };

@@ -42,6 +42,8 @@ describe('a server waits', () => {
     const [headers, body] = await Promise.all([patienceWith(head), patienceWith(`${head}\r\nhalf`)]);
     expect(headers.answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(body.answer).toMatch(/^HTTP\/1\.1 408 /);
+    for (const { answer } of [headers, body])
+      expect(answer).toMatch(/\r\nX-Correlation-Id: [0-9a-f-]{36}\r\n/);
     expect(headers.waitedMs).toBeGreaterThan(9500);
     expect(headers.waitedMs).toBeLessThan(14_000);
     expect(body.waitedMs).toBeGreaterThan(14_500);

@@ -93,7 +93,7 @@ describe('the headers of a request', () => {
 });
 
 describe('services behind one address', () => {
-  const serve = async () => {
+  const serve = async (publicUrl?: string) => {
     const echo = (name: string) => {
       const router = createRouter();
       router.get('/here/Exactly', (request, response) => {
@@ -109,13 +109,15 @@ describe('services behind one address', () => {
       logger: createRecordedLogger().logger,
       clock: new TestClock(),
       isProduction: false,
+      ...(publicUrl && { publicUrl }),
     });
     const server = await listen(app, loopback);
     const answerTo = async (path: string) => {
       const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
       const text = await response.text();
       const { name, query }: { name?: string; query?: object } = text === '' ? {} : JSON.parse(text);
-      return { status: response.status, text, name, query };
+      const transport = response.headers.get('strict-transport-security');
+      return { status: response.status, text, name, query, transport };
     };
     return { ...server, answerTo };
   };
@@ -129,6 +131,20 @@ describe('services behind one address', () => {
     }
     await server.stop();
   });
+
+  it.each([
+    ['https://launch.example', 'max-age=31536000'],
+    ['http://localhost:8080', null],
+  ])(
+    'at %s: every answer, also a refusal, has Strict-Transport-Security: %s',
+    async (publicUrl, expected) => {
+      const server = await serve(publicUrl);
+      for (const path of ['/here/Exactly', '/nowhere']) {
+        expect((await server.answerTo(path)).transport).toBe(expected);
+      }
+      await server.stop();
+    },
+  );
 
   it('make no arrays and no objects of a query', async () => {
     const server = await serve();

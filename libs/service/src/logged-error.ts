@@ -1,0 +1,79 @@
+import { types } from 'node:util';
+
+/** An error as the log has it: nothing of what the failing code was given. */
+export type LoggedError = {
+  readonly type: string;
+  readonly message: string;
+  /** The frames alone: the first lines of an error's own `stack` repeat its message. */
+  readonly stack?: string;
+  readonly code?: string | number;
+  readonly cause?: LoggedError;
+  /** Of an AggregateError, the first few. */
+  readonly errors?: readonly LoggedError[];
+  /** Further fields, without their values: `input` of an invalid URL, `command` of a Redis reply. */
+  readonly [field: string]: unknown;
+};
+
+const deepestCause = 5;
+const mostErrors = 5;
+const longestMessage = 500;
+const withheld = '[redacted]';
+
+/** Built-in errors whose messages quote the text that could not be read, as those of JSON.parse do. */
+const quotingTypes = new Set(['SyntaxError', 'URIError', 'DOMException', 'DataCloneError']);
+
+/** Describes an error for the log, with its causes, without the input that they may hold. Never throws. */
+export function describeError(thrown: unknown, depth = 0): LoggedError {
+  if (!types.isNativeError(thrown)) return { type: typeof thrown, message: withheld };
+  const { cause, code } = thrown as { cause?: unknown; code?: unknown };
+  const errors = 'errors' in thrown && Array.isArray(thrown.errors) ? thrown.errors : [];
+  const fields = Object.keys(thrown).filter((name) => !named.has(name) && /^\w{1,40}$/.test(name));
+  const isDeepest = depth >= deepestCause;
+  return {
+    ...Object.fromEntries(fields.map((name) => [name, withheld])),
+    type: typeOf(thrown),
+    message: messageOf(thrown),
+    stack: framesOf(thrown),
+    ...(isCode(code) ? { code } : {}),
+    ...(cause === undefined || isDeepest ? {} : { cause: describeError(cause, depth + 1) }),
+    ...(errors.length === 0 || isDeepest
+      ? {}
+      : { errors: errors.slice(0, mostErrors).map((one) => describeError(one, depth + 1)) }),
+  };
+}
+
+const named = new Set(['name', 'message', 'stack', 'code', 'cause', 'errors', 'type']);
+
+const isCode = (code: unknown): code is string | number =>
+  typeof code === 'number' || (typeof code === 'string' && /^[\w.-]{1,40}$/.test(code));
+
+function typeOf({ name, constructor }: Error): string {
+  const type = name === 'Error' ? constructor.name : name;
+  return /^\w{1,60}$/.test(type) ? type : 'Error';
+}
+
+/** Our own messages and those of servers hold no values. Those of the runtime may quote what it was given. */
+function messageOf(error: Error): string {
+  if (isQuoting(error)) return withheld;
+  const message = String(error.message)
+    // Redis repeats the arguments of a command that it does not know.
+    .replace(/,? with args beginning with:.*$/s, '')
+    .replace(/\?\S+/g, `?${withheld}`);
+  const isOfRuntime = /^(Type|Range|Reference)Error$/.test(error.name);
+  const safe = isOfRuntime ? message.replace(/(["'`])(?:(?!\1).)*\1/gs, withheld) : message;
+  return safe.slice(0, longestMessage);
+}
+
+function isQuoting(error: Error): boolean {
+  for (let kind: unknown = error; kind instanceof Object; kind = Object.getPrototypeOf(kind)) {
+    if (quotingTypes.has(kind.constructor.name)) return true;
+  }
+  return quotingTypes.has(error.name);
+}
+
+function framesOf({ stack = '', message }: Error): string {
+  const frames = String(stack);
+  const behind = message === '' ? 0 : frames.indexOf(message) + message.length;
+  const lines = (behind < message.length ? frames : frames.slice(behind)).split('\n');
+  return lines.filter((line) => /^\s+at .*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\))$/.test(line)).join('\n');
+}

@@ -1,0 +1,33 @@
+import type { Request } from 'express';
+import { ServiceError } from './errors.ts';
+
+/**
+ * Returns the query of a request: what follows the first `?` of its target. Never throws. The rest of the target is not
+ * parsed, because an absolute form (RFC 9112 section 3.2.2) may have an authority that is no URL.
+ */
+export function queryOf({ originalUrl }: Pick<Request, 'originalUrl'>): URLSearchParams {
+  const mark = originalUrl.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : originalUrl.slice(mark + 1));
+}
+
+/**
+ * Returns the Authorization header, or undefined without one. Node uses the first of two, and a proxy in front may
+ * have judged the second.
+ * @throws ServiceError 400 when there is more than one (RFC 9110 section 5.3).
+ */
+export function authorizationOf({
+  rawHeaders,
+  headers,
+}: Pick<Request, 'rawHeaders' | 'headers'>): string | undefined {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === 'authorization') count += 1;
+  }
+  if (count <= 1) return headers.authorization;
+  throw new ServiceError({
+    status: 400,
+    code: 'invalid_request',
+    message: 'Send one Authorization header',
+    faults: [{ path: 'Authorization', message: 'must not be sent more than once', code: 'duplicate' }],
+  });
+}
