@@ -17,7 +17,15 @@ export type Launch = {
   readonly correlationId: string;
 };
 
-export type LaunchFault = { readonly path: string; readonly message: string };
+/** One fault of a request for a launch, and what to do about it. */
+export type LaunchFault = {
+  readonly path: string;
+  readonly message: string;
+  /** What kind of fault it is: a FHIR R4 issue type, such as `required`. */
+  readonly code?: string;
+  /** The resource that has it: `Patient #patient`. */
+  readonly resource?: string;
+};
 
 /** The launch API refused: `status` as in OLTR: Errors, `faults` what to mend after a 400. */
 export class LaunchRefused extends Error {

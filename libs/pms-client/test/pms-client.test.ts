@@ -171,7 +171,15 @@ describe('401 to a launch', () => {
 
 describe('a refused launch', () => {
   it('carries status, correlation id and the faults of a 400', async () => {
-    const errors = [{ path: 'contained[1].name[0].family', message: 'is required' }];
+    const errors = [
+      {
+        path: 'contained[1].name[0].family',
+        message: 'is required',
+        code: 'required',
+        resource: 'Patient #p',
+      },
+      { path: 'subject', message: 'is required' },
+    ];
     other.answerLaunchWith(() => ({ status: 400, body: { status: 400, errors } }));
     const refusal = await refusalOf(createClient().requestLaunch(payload));
     expect(refusal).toMatchObject({ status: 400, correlationId, faults: errors });

@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
 
 /**
- * Lets pages of any origin read the answers (WHATWG Fetch, CORS protocol): browser-based SMART clients ask from their own.
- * Without credentials: nothing here is told by a cookie.
+ * Lets pages of any origin read the answers (WHATWG Fetch, CORS protocol): browser-based SMART clients ask from their
+ * own. Without credentials: nothing here is told by a cookie.
  */
 export function allowAnyOrigin(...methods: string[]): RequestHandler {
   return (request, response, next) => {
@@ -15,7 +15,7 @@ export function allowAnyOrigin(...methods: string[]): RequestHandler {
     response
       .set({
         'Access-Control-Allow-Methods': methods.join(', '),
-        'Access-Control-Allow-Headers': 'Authorization, Content-Type, traceparent',
+        'Access-Control-Allow-Headers': 'Authorization, Content-Type, DPoP, traceparent',
         'Access-Control-Max-Age': '600',
       })
       .status(204)

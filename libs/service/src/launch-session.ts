@@ -1,7 +1,16 @@
 import type { CookieOptions, Request } from 'express';
 
-/** The cookie that carries a launch session. Each launch has its own, under a path that names the launch. */
-export const launchSessionCookie = 'launch-session';
+/** How many cookies of one name are tried, so that a request costs no more than these look-ups. */
+const mostCookies = 4;
+
+/**
+ * Returns the name of the cookie that carries a launch session. Each launch has its own, under a path that names the
+ * launch, so the prefix `__Host-`, which needs the path `/`, cannot be used. Browsers accept a name with `__Secure-`
+ * over https alone (RFC 6265bis section 4.1.3.1): a host of the same site without TLS cannot set one.
+ * @param isSecure whether the platform is served by https
+ */
+export const launchSessionCookie = (isSecure: boolean) =>
+  isSecure ? '__Secure-launch-session' : 'launch-session';
 
 /** A launch session ends after this long without a request. */
 export const launchSessionIdleSeconds = 30 * 60;
@@ -29,11 +38,16 @@ export function launchSessionCookieOptions({
     : { ...shared, sameSite: 'lax' };
 }
 
-/** The session ticket that the browser sent, if it sent one. */
-export function readLaunchSessionCookie(request: Request): string | undefined {
-  for (const pair of (request.get('cookie') ?? '').split(';')) {
-    const [name, value] = pair.trim().split('=', 2);
-    if (name === launchSessionCookie && value !== undefined && value !== '') return value;
-  }
-  return undefined;
+/**
+ * Returns the session tickets that the browser sent, at most four, in its order. There is more than one when a
+ * neighbouring host has set a cookie of the same name for the parent domain. That must not lock the user out, so
+ * callers try each.
+ */
+export function readLaunchSessionCookies(request: Request, isSecure: boolean): readonly string[] {
+  const expected = launchSessionCookie(isSecure);
+  return (request.get('cookie') ?? '')
+    .split(';')
+    .map((pair) => pair.trim().split('=', 2))
+    .flatMap(([name, value]) => (name === expected && value !== undefined && value !== '' ? [value] : []))
+    .slice(0, mostCookies);
 }

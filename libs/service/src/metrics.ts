@@ -47,3 +47,25 @@ export function createRequestMeter(): (request: {
       'http.response.status_code': status,
     });
 }
+
+/** Counts what becomes of refusals beyond their limits. */
+export type RefusalMeter = { limited(): void; dropped(count: number): void };
+
+/** Creates the counters of refusals answered 429 and of audit events of refusals that were dropped. */
+export function createRefusalMeter(): RefusalMeter {
+  const limited = meter().createCounter('clinical_launch.refusals.limited', {
+    description: 'Refusals answered 429 because their address is over its limit',
+    unit: '{request}',
+  });
+  const dropped = meter().createCounter('clinical_launch.refusals.dropped', {
+    description:
+      'Audit events of refusals that were not kept: their share of Redis is full, or Redis is away',
+    unit: '{event}',
+  });
+  return {
+    limited: () => limited.add(1),
+    dropped: (count) => {
+      if (count > 0) dropped.add(count);
+    },
+  };
+}

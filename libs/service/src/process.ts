@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { EventBus } from '@clinical-launch/events';
 import { metrics } from '@opentelemetry/api';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
@@ -7,8 +6,12 @@ import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { Type } from 'typebox';
 import { type Clock, systemClock } from './clock.ts';
 import { ConfigurationError, type Environment, readEnvironment, readTogether } from './environment.ts';
+import { type EventKeys, readEventKeys } from './event-keys.ts';
 import { createLogger, type Logger } from './logger.ts';
+import { assertPublicAddresses, isProduction } from './mode.ts';
 import type { RunningPart } from './parts.ts';
+import type { Refusals } from './refusals.ts';
+import { withSecretFiles } from './secret-files.ts';
 import { createAdminApp, createApp, listen, type RunningServer } from './server.ts';
 import type { Service } from './service.ts';
 
@@ -31,6 +34,7 @@ type ProcessTools = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly name: string;
+  readonly eventKeys: EventKeys;
   /** Takes over a part: its checks count for readiness, and it is stopped after the services. */
   own<Part extends RunningPart>(part: Part): Part;
 };
@@ -47,6 +51,8 @@ type ProcessPlan<Config> = {
     readonly mounts: readonly { readonly path: string; readonly service: Service }[];
     /** Where the services' consumers listen. */
     readonly bus?: EventBus;
+    /** Limits and audits the refusals of all services of the process. */
+    readonly refusals?: Refusals;
   }>;
 };
 
@@ -58,12 +64,14 @@ type ProcessPlan<Config> = {
 export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<void> {
   try {
     const environment = withSecretFiles(process.env);
-    const { settings, config } = readTogether({
+    const { settings, config, eventKeys } = readTogether({
       settings: () => readEnvironment(environmentSchema, environment),
+      addresses: () => assertPublicAddresses(environment),
+      eventKeys: () => readEventKeys(environment, plan.name),
       config: () => plan.configure(environment),
     });
     const logger = createLogger({ level: settings.LOG_LEVEL }).child({ service: plan.name });
-    const running = await start(plan, config, { environment, settings, logger });
+    const running = await start(plan, config, { environment, settings, eventKeys, logger });
     const stop = (signal: NodeJS.Signals) => {
       logger.info({ signal }, 'stopping');
       running.stop().then(
@@ -88,13 +96,14 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
 type StartOptions = {
   readonly environment: Environment;
   readonly settings: ReturnType<typeof readEnvironment<typeof environmentSchema>>;
+  readonly eventKeys: EventKeys;
   readonly logger: Logger;
 };
 
 async function start<Config>(
   plan: ProcessPlan<Config>,
   config: Config,
-  { environment, settings, logger }: StartOptions,
+  { environment, settings, eventKeys, logger }: StartOptions,
 ) {
   const exporter = startMetrics(plan.name);
   const parts: RunningPart[] = [];
@@ -104,6 +113,7 @@ async function start<Config>(
     createAdminApp(checks, (request, response) => exporter.getMetricsRequestHandler(request, response)),
     {
       port: settings.ADMIN_PORT,
+      logger,
       ...(settings.ADMIN_HOST === undefined ? {} : { host: settings.ADMIN_HOST }),
     },
   );
@@ -113,7 +123,14 @@ async function start<Config>(
     return part;
   };
   const clock = systemClock;
-  const { mounts, bus } = await plan.open(config, { environment, clock, logger, name: plan.name, own });
+  const { mounts, bus, refusals } = await plan.open(config, {
+    environment,
+    clock,
+    logger,
+    name: plan.name,
+    eventKeys,
+    own,
+  });
   const services = mounts.map(({ service }) => service);
   for (const service of services) await service.start?.();
   for (const consumer of services.flatMap(({ consumers = [] }) => consumers)) await bus?.consume(consumer);
@@ -121,11 +138,14 @@ async function start<Config>(
     mounts,
     logger,
     clock,
-    isProduction: environment.NODE_ENV === 'production',
+    isProduction: isProduction(environment),
     trustedProxies: settings.TRUSTED_PROXIES,
+    publicUrl: environment.PUBLIC_URL ?? '',
+    refusals,
   });
   const server = await listen(app, {
     port: settings.PORT,
+    logger,
     ...(settings.HOST === undefined ? {} : { host: settings.HOST }),
   });
   isServing = true;
@@ -154,21 +174,4 @@ function startMetrics(service: string): PrometheusExporter {
   });
   metrics.setGlobalMeterProvider(provider);
   return exporter;
-}
-
-/** What holds passwords or keys, and may come as a file that the orchestrator mounts. */
-const secrets = ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'SEALING_KEYS'];
-
-/** `<NAME>_FILE` gives the secret `<NAME>`, unless that is set itself. @throws ConfigurationError for a file that cannot be read. */
-function withSecretFiles(environment: Environment): Environment {
-  const fromFiles = secrets.flatMap((name) => {
-    const path = environment[`${name}_FILE`];
-    if (!path || environment[name]) return [];
-    try {
-      return [[name, readFileSync(path, 'utf8').trim()] as const];
-    } catch (cause) {
-      throw new ConfigurationError([`${name}_FILE cannot be read`], { cause });
-    }
-  });
-  return { ...environment, ...Object.fromEntries(fromFiles) };
 }

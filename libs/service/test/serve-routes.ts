@@ -1,27 +1,37 @@
 import { connect } from 'node:net';
 import { createRecordedLogger, TestClock } from '@clinical-launch/testing';
 import type { Router } from 'express';
-import { createApp, createRouter, listen } from '../src/index.ts';
+import { createApp, createRefusals, createRouter, listen, type RefusalsOptions } from '../src/index.ts';
 
 /** Serves routes as a service is served, on a free port, and keeps the log. */
 export async function serveRoutes(
   addRoutes: (router: Router) => void,
-  { isProduction = false }: { isProduction?: boolean } = {},
+  {
+    isProduction = false,
+    ...refusing
+  }: { isProduction?: boolean } & Partial<Pick<RefusalsOptions, 'limits' | 'limit'>> = {},
 ) {
   const clock = new TestClock();
   const { logger, lines } = createRecordedLogger();
   const router = createRouter();
   addRoutes(router);
   const mounts = [{ path: '/', service: { router } }];
-  const server = await listen(createApp({ mounts, logger, clock, isProduction }), {
+  const { limits = keepsNothing, limit } = refusing;
+  const refusals = createRefusals({ limits, limit, clock, logger });
+  const server = await listen(createApp({ mounts, logger, clock, isProduction, refusals }), {
     port: 0,
     host: '127.0.0.1',
+    logger,
   });
   return {
     clock,
     port: server.port,
     url: `http://127.0.0.1:${server.port}`,
-    stop: () => server.stop(),
+    refusals,
+    stop: async () => {
+      await server.stop();
+      await refusals.stop();
+    },
     lines,
     /** The log, complete: stops the server, so that every request has been logged. */
     async log(): Promise<Record<string, unknown>[]> {
@@ -30,6 +40,8 @@ export async function serveRoutes(
     },
   };
 }
+
+const keepsNothing = { refuse: async () => ({ overForMs: 0, dropped: 0 }) };
 
 /** Sends these bytes over a connection of their own; resolves with what came back when the server closed it. */
 export function exchange(port: number, sent: string, { thenEnd = false } = {}): Promise<string> {
