@@ -1,0 +1,98 @@
+import { compileSchema, type RegisteredClient } from '@clinical-launch/contracts';
+import { asymmetricAlgorithms } from '@clinical-launch/service';
+import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { Type } from 'typebox';
+
+/** RFC 7523 section 2.2 */
+export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+/** The longest life of a client assertion, in seconds: each is signed for one request. */
+const longestLifeSeconds = 5 * 60;
+const clockToleranceSeconds = 10;
+/** `JWT` in most libraries; the other is the explicit type of the draft that updates RFC 7523. */
+const types = new Set([undefined, 'jwt', 'client-authentication+jwt']);
+
+const claimsForm = compileSchema(
+  Type.Object({
+    iss: Type.String(),
+    sub: Type.String(),
+    aud: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 1 })]),
+    exp: Type.Number(),
+    iat: Type.Optional(Type.Number()),
+    jti: Type.String({ minLength: 1, maxLength: 200 }),
+  }),
+);
+
+type AssertionFault =
+  | 'wrong_assertion'
+  | 'faulty_assertion'
+  | 'assertion_of_other_client'
+  | 'assertion_for_other_audience'
+  | 'assertion_out_of_time';
+
+/** A verified assertion: its `jti`, and for how many seconds that must not be accepted again. */
+export type VerifiedAssertion = { readonly id: string; readonly singleUseSeconds: number };
+
+/** Whether a client or a partner registered keys, so that it can authenticate by an assertion. */
+export function hasKeys({ jwks, jwksUri }: Pick<RegisteredClient, 'jwks' | 'jwksUri'>): boolean {
+  return jwks !== undefined || jwksUri !== undefined;
+}
+
+/** Returns the client that an assertion claims to be from: chooses whose keys are tried, and proves nothing. */
+export function claimedClient(assertion: string): string | undefined {
+  try {
+    return decodeJwt(assertion).sub;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Verifies a client assertion (RFC 7523 section 3): an asymmetric signature by a key of the client, `iss` and `sub`
+ * are the client, `aud` is one of `audiences` alone, `exp` is at most five minutes ahead, and there is a `jti`.
+ * Faults of the claims are reported only for a good signature.
+ */
+export async function verifyClientAssertion(
+  assertion: string,
+  expected: {
+    readonly clientId: string;
+    readonly keys: JWTVerifyGetKey;
+    readonly audiences: readonly string[];
+    /** milliseconds since 1970 */
+    readonly now: number;
+  },
+): Promise<VerifiedAssertion | { readonly fault: AssertionFault }> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(assertion, expected.keys, {
+      algorithms: asymmetricAlgorithms,
+      clockTolerance: clockToleranceSeconds,
+      currentDate: new Date(expected.now),
+    });
+    if (!types.has(protectedHeader.typ?.toLowerCase())) return { fault: 'faulty_assertion' };
+    return checkClaims(payload, expected);
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) return { fault: 'assertion_out_of_time' };
+    if (error instanceof errors.JWTClaimValidationFailed) return { fault: 'assertion_out_of_time' };
+    // jose throws a TypeError for a published RSA key below 2048 bits.
+    if (error instanceof errors.JOSEError || error instanceof TypeError) return { fault: 'wrong_assertion' };
+    throw error;
+  }
+}
+
+function checkClaims(
+  claims: unknown,
+  { clientId, audiences, now }: { clientId: string; audiences: readonly string[]; now: number },
+): VerifiedAssertion | { readonly fault: AssertionFault } {
+  if (!claimsForm.is(claims)) return { fault: 'faulty_assertion' };
+  const { iss, sub, exp, iat = 0, jti } = claims;
+  const [audience = ''] = [claims.aud].flat();
+  const nowSeconds = now / 1000;
+  if (iss !== clientId || sub !== clientId) return { fault: 'assertion_of_other_client' };
+  if (!audiences.includes(audience)) return { fault: 'assertion_for_other_audience' };
+  if (
+    exp > nowSeconds + longestLifeSeconds + clockToleranceSeconds ||
+    iat > nowSeconds + clockToleranceSeconds
+  )
+    return { fault: 'assertion_out_of_time' };
+  return { id: jti, singleUseSeconds: exp + clockToleranceSeconds - nowSeconds + 1 };
+}

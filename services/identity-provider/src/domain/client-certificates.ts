@@ -1,0 +1,35 @@
+import type { RegisteredClient } from '@clinical-launch/contracts';
+import { type ClientCertificate, readCertificate } from '@clinical-launch/service';
+import { hasKeys } from './client-assertion.ts';
+
+type Registered = Pick<
+  RegisteredClient,
+  | 'jwks'
+  | 'jwksUri'
+  | 'tlsClientAuthSanDns'
+  | 'tlsClientCertificateThumbprints'
+  | 'tlsClientCertificateBoundAccessTokens'
+>;
+
+/** Whether a client or a partner registered a certificate, so that it can authenticate by mutual TLS. */
+export function hasCertificates(client: Registered): boolean {
+  return client.tlsClientAuthSanDns !== undefined || client.tlsClientCertificateThumbprints !== undefined;
+}
+
+/** Whether a partner can authenticate: one that can must, since it is no public client (RFC 6749 section 2.1). */
+export function isConfidential(partner: Registered): boolean {
+  return hasKeys(partner) || hasCertificates(partner);
+}
+
+/**
+ * Whether a certificate is one of a client (RFC 8705 section 2): registered by its thumbprint, or issued by an
+ * authority that the edge verifies, for the registered name. Its time must not be over, whoever verified it.
+ * @param now milliseconds since 1970
+ */
+export function isCertificateOf(client: Registered, certificate: ClientCertificate, now: number): boolean {
+  const { tlsClientAuthSanDns: name, tlsClientCertificateThumbprints: thumbprints = [] } = client;
+  const subject = readCertificate(certificate);
+  if (subject?.isCurrent(now) !== true) return false;
+  if (thumbprints.includes(certificate.thumbprint)) return true;
+  return name !== undefined && certificate.isVerified && subject.hasDnsName(name);
+}

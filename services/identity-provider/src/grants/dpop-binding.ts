@@ -1,0 +1,16 @@
+import type { RegisteredPartner } from '@clinical-launch/contracts';
+import { TokenRefusal } from '../errors.ts';
+
+/**
+ * Checks the key of a token request against the key that its code or refresh token is bound to, and that a partner for
+ * which DPoP is required uses it (RFC 9449 sections 5 and 10). Keys are named by their thumbprints (RFC 7638).
+ * @throws TokenRefusal 400
+ */
+export function assertDpopKey(
+  dpopKey: string | undefined,
+  { partner, boundTo }: { partner: RegisteredPartner; boundTo: string | undefined },
+): void {
+  if (boundTo !== undefined && dpopKey !== boundTo) throw new TokenRefusal('ticket_of_other_key');
+  if (partner.dpopBoundAccessTokens === true && dpopKey === undefined)
+    throw new TokenRefusal('missing_dpop_proof');
+}

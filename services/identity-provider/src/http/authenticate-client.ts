@@ -1,0 +1,162 @@
+import type { CloudEvent, RegisteredClient } from '@clinical-launch/contracts';
+import type { Outbox } from '@clinical-launch/events';
+import {
+  type Attempts,
+  authorizationOf,
+  type ClientCertificate,
+  type Clock,
+  callOf,
+  clientCertificateOf,
+  networkOf,
+  plainAddress,
+  type RateLimiter,
+} from '@clinical-launch/service';
+import type { Tickets } from '@clinical-launch/tickets';
+import type { Request, Response } from 'express';
+import { hasCertificates, isCertificateOf } from '../domain/client-certificates.ts';
+import { checkClientSecret } from '../domain/client-secrets.ts';
+import type { IssuingRealm } from '../domain/realms.ts';
+import { TokenRefusal } from '../errors.ts';
+import type { ClientRequest } from '../grants/grant.ts';
+import type { FindClientKeys } from '../store/client-keys.ts';
+import { noteClient } from './asker.ts';
+import { authenticateByAssertion, readClientAssertion } from './client-assertion.ts';
+import { type ClientCredentials, readClientCredentials } from './client-credentials.ts';
+import type { RealmParams } from './realm-of-path.ts';
+
+export type ClientAuthenticationParts = {
+  readonly findClientKeys: FindClientKeys;
+  readonly tickets: Pick<Tickets, 'claim'>;
+  readonly events: Outbox;
+  readonly clock: Clock;
+  /** Slows down wrong secrets. */
+  readonly attempts: Attempts;
+  /** The header in which the edge forwards client certificates; without it, none count. */
+  readonly clientCertificateHeader?: string | undefined;
+};
+
+type ClientExchange = {
+  readonly parts: ClientAuthenticationParts & { readonly limiter: RateLimiter };
+  readonly realm: IssuingRealm;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly request: Request<RealmParams>;
+  readonly response: Response;
+};
+
+/** What a request carries that may prove a client. */
+type Authenticating = Omit<ClientExchange, 'request'> & {
+  readonly authorization: string | undefined;
+  readonly address: string | undefined;
+  readonly certificate: ClientCertificate | undefined;
+};
+
+/** A client that proved itself. An assertion is used up by `commit`, so that it costs no round trip of its own. */
+type AuthenticatedClient = Pick<ClientRequest, 'client' | 'commit'>;
+
+/**
+ * Authenticates the client of a request by its secret (RFC 6749 section 2.3.1), by an assertion that it signed (RFC
+ * 7523 section 2.2), or by the certificate of its connection (RFC 8705 section 2), and counts the request.
+ * @returns also the certificate of the connection, if there is one
+ * @throws TokenRefusal 401, ServiceError 429 after wrong secrets or beyond the client's limit, and 400 for two kinds of
+ * credentials at once
+ */
+export async function authenticateClient({
+  request,
+  ...exchange
+}: ClientExchange): Promise<AuthenticatedClient & Pick<Authenticating, 'certificate'>> {
+  const { parts, realm, response } = exchange;
+  const authorization = authorizationOf(request);
+  const certificate = clientCertificateOf(request, parts.clientCertificateHeader);
+  const proven = await proveClient({ ...exchange, authorization, certificate, address: request.ip });
+  const { clientId, requestsPerSecond } = proven.client;
+  callOf(response).identify(`client ${realm.issuer} ${clientId}`);
+  // Only now, so that nobody without the client's credentials can use up its limit.
+  await parts.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
+  return { ...proven, certificate };
+}
+
+async function proveClient(exchange: Authenticating): Promise<AuthenticatedClient> {
+  const { parts, realm, parameters, response } = exchange;
+  const assertion = readClientAssertion(exchange);
+  if (assertion === undefined) {
+    const client = authenticateByCertificate(exchange) ?? (await authenticateBySecret(exchange));
+    return { client, commit: (events) => parts.events.append(events) };
+  }
+  const { client, singleUse } = await authenticateByAssertion({
+    assertion,
+    realm,
+    kind: 'client',
+    registered: realm.clients,
+    findKeys: parts.findClientKeys,
+    clientId: parameters.get('client_id'),
+    response,
+    now: parts.clock.now(),
+  });
+  return { client, commit: (events) => useUp(parts.tickets, singleUse, events) };
+}
+
+/** Claims what may be used once, and stores the events with it. @throws TokenRefusal when it was used before */
+export async function useUp(
+  tickets: Pick<Tickets, 'claim'>,
+  { name, forSeconds }: { readonly name: string; readonly forSeconds: number },
+  events: readonly CloudEvent[],
+): Promise<void> {
+  if (await tickets.claim(name, { forSeconds, events })) return;
+  throw new TokenRefusal('used_assertion');
+}
+
+/**
+ * The client that a request without other credentials names, if that registered certificates. @throws TokenRefusal
+ * 401
+ */
+function authenticateByCertificate({
+  parts,
+  realm,
+  parameters,
+  authorization,
+  response,
+  certificate,
+}: Authenticating): RegisteredClient | undefined {
+  if (certificate === undefined || authorization !== undefined || parameters.has('client_secret'))
+    return undefined;
+  const client = realm.clients.get(parameters.get('client_id') ?? '');
+  if (client === undefined || !hasCertificates(client)) return undefined;
+  noteClient(response, client);
+  if (isCertificateOf(client, certificate, parts.clock.now())) return client;
+  throw new TokenRefusal('wrong_certificate');
+}
+
+async function authenticateBySecret(exchange: Authenticating): Promise<RegisteredClient> {
+  const { realm, parameters, authorization, address } = exchange;
+  const { attempts } = exchange.parts;
+  const credentials = readClientCredentials({ authorization, parameters, realm: realm.name });
+  // Counted whether the client exists or not, so that nobody learns which exist.
+  const key = JSON.stringify([realm.name, credentials.clientId, networkOf(plainAddress(address))]);
+  attempts.assertMayTry(key);
+  const client = checkSecret(exchange, credentials);
+  if (client instanceof TokenRefusal) {
+    await attempts.failed(key);
+    throw client;
+  }
+  await attempts.succeeded(key);
+  return client;
+}
+
+/** The client, or why these credentials are not those of one. */
+function checkSecret(
+  { parts, realm, response }: Authenticating,
+  { clientId, clientSecret, challenge }: ClientCredentials,
+): RegisteredClient | TokenRefusal {
+  const client = realm.clients.get(clientId);
+  const check = checkClientSecret(client, clientSecret, parts.clock.now());
+  if (client === undefined) return new TokenRefusal('unknown_client', { headers: challenge });
+  noteClient(response, client);
+  switch (check) {
+    case 'accepted':
+      return client;
+    case 'expired':
+      return new TokenRefusal('expired_secret', { headers: challenge });
+    case 'wrong':
+      return new TokenRefusal('wrong_secret', { headers: challenge });
+  }
+}

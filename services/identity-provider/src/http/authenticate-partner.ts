@@ -1,0 +1,65 @@
+import type { RegisteredPartner } from '@clinical-launch/contracts';
+import { authorizationOf, clientCertificateOf } from '@clinical-launch/service';
+import type { Request, Response } from 'express';
+import { hasCertificates, isCertificateOf, isConfidential } from '../domain/client-certificates.ts';
+import type { DesktopIssuingRealm } from '../domain/realms.ts';
+import { TokenRefusal } from '../errors.ts';
+import { noteClient } from './asker.ts';
+import { type ClientAuthenticationParts, useUp } from './authenticate-client.ts';
+import { authenticateByAssertion, readClientAssertion } from './client-assertion.ts';
+
+type PartnerExchange = {
+  readonly parts: ClientAuthenticationParts;
+  readonly realm: DesktopIssuingRealm;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly request: Pick<Request, 'rawHeaders' | 'headers'>;
+  readonly response: Response;
+};
+
+/**
+ * Returns the partner application that a request is from; undefined when it names none. A partner without keys and
+ * certificates is a public client: what it holds proves it, so credentials are refused, since nothing could check
+ * them. A partner that registered keys or certificates must authenticate: with an assertion, which is used up here,
+ * or by mutual TLS.
+ * @throws TokenRefusal
+ */
+export async function authenticatePartner({
+  parts,
+  realm,
+  parameters,
+  request,
+  response,
+}: PartnerExchange): Promise<RegisteredPartner | undefined> {
+  const authorization = authorizationOf(request);
+  const { partners: registered } = realm.desktop;
+  const clientId = parameters.get('client_id');
+  const assertion = readClientAssertion({ authorization, parameters });
+  if (assertion !== undefined) {
+    const { client, singleUse } = await authenticateByAssertion({
+      assertion,
+      realm,
+      kind: 'partner',
+      registered,
+      findKeys: parts.findClientKeys,
+      clientId,
+      response,
+      now: parts.clock.now(),
+    });
+    await useUp(parts.tickets, singleUse, []);
+    return client;
+  }
+  if (authorization !== undefined || parameters.has('client_secret')) {
+    throw new TokenRefusal('partner_with_secret');
+  }
+  if (clientId === undefined) return undefined;
+  const partner = registered.get(clientId);
+  if (partner === undefined) throw new TokenRefusal('unknown_partner');
+  noteClient(response, partner);
+  const certificate = clientCertificateOf(request, parts.clientCertificateHeader);
+  if (certificate !== undefined && hasCertificates(partner)) {
+    if (isCertificateOf(partner, certificate, parts.clock.now())) return partner;
+    throw new TokenRefusal('wrong_certificate');
+  }
+  if (isConfidential(partner)) throw new TokenRefusal('no_authentication');
+  return partner;
+}

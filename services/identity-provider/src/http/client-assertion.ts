@@ -1,0 +1,86 @@
+import type { Response } from 'express';
+import { assertionType, claimedClient, verifyClientAssertion } from '../domain/client-assertion.ts';
+import type { IssuingRealm } from '../domain/realms.ts';
+import { TokenRefusal } from '../errors.ts';
+import type { FindClientKeys, KeyOwner } from '../store/client-keys.ts';
+import { noteClient } from './asker.ts';
+
+export const assertionParameters = ['client_assertion', 'client_assertion_type'];
+
+/** What a client authenticated by an assertion; its `jti` still has to be claimed, so that it counts once. */
+export type AssertedClient<Client> = { readonly client: Client; readonly singleUse: SingleUse };
+
+/** A name to claim in the tickets, for so many seconds. */
+export type SingleUse = { readonly name: string; readonly forSeconds: number };
+
+type Asserting<Client> = {
+  readonly assertion: string;
+  readonly realm: IssuingRealm;
+  readonly kind: KeyOwner['kind'];
+  readonly registered: ReadonlyMap<string, Client>;
+  readonly findKeys: FindClientKeys;
+  /** The value of `client_id`, which may be left out (RFC 7521 section 4.2). */
+  readonly clientId: string | undefined;
+  readonly response: Response;
+  /** milliseconds since 1970 */
+  readonly now: number;
+};
+
+/**
+ * Returns the client assertion of a request (RFC 7521 section 4.2); undefined when there is none.
+ * @throws TokenRefusal when half of its parameters is missing, or it comes beside other credentials
+ */
+export function readClientAssertion({
+  authorization,
+  parameters,
+}: {
+  authorization: string | undefined;
+  parameters: ReadonlyMap<string, string>;
+}): string | undefined {
+  const type = parameters.get('client_assertion_type');
+  const assertion = parameters.get('client_assertion');
+  if (type === undefined && assertion === undefined) return undefined;
+  if (authorization !== undefined || parameters.has('client_secret'))
+    throw new TokenRefusal('two_authentications');
+  if (assertion === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'client_assertion' });
+  if (type !== assertionType) throw new TokenRefusal('wrong_assertion_type');
+  return assertion;
+}
+
+/**
+ * Authenticates a client, or a partner application, by the assertion that it signed (RFC 7523 section 2.2).
+ * @throws TokenRefusal 401; alike for an unknown client and a wrong signature
+ */
+export async function authenticateByAssertion<Client extends { readonly clientId: string }>({
+  assertion,
+  realm,
+  kind,
+  registered,
+  findKeys,
+  response,
+  now,
+  ...sent
+}: Asserting<Client>): Promise<AssertedClient<Client>> {
+  const clientId = claimedClient(assertion) ?? '';
+  const client = registered.get(clientId);
+  const keys = findKeys({ realm: realm.name, kind, clientId });
+  if (client === undefined) throw new TokenRefusal('unknown_client');
+  noteClient(response, client);
+  if (keys === undefined) throw new TokenRefusal('wrong_assertion');
+  if (sent.clientId !== undefined && sent.clientId !== clientId)
+    throw new TokenRefusal('assertion_of_other_client');
+  const verified = await verifyClientAssertion(assertion, {
+    clientId,
+    keys,
+    audiences: audiencesOf(realm),
+    now,
+  });
+  if ('fault' in verified) throw new TokenRefusal(verified.fault);
+  const name = `client-assertion ${kind} ${realm.issuer} ${clientId} ${verified.id}`;
+  return { client, singleUse: { name, forSeconds: verified.singleUseSeconds } };
+}
+
+/** RFC 7523 section 3, RFC 9126 section 2: our issuer, or the address of an endpoint that authenticates clients. */
+function audiencesOf({ issuer, baseUrl }: IssuingRealm): string[] {
+  return [issuer, ...['token', 'par', 'revoke'].map((name) => `${baseUrl}/oauth2/v2.0/${name}`)];
+}

@@ -1,0 +1,74 @@
+import type { PublicJwk, RegisteredClient, RegisteredPartner, Registry } from '@clinical-launch/contracts';
+import {
+  asResponse,
+  followRegistry,
+  type OutboundFetch,
+  type RegistrySource,
+  temporarilyUnavailable,
+} from '@clinical-launch/service';
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+
+/** Who registered keys: a client, or a partner application, of one realm. */
+export type KeyOwner = {
+  readonly realm: string;
+  readonly kind: 'client' | 'partner';
+  readonly clientId: string;
+};
+
+/** Finds the verification keys that a client or a partner registered; undefined where it registered none. */
+export type FindClientKeys = (owner: KeyOwner) => JWTVerifyGetKey | undefined;
+
+/** Creates the finder of registered keys. It follows the registry: a key that is removed there is not accepted again. */
+export function createClientKeys(source: RegistrySource, fetchOutbound: OutboundFetch): FindClientKeys {
+  const keys = followRegistry(source, (registry) => keysByOwner(registry, fetchOutbound));
+  return (owner) => keys().get(nameOf(owner));
+}
+
+const nameOf = ({ realm, kind, clientId }: KeyOwner) => `${kind} ${realm} ${clientId}`;
+
+function keysByOwner(
+  { realms }: Registry,
+  fetchOutbound: OutboundFetch,
+): ReadonlyMap<string, JWTVerifyGetKey> {
+  const entryOf = entryBy(fetchOutbound);
+  return new Map(
+    realms.flatMap(({ realm, clients, desktop }) => [
+      ...clients.flatMap((client) => entryOf({ realm, kind: 'client' }, client)),
+      ...(desktop?.partners ?? []).flatMap((partner) => entryOf({ realm, kind: 'partner' }, partner)),
+    ]),
+  );
+}
+
+function entryBy(fetchOutbound: OutboundFetch) {
+  return (
+    place: Pick<KeyOwner, 'realm' | 'kind'>,
+    { clientId, jwks, jwksUri }: RegisteredClient | RegisteredPartner,
+  ): (readonly [string, JWTVerifyGetKey])[] => {
+    const name = nameOf({ ...place, clientId });
+    if (jwks !== undefined) return [[name, createLocalJWKSet({ keys: jwks.keys.map(withoutEdDsa) })]];
+    return jwksUri === undefined ? [] : [[name, publishedKeys(new URL(jwksUri), fetchOutbound)]];
+  };
+}
+
+/** The keys that a client publishes. A failure to fetch them is answered 503, since it is no fault of the assertion. */
+function publishedKeys(jwksUri: URL, fetchOutbound: OutboundFetch): JWTVerifyGetKey {
+  const remote = createRemoteJWKSet(jwksUri, {
+    [customFetch]: async (address) => asResponse(await fetchOutbound(new URL(address))),
+  });
+  return async (header, token) => {
+    try {
+      return await remote(header, token);
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
+        throw error;
+      throw temporarilyUnavailable("The client's keys could not be fetched from its jwksUri", {
+        cause: error,
+      });
+    }
+  };
+}
+
+/** `EdDSA` and `Ed25519` name one algorithm (RFC 9864 section 2.2); the key's own type says which it is. */
+function withoutEdDsa({ alg, ...key }: PublicJwk): PublicJwk {
+  return alg === undefined || key.kty === 'OKP' ? key : { alg, ...key };
+}

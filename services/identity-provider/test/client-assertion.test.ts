@@ -1,0 +1,295 @@
+import { createPublicKey } from 'node:crypto';
+import type { Storage } from '@clinical-launch/storage';
+import {
+  createTestKey,
+  MachineClock,
+  openTestStorage,
+  startTokenIssuer,
+  type TestKey,
+} from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SignJWT, UnsecuredJWT } from 'jose';
+import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
+import { assertionFor, assertionType } from './client-assertions.ts';
+import {
+  aPartner,
+  desktopRealms,
+  type RunningDesktop,
+  realm,
+  refusalOf,
+  runDesktop,
+} from './running-desktop.ts';
+import { aClient, basic, record, scope } from './running-identity-provider.ts';
+
+// Off-the-shelf clients sign by the machine's own clock, and what they sign must not be from the future.
+const clock = new MachineClock();
+const algorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'] as const;
+const insecure = { execute: [openid.allowInsecureRequests] };
+
+let storage: Storage;
+let running: RunningDesktop;
+let keys: ReadonlyMap<string, TestKey>;
+let key: TestKey;
+let publisher: Awaited<ReturnType<typeof startTokenIssuer>>;
+beforeAll(async () => {
+  publisher = await startTokenIssuer({ clock, audience: 'unused' });
+  storage = await openTestStorage();
+  keys = new Map(
+    await Promise.all(algorithms.map(async (alg) => [alg, await createTestKey(`key-${alg}`, alg)] as const)),
+  );
+  key = keyOf('ES256');
+  const jwks = { keys: [...keys.values()].map(({ publicJwk }) => publicJwk) };
+  const assured = {
+    realm: 'assured',
+    clients: [
+      aClient({ clientId: 'by-key', secrets: [], jwks }),
+      aClient({ clientId: 'by-both', jwks: { keys: [key.publicJwk] } }),
+      aClient({ clientId: 'by-secret' }),
+      aClient({ clientId: 'published', secrets: [], jwksUri: `${publisher.issuer}/keys` }),
+    ],
+  };
+  const partners = [
+    aPartner({ clientId: 'partner', profile: 'standard', jwks: { keys: [key.publicJwk] } }),
+    aPartner({ clientId: 'public' }),
+  ];
+  const desktop = { realm: 'assured/desktop', clients: [], desktop: { partners } };
+  running = await runDesktop({ clock, storage, realms: [...desktopRealms(), assured, desktop] });
+});
+afterAll(async () => {
+  await running.stop();
+  await publisher.stop();
+  await storage.close();
+});
+
+function keyOf(alg: string): TestKey {
+  const found = keys.get(alg);
+  if (found === undefined) throw new Error(alg);
+  return found;
+}
+
+const issuer = () => running.issuer('assured');
+const sign = (claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}) =>
+  assertionFor({ clientId: 'by-key', audience: issuer(), key, clock, claims, header });
+const assertionForm = (assertion: string, changes: Record<string, string> = {}) => ({
+  grant_type: 'client_credentials',
+  scope,
+  client_assertion_type: assertionType,
+  client_assertion: assertion,
+  ...changes,
+});
+const post = (form: Record<string, string>, headers: Record<string, string> = {}) =>
+  running.idp.postForm('/assured/oauth2/v2.0/token', form, headers);
+const lastReason = () => record(running.published.at(-1)?.data).reason;
+
+describe('a client with keys of its own (RFC 7523)', () => {
+  it.each(algorithms)('gets its token from openid-client by private_key_jwt with %s', async (alg) => {
+    const { privateKey, kid } = keyOf(alg);
+    const client = await openid.discovery(
+      new URL(issuer()),
+      'by-key',
+      undefined,
+      openid.PrivateKeyJwt({ key: privateKey, kid }),
+      insecure,
+    );
+    const tokens = await openid.clientCredentialsGrant(client, { scope });
+    expect(tokens.token_type).toBe('bearer');
+    expect(running.published.at(-1)).toMatchObject({
+      type: 'access.token.issued.v1',
+      data: { realm: 'assured', clientId: 'by-key' },
+    });
+  });
+
+  it.each([
+    ['the issuer', () => issuer()],
+    ['the token endpoint', () => `${running.url}/idp/assured/oauth2/v2.0/token`],
+    ['a list of the issuer alone', () => [issuer()]],
+  ])('may name %s as the audience', async (_which, aud) => {
+    expect((await post(assertionForm(await sign({ aud: aud() })))).status).toBe(200);
+  });
+
+  it('may publish its keys at an address; 503 while that does not answer, so that nobody takes it for a refusal', async () => {
+    const assertion = () =>
+      assertionFor({
+        clientId: 'published',
+        audience: issuer(),
+        key: publisher.key,
+        clock,
+        claims: {},
+        header: {},
+      });
+    publisher.answer(false);
+    const unavailable = await post(assertionForm(await assertion()));
+    expect(await refusalOf(unavailable)).toMatchObject({ status: 503, error: 'temporarily_unavailable' });
+    publisher.answer(true);
+    expect((await post(assertionForm(await assertion()))).status).toBe(200);
+    expect((await post(assertionForm(await assertion()))).status).toBe(200);
+    expect(publisher.keyRequests()).toBe(1);
+  });
+
+  it('may keep its secret beside its keys, for one kind of credentials per request', async () => {
+    const assertion = () =>
+      assertionFor({ clientId: 'by-both', audience: issuer(), key, clock, claims: {}, header: {} });
+    const secret = 'a secret of this client';
+    expect((await post(assertionForm(await assertion()))).status).toBe(200);
+    const bySecret = { grant_type: 'client_credentials', scope, client_id: 'by-both', client_secret: secret };
+    expect((await post(bySecret)).status).toBe(200);
+    const both = await post(
+      assertionForm(await assertion(), { client_id: 'by-both', client_secret: secret }),
+    );
+    expect(await refusalOf(both)).toMatchObject({ status: 400, error: 'invalid_request' });
+    const header = await post(assertionForm(await assertion()), { authorization: basic('by-both', secret) });
+    expect(await refusalOf(header)).toMatchObject({ status: 400, error: 'invalid_request' });
+    expect(lastReason()).toBe('two_authentications');
+  });
+
+  it('gives one token for one assertion, however many bring it at once', async () => {
+    const form = assertionForm(await sign());
+    const responses = await Promise.all(Array.from({ length: 20 }, () => post(form)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 401)).toHaveLength(19);
+    expect(await refusalOf(await post(form))).toMatchObject({ status: 401, error: 'invalid_client' });
+    expect(lastReason()).toBe('used_assertion');
+  });
+});
+
+describe('a client assertion is refused', () => {
+  const seconds = () => Math.floor(clock.now() / 1000);
+  const cases: [string, string, () => Promise<string> | string][] = [
+    ['without a signature', 'wrong_assertion', () => new UnsecuredJWT({ sub: 'by-key' }).encode()],
+    ['that is no JWT', 'unknown_client', () => 'nonsense'],
+    ['of a client that nobody knows', 'unknown_client', () => sign({ sub: 'nobody', iss: 'nobody' })],
+    ['of a client without keys', 'wrong_assertion', () => sign({ sub: 'by-secret', iss: 'by-secret' })],
+    [
+      'by a key that is not registered',
+      'wrong_assertion',
+      async () => {
+        const other = await createTestKey(key.kid);
+        return assertionFor({
+          clientId: 'by-key',
+          audience: issuer(),
+          key: other,
+          clock,
+          claims: {},
+          header: {},
+        });
+      },
+    ],
+    [
+      'by the public key as a secret',
+      'wrong_assertion',
+      () => {
+        const pem = createPublicKey({ key: { ...keyOf('RS256').publicJwk }, format: 'jwk' });
+        return new SignJWT({ iss: 'by-key', sub: 'by-key', aud: issuer(), jti: 'x', exp: seconds() + 60 })
+          .setProtectedHeader({ alg: 'HS256', kid: 'key-RS256' })
+          .sign(Buffer.from(pem.export({ type: 'spki', format: 'pem' })));
+      },
+    ],
+    ['whose iss is another', 'assertion_of_other_client', () => sign({ iss: 'by-both' })],
+    ['for another realm', 'assertion_for_other_audience', () => sign({ aud: running.issuer('north') })],
+    ['for two audiences', 'faulty_assertion', () => sign({ aud: [issuer(), 'https://other.example'] })],
+    ['without an audience', 'faulty_assertion', () => sign({ aud: undefined })],
+    ['without a jti', 'faulty_assertion', () => sign({ jti: undefined })],
+    ['without an end', 'faulty_assertion', () => sign({ exp: undefined })],
+    ['that has expired', 'assertion_out_of_time', () => sign({ exp: seconds() - 11 })],
+    ['that lives more than five minutes', 'assertion_out_of_time', () => sign({ exp: seconds() + 320 })],
+    ['from the future', 'assertion_out_of_time', () => sign({ iat: seconds() + 20 })],
+    ['that is not valid yet', 'assertion_out_of_time', () => sign({ nbf: seconds() + 20 })],
+    ['that is another kind of token', 'faulty_assertion', () => sign({}, { typ: 'at+jwt' })],
+  ];
+
+  it.each(cases)('%s', async (_which, reason, assertion) => {
+    const response = await post(assertionForm(await assertion()));
+    expect(await refusalOf(response)).toMatchObject({ status: 401, error: 'invalid_client' });
+    expect(lastReason()).toBe(reason);
+  });
+
+  it('beside a client_id of another client', async () => {
+    const response = await post(assertionForm(await sign(), { client_id: 'by-both' }));
+    expect(await refusalOf(response)).toMatchObject({ status: 401, error: 'invalid_client' });
+    expect(lastReason()).toBe('assertion_of_other_client');
+  });
+
+  it('without its type, which names what to send', async () => {
+    const { client_assertion_type: _type, ...form } = assertionForm(await sign());
+    expect(await refusalOf(await post(form))).toMatchObject({ status: 401, error: 'invalid_client' });
+    const { client_assertion: _assertion, ...half } = assertionForm(await sign());
+    expect(await refusalOf(await post(half))).toMatchObject({ status: 400, error: 'invalid_request' });
+  });
+});
+
+describe('a partner application with keys of its own', () => {
+  const at = 'assured/desktop';
+  const partnerAssertion = (): Promise<string> =>
+    assertionFor({ clientId: 'partner', audience: running.issuer(at), key, clock, claims: {}, header: {} });
+  const proven = async (form: Record<string, string>) => ({
+    ...form,
+    client_assertion_type: assertionType,
+    client_assertion: await partnerAssertion(),
+  });
+  const refused = { status: 401, error: 'invalid_client' };
+
+  it('completes the flow in oauth4webapi, and each request to the token endpoint is signed', async () => {
+    const options = { [oauth.allowInsecureRequests]: true };
+    const discovered = await oauth.discoveryRequest(new URL(running.issuer(at)), options);
+    const server = await oauth.processDiscoveryResponse(new URL(running.issuer(at)), discovered);
+    expect(server.token_endpoint_auth_methods_supported).toEqual(['none', 'private_key_jwt']);
+    expect(server.token_endpoint_auth_signing_alg_values_supported).toContain('ES256');
+    expect(server.revocation_endpoint_auth_methods_supported).toEqual(['none', 'private_key_jwt']);
+    const client = { client_id: 'partner' };
+    const authentication = oauth.PrivateKeyJwt({ key: key.privateKey, kid: key.kid });
+    const { redirect_uri, code, code_verifier } = await running.codeFor({}, { at });
+    const callback = new URLSearchParams({ code, iss: running.issuer(at) });
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      authentication,
+      oauth.validateAuthResponse(server, client, callback, oauth.expectNoState),
+      redirect_uri,
+      code_verifier,
+      options,
+    );
+    const answer = await oauth.processAuthorizationCodeResponse(server, client, response);
+    const refreshed = await oauth.refreshTokenGrantRequest(
+      server,
+      client,
+      authentication,
+      String(answer.refresh_token),
+      options,
+    );
+    const next = await oauth.processRefreshTokenResponse(server, client, refreshed);
+    const revoked = await oauth.revocationRequest(server, client, authentication, next.access_token, options);
+    await oauth.processRevocationResponse(revoked);
+    expect(await running.introspect(next.access_token, at)).toEqual({ active: false });
+  });
+
+  it('cannot be replaced by somebody who holds its code and verifier, but not its key', async () => {
+    const { client_id: _known, ...form } = await running.codeFor({}, { at });
+    expect(await refusalOf(await running.postToken({ ...form, client_id: 'partner' }, at))).toMatchObject(
+      refused,
+    );
+    const won = await running.postToken(await proven(form), at);
+    expect(won.status).toBe(200);
+  });
+
+  it('cannot be replaced by somebody who holds its refresh token, to refresh or to revoke', async () => {
+    const won = await running.postToken(await proven(await running.codeFor({}, { at })), at);
+    const { refresh_token, access_token } = record(await won.json());
+    for (const named of [{}, { client_id: 'partner' }]) {
+      const response = await running.refresh(String(refresh_token), named, at);
+      expect(await refusalOf(response)).toMatchObject(refused);
+      const form = { token: String(refresh_token), ...named };
+      const revoked = await running.idp.postForm(`/${at}/oauth2/v2.0/revoke`, form);
+      expect(await refusalOf(revoked)).toMatchObject(refused);
+    }
+    expect(await running.introspect(String(access_token), at)).toMatchObject({ active: true });
+  });
+
+  it('does not change what a public client does, nor what a realm without keys publishes', async () => {
+    const publicClient = await running.codeFor({ client_id: 'public' }, { at });
+    expect((await running.postToken(publicClient, at)).status).toBe(200);
+    const document = await running.idp.get(`/${realm}/v2.0/.well-known/openid-configuration`);
+    const { token_endpoint_auth_methods_supported: methods } = record(await document.json());
+    expect(methods).toEqual(['none']);
+  });
+});

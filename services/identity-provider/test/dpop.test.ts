@@ -1,0 +1,161 @@
+import type { Storage } from '@clinical-launch/storage';
+import {
+  createTestKey,
+  MachineClock,
+  makeDpopProof,
+  openTestStorage,
+  type TestKey,
+  thumbprintOf,
+} from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
+import {
+  aPartner,
+  desktopRealms,
+  type Fields,
+  type RunningDesktop,
+  realm,
+  refusalOf,
+  refused,
+  runDesktop,
+} from './running-desktop.ts';
+import { record } from './running-identity-provider.ts';
+
+// Off-the-shelf clients look at the machine's own clock.
+const clock = new MachineClock();
+const at = 'bound/desktop';
+
+let storage: Storage;
+let running: RunningDesktop;
+let key: TestKey;
+beforeAll(async () => {
+  storage = await openTestStorage();
+  key = await createTestKey('partner-key');
+  const bound = aPartner({ clientId: 'bound', profile: 'standard', dpopBoundAccessTokens: true });
+  const realms = [...desktopRealms(), { realm: at, clients: [], desktop: { partners: [bound] } }];
+  running = await runDesktop({ clock, storage, realms });
+});
+afterAll(async () => {
+  await running.stop();
+  await storage.close();
+});
+
+const endpoint = (of = realm) => `${running.url}/idp/${of}/oauth2/v2.0/token`;
+type Changes = Partial<Omit<Parameters<typeof makeDpopProof>[0], 'clock'>>;
+const proofFor = (changes: Changes = {}) =>
+  makeDpopProof({ key, clock, method: 'POST', url: endpoint(), ...changes });
+const post = async (fields: Fields, changes?: Changes) =>
+  running.postToken(fields, realm, { DPoP: await proofFor(changes) });
+const refresh = async (token: unknown, changes?: Changes) =>
+  post({ grant_type: 'refresh_token', refresh_token: String(token) }, changes);
+const lastReason = () => record(running.published.at(-1)?.data).reason;
+
+describe('a partner application with DPoP (RFC 9449)', () => {
+  it('gets bound tokens through openid-client, from code to refresh', async () => {
+    // openid-client takes the redirect URI from the callback.
+    const [clientId, redirectUri] = ['partner-native', 'http://127.0.0.1/callback'];
+    const client = await openid.discovery(
+      new URL(running.issuer(realm)),
+      clientId,
+      undefined,
+      openid.None(),
+      { execute: [openid.allowInsecureRequests] },
+    );
+    const DPoP = openid.getDPoPHandle(client, await openid.randomDPoPKeyPair('ES256'));
+    const fields = await running.codeFor({ client_id: clientId, redirect_uri: redirectUri });
+    const callback = new URL(redirectUri);
+    callback.search = new URLSearchParams({ code: fields.code, iss: running.issuer(realm) }).toString();
+    const tokens = await openid.authorizationCodeGrant(
+      client,
+      callback,
+      { pkceCodeVerifier: fields.code_verifier },
+      {},
+      { DPoP },
+    );
+    expect(tokens.token_type).toBe('dpop');
+    expect(decodeJwt(tokens.access_token).cnf).toEqual({ jkt: await DPoP.calculateThumbprint() });
+    const next = await openid.refreshTokenGrant(client, String(tokens.refresh_token), {}, { DPoP });
+    expect(next.token_type).toBe('dpop');
+    await expect(openid.refreshTokenGrant(client, String(next.refresh_token))).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+  });
+
+  it('is announced by discovery, as oauth4webapi reads it', async () => {
+    const issuer = new URL(running.issuer(realm));
+    const answer = await oauth.discoveryRequest(issuer, { [oauth.allowInsecureRequests]: true });
+    const server = await oauth.processDiscoveryResponse(issuer, answer);
+    expect(server.dpop_signing_alg_values_supported).toContain('ES256');
+  });
+
+  it('holds a refresh token that is worth nothing to somebody without the key', async () => {
+    const tokens = record(await (await post(await running.codeFor())).json());
+    expect(tokens.token_type).toBe('DPoP');
+    const plain = await running.refresh(String(tokens.refresh_token));
+    expect(await refusalOf(plain)).toEqual(refused('invalid_grant'));
+    const thief = await refresh(tokens.refresh_token, { key: await createTestKey('thief') });
+    expect(await refusalOf(thief)).toEqual(refused('invalid_grant'));
+    expect(lastReason()).toBe('ticket_of_other_key');
+    const next = record(await (await refresh(tokens.refresh_token)).json());
+    expect(decodeJwt(String(next.access_token)).cnf).toEqual({ jkt: await thumbprintOf(key) });
+    // Within the ten seconds in which the same successor is given again, too.
+    expect((await running.refresh(String(tokens.refresh_token))).status).toBe(400);
+    expect((await refresh(tokens.refresh_token)).status).toBe(200);
+  });
+
+  it('is introspected with the key that its tokens are bound to', async () => {
+    const tokens = record(await (await post(await running.codeFor())).json());
+    const cnf = { jkt: await thumbprintOf(key) };
+    const access = await running.introspect(String(tokens.access_token));
+    expect(access).toMatchObject({ active: true, token_type: 'DPoP', cnf });
+    expect(await running.introspect(String(tokens.refresh_token))).toMatchObject({ active: true, cnf });
+  });
+
+  it('may bind its code to the key by dpop_jkt, so that a code is worth nothing without it', async () => {
+    const fields = await running.codeFor({ dpop_jkt: await thumbprintOf(key) });
+    expect(await refusalOf(await running.postToken(fields))).toEqual(refused('invalid_grant'));
+    const thief = await post(fields, { key: await createTestKey('thief') });
+    expect(await refusalOf(thief)).toEqual(refused('invalid_grant'));
+    expect((await post(fields)).status).toBe(200);
+    await expect(running.codeFor({ dpop_jkt: 'short' })).rejects.toThrow('dpop_jkt');
+  });
+
+  it('must use it where the registry says so', async () => {
+    const fields: Fields = await running.codeFor({ client_id: 'bound' }, { at });
+    expect(await refusalOf(await running.postToken(fields, at))).toEqual(refused('invalid_dpop_proof'));
+    expect(lastReason()).toBe('missing_dpop_proof');
+    const DPoP = await proofFor({ url: endpoint(at) });
+    expect((await running.postToken(fields, at, { DPoP })).status).toBe(200);
+  });
+});
+
+describe('a token request is refused, and its code stays usable, with', () => {
+  const seconds = () => Math.floor(clock.now() / 1000);
+  const faults: [string, () => Changes][] = [
+    ['a proof for another endpoint', () => ({ url: endpoint().replace('token', 'revoke') })],
+    ['a proof for another realm', () => ({ url: endpoint('south/desktop') })],
+    ['a proof for another method', () => ({ method: 'GET' })],
+    ['a proof that is too old', () => ({ claims: { iat: seconds() - 70 } })],
+    ['a proof without a jti', () => ({ claims: { jti: undefined } })],
+    ['an assertion as its proof', () => ({ header: { typ: 'JWT' } })],
+  ];
+
+  it.each(faults)('%s', async (_which, changes) => {
+    const fields = await running.codeFor();
+    expect(await refusalOf(await post(fields, changes()))).toEqual(refused('invalid_dpop_proof'));
+    expect((await running.postToken(fields)).status).toBe(200);
+  });
+
+  it('a proof that was used before', async () => {
+    const DPoP = await proofFor();
+    const [one, other] = [await running.codeFor(), await running.codeFor()];
+    expect((await running.postToken(one, realm, { DPoP })).status).toBe(200);
+    expect(await refusalOf(await running.postToken(other, realm, { DPoP }))).toEqual(
+      refused('invalid_dpop_proof'),
+    );
+    expect(lastReason()).toBe('used_dpop_proof');
+    expect((await post(other)).status).toBe(200);
+  });
+});
