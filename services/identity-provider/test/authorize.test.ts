@@ -68,6 +68,8 @@ const wrong: Record<string, readonly [string, string][]> = {
     ['A'.repeat(42), 'invalid_request'],
     ['A'.repeat(44), 'invalid_request'],
     [`${'A'.repeat(42)}=`, 'invalid_request'],
+    // Spare bits: no verifier has this challenge.
+    [`${'A'.repeat(42)}B`, 'invalid_request'],
     [`${'A'.repeat(42)}+`, 'invalid_request'],
   ],
   code_challenge_method: [
@@ -149,7 +151,9 @@ describe('an authorization request', () => {
     const query = new URLSearchParams(await inOrder()).toString();
     const { status, location } = await locationOf(running.getAuthorize(query));
     expect(status).toBe(302);
-    expect(location).toMatch(/^https:\/\/partner\.example\/auth\?tenant=7&code=[\w-]{43}&state=a%20state$/);
+    expect(location).toMatch(
+      /^https:\/\/partner\.example\/auth\?tenant=7&code=[\w-]{89}&state=a%20state&iss=[^&]+$/,
+    );
   });
 
   it('of a POST is read from its form alone', async () => {
@@ -159,7 +163,7 @@ describe('an authorization request', () => {
       body: new URLSearchParams(await inOrder()),
       redirect: 'manual',
     });
-    expect(response.headers.get('location')).toMatch(/state=a%20state$/);
+    expect(response.headers.get('location')).toMatch(/&state=a%20state&iss=/);
   });
 
   it('ignores parameters that it does not know, even when they are repeated', async () => {
@@ -181,14 +185,14 @@ describe('an authorization request', () => {
       async (fields: Fields) => running.getAuthorize(new URLSearchParams(fields).toString()),
     ]) {
       const { location } = await locationOf(ask({ ...(await inOrder()), state }));
-      const [, sent = ''] = /&state=([^&]*)$/.exec(location ?? '') ?? [];
+      const [, sent = ''] = /&state=([^&]*)&iss=[^&]*$/.exec(location ?? '') ?? [];
       expect(decodeURIComponent(sent)).toBe(state);
       expect(new URL(String(location)).searchParams.get('state')).toBe(state);
     }
   });
 
   it.each([
-    ['partnerapp://auth', /^partnerapp:\/\/auth\?code=[\w-]{43}&state=s$/],
+    ['partnerapp://auth', /^partnerapp:\/\/auth\?code=[\w-]{89}&state=s&iss=[^&]+$/],
     ['http://127.0.0.1/callback', /^http:\/\/127\.0\.0\.1\/callback\?code=/],
     ['http://127.0.0.1:49152/callback', /^http:\/\/127\.0\.0\.1:49152\/callback\?code=/],
     ['http://[::1]/callback?a=1', /^http:\/\/\[::1\]\/callback\?a=1&code=/],
@@ -221,12 +225,12 @@ describe('an authorization request', () => {
     expect(await refusalOf(response)).toEqual(refused('invalid_request'));
   });
 
-  it('is told the issuer where the realm says so, and only there (RFC 9207)', async () => {
+  it('names its issuer by default, and not where the realm switches that off (RFC 9207)', async () => {
+    const { location } = await locationOf(running.postAuthorize(await inOrder()));
+    expect(new URL(String(location)).searchParams.get('iss')).toBe(running.issuer(realm));
     const launch = await running.launchFor({}, 'south/desktop');
     const fields = authorizeFields({ launch, challenge: aVerifier().challenge });
-    const { location } = await locationOf(running.postAuthorize(fields, 'south/desktop'));
-    expect(new URL(String(location)).searchParams.get('iss')).toBe(running.issuer('south/desktop'));
-    const silent = await locationOf(running.postAuthorize(await inOrder()));
+    const silent = await locationOf(running.postAuthorize(fields, 'south/desktop'));
     expect(new URL(String(silent.location)).searchParams.has('iss')).toBe(false);
   });
 

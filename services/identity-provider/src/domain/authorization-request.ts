@@ -1,14 +1,16 @@
-import type { RegisteredPartner } from '@clinical-launch/contracts';
+import { isCodeChallenge, type RegisteredPartner } from '@clinical-launch/contracts';
 import { isRegisteredRedirect } from './addresses.ts';
+import { ticketOfRequestUri } from './pushed-request.ts';
 import type { DesktopIssuingRealm } from './realms.ts';
 import { narrowScope } from './scopes.ts';
 
-/** RFC 6749 section 4.1.2.1 */
+/** RFC 6749 section 4.1.2.1, RFC 9101 section 7 */
 export type AuthorizeErrorCode =
   | 'invalid_request'
   | 'unauthorized_client'
   | 'unsupported_response_type'
-  | 'invalid_scope';
+  | 'invalid_scope'
+  | 'invalid_request_uri';
 
 /** What is wrong with one parameter; never holds its value. */
 export type ParameterFault = {
@@ -26,6 +28,8 @@ export type AuthorizationRequest = {
   readonly state: string;
   readonly launch: string;
   readonly nonce?: string;
+  /** The thumbprint of the key that must redeem the code (RFC 9449 section 10). */
+  readonly dpopKey?: string;
 };
 
 type Rule = {
@@ -41,14 +45,19 @@ type Rule = {
 
 const invalid = 'invalid_request' as const;
 
-/** The table of the specification (Desktop: Authorization request form fields), and `nonce` of OpenID Connect. */
+const clientRule: Rule = {
+  name: 'client_id',
+  code: 'unauthorized_client',
+  message: 'names no partner application of this realm',
+  fits: (_value, partner) => partner !== undefined,
+};
+
+/**
+ * The table of the specification (Desktop: Authorization request form fields), `nonce` of OpenID Connect, and
+ * `dpop_jkt` of RFC 9449.
+ */
 const rules: readonly Rule[] = [
-  {
-    name: 'client_id',
-    code: 'unauthorized_client',
-    message: 'names no partner application of this realm',
-    fits: (_value, partner) => partner !== undefined,
-  },
+  clientRule,
   {
     name: 'response_type',
     code: 'unsupported_response_type',
@@ -79,7 +88,7 @@ const rules: readonly Rule[] = [
     name: 'code_challenge',
     code: invalid,
     message: 'must be the Base64URL text of a SHA-256, 43 characters without padding',
-    fits: (value) => /^[A-Za-z0-9_-]{43}$/.test(value),
+    fits: isCodeChallenge,
   },
   {
     name: 'code_challenge_method',
@@ -102,7 +111,43 @@ const rules: readonly Rule[] = [
     fits: (value) => !value.includes('\uFFFD'),
     isOptional: () => true,
   },
+  {
+    name: 'dpop_jkt',
+    code: invalid,
+    message: 'must be the Base64URL text of a SHA-256 thumbprint (RFC 7638), 43 characters without padding',
+    fits: (value) => /^[A-Za-z0-9_-]{43}$/.test(value),
+    isOptional: () => true,
+  },
 ];
+
+/** What a request that was pushed is authorized with (RFC 9126 section 4). */
+const referenceRules: readonly Rule[] = [
+  clientRule,
+  {
+    name: 'request_uri',
+    code: 'invalid_request_uri',
+    message: 'must be one that the pushed authorization request endpoint gave',
+    fits: (value) => ticketOfRequestUri(value) !== undefined,
+  },
+];
+
+/** The names of the parameters of an authorization request; others are ignored. */
+export const authorizationParameters: readonly string[] = rules.map(({ name }) => name);
+
+/**
+ * Reads the reference to a pushed authorization request (RFC 9126 section 4): `client_id` and `request_uri`. Every other
+ * parameter is ignored, since only what was pushed counts (RFC 9101 section 6.3).
+ */
+export function readPushedReference(
+  sent: URLSearchParams,
+  realm: DesktopIssuingRealm,
+): { readonly clientId: string; readonly ticket: string } | { readonly faults: readonly ParameterFault[] } {
+  const clientId = sent.get('client_id') ?? '';
+  const partner = realm.desktop.partners.get(clientId);
+  const faults = referenceRules.flatMap((rule) => faultsOf(rule, sent, partner));
+  const ticket = ticketOfRequestUri(sent.get('request_uri') ?? '');
+  return faults.length > 0 || ticket === undefined ? { faults } : { clientId, ticket };
+}
 
 /**
  * Checks an authorization request: every parameter sent once, none empty but for those that may be left out, each as it
@@ -125,6 +170,7 @@ export function readAuthorizationRequest(
       state: value('state'),
       launch: value('launch'),
       ...(value('nonce') === '' ? {} : { nonce: value('nonce') }),
+      ...(value('dpop_jkt') === '' ? {} : { dpopKey: value('dpop_jkt') }),
     },
   };
 }

@@ -1,19 +1,24 @@
 import { createEvent } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
 import {
   type Call,
   callOf,
   isSpeculative,
+  queryOf,
   type RateLimiter,
-  type ServiceError,
+  type RefusalAudit,
 } from '@clinical-launch/service';
 import type { Redemption, Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
 import { withParameters } from '../domain/addresses.ts';
-import { type AuthorizationRequest, readAuthorizationRequest } from '../domain/authorization-request.ts';
+import {
+  type AuthorizationRequest,
+  readAuthorizationRequest,
+  readPushedReference,
+} from '../domain/authorization-request.ts';
 import { type CodeDetail, codeProof, launchProof } from '../domain/desktop-chain.ts';
+import { readPushedParameters } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm, Realms } from '../domain/realms.ts';
-import { AuthorizeRefusal, speculativeRequest } from '../errors.ts';
+import { AuthorizeRefusal, speculativeRequest, TokenRefusal } from '../errors.ts';
 import { eventSource } from '../event-source.ts';
 import { askerOf, noteClient } from './asker.ts';
 import { desktopRealmOfPath, type RealmParams } from './realm-of-path.ts';
@@ -26,19 +31,27 @@ type AuthorizeParts = {
 };
 
 /**
- * `POST` or `GET /{realm}/oauth2/v2.0/authorize` (Desktop: Authorization endpoint; RFC 6749 section 4.1.1): uses the launch
- * identifier up for an authorization code and redirects with it to the registered redirect URI. Whatever is wrong is
- * answered here and never by a redirect, and leaves the launch identifier as it was.
+ * `POST` or `GET /{realm}/oauth2/v2.0/authorize` (Desktop: Authorization endpoint; RFC 6749 section 4.1.1): uses the
+ * launch identifier up for an authorization code and redirects with it to the registered redirect URI. Whatever is
+ * wrong is answered here and never by a redirect, and leaves the launch identifier as it was. A request that was
+ * pushed before is named by its `request_uri` (RFC 9126 section 4).
  */
 export function authorize({ realms, tickets, limiter }: AuthorizeParts): RequestHandler<RealmParams> {
   return async (request, response) => {
     response.set('Referrer-Policy', 'no-referrer');
     if (isSpeculative(request)) throw speculativeRequest();
     const realm = desktopRealmOfPath(realms, request.params);
-    const asked = assertInOrder(await sentParameters(request, response), realm, response);
-    await countHolder({ tickets, limiter, realm, asked });
-    const redemption = await redeemLaunch({ tickets, realm, asked, call: callOf(response) });
-    const code = assertRedeemed(redemption, callOf(response));
+    const sent = await sentParameters(request, response);
+    noteClient(response, realm.desktop.partners.get(sent.get('client_id') ?? ''));
+    const isPushed = sent.has('request_uri');
+    const call = callOf(response);
+    const asked = isPushed
+      ? assertInOrder(await redeemPushed({ tickets, realm, sent, call }), realm)
+      : assertPlain(assertInOrder(sent, realm));
+    // A pushed request was counted when it was pushed.
+    if (!isPushed) await countHolder({ tickets, limiter, realm, asked });
+    const redemption = await redeemLaunch({ tickets, realm, asked, call });
+    const code = assertRedeemed(redemption, call);
     const { redirectUri, state } = asked;
     const issuer = realm.desktop.sendsIssuer ? { iss: realm.issuer } : {};
     // Not by response.redirect, which would write the registered address another way.
@@ -52,14 +65,52 @@ export function authorize({ realms, tickets, limiter }: AuthorizeParts): Request
 /** The form of a POST, the query of a GET; never both. */
 function sentParameters(request: Request<RealmParams>, response: Response): Promise<URLSearchParams> {
   if (request.method === 'POST') return readTokenForm(request, response);
-  return Promise.resolve(new URL(request.originalUrl, 'http://query').searchParams);
+  return Promise.resolve(queryOf(request));
 }
 
-function assertInOrder(sent: URLSearchParams, realm: DesktopIssuingRealm, response: Response) {
-  noteClient(response, realm.desktop.partners.get(sent.get('client_id') ?? ''));
+function assertInOrder(sent: URLSearchParams, realm: DesktopIssuingRealm) {
   const read = readAuthorizationRequest(sent, realm);
   if ('faults' in read) throw new AuthorizeRefusal('faulty_parameters', read.faults);
   return read.request;
+}
+
+/** RFC 9126 section 4: a partner may be registered to push every request. */
+function assertPlain(asked: AuthorizationRequest): AuthorizationRequest {
+  if (asked.partner.requirePushedAuthorizationRequests === true)
+    throw new AuthorizeRefusal('unpushed_request');
+  return asked;
+}
+
+type PushedUse = {
+  readonly tickets: Tickets;
+  readonly realm: DesktopIssuingRealm;
+  readonly sent: URLSearchParams;
+  readonly call: Call;
+};
+
+/**
+ * Uses a pushed request up and returns its parameters, which are checked again: the registry may have changed since.
+ * @throws AuthorizeRefusal; for another partner, the pushed request stays usable
+ */
+async function redeemPushed({ tickets, realm, sent, call }: PushedUse): Promise<URLSearchParams> {
+  const read = readPushedReference(sent, realm);
+  if ('faults' in read) throw new AuthorizeRefusal('faulty_parameters', read.faults);
+  const redemption = await tickets.redeem('pushed-request', read.ticket, {
+    proofs: [launchProof({ realm: realm.name, clientId: read.clientId })],
+    events: [],
+  });
+  if (redemption.outcome !== 'unknown') call.adopt(redemption.correlationId);
+  switch (redemption.outcome) {
+    case 'redeemed':
+    case 'repeated':
+      return new URLSearchParams(readPushedParameters(redemption));
+    case 'used':
+      throw new AuthorizeRefusal('used_request_uri');
+    case 'mismatch':
+      throw new AuthorizeRefusal('request_uri_of_other_client');
+    case 'unknown':
+      throw new AuthorizeRefusal('unknown_request_uri');
+  }
 }
 
 type LaunchUse = {
@@ -73,11 +124,11 @@ async function countHolder({ tickets, limiter, realm, asked }: LaunchUse & { lim
   const { clientId, requestsPerSecond } = asked.partner;
   if (requestsPerSecond === undefined) return;
   const found = await tickets.find('launch-identifier', asked.launch);
-  if (found !== undefined) limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
+  if (found !== undefined) await limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
 }
 
 function redeemLaunch({ tickets, realm, asked, call }: LaunchUse & { call: Call }): Promise<Redemption> {
-  const { redirectUri, codeChallenge, scope, nonce, partner } = asked;
+  const { redirectUri, codeChallenge, scope, nonce, dpopKey, partner } = asked;
   const { clientId } = partner;
   const ttlSeconds = realm.desktop.authorizationCodeSeconds;
   const detail: CodeDetail = {
@@ -85,6 +136,7 @@ function redeemLaunch({ tickets, realm, asked, call }: LaunchUse & { call: Call 
     redirectUri,
     scope,
     ...(nonce === undefined ? {} : { nonce }),
+    ...(dpopKey === undefined ? {} : { dpopKey }),
   };
   return tickets.redeem('launch-identifier', asked.launch, {
     proofs: [launchProof({ realm: realm.name, clientId })],
@@ -122,19 +174,19 @@ function assertRedeemed(redemption: Redemption, call: Call): string {
   }
 }
 
-/** Writes `desktop.launch.refused.v1`; a 429 is only logged, so that a flood does not become a flood of events. */
-export function auditAuthorizeRefusal(events: Outbox) {
-  return async (error: ServiceError, call: Call, response: Response): Promise<void> => {
+/** Makes `desktop.launch.refused.v1`. */
+export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit {
+  return (error, call, response) => {
     const asker = askerOf(response);
-    if (asker === undefined || error.status === 429) return;
-    const isOurs = error instanceof AuthorizeRefusal;
-    const refused = createEvent('desktop.launch.refused.v1', call.origin(eventSource), {
+    if (asker === undefined) return undefined;
+    const hasReason = error instanceof AuthorizeRefusal || error instanceof TokenRefusal;
+    const parameters = error instanceof AuthorizeRefusal ? error.parameters : [];
+    return createEvent('desktop.launch.refused.v1', call.origin(eventSource), {
       ...asker,
-      step: 'authorize',
+      step,
       status: error.status,
-      reason: isOurs ? error.reason : error.code,
-      ...(isOurs && error.parameters.length > 0 ? { paths: [...error.parameters] } : {}),
+      reason: hasReason ? error.reason : error.code,
+      ...(parameters.length > 0 ? { paths: [...parameters] } : {}),
     });
-    await events.append([refused]);
   };
 }

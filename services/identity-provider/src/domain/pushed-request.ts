@@ -1,0 +1,31 @@
+import { compileSchema } from '@clinical-launch/contracts';
+import { Type } from 'typebox';
+
+/**
+ * How long a pushed request waits for its authorization: the time in which a browser is opened (RFC 9126 section
+ * 2.2).
+ */
+export const pushedRequestSeconds = 60;
+
+const prefix = 'urn:ietf:params:oauth:request_uri:';
+
+/** Returns the `request_uri` of a pushed request (RFC 9126 section 2.2), whose last part is its ticket. */
+export function requestUriOf(ticket: string): string {
+  return `${prefix}${ticket}`;
+}
+
+/** Returns the ticket in a `request_uri`; undefined for one that was not given here. */
+export function ticketOfRequestUri(requestUri: string): string | undefined {
+  return requestUri.startsWith(prefix) ? requestUri.slice(prefix.length) : undefined;
+}
+
+/** The parameters of an authorization request, by name, as they were pushed. */
+export type PushedParameters = Readonly<Record<string, string>>;
+
+const form = compileSchema(Type.Record(Type.String(), Type.String()));
+
+/** Reads what the ticket of a pushed request carries. @throws TypeError when another version wrote it otherwise */
+export function readPushedParameters({ context }: { readonly context: unknown }): PushedParameters {
+  if (form.is(context)) return context;
+  throw new TypeError('What the ticket carries is not a pushed authorization request');
+}

@@ -1,0 +1,103 @@
+import { callOf, type RateLimiter } from '@clinical-launch/service';
+import type { FoundTicket, Tickets } from '@clinical-launch/tickets';
+import type { Request, RequestHandler } from 'express';
+import {
+  type AuthorizationRequest,
+  authorizationParameters,
+  readAuthorizationRequest,
+} from '../domain/authorization-request.ts';
+import { launchProof, readLaunch } from '../domain/desktop-chain.ts';
+import { type PushedParameters, pushedRequestSeconds, requestUriOf } from '../domain/pushed-request.ts';
+import type { DesktopIssuingRealm, Realms } from '../domain/realms.ts';
+import { AuthorizeRefusal, TokenRefusal } from '../errors.ts';
+import type { ClientAuthenticationParts } from './authenticate-client.ts';
+import { authenticatePartner } from './authenticate-partner.ts';
+import { clientParameters } from './client-credentials.ts';
+import { readDpopKey } from './dpop.ts';
+import { desktopRealmOfPath, type RealmParams } from './realm-of-path.ts';
+import { pickParameters, readTokenForm } from './token-form.ts';
+
+type PushParts = ClientAuthenticationParts & {
+  readonly realms: Realms;
+  readonly tickets: Tickets;
+  readonly limiter: RateLimiter;
+};
+
+/**
+ * `POST /{realm}/oauth2/v2.0/par` (RFC 9126): stores an authorization request that is in order and answers 201 with the
+ * `request_uri` that stands for it: once, for this partner application, within a minute. Authenticates as the token
+ * endpoint. Stores nothing for callers that hold no live launch identifier, and ends with the launch.
+ */
+export function pushAuthorizationRequest(parts: PushParts): RequestHandler<RealmParams> {
+  const { realms, tickets, limiter } = parts;
+  return async (request, response) => {
+    const realm = desktopRealmOfPath(realms, request.params);
+    const form = await readTokenForm(request, response);
+    const credentials = pickParameters(form, clientParameters);
+    await authenticatePartner({ parts, realm, parameters: credentials, request, response });
+    const asked = assertPushable(form, realm);
+    const { clientId, requestsPerSecond } = asked.partner;
+    const launch = await findLaunch(tickets, { realm, asked });
+    callOf(response).adopt(launch.correlationId);
+    await limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
+    const dpopKey = await agreeDpopKey(asked, { parts, realm, request });
+    const { correlationId, chainEndsInSeconds: chainSeconds } = launch;
+    const issue = await tickets.issue('pushed-request', {
+      context: pushedParameters(form, dpopKey),
+      challenge: launchProof({ realm: realm.name, clientId }),
+      ttlSeconds: pushedRequestSeconds,
+      ...(chainSeconds === undefined ? {} : { chainSeconds }),
+      correlationId,
+      events: [],
+    });
+    if (issue.outcome === 'claimed') throw new TypeError('A pushed request claims nothing');
+    response.status(201).json({ request_uri: requestUriOf(issue.ticket), expires_in: pushedRequestSeconds });
+  };
+}
+
+/** Checks a request as the authorization endpoint would. @throws AuthorizeRefusal */
+function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): AuthorizationRequest {
+  const read = readAuthorizationRequest(form, realm);
+  // RFC 9126 section 2.1
+  const nested = form.has('request_uri')
+    ? [{ name: 'request_uri', code: 'invalid_request', message: 'must not be pushed' } as const]
+    : [];
+  const faults = [...nested, ...('faults' in read ? read.faults : [])];
+  if ('faults' in read || faults.length > 0) throw new AuthorizeRefusal('faulty_parameters', faults);
+  return read.request;
+}
+
+/** The live launch of the request, which only the authorization endpoint uses up. @throws AuthorizeRefusal */
+async function findLaunch(
+  tickets: Tickets,
+  { realm, asked }: { realm: DesktopIssuingRealm; asked: AuthorizationRequest },
+): Promise<FoundTicket> {
+  const found = await tickets.find('launch-identifier', asked.launch);
+  if (found === undefined) throw new AuthorizeRefusal('unknown_launch');
+  const launch = readLaunch(found);
+  if (launch.realm !== realm.name || launch.clientId !== asked.partner.clientId)
+    throw new AuthorizeRefusal('launch_of_other_client');
+  return found;
+}
+
+/** RFC 9449 section 10.1: the key of a DPoP proof is the one that `dpop_jkt` would name. @throws TokenRefusal */
+async function agreeDpopKey(
+  asked: AuthorizationRequest,
+  exchange: { parts: PushParts; realm: DesktopIssuingRealm; request: Request<RealmParams> },
+): Promise<string | undefined> {
+  const proven = await readDpopKey({ ...exchange, endpoint: 'par' });
+  if (proven !== undefined && asked.dpopKey !== undefined && proven !== asked.dpopKey)
+    throw new TokenRefusal('invalid_dpop_proof', {
+      message: 'The parameter dpop_jkt must be the thumbprint of the key of the DPoP proof',
+    });
+  return proven ?? asked.dpopKey;
+}
+
+/** The parameters as they were sent, without credentials and unknown ones. */
+function pushedParameters(form: URLSearchParams, dpopKey: string | undefined): PushedParameters {
+  const sent = authorizationParameters.flatMap((name) => {
+    const value = form.get(name) ?? '';
+    return value === '' ? [] : [[name, value]];
+  });
+  return { ...Object.fromEntries(sent), ...(dpopKey === undefined ? {} : { dpop_jkt: dpopKey }) };
+}

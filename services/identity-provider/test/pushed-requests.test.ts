@@ -1,0 +1,342 @@
+import { randomBytes } from 'node:crypto';
+import type { Storage } from '@clinical-launch/storage';
+import {
+  createTestKey,
+  MachineClock,
+  makeDpopProof,
+  openTestStorage,
+  TestClock,
+  type TestKey,
+  thumbprintOf,
+} from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as openid from 'openid-client';
+import { assertionFor, assertionType } from './client-assertions.ts';
+import {
+  aPartner,
+  authorizeFields,
+  aVerifier,
+  desktopRealms,
+  type Fields,
+  type RunningDesktop,
+  realm,
+  refusalOf,
+  refused,
+  runDesktop,
+  tokenFields,
+} from './running-desktop.ts';
+import { record } from './running-identity-provider.ts';
+
+// Off-the-shelf clients look at the machine's own clock.
+const clock = new MachineClock();
+const at = 'pushing/desktop';
+// openid-client takes the redirect URI from the callback, and drops a query of its own.
+const standardRedirect = 'https://standard.example/callback';
+
+let storage: Storage;
+let running: RunningDesktop;
+let key: TestKey;
+beforeAll(async () => {
+  storage = await openTestStorage();
+  key = await createTestKey('partner-key');
+  const standard = { profile: 'standard', redirectUris: [standardRedirect] };
+  const partners = [
+    aPartner({ clientId: 'only-pushes', requirePushedAuthorizationRequests: true, ...standard }),
+    aPartner({ clientId: 'has-keys', jwks: { keys: [key.publicJwk] } }),
+    aPartner({ clientId: 'limited', requestsPerSecond: 1 }),
+  ];
+  const realms = [...desktopRealms(), { realm: at, clients: [], desktop: { partners } }];
+  running = await runDesktop({ clock, storage, realms });
+});
+afterAll(async () => {
+  await running.stop();
+  await storage.close();
+});
+
+const push = (
+  fields: Fields | [string, string][],
+  of = realm,
+  headers: Fields = {},
+  { idp }: Pick<RunningDesktop, 'idp'> = running,
+) => idp.postForm(`/${of}/oauth2/v2.0/par`, fields, headers);
+
+/** A request in order, with the verifier that redeems its code. */
+async function aRequest(clientId = 'partner', of = realm) {
+  const { verifier, challenge } = aVerifier();
+  const launch = await running.launchFor({ client_id: clientId }, of);
+  return { verifier, launch, fields: { ...authorizeFields({ launch, challenge }), client_id: clientId } };
+}
+
+async function requestUriOf(response: Response): Promise<string> {
+  if (response.status !== 201) throw new Error(`par: ${response.status} ${await response.text()}`);
+  return String(record(await response.json()).request_uri);
+}
+
+/** Pushes a request in order; the fields of the authorization request that follows. */
+async function pushed(clientId = 'partner', of = realm) {
+  const request = await aRequest(clientId, of);
+  const request_uri = await requestUriOf(await push(request.fields, of));
+  return { ...request, reference: { client_id: clientId, request_uri } };
+}
+
+const codeOf = (response: Response) =>
+  new URL(String(response.headers.get('location'))).searchParams.get('code');
+const lastRefusal = () => record(running.published.at(-1)?.data);
+
+describe('a pushed authorization request (RFC 9126)', () => {
+  it('is answered 201 with a request_uri for a minute, which is never cached', async () => {
+    const response = await push((await aRequest()).fields);
+    expect([response.status, response.headers.get('cache-control')]).toEqual([201, 'no-store']);
+    expect(await response.json()).toEqual({
+      request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:[\w-]{80,}$/),
+      expires_in: 60,
+    });
+  });
+
+  it('is authorized by client_id and request_uri, by POST and by GET, and its code gives tokens', async () => {
+    const [one, other] = [await pushed(), await pushed()];
+    const posted = await running.postAuthorize(one.reference);
+    expect(posted.headers.get('location')).toMatch(/&state=a%20state&iss=/);
+    const fields = tokenFields({ code: String(codeOf(posted)), verifier: one.verifier });
+    expect((await running.postToken(fields)).status).toBe(200);
+    const got = await running.getAuthorize(new URLSearchParams(other.reference).toString());
+    expect(got.status).toBe(302);
+  });
+
+  it('is filed under the GUID of its launch', async () => {
+    const { fields } = await aRequest();
+    const response = await push(fields);
+    await running.postAuthorize({ client_id: 'partner', request_uri: await requestUriOf(response) });
+    const code = running.published.findLast(({ type }) => type === 'desktop.code.issued.v1');
+    expect(response.headers.get('x-correlation-id')).toBe(code?.correlationid);
+  });
+
+  it('goes through openid-client as discovery announces it', async () => {
+    const clientId = 'only-pushes';
+    const client = await openid.discovery(new URL(running.issuer(at)), clientId, undefined, openid.None(), {
+      execute: [openid.allowInsecureRequests],
+    });
+    expect(client.serverMetadata()).toMatchObject({ require_pushed_authorization_requests: false });
+    const pkceCodeVerifier = openid.randomPKCECodeVerifier();
+    const url = await openid.buildAuthorizationUrlWithPAR(client, {
+      redirect_uri: standardRedirect,
+      scope: 'openid launch',
+      state: 's',
+      code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+      launch: await running.launchFor({ client_id: clientId }, at),
+    });
+    expect([...url.searchParams.keys()].toSorted()).toEqual(['client_id', 'request_uri']);
+    const { headers } = await fetch(url, { redirect: 'manual' });
+    const callback = new URL(String(headers.get('location')));
+    const tokens = await openid.authorizationCodeGrant(client, callback, {
+      pkceCodeVerifier,
+      expectedState: 's',
+      idTokenExpected: true,
+    });
+    expect(tokens.claims()?.aud).toBe(clientId);
+  });
+
+  it('decides alone: what is sent beside its request_uri counts for nothing', async () => {
+    const { reference } = await pushed();
+    const attack = { ...reference, redirect_uri: 'https://attacker.example/', state: 'x', scope: 'openid' };
+    const { headers } = await running.postAuthorize(attack);
+    expect(headers.get('location')).toMatch(/^https:\/\/partner\.example\/auth\?.*&state=a%20state&/);
+  });
+
+  it('is redeemed by one of many that bring it at once', async () => {
+    const { reference } = await pushed();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => running.postAuthorize(reference)));
+    expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
+  });
+});
+
+describe('a request_uri is refused when it', () => {
+  const deadRequest = refused('invalid_request_uri');
+
+  it('was used before', async () => {
+    const { reference } = await pushed();
+    expect((await running.postAuthorize(reference)).status).toBe(302);
+    expect(await refusalOf(await running.postAuthorize(reference))).toEqual(deadRequest);
+    expect(lastRefusal()).toMatchObject({ step: 'authorize', reason: 'used_request_uri' });
+  });
+
+  it('is brought by another application, whose attempt leaves it usable', async () => {
+    const { reference } = await pushed();
+    const other = { ...reference, client_id: 'partner-standard' };
+    expect(await refusalOf(await running.postAuthorize(other))).toEqual(deadRequest);
+    expect(lastRefusal()).toMatchObject({ reason: 'request_uri_of_other_client' });
+    expect((await running.postAuthorize(reference)).status).toBe(302);
+  });
+
+  it('comes to another realm, where a partner has the same client_id', async () => {
+    const { reference } = await pushed();
+    const elsewhere = await running.postAuthorize(reference, 'south/desktop');
+    expect(await refusalOf(elsewhere)).toEqual(deadRequest);
+    expect((await running.postAuthorize(reference)).status).toBe(302);
+  });
+
+  it('has expired', async () => {
+    const testClock = new TestClock(Date.now());
+    const other = await runDesktop({ clock: testClock, storage });
+    const fields = authorizeFields({
+      launch: await other.launchFor(),
+      challenge: aVerifier().challenge,
+    });
+    const request_uri = await requestUriOf(await push(fields, realm, {}, other));
+    testClock.advance({ seconds: 60 });
+    const response = await other.postAuthorize({ client_id: 'partner', request_uri });
+    await other.stop();
+    expect(await refusalOf(response)).toEqual(deadRequest);
+  });
+
+  it('belongs to a launch that its host has ended', async () => {
+    const { launch, reference } = await pushed();
+    const authorization = `Bearer ${await running.hostToken()}`;
+    await running.idp.get(`/${realm}/launches/${launch}`, { method: 'DELETE', headers: { authorization } });
+    expect(await refusalOf(await running.postAuthorize(reference))).toEqual(deadRequest);
+  });
+
+  it.each([
+    'https://partner.example/request.jwt',
+    'urn:ietf:params:oauth:request_uri:',
+    `urn:ietf:params:oauth:request_uri:${'A'.repeat(89)}`,
+    `urn:ietf:params:oauth:request_uri:${randomBytes(500).toString('base64url')}`,
+  ])('was never given: %s', async (request_uri) => {
+    const response = await running.postAuthorize({ client_id: 'partner', request_uri });
+    expect(await refusalOf(response)).toEqual(deadRequest);
+  });
+
+  it('is there twice', async () => {
+    const { reference } = await pushed();
+    const twice: [string, string][] = [...Object.entries(reference), ['request_uri', reference.request_uri]];
+    expect(await refusalOf(await running.postAuthorize(twice))).toEqual(refused('invalid_request'));
+    expect((await running.postAuthorize(reference)).status).toBe(302);
+  });
+
+  it('comes without a client_id', async () => {
+    const { request_uri } = (await pushed()).reference;
+    expect(await refusalOf(await running.postAuthorize({ request_uri }))).toEqual(refused('invalid_request'));
+  });
+});
+
+describe('a push is refused, and stores nothing, when', () => {
+  it.each([
+    ['redirect_uri', 'https://attacker.example/', 'invalid_request'],
+    ['response_type', 'token', 'unsupported_response_type'],
+    ['scope', 'openid admin', 'invalid_scope'],
+    ['code_challenge_method', 'plain', 'invalid_request'],
+    ['state', '', 'invalid_request'],
+    ['request_uri', 'urn:ietf:params:oauth:request_uri:a', 'invalid_request'],
+  ])('%s is %j: %s', async (name, value, error) => {
+    const { fields } = await aRequest();
+    expect(await refusalOf(await push({ ...fields, [name]: value }))).toEqual(refused(error));
+    expect(lastRefusal()).toMatchObject({
+      realm,
+      clientId: 'partner',
+      step: 'push',
+      status: 400,
+      reason: 'faulty_parameters',
+      paths: [name],
+    });
+  });
+
+  it('the launch identifier is unknown, used or of another application, so that strangers store nothing', async () => {
+    const [used, others, { fields }] = [
+      await aRequest(),
+      await aRequest('partner-standard'),
+      await aRequest(),
+    ];
+    await running.postAuthorize(used.fields);
+    for (const launch of [used.launch, others.launch, 'A'.repeat(89)])
+      expect(await refusalOf(await push({ ...fields, launch }))).toEqual(refused('invalid_request'));
+  });
+
+  it('client_id names no partner, or there are credentials that nobody registered', async () => {
+    const { fields } = await aRequest();
+    const stranger = await push({ ...fields, client_id: 'nobody' });
+    expect(await refusalOf(stranger)).toEqual(refused('invalid_client'));
+    const withSecret = await push({ ...fields, client_secret: 'guessed' });
+    expect(await refusalOf(withSecret)).toEqual(refused('invalid_client'));
+    expect(lastRefusal()).toMatchObject({ step: 'push', reason: 'partner_with_secret' });
+  });
+
+  it('the request is no POST, no form, or too large', async () => {
+    const url = `${running.idp.base}/${realm}/oauth2/v2.0/par`;
+    expect((await fetch(url)).status).toBe(405);
+    const json = await fetch(url, { method: 'POST', body: '{}' });
+    expect(await refusalOf(json)).toEqual(refused('invalid_request'));
+    const large = await push({ state: 'x'.repeat(9000) });
+    expect(await refusalOf(large)).toEqual(refused('invalid_request', 413));
+  });
+
+  it('its partner has reached its limit', async () => {
+    const [one, other] = [await aRequest('limited', at), await aRequest('limited', at)];
+    const answers = await Promise.all([one, other].map(({ fields }) => push(fields, at)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 429]));
+  });
+});
+
+describe('a partner that must push', () => {
+  it('is refused plain authorization requests, which leave its launch usable', async () => {
+    const { launch, fields } = await aRequest('only-pushes', at);
+    const plain = { ...fields, redirect_uri: standardRedirect };
+    expect(await refusalOf(await running.postAuthorize(plain, at))).toEqual(refused('invalid_request'));
+    expect(lastRefusal()).toMatchObject({ step: 'authorize', reason: 'unpushed_request' });
+    const request_uri = await requestUriOf(await push({ ...plain, launch }, at));
+    const { status } = await running.postAuthorize({ client_id: 'only-pushes', request_uri }, at);
+    expect(status).toBe(302);
+  });
+});
+
+describe('a partner that registered keys', () => {
+  it('authenticates its push with an assertion for this endpoint, once', async () => {
+    const { fields } = await aRequest('has-keys', at);
+    expect(await refusalOf(await push(fields, at))).toEqual(refused('invalid_client', 401));
+    const audience = `${running.url}/idp/${at}/oauth2/v2.0/par`;
+    const client_assertion = await assertionFor({
+      key,
+      clientId: 'has-keys',
+      audience,
+      clock,
+      claims: {},
+      header: {},
+    });
+    const authenticated = { ...fields, client_assertion, client_assertion_type: assertionType };
+    expect((await push(authenticated, at)).status).toBe(201);
+    expect(await refusalOf(await push(authenticated, at))).toEqual(refused('invalid_client', 401));
+  });
+});
+
+describe('a push with a DPoP proof (RFC 9449 section 10.1)', () => {
+  const proofBy = (by: TestKey) =>
+    makeDpopProof({
+      key: by,
+      clock,
+      method: 'POST',
+      url: `${running.url}/idp/${realm}/oauth2/v2.0/par`,
+    });
+
+  it('binds the code to the key of the proof', async () => {
+    const { fields, verifier } = await aRequest();
+    const response = await push(fields, realm, { DPoP: await proofBy(key) });
+    const reference = { client_id: 'partner', request_uri: await requestUriOf(response) };
+    const code = String(codeOf(await running.postAuthorize(reference)));
+    const plain = await running.postToken(tokenFields({ code, verifier }));
+    expect(await refusalOf(plain)).toEqual(refused('invalid_grant'));
+    expect(lastRefusal()).toMatchObject({ reason: 'ticket_of_other_key' });
+  });
+
+  it('is refused when dpop_jkt names another key, or the proof is not valid', async () => {
+    const { fields } = await aRequest();
+    const other = await createTestKey('another');
+    const both = { ...fields, dpop_jkt: await thumbprintOf(other) };
+    for (const [form, DPoP] of [
+      [both, await proofBy(key)],
+      [fields, 'nonsense'],
+    ] as const)
+      expect(await refusalOf(await push(form, realm, { DPoP }))).toEqual(refused('invalid_dpop_proof'));
+    const agreed = { ...fields, dpop_jkt: await thumbprintOf(key) };
+    expect((await push(agreed, realm, { DPoP: await proofBy(key) })).status).toBe(201);
+  });
+});
