@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import type { Outbox } from '@clinical-launch/events';
+import {
+  attemptDelivery,
+  type Clock,
+  type DeliveryAttempt,
+  type DeliveryWorker,
+  type Logger,
+  nextAttemptAt,
+  type OutboundFetch,
+  startDeliveryWorker,
+} from '@clinical-launch/service';
+import { logoutTokenClaims } from '../domain/logout-token.ts';
+import type { Realms } from '../domain/realms.ts';
+import { eventSource } from '../event-source.ts';
+import type { KeyRing } from '../store/key-ring.ts';
+import { type DueLogout, type Logouts, receiverOf } from '../store/logouts.ts';
+
+type Parts = {
+  readonly logouts: Logouts;
+  readonly realms: Realms;
+  readonly keyRing: KeyRing;
+  readonly fetchOutbound: OutboundFetch;
+  readonly events: Outbox;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/**
+ * Delivers logout tokens (OpenID Connect Back-Channel Logout 1.0 section 2.5), each at least once: what is not
+ * accepted is tried again for twelve hours, with growing waits. Each attempt has a token of its own, with another
+ * `jti`.
+ */
+export function startLogoutDelivery(parts: Parts): DeliveryWorker {
+  const { logouts, clock, logger } = parts;
+  return startDeliveryWorker({
+    slots: 8,
+    pollMs: 1000,
+    claim: (busy) => logouts.claim(clock.now(), busy),
+    attempt: (due, ending) => attemptOnce(parts, due, ending),
+    receiverOf,
+    what: 'logout tokens',
+    logger,
+  });
+}
+
+async function attemptOnce(parts: Parts, due: DueLogout, ending: AbortSignal): Promise<void> {
+  const { logouts, events, clock, logger } = parts;
+  const attempt = await deliver(parts, due, ending);
+  if (attempt.outcome === 'interrupted') return logouts.giveBack(due);
+  const now = clock.now();
+  const next = attempt.outcome === 'delivered' ? undefined : whenAgain(due, attempt, now);
+  const isFinal = next === undefined;
+  report(logger, { due, attempt, isFinal });
+  // Before the delivery is settled: should this fail, the token is delivered again and not forgotten.
+  await events.append(eventsOf({ due, attempt, isFinal, now }));
+  await logouts.settle(due, {
+    state: attempt.outcome === 'delivered' ? 'delivered' : isFinal ? 'dead' : 'pending',
+    nextAttemptAt: next,
+    status: attempt.status,
+    failure: attempt.outcome === 'failed' ? attempt.reason : undefined,
+  });
+}
+
+/** Posts a logout token to the address that its partner has registered at this moment. */
+async function deliver(
+  { realms, keyRing, fetchOutbound, clock }: Parts,
+  { realm: name, clientId, launchId }: DueLogout,
+  signal: AbortSignal,
+): Promise<DeliveryAttempt> {
+  const realm = realms.find(name.split('/'));
+  const address = realm?.desktop?.partners.get(clientId)?.backchannelLogoutUri;
+  if (realm === undefined || address === undefined) return { outcome: 'failed', reason: 'unregistered' };
+  const signer = await keyRing.signer(realm);
+  const about = { issuer: realm.issuer, clientId, launchId, tokenId: randomUUID(), now: clock.now() };
+  const token = await signer.sign('logout+jwt', logoutTokenClaims(about));
+  const send = () =>
+    fetchOutbound(new URL(address), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ logout_token: token }).toString(),
+      ignoresBody: true,
+      signal,
+    });
+  return attemptDelivery(send, () => clock.now());
+}
+
+type Failed = Extract<DeliveryAttempt, { outcome: 'failed' }>;
+type Settled = Exclude<DeliveryAttempt, { outcome: 'interrupted' }>;
+
+function whenAgain(due: DueLogout, { reason, retryAfterMs }: Failed, now: number): number | undefined {
+  const { attempts, giveUpAt } = due;
+  const asked = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return nextAttemptAt({ reason, attempts, now, giveUpAt, random: Math.random(), ...asked });
+}
+
+type Outcome = { readonly due: DueLogout; readonly attempt: Settled; readonly isFinal: boolean };
+
+/** Nothing of the address, which may hold a secret of the receiver's. */
+function report(logger: Logger, { due, attempt, isFinal }: Outcome): void {
+  const { launchId: correlationId, realm, clientId, attempts } = due;
+  const facts = { correlationId, realm, clientId, attempts };
+  if (attempt.outcome === 'delivered') return logger.info(facts, 'logout token delivered');
+  const { reason, status } = attempt;
+  if (isFinal) return logger.error({ ...facts, reason, status }, 'logout token given up');
+  logger.warn({ ...facts, reason, status }, 'logout token not delivered');
+}
+
+/** Of the failures the first and the last: a receiver that is away for hours is two events, and not twenty. */
+function eventsOf({ due, attempt, isFinal, now }: Outcome & { readonly now: number }): CloudEvent[] {
+  const { launchId: correlationId, traceparent, realm, clientId, attempts } = due;
+  const origin = { source: eventSource, correlationId, traceparent, now: new Date(now) };
+  const about = { realm, clientId, attempts };
+  if (attempt.outcome === 'delivered') return [createEvent('desktop.logout.delivered.v1', origin, about)];
+  if (!isFinal && attempts > 1) return [];
+  const { reason, status } = attempt;
+  const failed = { ...about, reason, ...(status === undefined ? {} : { status }), isFinal };
+  return [createEvent('desktop.logout.delivery.failed.v1', origin, failed)];
+}

@@ -1,0 +1,29 @@
+/**
+ * How long a logout token may be used, in seconds (OpenID Connect Back-Channel Logout 1.0 section 2.4: two minutes at
+ * most).
+ */
+const lifeSeconds = 120;
+
+/**
+ * The claims of a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4). Names the launch by its `sid`
+ * alone: no user and no patient.
+ * @param now milliseconds since 1970
+ */
+export function logoutTokenClaims(about: {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly launchId: string;
+  readonly tokenId: string;
+  readonly now: number;
+}) {
+  const issuedAt = Math.floor(about.now / 1000);
+  return {
+    iss: about.issuer,
+    aud: about.clientId,
+    iat: issuedAt,
+    exp: issuedAt + lifeSeconds,
+    jti: about.tokenId,
+    sid: about.launchId,
+    events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+  };
+}

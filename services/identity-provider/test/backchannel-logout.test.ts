@@ -1,0 +1,311 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { productionRegistryProblems } from '@clinical-launch/service';
+import type { Storage } from '@clinical-launch/storage';
+import { findFreePort, openTestStorage, TestClock } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLocalJWKSet, decodeJwt, type JWTPayload, jwtVerify } from 'jose';
+import {
+  aLaunch,
+  aPartner,
+  chainOf,
+  desktopRealms,
+  type Fields,
+  type RunningDesktop,
+  runDesktop,
+  tokensOf,
+} from './running-desktop.ts';
+import { record, registryOf } from './running-identity-provider.ts';
+
+const at = 'told/desktop';
+const clock = new TestClock();
+
+type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+let storage: Storage;
+let receiver: Receiver;
+let running: RunningDesktop;
+beforeAll(async () => {
+  storage = await openTestStorage();
+  receiver = await startReceiver();
+  const told = (clientId: string, path = '/logout') =>
+    aPartner({
+      clientId,
+      profile: 'standard',
+      backchannelLogoutUri: `http://127.0.0.1:${receiver.port}${path}`,
+    });
+  const desktop = { partners: [told('told'), told('other', '/other'), aPartner({ clientId: 'untold' })] };
+  const realms = [...desktopRealms(), { realm: at, clients: [], desktop }];
+  // Two replicas look for what is due: each token must still come once.
+  running = await runDesktop({ clock, storage, realms, replicas: 2 });
+});
+afterAll(async () => {
+  await running.stop();
+  await receiver.stop();
+  await storage.close();
+});
+
+type Received = { readonly path: string; readonly type: string | undefined; readonly token: string };
+
+/** The endpoint of a partner application: keeps what it was sent, and answers as it is told. */
+async function startReceiver(port?: number) {
+  const received: Received[] = [];
+  const waiting = new Set<() => void>();
+  const answers: number[] = [];
+  const server = createServer((request, response) => {
+    void readAll(request).then((body) => {
+      const token = new URLSearchParams(body).get('logout_token') ?? '';
+      received.push({ path: request.url ?? '', type: request.headers['content-type'], token });
+      response.writeHead(answers.shift() ?? 200).end();
+      for (const look of waiting) look();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port ?? 0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    received,
+    /** The statuses of the next answers; 200 afterwards. */
+    answer: (...statuses: number[]) => void answers.push(...statuses),
+    /** Resolves with what was received about a launch, once there is so much of it. */
+    about: (launch: string, count = 1) =>
+      new Promise<Received[]>((resolve) => {
+        const look = () => {
+          const found = received.filter(({ token }) => decodeJwt(token).sid === launch);
+          if (found.length < count) return;
+          waiting.delete(look);
+          resolve(found);
+        };
+        waiting.add(look);
+        look();
+      }),
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+/** Resolves when the audit trail would have been told so of a launch. */
+async function eventOf(launch: string, type: string, matching: Record<string, unknown> = {}) {
+  for (;;) {
+    const found = running
+      .eventsOf(launch)
+      .find(
+        (event) =>
+          event.type === type &&
+          Object.entries(matching).every(([name, value]) => record(event.data)[name] === value),
+      );
+    if (found !== undefined) return record(found.data);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+async function startTokens(client_id = 'told') {
+  const fields: Fields = await running.codeFor({ client_id }, { at });
+  const tokens = tokensOf(await (await running.postToken(fields, at)).json());
+  return { fields, tokens, launch: chainOf(tokens) };
+}
+const end = async (launch: string) =>
+  running.idp.get(`/${at}/launches/${launch}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${await running.hostToken()}` },
+  });
+/** Resolves when a line about a launch is in the log. */
+async function logged(launch: string, words: string) {
+  while (!running.lines.some((line) => line.includes(launch) && line.includes(words)))
+    await new Promise((resolve) => setImmediate(resolve));
+}
+const settled = (launch: string) => eventOf(launch, 'desktop.logout.delivered.v1');
+
+async function verifiedBy(token: string, clientId = 'told'): Promise<JWTPayload> {
+  const { payload, protectedHeader } = await jwtVerify(
+    token,
+    createLocalJWKSet(await running.idp.keySet(at)),
+    {
+      issuer: running.issuer(at),
+      audience: clientId,
+      typ: 'logout+jwt',
+      algorithms: ['RS256'],
+      currentDate: new Date(clock.now()),
+      requiredClaims: ['iat', 'exp', 'jti', 'sid', 'events'],
+    },
+  );
+  expect(protectedHeader.kid).toEqual(expect.any(String));
+  return payload;
+}
+
+describe('a launch that its host ended', () => {
+  it('is told to its partner by a signed logout token that names the session of its ID token', async () => {
+    const { tokens, launch } = await startTokens();
+    expect((await end(launch)).status).toBe(204);
+    const [{ path, type, token } = { path: '', type: '', token: '' }] = await receiver.about(launch);
+    expect([path, type]).toEqual(['/logout', 'application/x-www-form-urlencoded']);
+    const claims = await verifiedBy(token);
+    expect(claims.sid).toBe(decodeJwt(tokens.idToken).sid);
+    // All of it: no nonce (section 2.4), no user, nothing of the patient.
+    expect(claims).toEqual({
+      iss: running.issuer(at),
+      aud: 'told',
+      iat: clock.now() / 1000,
+      exp: clock.now() / 1000 + 120,
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      sid: launch,
+      events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+    });
+    expect(await settled(launch)).toEqual({ realm: at, clientId: 'told', attempts: 1 });
+  });
+});
+
+describe('a partner is told, at its own address, of a launch', () => {
+  it('whose code was replayed, whoever replays it', async () => {
+    const { fields, launch } = await startTokens();
+    await running.postToken({ ...fields, client_id: 'other' }, at);
+    const [{ path, token } = { path: '', token: '' }] = await receiver.about(launch);
+    expect(path).toBe('/logout');
+    expect((await verifiedBy(token)).aud).toBe('told');
+  });
+
+  it('whose code was guessed', async () => {
+    const response = await running.postLaunch(aLaunch({ client_id: 'other' }), { at });
+    const launch = response.headers.get('x-correlation-id') ?? '';
+    const identifier = String(record(await response.json()).launch);
+    const fields = await running.codeFor({ client_id: 'other' }, { at, launch: identifier });
+    for (let guess = 0; guess < 5; guess += 1)
+      await running.postToken({ ...fields, code_verifier: 'v'.repeat(43) }, at);
+    const [{ path } = { path: '' }] = await receiver.about(launch);
+    expect(path).toBe('/other');
+  });
+
+  it('whose refresh token was replayed', async () => {
+    const { tokens, launch } = await startTokens();
+    await running.refresh(tokens.refreshToken, {}, at);
+    clock.advance({ seconds: 11 });
+    await running.refresh(tokens.refreshToken, {}, at);
+    expect(await receiver.about(launch)).toHaveLength(1);
+  });
+
+  it('and of no other: one that it revoked itself, one of a partner without an address', async () => {
+    const [own, untold, last] = [await startTokens(), await startTokens('untold'), await startTokens()];
+    const revocation = { token: own.tokens.refreshToken, client_id: 'told' };
+    expect((await running.idp.postForm(`/${at}/oauth2/v2.0/revoke`, revocation)).status).toBe(200);
+    // What is revoked already is not revoked again.
+    expect((await end(own.launch)).status).toBe(204);
+    await end(untold.launch);
+    await end(last.launch);
+    await settled(last.launch);
+    const sessions = receiver.received.map(({ token }) => decodeJwt(token).sid);
+    expect(sessions.filter((sid) => sid === own.launch || sid === untold.launch)).toEqual([]);
+  });
+
+  it('once, also when the bus brings the event again', async () => {
+    const { launch } = await startTokens();
+    await end(launch);
+    await settled(launch);
+    const revoked = running.eventsOf(launch).filter(({ type }) => type === 'desktop.chain.revoked.v1');
+    await running.bus.publish(revoked);
+    const next = await startTokens();
+    await end(next.launch);
+    await settled(next.launch);
+    expect(await receiver.about(launch)).toHaveLength(1);
+  });
+});
+
+describe('a logout token that is not accepted', () => {
+  const failed = 'desktop.logout.delivery.failed.v1';
+
+  it('comes again, with another jti, until the partner accepts it', async () => {
+    receiver.answer(500, 503);
+    const { launch } = await startTokens();
+    await end(launch);
+    expect(await eventOf(launch, failed)).toMatchObject({ status: 500, attempts: 1, isFinal: false });
+    clock.advance({ seconds: 6 });
+    await receiver.about(launch, 2);
+    await logged(launch, '"attempts":2');
+    clock.advance({ seconds: 60 });
+    const tokens = (await receiver.about(launch, 3)).map(({ token }) => token);
+    expect(await settled(launch)).toMatchObject({ attempts: 3 });
+    expect(new Set(tokens.map((token) => decodeJwt(token).jti)).size).toBe(3);
+    await verifiedBy(tokens[2] ?? '');
+  });
+
+  it('is given up at once when the partner answers 410, and that is logged as an error', async () => {
+    receiver.answer(410);
+    const { launch } = await startTokens();
+    await end(launch);
+    expect(await eventOf(launch, failed)).toMatchObject({ reason: 'gone', isFinal: true });
+    const lines = running.lines.filter((line) => line.includes('logout token given up'));
+    expect(lines.some((line) => line.includes(launch) && line.includes('"level":50'))).toBe(true);
+  });
+
+  it('is given up after twelve hours', async () => {
+    receiver.answer(500, 500, 500);
+    const { launch } = await startTokens();
+    await end(launch);
+    await eventOf(launch, failed);
+    clock.advance({ seconds: 12 * 3600 });
+    expect(await eventOf(launch, failed, { isFinal: true })).toMatchObject({ attempts: 2 });
+    receiver.answer();
+  });
+});
+
+describe('a partner that is down', () => {
+  it('is told when it is up again, also by another process than the one that began', async () => {
+    const port = await findFreePort();
+    const down = aPartner({
+      clientId: 'down',
+      profile: 'standard',
+      backchannelLogoutUri: `http://127.0.0.1:${port}/logout`,
+    });
+    const realms = [...desktopRealms(), { realm: at, clients: [], desktop: { partners: [down] } }];
+    const options = { clock, storage, realms };
+    const first = await runDesktop(options);
+    const tokens = await first.tokensFor({ client_id: 'down' }, at);
+    const launch = chainOf(tokens);
+    await first.idp.get(`/${at}/launches/${launch}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${await first.hostToken()}` },
+    });
+    const isTried = () => first.eventsOf(launch).some(({ type }) => type.startsWith('desktop.logout.'));
+    while (!isTried()) await new Promise((resolve) => setImmediate(resolve));
+    await first.stop();
+    const up = await startReceiver(port);
+    clock.advance({ seconds: 10 });
+    const second = await runDesktop(options);
+    expect(await up.about(launch)).toHaveLength(1);
+    await second.stop();
+    await up.stop();
+  });
+});
+
+describe('what is published and registered', () => {
+  const discover = async (of: string) =>
+    record(await (await running.idp.get(`/${of}/v2.0/.well-known/openid-configuration`)).json());
+
+  it('is announced by discovery', async () => {
+    expect(await discover(at)).toMatchObject({
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
+      claims_supported: expect.arrayContaining(['sid']),
+    });
+    expect(await discover('north')).not.toHaveProperty('backchannel_logout_supported');
+  });
+
+  it('the ID tokens of other partners have no session', async () => {
+    const { tokens } = await startTokens('untold');
+    expect(decodeJwt(tokens.idToken)).not.toHaveProperty('sid');
+  });
+
+  it('production accepts https alone', () => {
+    const partners = [aPartner({ backchannelLogoutUri: 'http://partner.example/logout' })];
+    const registry = registryOf({ realms: [{ realm: at, clients: [], desktop: { partners } }] }, 'http://x');
+    expect(productionRegistryProblems(registry)).toEqual([
+      'realms[0].desktop.partners[0].backchannelLogoutUri must be https',
+    ]);
+  });
+});
