@@ -1,16 +1,23 @@
 import { createEvent } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
-import { type AccessTokenVerifier, callOf, type RateLimiter } from '@clinical-launch/service';
-import type { Tickets } from '@clinical-launch/tickets';
+import {
+  type AccessTokenVerifier,
+  assertRight,
+  authorizationOf,
+  callOf,
+  clientCertificateOf,
+  type RateLimiter,
+} from '@clinical-launch/service';
+import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
 import type { RequestHandler } from 'express';
 import type { JWTPayload } from 'jose';
 import { readRefreshToken } from '../domain/desktop-chain.ts';
-import type { DesktopIssuingRealm, Realms } from '../domain/realms.ts';
+import type { IssuingRealm, Realms } from '../domain/realms.ts';
+import { confirmationOf } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
 import { eventSource } from '../event-source.ts';
 import type { FindOwnToken } from '../store/own-tokens.ts';
-import { assertOurRight } from './our-token.ts';
-import { desktopRealmOfPath, type RealmParams } from './realm-of-path.ts';
+import { type RealmParams, realmOfPath } from './realm-of-path.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
 const requiredRight = 'token.introspect';
@@ -18,10 +25,12 @@ const requiredRight = 'token.introspect';
 type IntrospectParts = {
   readonly realms: Realms;
   readonly tickets: Tickets;
+  readonly revokedTokens: Pick<RevokedTokens, 'has'>;
   readonly tokens: AccessTokenVerifier;
   readonly findOwnToken: FindOwnToken;
   readonly limiter: RateLimiter;
   readonly events: Outbox;
+  readonly clientCertificateHeader?: string | undefined;
 };
 
 /**
@@ -29,12 +38,15 @@ type IntrospectParts = {
  * with the right `token.introspect` (section 2.1). Tells nothing of the patient.
  */
 export function introspectToken(parts: IntrospectParts): RequestHandler<RealmParams> {
-  const { realms, tokens, limiter, events } = parts;
+  const { realms, tokens, limiter, events, clientCertificateHeader } = parts;
   return async (request, response) => {
-    const realm = desktopRealmOfPath(realms, request.params);
-    const asker = await tokens.verify(request.get('authorization'));
-    limiter.count(`introspection ${asker.issuer} ${asker.clientId}`, asker.policy.requestsPerSecond);
-    assertOurRight(asker, requiredRight, realms);
+    const realm = realmOfPath(realms, request.params);
+    const asker = await tokens.verify(authorizationOf(request), {
+      clientCertificate: () => clientCertificateOf(request, clientCertificateHeader),
+    });
+    callOf(response).identify(`client ${asker.issuer} ${asker.clientId}`);
+    await limiter.count(`introspection ${asker.issuer} ${asker.clientId}`, asker.policy.requestsPerSecond);
+    assertRight(asker, requiredRight);
     const form = await readTokenForm(request, response);
     const token = pickParameters(form, ['token', 'token_type_hint']).get('token');
     if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'token' });
@@ -54,23 +66,37 @@ type Introspection = { readonly active: boolean; readonly [member: string]: unkn
 
 const inactive: Introspection = { active: false };
 
-async function lookUp(
-  { tickets, findOwnToken }: IntrospectParts,
-  realm: DesktopIssuingRealm,
-  token: string,
-): Promise<Introspection> {
+async function lookUp(parts: IntrospectParts, realm: IssuingRealm, token: string): Promise<Introspection> {
+  const { tickets, findOwnToken } = parts;
   const found = await tickets.find('refresh-token', token);
   if (found !== undefined) {
     const { context, detail } = readRefreshToken(found);
     if (context.realm !== realm.name) return inactive;
     const { clientId: client_id, scope } = detail;
-    return { active: true, client_id, scope, sub: context.user.userERN, iss: realm.issuer };
+    const bound = confirmationOf(detail);
+    return { active: true, client_id, scope, sub: context.user.userERN, iss: realm.issuer, ...bound };
   }
   const claims = await findOwnToken(realm, token);
-  if (claims === undefined) return inactive;
-  if (typeof claims.sid === 'string' && (await tickets.isChainRevoked(claims.sid))) return inactive;
-  return { active: true, token_type: 'Bearer', ...toldOf(claims) };
+  if (claims === undefined || (await hasEnded(claims, realm, parts))) return inactive;
+  return { active: true, token_type: isBoundToKey(claims) ? 'DPoP' : 'Bearer', ...toldOf(claims) };
 }
+
+/** Asks the store itself, so that a revocation counts at once. A token of a launch is revoked with its launch. */
+async function hasEnded(
+  { sid, jti, client_id }: JWTPayload,
+  { clients }: IssuingRealm,
+  { tickets, revokedTokens }: Pick<IntrospectParts, 'tickets' | 'revokedTokens'>,
+): Promise<boolean> {
+  if (typeof sid === 'string') return await tickets.isChainRevoked(sid);
+  // A client that was taken out of the registry is refused everywhere, its tokens with it.
+  if (typeof client_id !== 'string' || !clients.has(client_id) || jti === undefined) return true;
+  return await revokedTokens.has(jti);
+}
+
+/**
+ * Whether a token is bound to a key; one that is bound to a certificate alone is a Bearer token (RFC 8705 section 3).
+ */
+const isBoundToKey = ({ cnf }: JWTPayload) => typeof cnf === 'object' && cnf !== null && 'jkt' in cnf;
 
 /** All but the rest of the token: what is sealed in it is for the resource API. */
 function toldOf({ launch_context: _sealed, ...claims }: JWTPayload): JWTPayload {

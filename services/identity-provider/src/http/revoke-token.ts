@@ -1,64 +1,100 @@
 import { createEvent } from '@clinical-launch/contracts';
-import { callOf } from '@clinical-launch/service';
-import type { Tickets } from '@clinical-launch/tickets';
-import type { RequestHandler } from 'express';
+import { authorizationOf, callOf, clientCertificateOf, type RateLimiter } from '@clinical-launch/service';
+import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
+import type { Request, RequestHandler, Response } from 'express';
+import { claimedClient } from '../domain/client-assertion.ts';
+import { isConfidential } from '../domain/client-certificates.ts';
 import { readRefreshToken, revocationSeconds } from '../domain/desktop-chain.ts';
-import type { DesktopIssuingRealm, Realms } from '../domain/realms.ts';
-import { TokenRefusal } from '../errors.ts';
+import type { DesktopIssuingRealm, IssuingRealm, Realms } from '../domain/realms.ts';
+import { TokenRefusal, tooManyRevokedTokens } from '../errors.ts';
 import { eventSource } from '../event-source.ts';
 import type { FindOwnToken } from '../store/own-tokens.ts';
-import { noteClient } from './asker.ts';
-import { identifyPartner } from './partner-of-request.ts';
-import { desktopRealmOfPath, type RealmParams } from './realm-of-path.ts';
+import { authenticateClient, type ClientAuthenticationParts } from './authenticate-client.ts';
+import { authenticatePartner } from './authenticate-partner.ts';
+import { clientParameters } from './client-credentials.ts';
+import { isDesktopRealm, type RealmParams, realmOfPath } from './realm-of-path.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-type RevokeParts = {
+type RevokeParts = ClientAuthenticationParts & {
   readonly realms: Realms;
   readonly tickets: Tickets;
+  readonly revokedTokens: RevokedTokens;
   readonly findOwnToken: FindOwnToken;
+  readonly limiter: RateLimiter;
 };
 
 /**
- * `POST /{realm}/oauth2/v2.0/revoke` (RFC 7009): a partner application ends a refresh or an access token, and with it
- * everything that came of the same launch. A token that is not alive is answered as one that was ended.
+ * `POST /{realm}/oauth2/v2.0/revoke` (RFC 7009): a client ends its access token; a partner application ends a refresh
+ * or an access token, and with it everything that came of the same launch. A token that is not alive is answered as
+ * one that was ended.
  */
-export function revokeToken({ realms, tickets, findOwnToken }: RevokeParts): RequestHandler<RealmParams> {
+export function revokeToken(parts: RevokeParts): RequestHandler<RealmParams> {
   return async (request, response) => {
-    const realm = desktopRealmOfPath(realms, request.params);
+    const realm = realmOfPath(parts.realms, request.params);
     const form = await readTokenForm(request, response);
-    const parameters = pickParameters(form, ['client_id', 'client_secret', 'token', 'token_type_hint']);
-    const partner = identifyPartner({ realm, parameters, authorization: request.get('authorization') });
-    noteClient(response, partner);
-    const token = parameters.get('token');
-    if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'token' });
-    const held = await findHeld({ realm, token, tickets, findOwnToken });
-    if (held !== undefined) {
-      if (partner !== undefined && held.clientId !== partner.clientId) {
-        throw new TokenRefusal('token_of_other_client');
-      }
-      const call = callOf(response);
-      call.adopt(held.chain);
-      const data = { realm: realm.name, reason: 'revoked_by_client' } as const;
-      await tickets.revokeChain(held.chain, {
-        forSeconds: revocationSeconds(realm),
-        events: [createEvent('desktop.chain.revoked.v1', call.origin(eventSource), data)],
-      });
-    }
+    const parameters = pickParameters(form, [...clientParameters, 'token', 'token_type_hint']);
+    const exchange = { parts, parameters, request, response };
+    if (isDesktopRealm(realm) && isPartner(realm, exchange)) await revokeLaunch({ ...exchange, realm });
+    else await revokeClientToken({ ...exchange, realm });
     response.status(200).end();
   };
 }
 
+type RevokeExchange<Realm extends IssuingRealm = IssuingRealm> = {
+  readonly parts: RevokeParts;
+  readonly realm: Realm;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly request: Request<RealmParams>;
+  readonly response: Response;
+};
+
+/**
+ * Whether a request in a desktop realm is from a partner application. A request that names no partner is from a
+ * client if it carries client credentials, also when no such client exists, so that nobody learns which exist.
+ */
+function isPartner(
+  { clients, desktop }: DesktopIssuingRealm,
+  { parts, parameters, request }: Pick<RevokeExchange, 'parts' | 'parameters' | 'request'>,
+): boolean {
+  if (clients.size === 0) return true;
+  const assertion = parameters.get('client_assertion');
+  const named =
+    parameters.get('client_id') ?? (assertion === undefined ? undefined : claimedClient(assertion));
+  if (named !== undefined && desktop.partners.has(named)) return true;
+  const isAuthenticating =
+    authorizationOf(request) !== undefined ||
+    assertion !== undefined ||
+    parameters.has('client_secret') ||
+    (named !== undefined && clientCertificateOf(request, parts.clientCertificateHeader) !== undefined);
+  return !isAuthenticating;
+}
+
+async function revokeLaunch(exchange: RevokeExchange<DesktopIssuingRealm>): Promise<void> {
+  const { parts, realm, response } = exchange;
+  const partner = await authenticatePartner(exchange);
+  const held = await findHeld(exchange, tokenOf(exchange));
+  if (held === undefined) return;
+  if (partner !== undefined && held.clientId !== partner.clientId) {
+    throw new TokenRefusal('token_of_other_client');
+  }
+  const owner = realm.desktop.partners.get(held.clientId);
+  if (partner === undefined && owner !== undefined && isConfidential(owner))
+    throw new TokenRefusal('no_authentication');
+  const call = callOf(response);
+  call.adopt(held.chain);
+  const data = { realm: realm.name, reason: 'revoked_by_client' } as const;
+  await parts.tickets.revokeChain(held.chain, {
+    forSeconds: revocationSeconds(realm),
+    events: [createEvent('desktop.chain.revoked.v1', call.origin(eventSource), data)],
+  });
+}
+
 type Held = { readonly clientId: string; readonly chain: string };
 
-async function findHeld({
-  realm,
-  token,
-  tickets,
-  findOwnToken,
-}: {
-  realm: DesktopIssuingRealm;
-  token: string;
-} & Pick<RevokeParts, 'tickets' | 'findOwnToken'>): Promise<Held | undefined> {
+async function findHeld(
+  { parts: { tickets, findOwnToken }, realm }: RevokeExchange,
+  token: string,
+): Promise<Held | undefined> {
   const found = await tickets.find('refresh-token', token);
   if (found !== undefined) {
     const { context, detail } = readRefreshToken(found);
@@ -67,7 +103,37 @@ async function findHeld({
       : undefined;
   }
   const claims = await findOwnToken(realm, token);
-  // A token that a client got for itself belongs to no launch, and cannot be revoked.
+  // A token that a client got for itself belongs to no launch.
   if (typeof claims?.sid !== 'string' || typeof claims.client_id !== 'string') return undefined;
   return { clientId: claims.client_id, chain: claims.sid };
+}
+
+/** Verifiers' clocks may be this far behind ours, their tolerance included. */
+const clockSlackSeconds = 60;
+
+async function revokeClientToken(exchange: RevokeExchange): Promise<void> {
+  const { parts, realm, response } = exchange;
+  const { client, commit } = await authenticateClient(exchange);
+  const call = callOf(response);
+  const owner = `${realm.name} ${client.clientId}`;
+  const claims = await parts.findOwnToken(realm, tokenOf(exchange));
+  if (claims !== undefined && claims.client_id !== client.clientId) {
+    throw new TokenRefusal('token_of_other_client');
+  }
+  // Uses up the client's assertion, also where there is nothing to revoke.
+  await commit([]);
+  if (claims?.jti === undefined || claims.exp === undefined) return;
+  const data = { realm: realm.name, clientId: client.clientId, tokenId: claims.jti };
+  const revoked = await parts.revokedTokens.revoke(claims.jti, {
+    owner,
+    forSeconds: claims.exp - parts.clock.now() / 1000 + clockSlackSeconds,
+    events: [createEvent('access.token.revoked.v1', call.origin(eventSource), data)],
+  });
+  if (revoked.outcome === 'full') throw tooManyRevokedTokens(revoked.retryAfterSeconds);
+}
+
+function tokenOf({ parameters }: Pick<RevokeExchange, 'parameters'>): string {
+  const token = parameters.get('token');
+  if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'token' });
+  return token;
 }

@@ -1,0 +1,233 @@
+import type { Storage } from '@clinical-launch/storage';
+import {
+  createTestKey,
+  MachineClock,
+  openTestStorage,
+  startTokenIssuer,
+  TestClock,
+  type TestKey,
+} from '@clinical-launch/testing';
+import { InMemoryRevokedTokens } from '@clinical-launch/tickets';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import * as openid from 'openid-client';
+import { assertionFor, assertionType } from './client-assertions.ts';
+import {
+  aPartner,
+  desktopRealms,
+  type RunningDesktop,
+  refusalOf,
+  refused,
+  runDesktop,
+} from './running-desktop.ts';
+import { aClient, audience, basic, scope } from './running-identity-provider.ts';
+
+// Off-the-shelf clients look at the machine's own clock.
+const clock = new MachineClock();
+const secret = 'a secret of this client';
+const insecure = { execute: [openid.allowInsecureRequests] };
+
+let storage: Storage;
+let stranger: Awaited<ReturnType<typeof startTokenIssuer>>;
+let key: TestKey;
+let running: RunningDesktop;
+beforeAll(async () => {
+  storage = await openTestStorage();
+  stranger = await startTokenIssuer({ clock, audience });
+  key = await createTestKey('key-1');
+  const mixed = {
+    realm: 'mixed',
+    clients: [aClient()],
+    desktop: { partners: [aPartner({ clientId: 'partner-standard', profile: 'standard' })] },
+  };
+  const assured = {
+    realm: 'assured',
+    clients: [aClient({ clientId: 'by-key', secrets: [], jwks: { keys: [key.publicJwk] } })],
+  };
+  running = await runDesktop({ clock, storage, realms: [...desktopRealms(), mixed, assured] });
+});
+afterAll(async () => {
+  await running.stop();
+  await stranger.stop();
+  await storage.close();
+});
+
+const tokenOf = async (at = 'north', clientId = 'pms-north') =>
+  String((await running.idp.token(at, { client_id: clientId })).access_token);
+const revoke = (fields: Record<string, string>, at = 'north', headers: Record<string, string> = {}) =>
+  running.idp.postForm(`/${at}/oauth2/v2.0/revoke`, fields, headers);
+const asClient = (token: string, clientId = 'pms-north') => ({
+  client_id: clientId,
+  client_secret: secret,
+  token,
+});
+const isActive = async (token: string, at = 'north') => (await running.introspect(token, at)).active;
+const revokedIds = () =>
+  running.published.flatMap(({ type, data }) =>
+    type === 'access.token.revoked.v1' ? [(data as { tokenId: string }).tokenId] : [],
+  );
+
+describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RFC 7009)', () => {
+  it.each([
+    ['client_secret_post', openid.ClientSecretPost(secret)],
+    ['client_secret_basic', openid.ClientSecretBasic(secret)],
+  ])(
+    'ends the token by openid-client with %s, at once for introspection, with one event',
+    async (_method, authentication) => {
+      const client = await openid.discovery(
+        new URL(running.issuer('north')),
+        'pms-north',
+        undefined,
+        authentication,
+        insecure,
+      );
+      const { access_token: token } = await openid.clientCredentialsGrant(client, { scope });
+      expect(await isActive(token)).toBe(true);
+      await openid.tokenRevocation(client, token);
+      expect(await isActive(token)).toBe(false);
+      await openid.tokenRevocation(client, token, { token_type_hint: 'access_token' });
+      const tokenId = decodeJwt(token).jti;
+      const events = running.published.filter(({ type }) => type === 'access.token.revoked.v1');
+      expect(events.filter(({ data }) => JSON.stringify(data).includes(String(tokenId)))).toEqual([
+        expect.objectContaining({ data: { realm: 'north', clientId: 'pms-north', tokenId } }),
+      ]);
+      expect(JSON.stringify(events)).not.toContain(token);
+    },
+  );
+
+  it('ends the token by openid-client with private_key_jwt, which the realm advertises', async () => {
+    const client = await openid.discovery(
+      new URL(running.issuer('assured')),
+      'by-key',
+      undefined,
+      openid.PrivateKeyJwt({ key: key.privateKey, kid: key.kid }),
+      insecure,
+    );
+    expect(client.serverMetadata().revocation_endpoint_auth_methods_supported).toContain('private_key_jwt');
+    const { access_token: token } = await openid.clientCredentialsGrant(client, { scope });
+    await openid.tokenRevocation(client, token);
+    expect(await isActive(token, 'assured')).toBe(false);
+  });
+
+  it('takes a client assertion once', async () => {
+    const assertion = await assertionFor({
+      clientId: 'by-key',
+      audience: `${running.url}/idp/assured/oauth2/v2.0/revoke`,
+      key,
+      clock,
+      claims: {},
+      header: {},
+    });
+    const proof = { client_assertion_type: assertionType, client_assertion: assertion };
+    expect((await revoke({ ...proof, token: 'nonsense' }, 'assured')).status).toBe(200);
+    const replayed = await revoke({ ...proof, token: 'nonsense' }, 'assured');
+    expect(await refusalOf(replayed)).toEqual(refused('invalid_client', 401));
+  });
+
+  it('leaves the other tokens of the client alone', async () => {
+    const [ended, other] = [await tokenOf(), await tokenOf()];
+    await revoke(asClient(ended));
+    expect([await isActive(ended), await isActive(other)]).toEqual([false, true]);
+  });
+
+  it('is refused to the neighbouring client, whoever it says it is, and the token goes on', async () => {
+    const token = await tokenOf();
+    expect(await refusalOf(await revoke(asClient(token, 'neighbour')))).toEqual(refused('invalid_grant'));
+    const posing = await revoke({ client_id: 'pms-north', token }, 'north', {
+      authorization: basic('neighbour', secret),
+    });
+    expect(posing.status).toBe(400);
+    expect(await isActive(token)).toBe(true);
+  });
+
+  it.each([
+    ['a wrong secret', { client_id: 'host', client_secret: 'wrong' }],
+    ['an unknown client', { client_id: 'nobody', client_secret: secret }],
+    ['no secret', { client_id: 'host' }],
+    ['no client', {}],
+    ['an assertion that is none', { client_assertion_type: assertionType, client_assertion: 'a.b.c' }],
+  ])('is 401 with %s, and the token goes on', async (_which, credentials) => {
+    const token = await tokenOf('north', 'host');
+    const response = await revoke({ token, ...credentials } as Record<string, string>);
+    expect(await refusalOf(response)).toEqual(refused('invalid_client', 401));
+    expect(await isActive(token)).toBe(true);
+  });
+
+  it('is 200, and does nothing, for a token that is unknown, of another issuer or realm, or malformed', async () => {
+    const before = revokedIds();
+    const elsewhere = await tokenOf('mixed');
+    for (const token of [elsewhere, await stranger.sign(), 'nonsense', 'a.b.c', `${await tokenOf()}x`]) {
+      const response = await revoke(asClient(token));
+      expect([response.status, await response.text()]).toEqual([200, '']);
+    }
+    expect(revokedIds()).toEqual(before);
+    expect(await isActive(elsewhere, 'mixed')).toBe(true);
+  });
+
+  it('is 200, and does nothing, for a token that has expired', async () => {
+    const testClock = new TestClock(Date.now());
+    const later = await runDesktop({ clock: testClock, storage });
+    const { access_token } = await later.idp.token('north');
+    testClock.advance({ seconds: 3600 });
+    const fields = asClient(String(access_token));
+    expect((await later.idp.postForm('/north/oauth2/v2.0/revoke', fields)).status).toBe(200);
+    expect(later.published.map(({ type }) => type)).not.toContain('access.token.revoked.v1');
+    await later.stop();
+  });
+
+  it('is 400 without a token', async () => {
+    const response = await revoke({ client_id: 'pms-north', client_secret: secret });
+    expect(await refusalOf(response)).toEqual(refused('invalid_request'));
+  });
+
+  it('serves clients and partner applications in one realm, each its own tokens', async () => {
+    const ofClient = await tokenOf('mixed');
+    const ofPartner = await running.tokensFor({ client_id: 'partner-standard' }, 'mixed');
+    expect((await revoke({ client_id: 'partner-standard', token: ofClient }, 'mixed')).status).toBe(200);
+    const byClient = await revoke(asClient(ofPartner.accessToken), 'mixed');
+    expect(await refusalOf(byClient)).toEqual(refused('invalid_grant'));
+    expect([await isActive(ofClient, 'mixed'), await isActive(ofPartner.accessToken, 'mixed')]).toEqual([
+      true,
+      true,
+    ]);
+    expect((await revoke(asClient(ofClient), 'mixed')).status).toBe(200);
+    const byPartner = { client_id: 'partner-standard', token: ofPartner.accessToken };
+    expect((await revoke(byPartner, 'mixed')).status).toBe(200);
+    expect([await isActive(ofClient, 'mixed'), await isActive(ofPartner.accessToken, 'mixed')]).toEqual([
+      false,
+      false,
+    ]);
+  });
+
+  it('answers alike for a client that exists and one that does not, in a realm with partner applications', async () => {
+    const statuses = async (clientId: string) =>
+      await Promise.all(
+        [{ client_id: clientId }, { client_id: clientId, client_secret: 'wrong' }].map(async (fields) =>
+          refusalOf(await revoke({ ...fields, token: 'nonsense' }, 'mixed')),
+        ),
+      );
+    expect(await statuses('pms-north')).toEqual(await statuses('nobody'));
+  });
+
+  it('is 429 for a client with too many live revocations, which says when to come again', async () => {
+    const testClock = new TestClock(Date.now());
+    const revokedTokens = new InMemoryRevokedTokens({
+      clock: testClock,
+      outbox: running.bus,
+      mostTokens: 2,
+    });
+    const limited = await runDesktop({ clock: testClock, storage, revokedTokens });
+    const ends = async (clientId = 'pms-north') => {
+      const token = String((await limited.idp.token('north', { client_id: clientId })).access_token);
+      return await limited.idp.postForm('/north/oauth2/v2.0/revoke', asClient(token, clientId));
+    };
+    expect([(await ends()).status, (await ends()).status]).toEqual([200, 200]);
+    const refusal = await ends();
+    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(3500);
+    expect(await refusalOf(refusal)).toEqual(refused('too_many_requests', 429));
+    expect((await ends('neighbour')).status).toBe(200);
+    testClock.advance({ seconds: 3700 });
+    expect((await ends()).status).toBe(200);
+    await limited.stop();
+  });
+});
