@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { callbackSecretPurpose, parseRegistry, type RegisteredCallback } from '@clinical-launch/contracts';
-import { openSealer } from '@clinical-launch/service/parts';
+import { openSealers } from '@clinical-launch/service/parts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openRegistryCopy } from './registry-copy.ts';
 
@@ -20,7 +20,9 @@ const callbackOf = async (clientId = 'pms-other') => (await copy.clientNamed('de
 
 /** The secrets as the services read them. */
 const secretsOf = (callback: RegisteredCallback | undefined, environment = keys) =>
-  callback?.secrets.map(({ sealed }) => openSealer(environment).open(callbackSecretPurpose, sealed));
+  callback?.secrets.map(({ sealed }) =>
+    openSealers(environment, ['callback']).callback.open(callbackSecretPurpose, sealed, []),
+  );
 
 /** Registers a callback of `pms-other`; its secret. */
 async function aCallback(environment = keys): Promise<string> {
@@ -186,7 +188,7 @@ describe('check', () => {
       errors: [0, 1]
         .map(
           (client) =>
-            `realms[0].clients[${client}].callback.secrets[0] cannot be opened with the keys of SEALING_KEYS\n`,
+            `realms[0].clients[${client}].callback.secrets[0] cannot be opened with the keys of SEALING_KEYS_CALLBACK\n`,
         )
         .join(''),
     });

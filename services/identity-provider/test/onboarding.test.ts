@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { createTestKey } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { exportJWK } from 'jose';
 import { hashClientSecret } from '../src/index.ts';
 import { runOnboarding } from '../src/onboarding/run.ts';
 import { openRegistryCopy } from './registry-copy.ts';
@@ -43,6 +46,36 @@ describe('add-pms', () => {
     expect(added).toContain('          "frameAncestors": ["https://a.example", "https://b.example"]');
   });
 
+  it('registers public keys in place of a secret', async () => {
+    const { publicJwk } = await createTestKey('k1');
+    const path = join(copy.folder, 'keys.json');
+    await writeFile(path, JSON.stringify({ keys: [publicJwk] }));
+    const { code, told, errors } = await copy.runHere('add-pms', ...pms, '--jwks', path);
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(told.has('client_secret')).toBe(false);
+    expect(await copy.clientNamed('demo', 'pms-new')).toEqual({
+      clientId: 'pms-new',
+      name: 'A new PMS',
+      secrets: [],
+      jwks: { keys: [publicJwk] },
+      scopes: ['ocs-launch.write'],
+    });
+  });
+
+  it('registers the address of keys, and refuses a private key', async () => {
+    const address = 'https://pms.example/keys';
+    expect((await copy.runHere('add-pms', ...pms, '--jwks-uri', address)).code).toBe(0);
+    expect(await copy.clientNamed('demo', 'pms-new')).toMatchObject({ secrets: [], jwksUri: address });
+    const { privateKey } = await createTestKey('k2');
+    const path = join(copy.folder, 'private.json');
+    const before = await copy.text();
+    await writeFile(path, JSON.stringify({ kid: 'k2', ...(await exportJWK(privateKey)) }));
+    const other = ['--realm', 'demo', '--client-id', 'pms-two', '--name', 'Two', '--jwks', path];
+    const { code, errors } = await copy.runHere('add-pms', ...other);
+    expect({ code, isSaid: errors.includes('is a private key') }).toEqual({ code: 1, isSaid: true });
+    expect(await copy.text()).toBe(before);
+  });
+
   it('names every option that is missing or wrong at once, and changes nothing', async () => {
     const { code, output, errors } = await copy.run(
       'add-pms',
@@ -73,6 +106,69 @@ describe('add-pms', () => {
     );
     expect({ code, errors }).toEqual({ code: 1, errors: 'The realm demo has a client pms-demo already\n' });
     expect(await copy.text()).toBe(copy.before);
+  });
+});
+
+describe('the practices of a client', () => {
+  const listed = [
+    { system: 'ods-organization-code', code: 'B82017' },
+    { system: 'local-org-code', code: 'Oak:42' },
+  ];
+  const practicesOf = async (clientId: string) => (await copy.clientNamed('demo', clientId))?.practices;
+
+  it('are stated with the client: any, or a list; what is not stated is said', async () => {
+    const codes = ['--practices', 'ods:B82017', '--practices', 'local:Oak:42'];
+    const listing = await copy.runHere('add-pms', ...pms, ...codes);
+    expect([listing.code, listing.told.get('practices')]).toEqual([0, 'B82017 Oak:42']);
+    expect(await practicesOf('pms-new')).toEqual(listed);
+    const named = ['--realm', 'demo', '--name', 'X', '--client-id'];
+    const open = ['add-client', ...named, 'open', '--right', 'ocs-launch.write', '--practices', 'any'];
+    expect((await copy.runHere(...open)).told.get('practices')).toBe('any');
+    expect(await practicesOf('open')).toBe('any');
+    const unstated = await copy.runHere('add-pms', ...named, 'unstated');
+    expect(unstated.told.get('practices')).toBe(
+      'not stated: production refuses the client until set-practices states them',
+    );
+    expect((await copy.changedLines()).isKept).toBe(true);
+  });
+
+  it('are replaced, also of the client of a trusted issuer', async () => {
+    const of = ['set-practices', '--realm', 'demo', '--client-id', 'pms-demo', '--practices'];
+    expect((await copy.runHere(...of, 'local:Oak:42')).code).toBe(0);
+    expect(await practicesOf('pms-demo')).toEqual(listed.slice(1));
+    const issuer = 'https://login.example';
+    await writeFile(
+      copy.path,
+      JSON.stringify({ realms: [], trustedIssuers: [{ issuer, clients: [{ clientId: 'pms' }] }] }),
+    );
+    const others = ['set-practices', '--realm', issuer, '--client-id', 'pms', '--practices', 'any'];
+    expect((await copy.runHere(...others)).code).toBe(0);
+    expect(JSON.parse(await copy.text()).trustedIssuers[0].clients).toEqual([
+      { clientId: 'pms', practices: 'any' },
+    ]);
+  });
+
+  it.each([
+    ['any with a code', ['any', 'ods:B82017'], 1],
+    ['a code without its code set', ['B82017'], 2],
+    ['nothing', [], 2],
+  ])('are refused, and nothing is written: %s', async (_what, practices, expected) => {
+    const stated = practices.flatMap((practice) => ['--practices', practice]);
+    const of = ['set-practices', '--realm', 'demo', '--client-id', 'pms-demo'];
+    const { code, errors } = await copy.runHere(...of, ...stated);
+    expect(code).toBe(expected);
+    expect(errors).toMatch(/^--practices /);
+    expect(await copy.text()).toBe(copy.before);
+  });
+
+  it('are named by the check when production needs them', async () => {
+    const named = ['--realm', 'demo', '--name', 'X', '--client-id', 'unstated'];
+    await copy.runHere('add-pms', ...named);
+    const { output } = await copy.runHere('check');
+    const lines = output.split('\n').filter((line) => line.includes('.practices'));
+    expect(lines).toEqual([
+      'production refuses it: realms[0].clients[6].practices is required: list the practices that the client may launch for, or state "any"',
+    ]);
   });
 });
 
@@ -112,6 +208,8 @@ describe('add-partner', () => {
       'http://127.0.0.1/callback',
       '--profile',
       'standard',
+      '--backchannel-logout-uri',
+      'https://new.example/logout',
     );
     expect(code).toBe(0);
     expect(told.has('client_secret')).toBe(false);
@@ -122,6 +220,7 @@ describe('add-partner', () => {
       profile: 'standard',
       redirectUris: ['newapp://auth', 'http://127.0.0.1/callback'],
       launchUrl: 'newapp://launch',
+      backchannelLogoutUri: 'https://new.example/logout',
       scopes: ['openid', 'profile', 'email', 'offline_access', 'launch', 'resource.read'],
     });
     expect((await copy.changedLines()).isKept).toBe(true);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { callbackSecretPurpose, type RegisteredCallback, type Sealer } from '@clinical-launch/contracts';
-import { openSealer } from '@clinical-launch/service/parts';
+import { callbackSecretPurpose, type Sealer } from '@clinical-launch/contracts';
 import { callbackAddressFault, isLoopback } from './callback-address.ts';
+import { findClient } from './find-client.ts';
 import { addMember, removeMember, replaceValue } from './json-text.ts';
 import { keptSecrets } from './kept-secrets.ts';
 import { type Answers, one, questions as q } from './questions.ts';
@@ -11,9 +11,9 @@ import type { RegistryDocument } from './registry-document.ts';
 export type Surroundings = {
   readonly now: number;
   readonly isProduction: boolean;
-  /** Whether `SEALING_KEYS` is set; without it the demo's key seals. */
+  /** Whether `SEALING_KEYS_CALLBACK` or `SEALING_KEYS` is set; without them the demo's key seals. */
   readonly hasKeys: boolean;
-  /** @throws ConfigurationError when `SEALING_KEYS` cannot be used */
+  /** @throws ConfigurationError when the keys cannot be used */
   openSealer(): Sealer;
 };
 
@@ -23,12 +23,13 @@ const hourMs = 3_600_000;
 
 type Path = (string | number)[];
 
-type Found = { readonly path: Path; readonly callback: RegisteredCallback | undefined };
-
 /** Registers a callback, or moves the one that there is to another address; its secrets stay then. */
 export function setCallback(document: RegistryDocument, answers: Answers, around: Surroundings): Outcome {
   const url = one(answers, q.callbackUrl);
-  const { path, callback } = findClient(document, answers);
+  const {
+    path,
+    client: { callback },
+  } = findClient(document, answers);
   assertFit(url, around);
   if (callback !== undefined) {
     return {
@@ -79,7 +80,7 @@ export function removeCallback(document: RegistryDocument, answers: Answers): Ou
   };
 }
 
-/** Seals the secret of every callback with the first key, so that an old one can be taken out of `SEALING_KEYS`. */
+/** Seals the secret of every callback with the first key, so that an old one can be taken out. */
 export function resealCallbacks(document: RegistryDocument, around: Surroundings): Outcome {
   const sealer = around.openSealer();
   let { text } = document;
@@ -87,9 +88,9 @@ export function resealCallbacks(document: RegistryDocument, around: Surroundings
   for (const { path, callback } of callbacksIn(document)) {
     for (const [index, { sealed }] of callback.secrets.entries()) {
       if (isSealedBy(sealed, sealer.currentKeyId)) continue;
-      const secret = sealer.open(callbackSecretPurpose, sealed);
+      const secret = sealer.open(callbackSecretPurpose, sealed, []);
       const place = [...path, 'callback', 'secrets', index, 'sealed'];
-      text = replaceValue(text, place, sealer.seal(callbackSecretPurpose, secret));
+      text = replaceValue(text, place, sealer.seal(callbackSecretPurpose, secret, []));
       count += 1;
     }
   }
@@ -102,22 +103,15 @@ export function resealCallbacks(document: RegistryDocument, around: Surroundings
   };
 }
 
-/**
- * What is wrong with the callbacks of a registry; in production more is. Whether their secrets can be opened is told where
- * `SEALING_KEYS` is set.
- */
+/** Lists what is wrong with the callbacks of a registry. Tries to open their secrets where sealing keys are set. */
 export function callbackProblems(document: RegistryDocument, around: Surroundings): string[] {
   const sealer = around.hasKeys ? around.openSealer() : undefined;
-  const demoSealer = openSealer({});
   return callbacksIn(document).flatMap(({ path, callback: { url, secrets } }) => {
     const place = `${pathText(path)}.callback`;
-    const fault = addressFault(url, around.isProduction);
+    const fault = callbackAddressFault(url);
     const ofSecrets = secrets.flatMap(({ sealed }, index) => {
-      const secret = `${place}.secrets[${index}]`;
-      if (around.isProduction && canOpen(demoSealer, sealed))
-        return [`${secret} is sealed with the key of the demo`];
       if (sealer === undefined || canOpen(sealer, sealed)) return [];
-      return [`${secret} cannot be opened with the keys of SEALING_KEYS`];
+      return [`${place}.secrets[${index}] cannot be opened with the keys of SEALING_KEYS_CALLBACK`];
     });
     return [...(fault === undefined ? [] : [`${place}.url ${fault}`]), ...ofSecrets];
   });
@@ -125,7 +119,7 @@ export function callbackProblems(document: RegistryDocument, around: Surrounding
 
 function canOpen(sealer: Sealer, sealed: string): boolean {
   try {
-    return typeof sealer.open(callbackSecretPurpose, sealed) === 'string';
+    return typeof sealer.open(callbackSecretPurpose, sealed, []) === 'string';
   } catch {
     return false;
   }
@@ -148,30 +142,15 @@ function addressFault(url: string, isProduction: boolean): string | undefined {
 function createSecret(around: Surroundings) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const sealer = around.openSealer();
-  return { secret, sealed: sealer.seal(callbackSecretPurpose, secret), keyId: sealer.currentKeyId };
-}
-
-/** @throws Error when the client is not registered */
-function findClient({ registry }: RegistryDocument, answers: Answers): Found {
-  const owner = one(answers, q.owner);
-  const clientId = one(answers, q.clientId);
-  const isOurs = !owner.includes('://');
-  const issuers = registry.trustedIssuers ?? [];
-  const index = isOurs
-    ? registry.realms.findIndex(({ realm }) => realm === owner)
-    : issuers.findIndex(({ issuer }) => issuer === owner);
-  const clients = (isOurs ? registry.realms : issuers)[index]?.clients ?? [];
-  const place = clients.findIndex((client) => client.clientId === clientId);
-  if (place < 0) throw new Error(`The ${isOurs ? 'realm' : 'issuer'} ${owner} has no client ${clientId}`);
-  return {
-    path: [isOurs ? 'realms' : 'trustedIssuers', index, 'clients', place],
-    callback: clients[place]?.callback,
-  };
+  return { secret, sealed: sealer.seal(callbackSecretPurpose, secret, []), keyId: sealer.currentKeyId };
 }
 
 /** @throws Error when the client is not registered, or has no callback */
 function findCallback(document: RegistryDocument, answers: Answers) {
-  const { path, callback } = findClient(document, answers);
+  const {
+    path,
+    client: { callback },
+  } = findClient(document, answers);
   if (callback === undefined) throw new Error(`The client ${one(answers, q.clientId)} has no callback`);
   return { path, callback };
 }

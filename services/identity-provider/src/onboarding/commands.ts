@@ -1,6 +1,6 @@
 import type { Registry } from '@clinical-launch/contracts';
+import { productionRegistryProblems } from '@clinical-launch/service';
 import { createClientSecret, hashClientSecret } from '../domain/client-secrets.ts';
-import { productionRegistryProblems } from '../domain/production-registry.ts';
 import {
   callbackProblems,
   removeCallback,
@@ -9,8 +9,10 @@ import {
   type Surroundings,
   setCallback,
 } from './callbacks.ts';
+import { keysOf } from './client-keys.ts';
 import { addMember, appendEntry, replaceValue } from './json-text.ts';
 import { keptSecrets } from './kept-secrets.ts';
+import { setPractices, statedPractices, toldOfPractices } from './practices.ts';
 import { type Answers, one, type Question, questions as q } from './questions.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
@@ -25,24 +27,26 @@ export type Command = {
 };
 
 const partnerScopes = ['openid', 'profile', 'email', 'offline_access', 'launch', 'resource.read'];
-const launchPolicyQuestions = [q.frameAncestors, q.resultOrigin];
+const launchRight = 'ocs-launch.write';
+const keyQuestions = [q.jwks, q.jwksUri];
+const launchPolicyQuestions = [q.frameAncestors, q.resultOrigin, q.practices];
 const hourMs = 3_600_000;
 
 /** The commands by name. */
 export const commands: Readonly<Record<string, Command>> = {
   'add-pms': {
     does: 'registers a practice management system, which may request launch URLs',
-    questions: [q.realm, q.clientId, q.name, q.requestsPerSecond, ...launchPolicyQuestions],
-    run: (document, answers) => addClient(document, answers, ['ocs-launch.write']),
+    questions: [q.realm, q.clientId, q.name, q.requestsPerSecond, ...launchPolicyQuestions, ...keyQuestions],
+    run: (document, answers) => addClient(document, answers, [launchRight]),
   },
   'add-host': {
     does: 'registers a host application, which may launch partner applications',
-    questions: [q.realm, q.clientId, q.name, q.requestsPerSecond],
+    questions: [q.realm, q.clientId, q.name, q.requestsPerSecond, ...keyQuestions],
     run: (document, answers) => addClient(document, answers, ['launch.issue']),
   },
   'add-client': {
     does: 'registers another client, with the rights that are named',
-    questions: [q.realm, q.clientId, q.name, q.rights, q.requestsPerSecond],
+    questions: [q.realm, q.clientId, q.name, q.rights, q.requestsPerSecond, q.practices, ...keyQuestions],
     run: (document, answers) => addClient(document, answers, answers.get(q.rights.option) ?? []),
   },
   'add-partner': {
@@ -53,9 +57,11 @@ export const commands: Readonly<Record<string, Command>> = {
       q.name,
       q.launchUrl,
       q.redirectUris,
+      q.backchannelLogoutUri,
       q.profile,
       q.scopes,
       q.requestsPerSecond,
+      ...keyQuestions,
     ],
     run: addPartner,
   },
@@ -64,13 +70,18 @@ export const commands: Readonly<Record<string, Command>> = {
     questions: [q.realm, q.clientId, q.keepOldHours],
     run: rollSecret,
   },
+  'set-practices': {
+    does: 'replaces the practices that a client may launch for',
+    questions: [q.owner, q.clientId, q.boundPractices],
+    run: setPractices,
+  },
   'set-callback': {
-    does: 'registers where the order documents of a client are posted, or moves it; needs SEALING_KEYS',
+    does: 'registers where the order documents of a client are posted, or moves it; needs SEALING_KEYS_CALLBACK',
     questions: [q.owner, q.clientId, q.callbackUrl],
     run: setCallback,
   },
   'roll-callback-secret': {
-    does: 'gives a callback a new secret, and both sign for a while; needs SEALING_KEYS',
+    does: 'gives a callback a new secret, and both sign for a while; needs SEALING_KEYS_CALLBACK',
     questions: [q.owner, q.clientId, q.keepOldHours],
     run: rollCallbackSecret,
   },
@@ -80,7 +91,7 @@ export const commands: Readonly<Record<string, Command>> = {
     run: removeCallback,
   },
   'reseal-callbacks': {
-    does: 'seals the secrets of all callbacks with the first of SEALING_KEYS',
+    does: 'seals the secrets of all callbacks with the first of SEALING_KEYS_CALLBACK',
     questions: [],
     run: (document, _answers, around) => resealCallbacks(document, around),
   },
@@ -88,10 +99,9 @@ export const commands: Readonly<Record<string, Command>> = {
     does: 'tells whether the file can be used, and whether production takes it',
     questions: [],
     run: (document, _answers, around) => {
-      const problems = callbackProblems(document, { ...around, isProduction: false });
+      const problems = callbackProblems(document, around);
       if (problems.length > 0) throw new Error(problems.join('\n'));
-      const inProduction = callbackProblems(document, { ...around, isProduction: true });
-      return { told: toldOfCheck([...productionRegistryProblems(document.registry), ...inProduction]) };
+      return { told: toldOfCheck(productionRegistryProblems(document.registry)) };
     },
   },
 };
@@ -99,15 +109,20 @@ export const commands: Readonly<Record<string, Command>> = {
 function addClient(document: RegistryDocument, answers: Answers, scopes: readonly string[]): Outcome {
   const realm = one(answers, q.realm);
   const clientId = one(answers, q.clientId);
-  const secret = createClientSecret();
+  const keys = keysOf(answers);
+  // A client with keys of its own needs no secret, which could be stolen.
+  const secret = keys === undefined ? createClientSecret() : undefined;
+  const practices = statedPractices(answers);
   const client = {
     clientId,
     name: one(answers, q.name),
-    secrets: [{ sha256: hashClientSecret(secret) }],
+    secrets: secret === undefined ? [] : [{ sha256: hashClientSecret(secret) }],
+    ...keys,
     scopes,
     ...limitOf(answers),
     ...(answers.has(q.frameAncestors.option) ? { frameAncestors: answers.get(q.frameAncestors.option) } : {}),
     ...(answers.has(q.resultOrigin.option) ? { resultOrigin: one(answers, q.resultOrigin) } : {}),
+    ...(practices === undefined ? {} : { practices }),
   };
   const index = findRealm(document.registry, realm);
   assertFree(document.registry, { realm, clientId });
@@ -118,7 +133,8 @@ function addClient(document: RegistryDocument, answers: Answers, scopes: readonl
   const told: Outcome['told'] = [
     ...toldOfRealm(document.registry, realm),
     ...toldOfClient({ realm, clientId }),
-    ['client_secret', secret],
+    ...(secret === undefined ? [] : [['client_secret', secret] as const]),
+    ...(scopes.includes(launchRight) ? toldOfPractices(practices) : []),
   ];
   return { text, told };
 }
@@ -132,8 +148,12 @@ function addPartner(document: RegistryDocument, answers: Answers): Outcome {
     ...(answers.has(q.profile.option) ? { profile: one(answers, q.profile) } : {}),
     redirectUris: answers.get(q.redirectUris.option) ?? [],
     launchUrl: one(answers, q.launchUrl),
+    ...(answers.has(q.backchannelLogoutUri.option)
+      ? { backchannelLogoutUri: one(answers, q.backchannelLogoutUri) }
+      : {}),
     scopes: answers.get(q.scopes.option) ?? partnerScopes,
     ...limitOf(answers),
+    ...keysOf(answers),
   };
   assertFree(document.registry, { realm, clientId });
   const told: Outcome['told'] = [

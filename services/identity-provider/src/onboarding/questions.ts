@@ -1,4 +1,4 @@
-import { partnerAddressFault } from '../domain/partner-address.ts';
+import { partnerAddressFault } from '@clinical-launch/service';
 import { callbackAddressFault } from './callback-address.ts';
 
 /** One thing that a command has to know: an option of the command line, or a question on a terminal. */
@@ -7,6 +7,8 @@ export type Question = {
   readonly option: string;
   readonly ask: string;
   readonly isOptional?: boolean;
+  /** An option that a person is not asked for on a terminal. */
+  readonly isUnasked?: boolean;
   /** Given several times, or separated by spaces on a terminal. */
   readonly isRepeatable?: boolean;
   /** What is wrong with an answer. */
@@ -20,6 +22,11 @@ const origin = mustMatch(
   'must be an origin: scheme, host and port, without a path',
 );
 const word = mustMatch(/^[!#-[\]-~]+$/, 'must be one word, as launch.issue');
+
+const practices = mustMatch(
+  /^(any|(ods|local):\S{1,1024})$/,
+  'must be any, or a code as ods:B82017 or local:0042',
+);
 
 const all = {
   realm: {
@@ -69,6 +76,32 @@ const all = {
     isOptional: true,
     faultOf: origin,
   },
+  jwks: {
+    option: 'jwks',
+    ask: 'File with the public keys of the client, in place of a secret (JWK Set)',
+    isOptional: true,
+    isUnasked: true,
+  },
+  jwksUri: {
+    option: 'jwks-uri',
+    ask: 'Address where the client publishes its keys, in place of a secret',
+    isOptional: true,
+    isUnasked: true,
+    faultOf: mustMatch(/^https:\/\/[^/?#@\s]+([/?][!"$-~]*)?$/, 'must be an https address'),
+  },
+  practices: {
+    option: 'practices',
+    ask: 'Practices that it may launch for: any, or codes as ods:B82017 local:0042 (production requires it)',
+    isOptional: true,
+    isRepeatable: true,
+    faultOf: practices,
+  },
+  boundPractices: {
+    option: 'practices',
+    ask: 'Practices that it may launch for: any, or codes as ods:B82017 local:0042',
+    isRepeatable: true,
+    faultOf: practices,
+  },
   rights: {
     option: 'right',
     ask: 'Rights, as audit.read or token.introspect',
@@ -85,6 +118,13 @@ const all = {
     ask: 'redirectUri: the address of the auth handler',
     isRepeatable: true,
     faultOf: partnerAddressFault,
+  },
+  backchannelLogoutUri: {
+    option: 'backchannel-logout-uri',
+    ask: 'backchannelLogoutUri: where the application is told of launches that were revoked',
+    isOptional: true,
+    isUnasked: true,
+    faultOf: callbackAddressFault,
   },
   profile: {
     option: 'profile',
@@ -140,7 +180,8 @@ export class UnansweredError extends Error {
 }
 
 /**
- * Finds the answer to each question: what was given, and where a person can be asked, what they say, until it can be used.
+ * Finds the answer to each question: what was given, and where a person can be asked, what they say, until it can be
+ * used.
  * @throws UnansweredError that names every option that is missing or wrong, when nobody can be asked
  */
 export async function findAnswers(
@@ -153,7 +194,8 @@ export async function findAnswers(
   const answers = new Map<string, readonly string[]>();
   for (const question of asked) {
     const answer =
-      given.get(question.option) ?? (ask === undefined ? [] : await askUntilUsable(question, ask));
+      given.get(question.option) ??
+      (ask === undefined || question.isUnasked ? [] : await askUntilUsable(question, ask));
     if (answer.length > 0) answers.set(question.option, answer);
   }
   return answers;

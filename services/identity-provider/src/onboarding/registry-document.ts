@@ -14,7 +14,8 @@ export async function readDocument(path: string): Promise<RegistryDocument> {
 }
 
 /**
- * Writes a registry file whole or not at all, and only what can be used: whoever follows the file never sees a half of it.
+ * Writes a registry file whole or not at all, and only what can be used: whoever follows the file never sees a half
+ * of it.
  * @throws Error when the new text cannot be used, or somebody else changed the file in the meantime
  */
 export async function writeDocument(before: RegistryDocument, text: string): Promise<void> {
@@ -43,5 +44,5 @@ export async function writeDocument(before: RegistryDocument, text: string): Pro
 }
 
 function parse(text: string): Registry {
-  return parseRegistry(JSON.parse(text.replaceAll('${PUBLIC_URL}', somewhere)));
+  return parseRegistry(JSON.parse(text.replaceAll('${PUBLIC_URL}', somewhere)), { publicUrl: somewhere });
 }

@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
-import { openSealer } from '@clinical-launch/service/parts';
+import { isProduction } from '@clinical-launch/service';
+import { openSealers, withSecretFiles } from '@clinical-launch/service/parts';
 import { commands } from './commands.ts';
 import { type Answers, type Ask, findAnswers, UnansweredError } from './questions.ts';
 import { readDocument, writeDocument } from './registry-document.ts';
@@ -21,22 +22,28 @@ type RunOptions = {
 };
 
 /**
- * Runs one onboarding command on a registry file. What the new client needs is written to the output once, its secret with
- * it; only the secret's hash is kept.
+ * Runs one onboarding command on a registry file. What the new client needs is written to the output once, its secret
+ * with it; only the secret's hash is kept.
  * @returns the exit code: 0, 1 when the command could not be done, 2 when it was not understood
  */
-export async function runOnboarding({ args, environment, terminal, now }: RunOptions): Promise<number> {
+export async function runOnboarding({
+  args,
+  environment: given,
+  terminal,
+  now,
+}: RunOptions): Promise<number> {
   const { output, errors } = terminal;
   const asking = openQuestions(terminal);
   try {
-    const { command, given, path } = readArguments(args, environment);
-    const answers = await findAnswers(command.questions, given, asking?.ask);
+    const environment = withSecretFiles(given);
+    const { command, answered, path } = readArguments(args, environment);
+    const answers = await findAnswers(command.questions, answered, asking?.ask);
     const document = await readDocument(path);
     const { text, told } = command.run(document, answers, {
       now,
-      isProduction: environment.NODE_ENV === 'production',
-      hasKeys: Boolean(environment.SEALING_KEYS),
-      openSealer: () => openSealer(environment),
+      isProduction: isProduction(environment),
+      hasKeys: Boolean(environment.SEALING_KEYS_CALLBACK || environment.SEALING_KEYS),
+      openSealer: () => openSealers(environment, ['callback'], { acceptsShared: true }).callback,
     });
     if (text !== undefined) await writeDocument(document, text);
     for (const [name, value] of told) output.write(`${name}: ${value}\n`);
@@ -68,12 +75,12 @@ function readArguments(args: readonly string[], environment: RunOptions['environ
   const { file, ...others } = values;
   const path = file?.at(-1) ?? environment.REGISTRY_FILE;
   if (path === undefined) throw new UnansweredError(['--file is missing, and REGISTRY_FILE is not set']);
-  const given: Answers = new Map(
+  const answered: Answers = new Map(
     Object.entries(others).flatMap(([option, value]) =>
       value === undefined ? [] : [[option, value] as const],
     ),
   );
-  return { command, given, path };
+  return { command, answered, path };
 }
 
 function parse(args: readonly string[], options: Record<string, { type: 'string'; multiple: true }>) {
