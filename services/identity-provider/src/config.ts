@@ -1,4 +1,4 @@
-import { readEnvironment } from '@clinical-launch/service';
+import { isProduction, readClientCertificateHeader, readEnvironment } from '@clinical-launch/service';
 import { Type } from 'typebox';
 
 export type IdentityProviderConfig = {
@@ -9,6 +9,8 @@ export type IdentityProviderConfig = {
   readonly isProduction: boolean;
   /** How long a signing key signs before the next one does. */
   readonly keyRotationDays: number;
+  /** The header in which the edge forwards client certificates; without it, none count. */
+  readonly clientCertificateHeader?: string | undefined;
 };
 
 /**
@@ -37,12 +39,13 @@ export function identityProviderEnvironment({ isProduction }: { isProduction: bo
 export function readIdentityProviderConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): IdentityProviderConfig {
-  const isProduction = environment.NODE_ENV === 'production';
-  const read = readEnvironment(identityProviderEnvironment({ isProduction }), environment);
+  const production = isProduction(environment);
+  const read = readEnvironment(identityProviderEnvironment({ isProduction: production }), environment);
   return {
     publicUrl: read.PUBLIC_URL,
     audience: read.AUDIENCE,
-    isProduction,
+    isProduction: production,
     keyRotationDays: read.KEY_ROTATION_DAYS,
+    clientCertificateHeader: readClientCertificateHeader(environment),
   };
 }

@@ -25,13 +25,48 @@ const refusals = {
   two_authentications: {
     status: 400,
     code: 'invalid_request',
-    message: 'Send the client credentials once: in the body or by HTTP Basic',
+    message:
+      'Send one kind of client credentials, once: a secret in the body or by HTTP Basic, or a client_assertion',
   },
   no_authentication: invalidClient(),
   malformed_authorization: invalidClient(),
   unknown_client: invalidClient(),
   wrong_secret: invalidClient(),
   expired_secret: invalidClient(),
+  wrong_certificate: invalidClient(),
+  wrong_assertion: invalidClient(),
+  wrong_assertion_type: {
+    status: 401,
+    code: 'invalid_client',
+    message:
+      'The parameter client_assertion_type must be urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+  },
+  faulty_assertion: {
+    status: 401,
+    code: 'invalid_client',
+    message: 'The client assertion must be a JWT with the claims iss, sub, aud (one value), exp and jti',
+  },
+  assertion_of_other_client: {
+    status: 401,
+    code: 'invalid_client',
+    message: 'The claims iss and sub of the client assertion must both be the client_id',
+  },
+  assertion_for_other_audience: {
+    status: 401,
+    code: 'invalid_client',
+    message: 'The claim aud of the client assertion must be the issuer of this realm or its token_endpoint',
+  },
+  assertion_out_of_time: {
+    status: 401,
+    code: 'invalid_client',
+    message:
+      'The client assertion has expired, is not valid yet, or its exp is more than 5 minutes ahead: sign one per request',
+  },
+  used_assertion: {
+    status: 401,
+    code: 'invalid_client',
+    message: 'The client assertion was used before: sign one per request, each with its own jti',
+  },
   missing_parameter: { status: 400, code: 'invalid_request', message: 'is missing' },
   grant_not_offered: {
     status: 400,
@@ -70,7 +105,28 @@ const refusals = {
   token_of_other_client: {
     status: 400,
     code: 'invalid_grant',
-    message: 'The token was issued to another client than the parameter client_id names',
+    message: 'The token was issued to another client than the one that sent this request',
+  },
+  invalid_dpop_proof: dpopFault('The DPoP proof is not valid'),
+  used_dpop_proof: dpopFault('The DPoP proof was used before: make one per request, each with its own jti'),
+  missing_dpop_proof: dpopFault('This application must send a DPoP proof in the header DPoP'),
+  // RFC 8705 section 3 names no error; the request lacks what its client registered for.
+  missing_certificate: {
+    status: 400,
+    code: 'invalid_request',
+    message:
+      'The tokens of this client are bound to its certificate: connect by TLS with a client certificate',
+  },
+  ticket_of_other_certificate: {
+    status: 400,
+    code: 'invalid_grant',
+    message: 'The refresh token is bound to another client certificate: connect by TLS with that certificate',
+  },
+  ticket_of_other_key: {
+    status: 400,
+    code: 'invalid_grant',
+    message:
+      'The code or refresh token is bound to another key: send a DPoP proof that is signed by that key',
   },
   scope_beyond_grant: {
     status: 400,
@@ -89,6 +145,8 @@ export type RefusalReason = keyof typeof refusals;
 type RefusalOptions = {
   /** The parameter that the message is about. */
   readonly parameter?: string;
+  /** Takes the place of the catalogue's message, where it can be more exact. */
+  readonly message?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 };
@@ -97,8 +155,9 @@ type RefusalOptions = {
 export class TokenRefusal extends ServiceError {
   readonly reason: RefusalReason;
 
-  constructor(reason: RefusalReason, { parameter, headers, cause }: RefusalOptions = {}) {
-    const { message, ...refusal } = refusals[reason];
+  constructor(reason: RefusalReason, { parameter, headers, cause, ...exact }: RefusalOptions = {}) {
+    const { message: general, ...refusal } = refusals[reason];
+    const message = exact.message ?? general;
     const told = parameter === undefined ? message : `The parameter ${parameter} ${message}`;
     super({ ...refusal, message: told, cause, ...(headers === undefined ? {} : { headers }) });
     this.reason = reason;
@@ -116,6 +175,11 @@ function deadRefreshToken() {
   const message =
     'The refresh token is unknown, has expired or was revoked: start from the host application again';
   return { status: 400, code: 'invalid_grant', message } as const;
+}
+
+/** RFC 9449 section 5 */
+function dpopFault(message: string) {
+  return { status: 400, code: 'invalid_dpop_proof', message } as const;
 }
 
 function invalidClient() {
@@ -136,13 +200,24 @@ export function noDesktopRealm(): ServiceError {
   });
 }
 
-/** Another issuer's access token, or one that is not meant for this. */
-export function notOurToken(right: string): ServiceError {
+/** The client reached the number of revoked tokens that have not expired yet. Nothing was revoked. */
+export function tooManyRevokedTokens(retryAfterSeconds: number): ServiceError {
   return new ServiceError({
-    status: 403,
-    code: 'insufficient_scope',
-    message: `The right ${right} counts only in an access token of a realm of this identity provider`,
-    headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${right}"` },
+    status: 429,
+    code: 'too_many_requests',
+    message:
+      'The token was not revoked: this client has too many revoked tokens that have not expired yet. Wait as long as Retry-After says, or ask the operator to end all tokens of this client',
+    headers: { 'Retry-After': String(Math.ceil(retryAfterSeconds)) },
+  });
+}
+
+/** Alike for a launch that never was, has reached its absolute end, or is another host's. */
+export function unknownLaunch(): ServiceError {
+  return new ServiceError({
+    status: 404,
+    code: 'not_found',
+    message:
+      'This host application has no such launch: send the GUID that X-Correlation-Id had when it was issued',
   });
 }
 
@@ -155,23 +230,21 @@ export function speculativeRequest(): ServiceError {
   });
 }
 
-/** The signing keys were not read for so long that another replica may have replaced them. */
-export function keysOutOfReach(cause: unknown): ServiceError {
-  return new ServiceError({
-    status: 503,
-    code: 'temporarily_unavailable',
-    message: 'The signing keys are out of reach: try again',
-    headers: { 'Retry-After': '5' },
-    cause,
-  });
-}
-
-/** Why an authorization request is refused, for the audit trail. */
+/** Why an authorization request is refused; the reason is for the audit trail. */
 const launchRefusals = {
-  faulty_parameters: 'The request has faults',
+  faulty_parameters: { code: 'invalid_request', message: 'The request has faults' },
   unknown_launch: deadLaunch(),
   used_launch: deadLaunch(),
   launch_of_other_client: deadLaunch(),
+  // RFC 9126 section 4
+  unpushed_request: {
+    code: 'invalid_request',
+    message:
+      'This application must push its authorization requests: see pushed_authorization_request_endpoint of the discovery document',
+  },
+  unknown_request_uri: deadRequestUri(),
+  used_request_uri: deadRequestUri(),
+  request_uri_of_other_client: deadRequestUri(),
 } as const;
 
 /** An authorization request that is refused: always answered directly, never by a redirect. */
@@ -182,11 +255,8 @@ export class AuthorizeRefusal extends ServiceError {
 
   constructor(reason: keyof typeof launchRefusals, faults: readonly ParameterFault[] = []) {
     const told = faults.map(({ name, message }) => `The parameter ${name} ${message}`).join('. ');
-    super({
-      status: 400,
-      code: faults[0]?.code ?? 'invalid_request',
-      message: told === '' ? launchRefusals[reason] : told,
-    });
+    const { code, message } = launchRefusals[reason];
+    super({ status: 400, code: faults[0]?.code ?? code, message: told === '' ? message : told });
     this.reason = reason;
     this.parameters = faults.map(({ name }) => name);
   }
@@ -194,5 +264,13 @@ export class AuthorizeRefusal extends ServiceError {
 
 /** Alike for one that never was, was used, or is another application's: whoever guesses or replays learns nothing. */
 function deadLaunch() {
-  return 'The launch identifier is unknown, has expired, was used before or is for another application: start from the host application again';
+  const message =
+    'The launch identifier is unknown, has expired, was used before or is for another application: start from the host application again';
+  return { code: 'invalid_request', message } as const;
+}
+
+function deadRequestUri() {
+  const message =
+    'The request_uri is unknown, has expired, was used before or is for another application: push the request again';
+  return { code: 'invalid_request_uri', message } as const;
 }

@@ -1,4 +1,4 @@
 export * from './config.ts';
 export * from './domain/client-secrets.ts';
-export * from './domain/production-registry.ts';
 export * from './service.ts';
+export { openSigningKeyTable } from './store/signing-key-table.ts';

@@ -1,14 +1,23 @@
 import type { Registry } from '@clinical-launch/contracts';
 import {
   createFollowingVerifier,
+  createOutboundFetch,
+  isProduction,
   issuerPolicies,
   readTogether,
   readTrust,
   watchRegistry,
 } from '@clinical-launch/service';
-import { openSealer, openStoragePart, openTicketParts, requireParts } from '@clinical-launch/service/parts';
+import {
+  openBusPart,
+  openRevocationsPart,
+  openSealers,
+  openStoragePart,
+  openTicketParts,
+  requireParts,
+} from '@clinical-launch/service/parts';
 import { runProcess } from '@clinical-launch/service/process';
-import { assertProductionRegistry, identityProvider, readIdentityProviderConfig } from './index.ts';
+import { identityProvider, readIdentityProviderConfig } from './index.ts';
 
 await runProcess({
   name: 'identity-provider',
@@ -16,31 +25,45 @@ await runProcess({
     readTogether({
       identityProvider: () => readIdentityProviderConfig(environment),
       trust: () => readTrust(environment),
-      sealer: () => openSealer(environment),
-      parts: () => requireParts(environment, ['REDIS_URL', 'DATABASE_URL']),
+      sealers: () => openSealers(environment, ['desktop', 'access-token', 'signing-key']),
+      // Without RabbitMQ nobody is told of revoked launches, and all else is as ever: enough outside production.
+      parts: () =>
+        requireParts(environment, [
+          'REDIS_URL',
+          'DATABASE_URL',
+          ...(isProduction(environment) ? (['AMQP_URL'] as const) : []),
+        ]),
     }),
-  async open({ identityProvider: config, trust, sealer }, tools) {
+  async open({ identityProvider: config, trust, sealers }, tools) {
     const { logger, clock } = tools;
     const registry = watchRegistry(trust.registryFile, {
       publicUrl: trust.options.publicUrl,
       logger,
-      ...(config.isProduction ? { check: assertProductionRegistry } : {}),
+      isProduction: config.isProduction,
     });
     tools.own({ checks: {}, stop: async () => registry.stop() });
     const policiesOf = (current: Registry) => issuerPolicies(current, trust.options);
-    const { tickets, outbox } = tools.own(await openTicketParts({ ...tools, sealer }));
+    const fetchOutbound = createOutboundFetch({ allowedNetworks: trust.allowedNetworks });
+    const ticketParts = tools.own(await openTicketParts({ ...tools, sealers }));
+    const { tickets, outbox, revokedTokens, refusals, limiter, attempts } = ticketParts;
+    const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
     const database = await openStoragePart(tools);
     // Without a readiness check: the keys that are known go on signing for a while when the database is away.
     const { storage } = tools.own({ ...database, checks: {} });
+    const { bus } = tools.own(await openBusPart(tools));
     const service = identityProvider(config, {
       ...tools,
       registry,
       storage,
       tickets,
+      revokedTokens,
+      limiter,
+      attempts,
       events: outbox,
-      sealer,
-      tokens: createFollowingVerifier(registry, { clock, policiesOf }),
+      sealers,
+      tokens: createFollowingVerifier(registry, { clock, policiesOf, fetchOutbound, revocations }),
+      fetchOutbound,
     });
-    return { mounts: [{ path: '/', service }] };
+    return { mounts: [{ path: '/', service }], bus, refusals };
   },
 });

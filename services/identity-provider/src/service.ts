@@ -1,41 +1,57 @@
-import type { Sealer } from '@clinical-launch/contracts';
+import type { Sealers } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import {
   type AccessTokenVerifier,
+  type Attempts,
+  assertProductionRegistry,
   type Clock,
-  createRateLimiter,
   createRouter,
+  type DeliveryWorker,
   errorEdge,
   type Logger,
+  type OutboundFetch,
   oauthDialect,
+  type RateLimiter,
   type RegistrySource,
   type Service,
 } from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
 import type { IdentityProviderConfig } from './config.ts';
-import { assertProductionRegistry } from './domain/production-registry.ts';
+import { onChainRevoked } from './consumers/on-chain-revoked.ts';
+import { startLogoutDelivery } from './delivery/deliver-logouts.ts';
 import { createRealms } from './domain/realms.ts';
 import { authorizationCode } from './grants/authorization-code.ts';
 import { clientCredentials, defaultScope } from './grants/client-credentials.ts';
 import { createTokenIssue } from './grants/issue-tokens.ts';
 import { refreshToken } from './grants/refresh-token.ts';
 import { desktopRoutes, publishedRoutes, tokenRoutes } from './http/routes.ts';
+import { createClientKeys } from './store/client-keys.ts';
 import { KeyRing } from './store/key-ring.ts';
+import { createLogouts, type Logouts } from './store/logouts.ts';
 import { createOwnTokens } from './store/own-tokens.ts';
+import { openSchema } from './store/tables.ts';
 
 export type IdentityProviderBacking = {
   /** May change while the service runs; what it says then holds from the next request on. */
   readonly registry: RegistrySource;
   readonly storage: Storage;
   readonly tickets: Tickets;
+  /** The access tokens that clients revoked. */
+  readonly revokedTokens: RevokedTokens;
   readonly events: Outbox;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Seals the private signing keys, and what access tokens carry for the resource API. */
-  readonly sealer: Sealer;
+  readonly sealers: Pick<Sealers, 'access-token' | 'signing-key'>;
   /** Verifies the tokens of host applications and resource servers. */
   readonly tokens: AccessTokenVerifier;
+  /** Calls launch URLs for host applications, and delivers logout tokens. */
+  readonly fetchOutbound: OutboundFetch;
+  /** Counts the requests of clients and partners that have a limit. */
+  readonly limiter: RateLimiter;
+  /** Slows down wrong client secrets. */
+  readonly attempts: Attempts;
 };
 
 /**
@@ -44,14 +60,19 @@ export type IdentityProviderBacking = {
  * @throws TypeError when production is given a registry with demo clients or secrets
  */
 export function identityProvider(config: IdentityProviderConfig, backing: IdentityProviderBacking): Service {
-  const { publicUrl, audience, isProduction, keyRotationDays } = config;
-  const { registry, events, clock, tickets, sealer } = backing;
+  const { publicUrl, audience, isProduction, keyRotationDays, clientCertificateHeader } = config;
+  const { registry, events, clock, tickets, sealers } = backing;
   if (isProduction) assertProductionRegistry(registry.current());
   const realms = createRealms(registry, publicUrl);
-  const keyRing = new KeyRing({ ...backing, realms, rotateEveryDays: keyRotationDays });
-  const prepareTokens = createTokenIssue({ audience, keyRing, sealer, clock });
+  const keyRing = new KeyRing({
+    ...backing,
+    sealer: sealers['signing-key'],
+    realms,
+    rotateEveryDays: keyRotationDays,
+  });
+  const prepareTokens = createTokenIssue({ audience, keyRing, sealer: sealers['access-token'], clock });
   const grants = [
-    clientCredentials({ audience, keyRing, events, clock }),
+    clientCredentials({ audience, keyRing, clock }),
     authorizationCode(tickets, prepareTokens),
     refreshToken({ tickets, prepareTokens, events }),
   ];
@@ -62,13 +83,33 @@ export function identityProvider(config: IdentityProviderConfig, backing: Identi
     grants,
     publicUrl,
     isProduction,
+    clientCertificateHeader,
     scopes: [defaultScope(audience)],
+    findClientKeys: createClientKeys(registry, backing.fetchOutbound),
     findOwnToken: createOwnTokens({ audience, keyRing, clock }),
-    limiter: createRateLimiter(clock),
   };
 
   const router = createRouter();
   router.use(tokenRoutes(parts), desktopRoutes(parts), publishedRoutes(parts));
   router.use(errorEdge({ dialect: oauthDialect }));
-  return { name: 'identity-provider', router, start: () => keyRing.start() };
+  let started: { readonly logouts: Logouts; readonly worker: DeliveryWorker } | undefined;
+  const consumer = onChainRevoked({
+    realms,
+    tickets,
+    async add(logout) {
+      if (started === undefined) throw new TypeError('Start the service before it consumes');
+      if (await started.logouts.add(logout, clock.now())) started.worker.nudge();
+    },
+  });
+  return {
+    name: 'identity-provider',
+    router,
+    consumers: [consumer],
+    async start() {
+      await keyRing.start();
+      const logouts = createLogouts(await openSchema(backing.storage));
+      started = { logouts, worker: startLogoutDelivery({ ...parts, logouts }) };
+    },
+    stop: async () => started?.worker.stop(),
+  };
 }

@@ -1,5 +1,6 @@
 import type { RegisteredClient } from '@clinical-launch/contracts';
 import type { IssuingRealm } from './realms.ts';
+import { confirmationOf } from './token-binding.ts';
 
 /** Verifiers' clocks may be this far behind ours. */
 export const notBeforeSlackSeconds = 10;
@@ -14,12 +15,15 @@ export function accessTokenClaims({
   client,
   audience,
   tokenId,
+  certificate,
   now,
 }: {
   realm: IssuingRealm;
   client: RegisteredClient;
   audience: string;
   tokenId: string;
+  /** The thumbprint of the certificate that the token is bound to, if it is. */
+  certificate?: string | undefined;
   now: number;
 }) {
   const issuedAt = Math.floor(now / 1000);
@@ -37,5 +41,6 @@ export function accessTokenClaims({
     ...(client.scopes.length > 0 ? { scope: client.scopes.join(' ') } : {}),
     scp: client.scopes,
     roles: client.scopes,
+    ...confirmationOf({ certificate }),
   };
 }

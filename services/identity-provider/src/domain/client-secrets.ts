@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RegisteredClient } from '@clinical-launch/contracts';
 
 /** Two live secrets at most, so that one can be rolled while the other works. */
@@ -50,5 +50,5 @@ export function checkClientSecret(
 }
 
 function digestOf(secret: string): Buffer {
-  return createHash('sha256').update(secret, 'utf8').digest();
+  return hash('sha256', secret, 'buffer');
 }

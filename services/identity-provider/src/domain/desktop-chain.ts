@@ -11,6 +11,8 @@ import type { DesktopIssuingRealm } from './realms.ts';
  * | launch identifier  | realm and client that it was issued for   | authorization code                         |
  * | authorization code | client, redirect URI and PKCE verifier    | access token, ID token, first refresh token |
  * | refresh token      | itself (its client is public)             | access token, ID token, next refresh token |
+ *
+ * The chain ends `sessionSeconds` after the launch identifier was issued, whatever its tickets' own lifetimes are.
  */
 
 const codeDetail = Type.Object({
@@ -18,8 +20,17 @@ const codeDetail = Type.Object({
   redirectUri: Type.String(),
   scope: Type.String(),
   nonce: Type.Optional(Type.String()),
+  /** The thumbprint of the key that must redeem it (RFC 9449 section 10). */
+  dpopKey: Type.Optional(Type.String()),
 });
-const refreshDetail = Type.Object({ clientId: Type.String(), scope: Type.String() });
+const refreshDetail = Type.Object({
+  clientId: Type.String(),
+  scope: Type.String(),
+  /** The thumbprint of the key that must use it, for a public client with DPoP (RFC 9449 section 5). */
+  dpopKey: Type.Optional(Type.String()),
+  /** The thumbprint of the certificate that must use it, for a public client with one (RFC 8705 section 4). */
+  certificate: Type.Optional(Type.String()),
+});
 
 /** What belongs to an authorization code alone. */
 export type CodeDetail = Static<typeof codeDetail>;
@@ -36,6 +47,12 @@ export const readCode = readerOf(codeDetail);
 /** Reads what a refresh token carries. @throws TypeError when another version wrote it otherwise */
 export const readRefreshToken = readerOf(refreshDetail);
 
+/** Reads what a launch identifier carries. @throws TypeError when another version wrote it otherwise */
+export function readLaunch({ context }: Pick<Carried, 'context'>): DesktopContext {
+  if (isDesktopContext(context)) return context;
+  throw new TypeError('What the launch identifier carries is not of a desktop launch');
+}
+
 function readerOf<Schema extends TSchema>(schema: Schema): (carried: Carried) => Link<Static<Schema>> {
   const compiled = compileSchema(schema);
   return ({ context, detail }) => {
@@ -47,6 +64,14 @@ function readerOf<Schema extends TSchema>(schema: Schema): (carried: Carried) =>
 /** Binds a launch identifier to the one partner application that may use it. */
 export function launchProof({ realm, clientId }: { realm: string; clientId: string }): string {
   return `${realm} ${clientId}`;
+}
+
+/** Names the host application that a launch belongs to, within the realm of the launch. */
+export function launchOwner(
+  { name }: DesktopIssuingRealm,
+  { issuer, clientId }: { issuer: string; clientId: string },
+): string {
+  return JSON.stringify([name, issuer, clientId]);
 }
 
 /** Binds an authorization code to the client, the redirect URI and the PKCE challenge that it was issued for. */
@@ -63,7 +88,9 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('base6
 
 const slackSeconds = 60;
 
-/** How long a revocation must be remembered: until the last token of the chain has expired by every clock. */
+/** How long a revocation must be remembered: until the last ticket and token of the chain has expired by every clock. */
 export function revocationSeconds({ accessTokenSeconds, desktop }: DesktopIssuingRealm): number {
-  return Math.max(accessTokenSeconds, desktop.refreshTokenSeconds) + slackSeconds;
+  const { launchIdentifierSeconds, authorizationCodeSeconds, refreshTokenSeconds, sessionSeconds } = desktop;
+  const ticketSeconds = [launchIdentifierSeconds, authorizationCodeSeconds, refreshTokenSeconds];
+  return Math.max(accessTokenSeconds, sessionSeconds, ...ticketSeconds) + slackSeconds;
 }

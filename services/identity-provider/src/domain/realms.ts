@@ -14,6 +14,8 @@ export type IssuingRealm = {
   /** As the registry writes it, and so the issuer. */
   readonly name: string;
   readonly issuer: string;
+  /** Its endpoints are below this address, as clients reach them. */
+  readonly baseUrl: string;
   readonly signingAlgorithm: SigningAlgorithm;
   readonly accessTokenSeconds: number;
   readonly clients: ReadonlyMap<string, RegisteredClient>;
@@ -25,6 +27,8 @@ export type DesktopSettings = {
   readonly launchIdentifierSeconds: number;
   readonly authorizationCodeSeconds: number;
   readonly refreshTokenSeconds: number;
+  /** From the launch identifier's issue to the end of everything that came of it. */
+  readonly sessionSeconds: number;
   readonly sendsIssuer: boolean;
   readonly partners: ReadonlyMap<string, RegisteredPartner>;
 };
@@ -65,6 +69,7 @@ function realmsByName({ realms }: Registry, publicUrl: string): ReadonlyMap<stri
       {
         name: realm,
         issuer: issuerOf(publicUrl, realm),
+        baseUrl: `${publicUrl}/idp/${realm}`,
         signingAlgorithm,
         accessTokenSeconds,
         clients: new Map(clients.map((client) => [client.clientId, client])),
@@ -78,13 +83,15 @@ function desktopSettings({
   launchIdentifierSeconds = 5 * 60,
   authorizationCodeSeconds = 60,
   refreshTokenSeconds = 8 * 3600,
-  sendsIssuer = false,
+  sessionSeconds = 12 * 3600,
+  sendsIssuer = true,
   partners,
 }: DesktopRealm): DesktopSettings {
   return {
     launchIdentifierSeconds,
     authorizationCodeSeconds,
     refreshTokenSeconds,
+    sessionSeconds,
     sendsIssuer,
     partners: new Map(partners.map((partner) => [partner.clientId, partner])),
   };

@@ -1,5 +1,6 @@
 import { createEvent, type RegisteredPartner } from '@clinical-launch/contracts';
 import type { FoundTicket, Tickets } from '@clinical-launch/tickets';
+import { isConfidential } from '../domain/client-certificates.ts';
 import {
   challengeOf,
   codeProof,
@@ -8,17 +9,23 @@ import {
   revocationSeconds,
 } from '../domain/desktop-chain.ts';
 import { narrowScope } from '../domain/scopes.ts';
+import type { TokenBinding } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
 import { eventSource } from '../event-source.ts';
+import { certificateToBind } from './certificate-binding.ts';
+import { assertDpopKey } from './dpop-binding.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
 /** Letters, digits, `_`, `-` and `.` alone (Desktop: Limits): RFC 7636 without the tilde. */
 const codeVerifierForm = /^[A-Za-z0-9_.-]{43,128}$/;
 
+/** Wrong proofs (verifier or redirect URI) that one code accepts; the last of them uses it up. */
+const mismatchLimit = 5;
+
 /**
- * RFC 6749 section 4.1.3 with RFC 7636 section 4.5: the code that a launch led to, once, for the tokens. Whoever brings a
- * code a second time ends everything that the first use gave (RFC 6749 section 4.1.2).
+ * RFC 6749 section 4.1.3 with RFC 7636 section 4.5: the code that a launch led to, once, for the tokens. Whoever
+ * brings a code a second time ends everything that the first use gave (RFC 6749 section 4.1.2).
  */
 export function authorizationCode(tickets: Tickets, prepareTokens: PrepareTokens): PartnerGrant {
   return {
@@ -30,8 +37,9 @@ export function authorizationCode(tickets: Tickets, prepareTokens: PrepareTokens
       const found = await tickets.find('authorization-code', asked.code);
       if (found === undefined) return refuseDeadCode(tickets, asked.code, request);
       const scope = agreeScope(found, asked, request);
-      request.count(asked.partner);
-      return redeemCode({ tickets, prepareTokens, asked, scope, request });
+      await request.count(asked.partner);
+      const { chainEndsInSeconds } = found;
+      return redeemCode({ tickets, prepareTokens, asked, scope, request, chainEndsInSeconds });
     },
   };
 }
@@ -60,12 +68,19 @@ function required(parameters: ReadonlyMap<string, string>, parameter: string): s
   return value;
 }
 
-/** The scope of the tokens, before anything is used up: what was granted, or what is asked of it. @throws TokenRefusal */
-function agreeScope(found: FoundTicket, { scope, partner }: Asked, { realm, call }: PartnerRequest): string {
+/**
+ * The scope of the tokens, before anything is used up: what was granted, or what is asked of it. @throws TokenRefusal
+ */
+function agreeScope(
+  found: FoundTicket,
+  { scope, partner }: Asked,
+  { realm, call, dpopKey }: PartnerRequest,
+): string {
   const { context, detail } = readCode(found);
   if (context.realm !== realm.name) throw new TokenRefusal('unknown_code');
   call.adopt(found.correlationId);
   if (detail.clientId !== partner.clientId) throw new TokenRefusal('code_of_other_client');
+  assertDpopKey(dpopKey, { partner, boundTo: detail.dpopKey });
   if (scope === undefined) return detail.scope;
   const narrowed = narrowScope(scope, detail.scope.split(' '));
   if (narrowed === undefined) throw new TokenRefusal('scope_beyond_grant');
@@ -77,21 +92,28 @@ async function redeemCode({
   prepareTokens,
   asked: { partner, code, proof },
   scope,
-  request: { realm, call },
+  request,
+  chainEndsInSeconds,
 }: {
   tickets: Tickets;
   prepareTokens: PrepareTokens;
   asked: Asked & { partner: RegisteredPartner };
   scope: string;
   request: PartnerRequest;
+  chainEndsInSeconds: number | undefined;
 }): Promise<TokenAnswer> {
+  const { realm, call, dpopKey } = request;
   const { clientId } = partner;
-  const tokens = await prepareTokens({ realm, clientId, grant: 'authorization_code', scope, call });
-  const detail: RefreshDetail = { clientId, scope };
+  const grant = 'authorization_code';
+  const binding = { dpopKey, certificate: certificateToBind(partner, request.certificate) };
+  const tokens = await prepareTokens({ realm, clientId, grant, scope, call, binding, chainEndsInSeconds });
+  const { refreshTokenSeconds: ttlSeconds, sessionSeconds: chainSeconds } = realm.desktop;
+  const detail: RefreshDetail = { clientId, scope, ...refreshBinding(partner, binding) };
   const redemption = await tickets.redeem('authorization-code', code, {
     proofs: [proof],
-    successor: { kind: 'refresh-token', ttlSeconds: realm.desktop.refreshTokenSeconds, detail },
-    onReplay: replay({ realm, call }),
+    successor: { kind: 'refresh-token', ttlSeconds, chainSeconds, detail },
+    onReplay: revocation('code_replayed', { realm, call }),
+    onMismatch: { limit: mismatchLimit, ...revocation('code_guessed', { realm, call }) },
     events: [tokens.event],
   });
   switch (redemption.outcome) {
@@ -115,10 +137,22 @@ async function redeemCode({
   }
 }
 
+/** RFC 9449 section 5, RFC 8705 section 4: the refresh token of a client that authenticates is bound to it already. */
+function refreshBinding(
+  partner: RegisteredPartner,
+  { dpopKey, certificate }: TokenBinding,
+): Pick<RefreshDetail, 'dpopKey' | 'certificate'> {
+  if (isConfidential(partner)) return {};
+  return {
+    ...(dpopKey === undefined ? {} : { dpopKey }),
+    ...(certificate === undefined ? {} : { certificate }),
+  };
+}
+
 /** A code that is not alive: if it was used, this is a replay. Without a proof nothing can be redeemed here. */
 async function refuseDeadCode(tickets: Tickets, code: string, request: PartnerRequest): Promise<never> {
   const redemption = await tickets.redeem('authorization-code', code, {
-    onReplay: replay(request),
+    onReplay: revocation('code_replayed', request),
     events: [],
   });
   if (redemption.outcome !== 'used') throw new TokenRefusal('unknown_code');
@@ -126,8 +160,11 @@ async function refuseDeadCode(tickets: Tickets, code: string, request: PartnerRe
   throw new TokenRefusal('used_code');
 }
 
-function replay({ realm, call }: Pick<PartnerRequest, 'realm' | 'call'>) {
-  const data = { realm: realm.name, reason: 'code_replayed' } as const;
+function revocation(
+  reason: 'code_replayed' | 'code_guessed',
+  { realm, call }: Pick<PartnerRequest, 'realm' | 'call'>,
+) {
+  const data = { realm: realm.name, reason };
   return {
     revokeForSeconds: revocationSeconds(realm),
     events: [createEvent('desktop.chain.revoked.v1', call.origin(eventSource), data)],

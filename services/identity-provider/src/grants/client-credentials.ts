@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { createEvent } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
 import type { Clock } from '@clinical-launch/service';
 import { accessTokenClaims } from '../domain/access-token.ts';
 import { TokenRefusal } from '../errors.ts';
 import { eventSource } from '../event-source.ts';
 import type { KeyRing } from '../store/key-ring.ts';
+import { certificateToBind } from './certificate-binding.ts';
 import type { ClientGrant, ClientRequest, TokenAnswer } from './grant.ts';
 
 type ClientCredentialsParts = {
   readonly audience: string;
   readonly keyRing: KeyRing;
-  readonly events: Outbox;
   readonly clock: Clock;
 };
 
@@ -21,15 +20,16 @@ export function defaultScope(audience: string): string {
 }
 
 /** RFC 6749 section 4.4: a client acts for itself (OLTR: Authentication). */
-export function clientCredentials({ audience, keyRing, events, clock }: ClientCredentialsParts): ClientGrant {
+export function clientCredentials({ audience, keyRing, clock }: ClientCredentialsParts): ClientGrant {
   return {
     type: 'client_credentials',
     clients: 'confidential',
     parameters: ['scope'],
-    async handle({ realm, client, parameters, call }: ClientRequest): Promise<TokenAnswer> {
+    async handle({ realm, client, parameters, call, commit, ...sent }: ClientRequest): Promise<TokenAnswer> {
       if (parameters.get('scope') !== defaultScope(audience)) throw new TokenRefusal('wrong_scope');
       const tokenId = randomUUID();
-      const claims = accessTokenClaims({ realm, client, audience, tokenId, now: clock.now() });
+      const certificate = certificateToBind(client, sent.certificate);
+      const claims = accessTokenClaims({ realm, client, audience, tokenId, certificate, now: clock.now() });
       const signer = await keyRing.signer(realm);
       const token = await signer.sign('at+jwt', claims);
       const issued = createEvent('access.token.issued.v1', call.origin(eventSource), {
@@ -40,7 +40,7 @@ export function clientCredentials({ audience, keyRing, events, clock }: ClientCr
         expiresInSeconds: realm.accessTokenSeconds,
       });
       // Before the answer: no token is out there that the audit trail does not know of.
-      await events.append([issued]);
+      await commit([issued]);
       return {
         access_token: token,
         token_type: 'Bearer',

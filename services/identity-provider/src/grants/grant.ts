@@ -1,4 +1,4 @@
-import type { RegisteredClient, RegisteredPartner } from '@clinical-launch/contracts';
+import type { CloudEvent, RegisteredClient, RegisteredPartner } from '@clinical-launch/contracts';
 import type { Call } from '@clinical-launch/service';
 import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
 
@@ -12,6 +12,13 @@ type GrantParameters = {
 export type ClientRequest = GrantParameters & {
   readonly realm: IssuingRealm;
   readonly client: RegisteredClient;
+  /** The thumbprint of the connection's client certificate, where it has one (RFC 8705). */
+  readonly certificate: string | undefined;
+  /**
+   * Stores the events of what the request did; in the same step, what authenticated the client and may be used once
+   * is used up. @throws TokenRefusal 401 when that was used before
+   */
+  readonly commit: (events: readonly CloudEvent[]) => Promise<void>;
 };
 
 /** A token request of a partner application: a public client, which the ticket that it holds makes believable. */
@@ -19,14 +26,19 @@ export type PartnerRequest = GrantParameters & {
   readonly realm: DesktopIssuingRealm;
   /** Whom `client_id` names, where it was sent. */
   readonly partner: RegisteredPartner | undefined;
+  /** The thumbprint of the key whose DPoP proof the request carries, where it does (RFC 9449 section 5). */
+  readonly dpopKey: string | undefined;
+  /** The thumbprint of the connection's client certificate, where it has one (RFC 8705). */
+  readonly certificate: string | undefined;
   /** Counts a request of a partner that turned out to hold a live ticket. @throws ServiceError 429 */
-  readonly count: (partner: RegisteredPartner) => void;
+  readonly count: (partner: RegisteredPartner) => Promise<void> | undefined;
 };
 
 /** RFC 6749 section 5.1 */
 export type TokenAnswer = {
   readonly access_token: string;
-  readonly token_type: 'Bearer';
+  /** `DPoP` for an access token that is bound to a key (RFC 9449 section 5). */
+  readonly token_type: 'Bearer' | 'DPoP';
   /** seconds */
   readonly expires_in: number;
   readonly refresh_token?: string;

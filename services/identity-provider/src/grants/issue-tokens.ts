@@ -1,8 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { type CloudEvent, createEvent, type DesktopContext, type Sealer } from '@clinical-launch/contracts';
+import {
+  type CloudEvent,
+  createEvent,
+  type DesktopContext,
+  placeOfTokenContext,
+  type Sealer,
+} from '@clinical-launch/contracts';
 import type { Call, Clock } from '@clinical-launch/service';
-import { accessTokenHash, desktopAccessTokenClaims, idTokenClaims } from '../domain/desktop-tokens.ts';
+import {
+  accessTokenHash,
+  desktopAccessTokenClaims,
+  desktopTokenSeconds,
+  idTokenClaims,
+} from '../domain/desktop-tokens.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
+import type { TokenBinding } from '../domain/token-binding.ts';
 import { eventSource } from '../event-source.ts';
 import type { KeyRing } from '../store/key-ring.ts';
 import type { TokenAnswer } from './grant.ts';
@@ -23,6 +35,10 @@ type TokenIssueRequest = {
   readonly grant: 'authorization_code' | 'refresh_token';
   readonly scope: string;
   readonly call: Call;
+  /** What the access token is bound to (RFC 9449 section 6.1, RFC 8705 section 3). */
+  readonly binding: TokenBinding;
+  /** Seconds until the chain of the ticket ends, where it has an end. */
+  readonly chainEndsInSeconds: number | undefined;
 };
 
 type Granted = { readonly context: DesktopContext; readonly refreshToken: string; readonly nonce?: string };
@@ -40,10 +56,11 @@ export type PrepareTokens = (request: TokenIssueRequest) => Promise<TokenIssue>;
 
 /** Creates what prepares the tokens of partner applications. */
 export function createTokenIssue({ audience, keyRing, sealer, clock }: TokenIssueParts): PrepareTokens {
-  return async ({ realm, clientId, grant, scope, call }) => {
+  return async ({ realm, clientId, grant, scope, call, binding, chainEndsInSeconds }) => {
     const signer = await keyRing.signer(realm);
     const tokenId = randomUUID();
-    const expiresInSeconds = realm.accessTokenSeconds;
+    const hasSession = realm.desktop.partners.get(clientId)?.backchannelLogoutUri !== undefined;
+    const expiresInSeconds = desktopTokenSeconds(realm, chainEndsInSeconds);
     return {
       event: createEvent('desktop.tokens.issued.v1', call.origin(eventSource), {
         realm: realm.name,
@@ -54,20 +71,24 @@ export function createTokenIssue({ audience, keyRing, sealer, clock }: TokenIssu
         expiresInSeconds,
       }),
       async answer({ context, refreshToken, nonce }) {
-        const { user, organisation, patient } = context;
-        const sealedContext = sealer.seal(contextSealPurpose, { user, organisation, patient });
-        const about = { realm, context, now: clock.now() };
+        const { user, organisation, patient, launchId } = context;
+        const place = placeOfTokenContext({ tokenId, launchId });
+        const sealedContext = sealer.seal(contextSealPurpose, { user, organisation, patient }, place);
+        const about = { realm, context, now: clock.now(), expiresInSeconds };
         const accessToken = await signer.sign(
           'at+jwt',
-          desktopAccessTokenClaims({ ...about, audience, tokenId, scope, sealedContext }),
+          desktopAccessTokenClaims({ ...about, audience, tokenId, scope, sealedContext, binding }),
         );
         const hash = accessTokenHash(accessToken, signer.algorithm);
         return {
           access_token: accessToken,
-          token_type: 'Bearer',
+          token_type: binding.dpopKey === undefined ? 'Bearer' : 'DPoP',
           expires_in: expiresInSeconds,
           refresh_token: refreshToken,
-          id_token: await signer.sign('JWT', idTokenClaims({ ...about, accessTokenHash: hash, nonce })),
+          id_token: await signer.sign(
+            'JWT',
+            idTokenClaims({ ...about, accessTokenHash: hash, nonce, hasSession }),
+          ),
           scope,
         };
       },

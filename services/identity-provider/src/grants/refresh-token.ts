@@ -1,6 +1,7 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
-import type { Redemption, Tickets } from '@clinical-launch/tickets';
+import type { FoundTicket, Redemption, Tickets } from '@clinical-launch/tickets';
+import { isConfidential } from '../domain/client-certificates.ts';
 import {
   type Link,
   type RefreshDetail,
@@ -10,6 +11,8 @@ import {
 import { narrowScope } from '../domain/scopes.ts';
 import { TokenRefusal } from '../errors.ts';
 import { eventSource } from '../event-source.ts';
+import { certificateToBind } from './certificate-binding.ts';
+import { assertDpopKey } from './dpop-binding.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
@@ -40,15 +43,22 @@ export function refreshToken(parts: RefreshParts): PartnerGrant {
       const refresh = { ...parts, token, request };
       const found = await parts.tickets.find('refresh-token', token);
       if (found === undefined) return repeat(refresh);
-      const link = readRefreshToken(found);
-      assertOwn(link, request);
+      const link = linkOf(found);
+      await assertOwn(link, request);
       request.call.adopt(found.correlationId);
       return rotate(refresh, link);
     },
   };
 }
 
-async function rotate(refresh: Refresh, link: Link<RefreshDetail>): Promise<TokenAnswer> {
+/** What a refresh token carries, and how long its chain lasts from now. */
+type LiveLink = Link<RefreshDetail> & { readonly chainEndsInSeconds: number | undefined };
+
+function linkOf(ticket: FoundTicket): LiveLink {
+  return { ...readRefreshToken(ticket), chainEndsInSeconds: ticket.chainEndsInSeconds };
+}
+
+async function rotate(refresh: Refresh, link: LiveLink): Promise<TokenAnswer> {
   const tokens = await prepare(refresh, link);
   const redemption = await redeem(refresh, { detail: link.detail, events: [tokens.event] });
   switch (redemption.outcome) {
@@ -71,8 +81,8 @@ async function repeat(refresh: Refresh): Promise<TokenAnswer> {
   const redemption = await redeem(refresh, { detail: {}, events: [] });
   switch (redemption.outcome) {
     case 'repeated': {
-      const link = readRefreshToken(redemption);
-      assertOwn(link, request);
+      const link = linkOf(redemption);
+      await assertOwn(link, request);
       request.call.adopt(redemption.correlationId);
       return answerAgain(refresh, link, redemption);
     }
@@ -89,11 +99,7 @@ async function repeat(refresh: Refresh): Promise<TokenAnswer> {
 type Redeemed = Extract<Redemption, { context: unknown }>;
 
 /** The same refresh token again, with new tokens beside it. */
-async function answerAgain(
-  refresh: Refresh,
-  link: Link<RefreshDetail>,
-  redemption: Redeemed,
-): Promise<TokenAnswer> {
+async function answerAgain(refresh: Refresh, link: LiveLink, redemption: Redeemed): Promise<TokenAnswer> {
   const tokens = await prepare(refresh, link);
   await refresh.events.append([tokens.event]);
   return tokens.answer({ context: link.context, refreshToken: successorOf(redemption) });
@@ -104,13 +110,23 @@ async function answerAgain(
  * carries the whole grant on (RFC 6749 section 6).
  * @throws TokenRefusal
  */
-function prepare({ prepareTokens, request }: Refresh, { detail }: Link<RefreshDetail>) {
-  const { realm, call, parameters } = request;
+function prepare({ prepareTokens, request }: Refresh, { detail, chainEndsInSeconds }: LiveLink) {
+  const { realm, call, parameters, dpopKey } = request;
+  const owner = realm.desktop.partners.get(detail.clientId);
+  if (owner === undefined) throw new TokenRefusal('unknown_partner');
   const granted = detail.scope.split(' ');
   const scope = narrowScope(parameters.get('scope') ?? detail.scope, granted);
   if (scope === undefined) throw new TokenRefusal('scope_beyond_grant');
   const { clientId } = detail;
-  return prepareTokens({ realm, clientId, grant: 'refresh_token', scope: scope.join(' '), call });
+  return prepareTokens({
+    realm,
+    clientId,
+    grant: 'refresh_token',
+    scope: scope.join(' '),
+    call,
+    binding: { dpopKey, certificate: certificateToBind(owner, request.certificate) },
+    chainEndsInSeconds,
+  });
 }
 
 function redeem(
@@ -122,6 +138,8 @@ function redeem(
     successor: {
       kind: 'refresh-token',
       ttlSeconds: realm.desktop.refreshTokenSeconds,
+      // For a chain that began before chains had an end.
+      chainSeconds: realm.desktop.sessionSeconds,
       detail,
       isDerived: true,
     },
@@ -139,16 +157,20 @@ function successorOf({ successor }: Redeemed): string {
   return successor;
 }
 
-/** @throws TokenRefusal when the token is of another realm or client, or of a partner that is registered no longer */
-function assertOwn(
+/** @throws TokenRefusal when the token is of another realm, client or key, or its partner is no longer registered */
+async function assertOwn(
   { context, detail }: Link<RefreshDetail>,
-  { realm, partner, count }: PartnerRequest,
-): void {
+  { realm, partner, dpopKey, certificate, count }: PartnerRequest,
+): Promise<void> {
   if (context.realm !== realm.name) throw new TokenRefusal('unknown_refresh_token');
   if (partner !== undefined && partner.clientId !== detail.clientId) {
     throw new TokenRefusal('refresh_token_of_other_client');
   }
   const owner = realm.desktop.partners.get(detail.clientId);
   if (owner === undefined) throw new TokenRefusal('unknown_partner');
-  count(owner);
+  if (partner === undefined && isConfidential(owner)) throw new TokenRefusal('no_authentication');
+  assertDpopKey(dpopKey, { partner: owner, boundTo: detail.dpopKey });
+  if (detail.certificate !== undefined && certificate !== detail.certificate)
+    throw new TokenRefusal('ticket_of_other_certificate');
+  await count(owner);
 }

@@ -1,4 +1,5 @@
 import { TokenRefusal } from '../errors.ts';
+import { assertionParameters } from './client-assertion.ts';
 
 /** What a client authenticates with, as it came: nothing of it is checked yet. */
 export type ClientCredentials = {
@@ -9,7 +10,7 @@ export type ClientCredentials = {
 };
 
 export const clientAuthenticationMethods = ['client_secret_basic', 'client_secret_post'];
-export const clientParameters = ['client_id', 'client_secret'];
+export const clientParameters = ['client_id', 'client_secret', ...assertionParameters];
 
 /**
  * Finds the client credentials of a token request: in the body or by HTTP Basic (RFC 6749 section 2.3.1).

@@ -1,6 +1,8 @@
+import { asymmetricAlgorithms } from '@clinical-launch/service';
 import type { RequestHandler } from 'express';
+import { hasKeys } from '../domain/client-assertion.ts';
 import { launchedByHost } from '../domain/desktop-tokens.ts';
-import type { DesktopIssuingRealm, IssuingRealm, Realms } from '../domain/realms.ts';
+import type { DesktopIssuingRealm, DesktopSettings, IssuingRealm, Realms } from '../domain/realms.ts';
 import { type Grant, isOffered } from '../grants/grant.ts';
 import type { KeyRing } from '../store/key-ring.ts';
 import { clientAuthenticationMethods } from './client-credentials.ts';
@@ -10,9 +12,9 @@ type DiscoveryParts = {
   readonly realms: Realms;
   readonly grants: readonly Grant[];
   readonly keyRing: KeyRing;
-  readonly publicUrl: string;
   /** What clients with a secret may ask for. */
   readonly scopes: readonly string[];
+  readonly clientCertificateHeader?: string | undefined;
 };
 
 /**
@@ -25,7 +27,7 @@ export function getDiscovery(parts: DiscoveryParts): RequestHandler<RealmParams>
     const keys = await parts.keyRing.publicKeys(realm);
     response.set('Cache-Control', 'public, max-age=300').json({
       ...sharedMetadata(parts, realm),
-      token_endpoint_auth_methods_supported: authenticationMethods(realm),
+      ...tokenAuthentication(realm, parts),
       subject_types_supported: ['public'],
       // While an algorithm is changed, tokens of both are about.
       id_token_signing_alg_values_supported: [
@@ -37,44 +39,48 @@ export function getDiscovery(parts: DiscoveryParts): RequestHandler<RealmParams>
 }
 
 /**
- * `GET {issuer}/.well-known/smart-configuration` (SMART App Launch 2.2, Conformance): for clients that start from `iss` and
- * `launch`. The patient is told in the ID token alone, so no capability says otherwise.
+ * `GET {issuer}/.well-known/smart-configuration` (SMART App Launch 2.2, Conformance): for clients that start from
+ * `iss` and `launch`. The patient is told in the ID token alone, so no capability says otherwise.
  */
 export function getSmartConfiguration(parts: DiscoveryParts): RequestHandler<RealmParams> {
   return (request, response) => {
     const realm = desktopRealmOfPath(parts.realms, request.params);
     response.set('Cache-Control', 'public, max-age=300').json({
       ...sharedMetadata(parts, realm),
-      token_endpoint_auth_methods_supported: authenticationMethods(realm),
+      ...tokenAuthentication(realm, parts),
       capabilities: ['launch-ehr', 'client-public', 'authorize-post', 'permission-offline'],
     });
   };
 }
 
-function sharedMetadata({ publicUrl, grants, scopes }: DiscoveryParts, realm: IssuingRealm) {
-  const base = `${publicUrl}/idp/${realm.name}`;
+function sharedMetadata(parts: DiscoveryParts, realm: IssuingRealm) {
+  const { grants, scopes } = parts;
+  const base = realm.baseUrl;
   const clientScopes = hasClients(realm) ? scopes : [];
   return {
     issuer: realm.issuer,
     token_endpoint: `${base}/oauth2/v2.0/token`,
     jwks_uri: `${base}/discovery/v2.0/keys`,
-    grant_types_supported: grants.filter((grant) => isOffered(grant, realm)).map(({ type }) => type),
-    scopes_supported: [...clientScopes, ...(isDesktopRealm(realm) ? partnerScopes(realm) : [])],
-    ...(isDesktopRealm(realm) ? desktopMetadata(base) : {}),
-  };
-}
-
-function desktopMetadata(base: string) {
-  return {
-    authorization_endpoint: `${base}/oauth2/v2.0/authorize`,
-    revocation_endpoint: `${base}/oauth2/v2.0/revoke`,
-    revocation_endpoint_auth_methods_supported: ['none'],
+    ...revocationMetadata(realm, parts),
     introspection_endpoint: `${base}/oauth2/v2.0/introspect`,
     // RFC 8414 section 2 has access token types here too.
     introspection_endpoint_auth_methods_supported: ['Bearer'],
+    grant_types_supported: grants.filter((grant) => isOffered(grant, realm)).map(({ type }) => type),
+    scopes_supported: [...clientScopes, ...(isDesktopRealm(realm) ? partnerScopes(realm) : [])],
+    ...(isDesktopRealm(realm) ? desktopMetadata(realm) : {}),
+  };
+}
+
+function desktopMetadata(realm: DesktopIssuingRealm) {
+  const base = realm.baseUrl;
+  return {
+    authorization_endpoint: `${base}/oauth2/v2.0/authorize`,
+    pushed_authorization_request_endpoint: `${base}/oauth2/v2.0/par`,
+    require_pushed_authorization_requests: false,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     code_challenge_methods_supported: ['S256'],
+    dpop_signing_alg_values_supported: asymmetricAlgorithms,
   };
 }
 
@@ -82,7 +88,9 @@ function openIdMetadata({ desktop }: DesktopIssuingRealm) {
   return {
     acr_values_supported: [launchedByHost],
     claim_types_supported: ['normal'],
-    claims_supported: idTokenClaimNames,
+    claims_supported: [...idTokenClaimNames, ...(isAnyNotified(desktop) ? ['sid'] : [])],
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     claims_parameter_supported: false,
     request_parameter_supported: false,
     // Counts as true when it is absent.
@@ -90,6 +98,9 @@ function openIdMetadata({ desktop }: DesktopIssuingRealm) {
     authorization_response_iss_parameter_supported: desktop.sendsIssuer,
   };
 }
+
+const isAnyNotified = ({ partners }: DesktopSettings) =>
+  [...partners.values()].some(({ backchannelLogoutUri }) => backchannelLogoutUri !== undefined);
 
 /** Desktop: ID token claims */
 const idTokenClaimNames =
@@ -101,11 +112,59 @@ function partnerScopes({ desktop }: DesktopIssuingRealm): string[] {
   return [...new Set([...desktop.partners.values()].flatMap(({ scopes }) => scopes))];
 }
 
-function authenticationMethods(realm: IssuingRealm): string[] {
-  return [
+function tokenAuthentication(realm: IssuingRealm, parts: CertificateSetting) {
+  const { methods, algorithms } = authenticationOf(realm, parts);
+  return {
+    token_endpoint_auth_methods_supported: methods,
+    // RFC 8705 section 3.3
+    ...(seesCertificates(parts) ? { tls_client_certificate_bound_access_tokens: true } : {}),
+    ...(algorithms && { token_endpoint_auth_signing_alg_values_supported: algorithms }),
+  };
+}
+
+/** RFC 7009: clients and partners authenticate as at the token endpoint. */
+function revocationMetadata(realm: IssuingRealm, parts: CertificateSetting) {
+  const { methods, algorithms } = authenticationOf(realm, parts);
+  return {
+    revocation_endpoint: `${realm.baseUrl}/oauth2/v2.0/revoke`,
+    revocation_endpoint_auth_methods_supported: methods,
+    ...(algorithms && { revocation_endpoint_auth_signing_alg_values_supported: algorithms }),
+  };
+}
+
+type CertificateSetting = Pick<DiscoveryParts, 'clientCertificateHeader'>;
+
+const seesCertificates = ({ clientCertificateHeader }: CertificateSetting) =>
+  clientCertificateHeader !== undefined;
+
+/** `private_key_jwt` where a client or a partner of the realm registered keys (RFC 8414 section 2). */
+function authenticationOf(realm: IssuingRealm, parts: CertificateSetting) {
+  const methods = [
     ...(isDesktopRealm(realm) ? ['none'] : []),
     ...(hasClients(realm) ? clientAuthenticationMethods : []),
+    ...(seesCertificates(parts) ? certificateMethods(realm) : []),
   ];
+  return offersAssertions(realm)
+    ? { methods: [...methods, 'private_key_jwt'], algorithms: asymmetricAlgorithms }
+    : { methods };
+}
+
+/** RFC 8705 section 2: how clients and partners of the realm registered certificates. */
+function certificateMethods(realm: IssuingRealm): string[] {
+  const partners = isDesktopRealm(realm) ? realm.desktop.partners.values() : [];
+  const registered = [...realm.clients.values(), ...partners];
+  return [
+    ...(registered.some((one) => one.tlsClientAuthSanDns !== undefined) ? ['tls_client_auth'] : []),
+    ...(registered.some((one) => one.tlsClientCertificateThumbprints !== undefined)
+      ? ['self_signed_tls_client_auth']
+      : []),
+  ];
+}
+
+const partnersHaveKeys = ({ desktop }: DesktopIssuingRealm) => [...desktop.partners.values()].some(hasKeys);
+
+function offersAssertions(realm: IssuingRealm): boolean {
+  return [...realm.clients.values()].some(hasKeys) || (isDesktopRealm(realm) && partnersHaveKeys(realm));
 }
 
 const hasClients = (realm: IssuingRealm) => realm.desktop === undefined || realm.clients.size > 0;

@@ -2,16 +2,21 @@ import {
   createEvent,
   type DesktopContext,
   type DesktopLaunch,
+  type Fault,
+  maxFaults,
   readDesktopLaunch,
 } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
 import {
   type AccessTokenVerifier,
+  assertRight,
+  authorizationOf,
   type Call,
   type Caller,
   type Clock,
   callOf,
+  clientCertificateOf,
   type RateLimiter,
+  type RefusalAudit,
   readJson,
   ServiceError,
 } from '@clinical-launch/service';
@@ -19,21 +24,25 @@ import type { Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
 import type { LaunchCaller } from '../call-launch-url.ts';
 import { isCallable, withParameters } from '../domain/addresses.ts';
-import { launchProof } from '../domain/desktop-chain.ts';
+import { launchOwner, launchProof } from '../domain/desktop-chain.ts';
 import type { DesktopIssuingRealm, Realms } from '../domain/realms.ts';
 import { eventSource } from '../event-source.ts';
 import { askerOf } from './asker.ts';
-import { assertOurRight } from './our-token.ts';
 import { desktopRealmOfPath, type RealmParams } from './realm-of-path.ts';
 
 const requiredRight = 'launch.issue';
 const body = { types: ['application/json'], limitBytes: 32 * 1024 };
 
-export type IssueLaunchParts = {
+/** What recognises a host application. */
+export type HostParts = {
   readonly realms: Realms;
-  readonly tickets: Tickets;
   readonly tokens: AccessTokenVerifier;
   readonly limiter: RateLimiter;
+  readonly clientCertificateHeader?: string | undefined;
+};
+
+export type IssueLaunchParts = HostParts & {
+  readonly tickets: Tickets;
   readonly clock: Clock;
   readonly isProduction: boolean;
   readonly callLaunchUrl: LaunchCaller;
@@ -43,9 +52,9 @@ export type IssueLaunchParts = {
 const hosts = new WeakMap<Response, Caller>();
 
 /**
- * `POST /{realm}/launches`: gives a host application a launch identifier for a partner application, bound to it, with the
- * user and the patient in context (Desktop: What the service does, steps 1 to 3). The host opens the launch URL, or the
- * service calls it when the host says so.
+ * `POST /{realm}/launches`: gives a host application a launch identifier for a partner application, bound to it, with
+ * the user and the patient in context (Desktop: What the service does, steps 1 to 3). The host opens the launch URL,
+ * or the service calls it when the host says so.
  */
 export function issueLaunch(parts: IssueLaunchParts): RequestHandler<RealmParams> {
   const { realms, tickets, clock, callLaunchUrl } = parts;
@@ -54,11 +63,13 @@ export function issueLaunch(parts: IssueLaunchParts): RequestHandler<RealmParams
     const host = await authenticateHost(parts, request, response);
     const launch = validate(await readJson(request, response, body), realm, parts);
     const call = callOf(response);
-    const { launchIdentifierSeconds: ttlSeconds } = realm.desktop;
+    const { launchIdentifierSeconds: ttlSeconds, sessionSeconds: chainSeconds } = realm.desktop;
     const issue = await tickets.issue('launch-identifier', {
       context: launchContext({ launch, realm, call, now: clock.now() }),
       challenge: launchProof({ realm: realm.name, clientId: launch.client_id }),
       ttlSeconds,
+      chainSeconds,
+      chainRecord: { owner: launchOwner(realm, host), audience: launch.client_id },
       correlationId: call.correlationId,
       events: [issuedEvent({ launch, realm, host, call, ttlSeconds })],
     });
@@ -70,16 +81,21 @@ export function issueLaunch(parts: IssueLaunchParts): RequestHandler<RealmParams
   };
 }
 
-/** @throws ServiceError 401, 403 or 429 */
-async function authenticateHost(
-  { tokens, realms, limiter }: IssueLaunchParts,
+/**
+ * Returns the host application that sent a request, by its access token with the right `launch.issue`.
+ * @throws ServiceError 401, 403 or 429
+ */
+export async function authenticateHost(
+  { tokens, limiter, clientCertificateHeader }: HostParts,
   request: Request<RealmParams>,
   response: Response,
 ): Promise<Caller> {
-  const host = await tokens.verify(request.get('authorization'));
+  const host = await tokens.verify(authorizationOf(request), {
+    clientCertificate: () => clientCertificateOf(request, clientCertificateHeader),
+  });
   hosts.set(response, host);
-  limiter.count(`host ${host.issuer} ${host.clientId}`, host.policy.requestsPerSecond);
-  assertOurRight(host, requiredRight, realms);
+  await limiter.count(`host ${host.issuer} ${host.clientId}`, host.policy.requestsPerSecond);
+  assertRight(host, requiredRight);
   return host;
 }
 
@@ -87,28 +103,37 @@ async function authenticateHost(
 function validate(
   sent: unknown,
   realm: DesktopIssuingRealm,
-  { isProduction }: Pick<IssueLaunchParts, 'isProduction'>,
+  { isProduction, clock }: Pick<IssueLaunchParts, 'isProduction' | 'clock'>,
 ): DesktopLaunch {
-  const read = readDesktopLaunch(sent);
+  const read = readDesktopLaunch(sent, clock.now());
   const { client_id: clientId, call } = { client_id: undefined, call: undefined, ...Object(sent) };
   const partner = realm.desktop.partners.get(String(clientId));
   const faults = [
     ...('faults' in read ? read.faults : []),
-    ...(typeof clientId === 'string' && partner === undefined
-      ? [{ path: 'client_id', message: 'names no partner application of this realm' }]
-      : []),
+    ...(typeof clientId === 'string' && partner === undefined ? [unknownPartner] : []),
     ...(call === true && partner !== undefined && !isCallable(partner.launchUrl, { isProduction })
-      ? [{ path: 'call', message: 'is not possible: the host has to open this launchUrl' }]
+      ? [notCallable]
       : []),
   ];
   if (faults.length === 0 && 'launch' in read) return read.launch;
   throw new ServiceError({
     status: 400,
     code: 'invalid_request',
-    message: 'The launch has faults: mend what `errors` names and send it again',
-    faults,
+    message: 'The launch is invalid. Correct the fields listed in `errors` and send it again.',
+    faults: faults.slice(0, maxFaults),
   });
 }
+
+const unknownPartner: Fault = {
+  path: 'client_id',
+  message: 'names no partner application of this realm',
+  code: 'not-found',
+};
+const notCallable: Fault = {
+  path: 'call',
+  message: 'is not possible: the host has to open this launchUrl',
+  code: 'not-supported',
+};
 
 function partnerOf({ client_id }: DesktopLaunch, realm: DesktopIssuingRealm) {
   const partner = realm.desktop.partners.get(client_id);
@@ -154,20 +179,19 @@ function issuedEvent({
   });
 }
 
-/** Writes `desktop.launch.refused.v1`; a 429 is only logged, so that a flood does not become a flood of events. */
-export function auditLaunchRefusal(events: Outbox) {
-  return async (error: ServiceError, call: Call, response: Response): Promise<void> => {
+/** Makes `desktop.launch.refused.v1`. */
+export function auditLaunchRefusal(step: 'launches' | 'end'): RefusalAudit {
+  return (error, call, response) => {
     const asker = askerOf(response);
-    if (asker === undefined || error.status === 429) return;
+    if (asker === undefined) return undefined;
     const host = hosts.get(response);
-    const refused = createEvent('desktop.launch.refused.v1', call.origin(eventSource), {
+    return createEvent('desktop.launch.refused.v1', call.origin(eventSource), {
       realm: asker.realm,
-      step: 'launches',
+      step,
       status: error.status,
       reason: error.code,
       ...(host === undefined ? {} : { issuer: host.issuer, hostClientId: host.clientId }),
       ...(error.faults.length === 0 ? {} : { paths: error.faults.map(({ path }) => path) }),
     });
-    await events.append([refused]);
   };
 }

@@ -1,8 +1,6 @@
-import { createEvent, type RegisteredClient } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
-import { type Call, type Clock, callOf, type RateLimiter, type ServiceError } from '@clinical-launch/service';
+import { createEvent } from '@clinical-launch/contracts';
+import { callOf, clientCertificateOf, type RateLimiter, type RefusalAudit } from '@clinical-launch/service';
 import type { Request, RequestHandler, Response } from 'express';
-import { checkClientSecret } from '../domain/client-secrets.ts';
 import type { IssuingRealm, Realms } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
 import { eventSource } from '../event-source.ts';
@@ -13,17 +11,18 @@ import {
   type PartnerGrant,
   type TokenAnswer,
 } from '../grants/grant.ts';
-import { askerOf, noteClient } from './asker.ts';
-import { type ClientCredentials, clientParameters, readClientCredentials } from './client-credentials.ts';
-import { identifyPartner } from './partner-of-request.ts';
+import { askerOf } from './asker.ts';
+import { authenticateClient, type ClientAuthenticationParts } from './authenticate-client.ts';
+import { authenticatePartner } from './authenticate-partner.ts';
+import { clientParameters } from './client-credentials.ts';
+import { readDpopKey } from './dpop.ts';
 import { isDesktopRealm, type RealmParams, realmOfPath } from './realm-of-path.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-type RequestTokenParts = {
+type RequestTokenParts = ClientAuthenticationParts & {
   readonly realms: Realms;
   readonly grants: readonly Grant[];
   readonly limiter: RateLimiter;
-  readonly clock: Clock;
 };
 
 /** RFC 6749 section 5.1: no answer of this endpoint is kept, whatever it is. */
@@ -63,23 +62,28 @@ function chooseGrant(grants: readonly Grant[], form: URLSearchParams, realm: Iss
 }
 
 async function serveClient(grant: ClientGrant, exchange: Exchange): Promise<TokenAnswer> {
-  const { parts, realm, parameters, request, response } = exchange;
-  const authorization = request.get('authorization');
-  const credentials = readClientCredentials({ authorization, parameters, realm: realm.name });
-  const client = authenticateClient({ credentials, realm, response, now: parts.clock.now() });
-  // Only now: whoever knows no secret of a client cannot use up its limit.
-  parts.limiter.count(`${realm.name} ${client.clientId}`, client.requestsPerSecond);
-  return grant.handle({ realm, client, parameters, call: callOf(response) });
+  const { realm, parameters, response } = exchange;
+  const { client, certificate, commit } = await authenticateClient(exchange);
+  return grant.handle({
+    realm,
+    client,
+    certificate: certificate?.thumbprint,
+    parameters,
+    call: callOf(response),
+    commit,
+  });
 }
 
 async function servePartner(grant: PartnerGrant, exchange: Exchange): Promise<TokenAnswer> {
   const { parts, realm, parameters, request, response } = exchange;
   if (!isDesktopRealm(realm)) throw new TokenRefusal('grant_not_offered');
-  const partner = identifyPartner({ realm, parameters, authorization: request.get('authorization') });
-  noteClient(response, partner);
+  const partner = await authenticatePartner({ ...exchange, realm });
+  const dpopKey = await readDpopKey({ ...exchange, realm, endpoint: 'token' });
   return grant.handle({
     realm,
     partner,
+    dpopKey,
+    certificate: clientCertificateOf(request, parts.clientCertificateHeader)?.thumbprint,
     parameters,
     call: callOf(response),
     count: ({ clientId, requestsPerSecond }) =>
@@ -87,38 +91,11 @@ async function servePartner(grant: PartnerGrant, exchange: Exchange): Promise<To
   });
 }
 
-function authenticateClient({
-  credentials: { clientId, clientSecret, challenge },
-  realm,
-  response,
-  now,
-}: {
-  credentials: ClientCredentials;
-  realm: IssuingRealm;
-  response: Response;
-  now: number;
-}): RegisteredClient {
-  const client = realm.clients.get(clientId);
-  const check = checkClientSecret(client, clientSecret, now);
-  if (client === undefined) throw new TokenRefusal('unknown_client', { headers: challenge });
-  noteClient(response, client);
-  switch (check) {
-    case 'accepted':
-      return client;
-    case 'expired':
-      throw new TokenRefusal('expired_secret', { headers: challenge });
-    case 'wrong':
-      throw new TokenRefusal('wrong_secret', { headers: challenge });
-  }
-}
-
-/** Writes the audit event of a token that was not given; none for a realm that does not exist. */
-export function auditRefusal(events: Outbox) {
-  return async (error: ServiceError, call: Call, response: Response): Promise<void> => {
-    const asker = askerOf(response);
-    if (asker === undefined) return;
-    const reason = error instanceof TokenRefusal ? error.reason : error.code;
-    const data = { ...asker, status: error.status, reason };
-    await events.append([createEvent('access.token.refused.v1', call.origin(eventSource), data)]);
-  };
-}
+/** Makes the audit event of a token that was not given; none for a realm that does not exist. */
+export const auditRefusal: RefusalAudit = (error, call, response) => {
+  const asker = askerOf(response);
+  if (asker === undefined) return undefined;
+  const reason = error instanceof TokenRefusal ? error.reason : error.code;
+  const data = { ...asker, status: error.status, reason };
+  return createEvent('access.token.refused.v1', call.origin(eventSource), data);
+};

@@ -20,7 +20,7 @@ export async function createKeyPair(
   const bare = await exportJWK(pair.publicKey);
   const kid = await calculateJwkThumbprint(bare);
   const publicJwk: JWK = { ...bare, kid, alg: algorithm, use: 'sig' };
-  const sealedPrivateJwk = sealer.seal(sealPurpose(realm, kid), await exportJWK(pair.privateKey));
+  const sealedPrivateJwk = sealer.seal(sealPurpose(realm, kid), await exportJWK(pair.privateKey), []);
   return { kid, publicJwk, sealedPrivateJwk };
 }
 
@@ -30,7 +30,7 @@ export async function openPrivateKey(
   sealer: Sealer,
 ): Promise<PrivateKey> {
   try {
-    const opened = sealer.open(sealPurpose(realm, kid), sealedPrivateJwk);
+    const opened = sealer.open(sealPurpose(realm, kid), sealedPrivateJwk, []);
     if (!privateJwk.is(opened)) throw new TypeError('What was sealed is not a private key');
     return await importJWK(opened, algorithm);
   } catch (cause) {
@@ -38,4 +38,5 @@ export async function openPrivateKey(
   }
 }
 
+/** Names the place as well, in the words under which kept keys have always been sealed. */
 const sealPurpose = (realm: string, kid: string) => `identity-provider signing key ${realm} ${kid}`;

@@ -1,5 +1,5 @@
 import type { Sealer } from '@clinical-launch/contracts';
-import type { Clock, Logger } from '@clinical-launch/service';
+import { type Clock, type Logger, temporarilyUnavailable } from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
 import { CompactSign, type JWK } from 'jose';
 import { asciiJson } from '../domain/ascii-json.ts';
@@ -12,7 +12,6 @@ import {
   keysTrustedForMs,
   planKeys,
 } from '../domain/signing-key-lifecycle.ts';
-import { keysOutOfReach } from '../errors.ts';
 import { createKeyPair, openPrivateKey, type PrivateKey } from './key-pairs.ts';
 import { type KeptKey, openSigningKeyTable, type SigningKeyTable } from './signing-key-table.ts';
 
@@ -34,8 +33,8 @@ type KnownKeys = {
 /** The key that signs for a realm at the moment. */
 export type Signer = {
   readonly algorithm: SigningAlgorithm;
-  /** Signs claims as a JWT of a type: `at+jwt` (RFC 9068 section 2.1) or `JWT`. */
-  sign(type: 'at+jwt' | 'JWT', claims: object): Promise<string>;
+  /** Signs claims as a JWT of a type: `at+jwt` (RFC 9068 section 2.1), `JWT` or `logout+jwt`. */
+  sign(type: 'at+jwt' | 'JWT' | 'logout+jwt', claims: object): Promise<string>;
 };
 
 const readAgainAfterFailureMs = 5000;
@@ -166,3 +165,7 @@ export class KeyRing {
 function keysOf(realm: IssuingRealm, keys: readonly KeptKey[]): KeptKey[] {
   return keys.filter((key) => key.realm === realm.name);
 }
+
+/** The keys were not read for so long that another replica may have replaced them. */
+const keysOutOfReach = (cause: unknown) =>
+  temporarilyUnavailable('The signing keys are out of reach', { cause });

@@ -1,41 +1,8 @@
 import type { Storage } from '@clinical-launch/storage';
 import type { JWK } from 'jose';
-import { type ColumnType, type Kysely, sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
-import type { SigningAlgorithm } from '../domain/realms.ts';
+import { type Kysely, sql } from 'kysely';
 import type { KeyTimes } from '../domain/signing-key-lifecycle.ts';
-
-const schema = 'identity_provider';
-
-type Tables = {
-  signing_key: {
-    kid: string;
-    realm: string;
-    algorithm: SigningAlgorithm;
-    public_jwk: ColumnType<JWK, ReturnType<typeof asJson>, never>;
-    sealed_private_jwk: string;
-    signs_from: ColumnType<Date, Date, never>;
-    longest_token_seconds: number;
-  };
-};
-
-const migrations: Readonly<Record<string, Migration>> = {
-  '0001-signing-key': {
-    async up(db) {
-      // One key at a time begins to sign in a realm; the constraint holds it whatever the lock does.
-      await sql`create table ${sql.id(schema)}.signing_key (
-        kid text primary key,
-        realm text not null,
-        algorithm text not null,
-        public_jwk jsonb not null,
-        sealed_private_jwk text not null,
-        signs_from timestamptz not null,
-        longest_token_seconds integer not null,
-        unique (realm, signs_from)
-      )`.execute(db);
-    },
-  },
-};
+import { openSchema, schema, type Tables } from './tables.ts';
 
 /** A kept key pair. Its private part is sealed; its public part is as it is published. */
 export type KeptKey = KeyTimes & {
@@ -61,7 +28,7 @@ export type SigningKeyTable = {
 
 /** Opens the service's schema, at its newest migration. */
 export async function openSigningKeyTable(storage: Storage): Promise<SigningKeyTable> {
-  const database = await storage.open<Tables>(schema, migrations);
+  const database = await openSchema(storage);
   return {
     read: () => readKeys(database),
     change: (make) =>

@@ -1,0 +1,20 @@
+/** What tokens are bound to, each by its SHA-256 thumbprint. */
+export type TokenBinding = {
+  /** The key of a DPoP proof (RFC 9449). */
+  readonly dpopKey: string | undefined;
+  /** The client certificate of the connection (RFC 8705). */
+  readonly certificate: string | undefined;
+};
+
+/**
+ * The claim `cnf` of a bound token (RFC 7800 section 3.1), as a member to spread; none for a token without a binding.
+ */
+export function confirmationOf({ dpopKey, certificate }: Partial<TokenBinding>) {
+  if (dpopKey === undefined && certificate === undefined) return {};
+  return {
+    cnf: {
+      ...(dpopKey === undefined ? {} : { jkt: dpopKey }),
+      ...(certificate === undefined ? {} : { 'x5t#S256': certificate }),
+    },
+  };
+}
