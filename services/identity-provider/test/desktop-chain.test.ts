@@ -1,6 +1,7 @@
 import type { Storage } from '@clinical-launch/storage';
 import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
 import {
   aPartner,
   authorizeFields,
@@ -33,7 +34,12 @@ beforeAll(async () => {
       refreshTokenSeconds: 120,
     },
   };
-  running = await runDesktop({ clock, storage, realms: [...desktopRealms(), brief] });
+  const shift = {
+    realm: 'shift/desktop',
+    clients: [],
+    desktop: { partners: [aPartner()], sessionSeconds: 600 },
+  };
+  running = await runDesktop({ clock, storage, realms: [...desktopRealms(), brief, shift] });
 });
 afterAll(async () => {
   await running.stop();
@@ -161,6 +167,20 @@ describe('an authorization code', () => {
     expect((await running.postToken(fields)).status).toBe(200);
   });
 
+  it('is dead after five wrong verifiers, so that nobody can guess on, and the right one fails too', async () => {
+    const fields = await running.codeFor();
+    for (let round = 0; round < 5; round += 1) {
+      const wrong = { ...fields, code_verifier: aVerifier().verifier };
+      expect(await refusalOf(await running.postToken(wrong))).toEqual(refused('invalid_grant'));
+      expect(lastReason()).toBe('code_mismatch');
+    }
+    expect(await refusalOf(await running.postToken(fields))).toEqual(refused('invalid_grant'));
+    expect(lastReason()).toBe('used_code');
+    const chain = running.published.at(-1)?.correlationid ?? '';
+    const ended = running.eventsOf(chain).filter(({ type }) => type === 'desktop.chain.revoked.v1');
+    expect(ended.map(({ data }) => data)).toEqual([{ realm, reason: 'code_guessed' }]);
+  });
+
   it('is refused in another realm, though the client is registered there, and stays usable', async () => {
     const fields = await running.codeFor();
     const response = await running.postToken(fields, 'south/desktop');
@@ -242,6 +262,54 @@ describe('a refresh token', () => {
     }
     clock.advance({ seconds: 120 });
     expect(await refusalOf(await running.refresh(refreshToken, {}, at))).toEqual(refused('invalid_grant'));
+  });
+
+  it('ends twelve hours after the launch, however often it is refreshed, and no token outlives that', async () => {
+    const launch = await running.launchFor();
+    const startedAt = clock.now() / 1000;
+    clock.advance({ seconds: 100 });
+    const fields = await running.codeFor({}, { launch });
+    let tokens = tokensOf(await (await running.postToken(fields)).json());
+    for (let hour = 1; hour < 12; hour += 1) {
+      clock.advance({ seconds: 3600 });
+      const answer = record(await (await running.refresh(tokens.refreshToken)).json());
+      tokens = tokensOf(answer);
+      const expiresIn = Math.min(3600, startedAt + 12 * 3600 - clock.now() / 1000);
+      expect([hour, answer.expires_in]).toEqual([hour, expiresIn]);
+      for (const token of [tokens.accessToken, tokens.idToken]) {
+        expect(decodeJwt(token).exp).toBe(clock.now() / 1000 + expiresIn);
+      }
+    }
+    expect(await running.isActive(tokens.refreshToken)).toBe(true);
+    clock.advance({ seconds: 3500 });
+    expect(await refusalOf(await running.refresh(tokens.refreshToken))).toEqual(refused('invalid_grant'));
+    for (const token of [tokens.refreshToken, tokens.accessToken]) {
+      expect(await running.isActive(token)).toBe(false);
+    }
+  });
+
+  it.each([
+    [realm, 8 * 3600],
+    ['brief/desktop', 120],
+  ])('of %s ends %d seconds after its last use', async (at, seconds) => {
+    const [inTime, late] = [await running.tokensFor({}, at), await running.tokensFor({}, at)];
+    clock.advance({ seconds: seconds - 1 });
+    expect((await running.refresh(inTime.refreshToken, {}, at)).status).toBe(200);
+    clock.advance({ seconds: 1 });
+    expect(await refusalOf(await running.refresh(late.refreshToken, {}, at))).toEqual(
+      refused('invalid_grant'),
+    );
+  });
+
+  it('ends when the realm says, counted from the launch identifier', async () => {
+    const at = 'shift/desktop';
+    const { refreshToken } = await running.tokensFor({}, at);
+    clock.advance({ seconds: 599 });
+    const next = tokensOf(await (await running.refresh(refreshToken, {}, at)).json());
+    clock.advance({ seconds: 1 });
+    expect(await refusalOf(await running.refresh(next.refreshToken, {}, at))).toEqual(
+      refused('invalid_grant'),
+    );
   });
 
   it.each([

@@ -202,6 +202,8 @@ describe('what a desktop realm publishes', () => {
       issuer: running.issuer(realm),
       authorization_endpoint: endpoint('authorize'),
       token_endpoint: endpoint('token'),
+      pushed_authorization_request_endpoint: endpoint('par'),
+      require_pushed_authorization_requests: false,
       revocation_endpoint: endpoint('revoke'),
       introspection_endpoint: endpoint('introspect'),
       jwks_uri: `${running.url}/idp/${realm}/discovery/v2.0/keys`,
@@ -209,6 +211,7 @@ describe('what a desktop realm publishes', () => {
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       code_challenge_methods_supported: ['S256'],
+      dpop_signing_alg_values_supported: expect.arrayContaining(['ES256', 'RS256', 'EdDSA']),
       scopes_supported: ['openid', 'profile', 'email', 'offline_access', 'launch', 'resource.read'],
       token_endpoint_auth_methods_supported: ['none'],
       revocation_endpoint_auth_methods_supported: ['none'],
@@ -221,10 +224,12 @@ describe('what a desktop realm publishes', () => {
       claims_parameter_supported: false,
       request_parameter_supported: false,
       request_uri_parameter_supported: false,
-      authorization_response_iss_parameter_supported: false,
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
+      authorization_response_iss_parameter_supported: true,
     });
     const south = await wellKnown('openid-configuration', 'south/desktop');
-    expect(south.authorization_response_iss_parameter_supported).toBe(true);
+    expect(south.authorization_response_iss_parameter_supported).toBe(false);
   });
 
   it('names each claim that an ID token has', async () => {
@@ -240,6 +245,8 @@ describe('what a desktop realm publishes', () => {
       jwks_uri: `${running.url}/idp/${realm}/discovery/v2.0/keys`,
       authorization_endpoint: endpoint('authorize'),
       token_endpoint: endpoint('token'),
+      pushed_authorization_request_endpoint: endpoint('par'),
+      require_pushed_authorization_requests: false,
       revocation_endpoint: endpoint('revoke'),
       revocation_endpoint_auth_methods_supported: ['none'],
       introspection_endpoint: endpoint('introspect'),
@@ -250,6 +257,7 @@ describe('what a desktop realm publishes', () => {
       response_modes_supported: ['query'],
       scopes_supported: ['openid', 'profile', 'email', 'offline_access', 'launch', 'resource.read'],
       code_challenge_methods_supported: ['S256'],
+      dpop_signing_alg_values_supported: expect.arrayContaining(['ES256', 'RS256', 'EdDSA']),
       capabilities: ['launch-ehr', 'client-public', 'authorize-post', 'permission-offline'],
     });
     const response = await running.idp.get('/north/v2.0/.well-known/smart-configuration');
@@ -259,7 +267,7 @@ describe('what a desktop realm publishes', () => {
   it('has an answer at each endpoint that it names', async () => {
     const document = await wellKnown('openid-configuration');
     const named = Object.entries(document).filter(([name]) => /_endpoint$|_uri$/.test(name));
-    expect(named).toHaveLength(5);
+    expect(named).toHaveLength(6);
     for (const [name, address] of named) {
       const response = await fetch(String(address), { method: name === 'jwks_uri' ? 'GET' : 'POST' });
       expect({ name, found: response.status !== 404 && response.status !== 405 }).toEqual({

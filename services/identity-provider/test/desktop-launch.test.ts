@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { placeOfTokenContext } from '@clinical-launch/contracts';
 import type { Storage } from '@clinical-launch/storage';
 import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -35,7 +36,9 @@ describe('a desktop launch', () => {
     const authorized = await running.postAuthorize(authorizeFields({ launch, challenge }));
     expect(authorized.status).toBe(302);
     const location = String(authorized.headers.get('location'));
-    expect(location).toMatch(/^https:\/\/partner\.example\/auth\?tenant=7&code=[\w-]{43}&state=a%20state$/);
+    expect(location).toMatch(
+      /^https:\/\/partner\.example\/auth\?tenant=7&code=[\w-]{89}&state=a%20state&iss=[^&]+$/,
+    );
     const code = String(new URL(location).searchParams.get('code'));
     const response = await running.postToken(tokenFields({ code, verifier }));
     expect(response.status).toBe(200);
@@ -45,7 +48,7 @@ describe('a desktop launch', () => {
       access_token: expect.any(String),
       token_type: 'Bearer',
       expires_in: 3600,
-      refresh_token: expect.stringMatching(/^[\w-]{43}$/),
+      refresh_token: expect.stringMatching(/^[\w-]{89}$/),
       id_token: expect.any(String),
       scope: 'openid launch resource.read',
     });
@@ -193,7 +196,8 @@ describe('the access token', () => {
       launch_context: expect.any(String),
     });
     const { user, organisation, patient } = aLaunch();
-    expect(deploymentSealer.open('access-token-context', String(claims.launch_context))).toEqual({
+    const place = placeOfTokenContext({ tokenId: String(claims.jti), launchId: String(claims.sid) });
+    expect(deploymentSealer.open('access-token-context', String(claims.launch_context), place)).toEqual({
       user,
       organisation,
       patient,

@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@clinical-launch/service';
-import { openTicketParts, type TicketParts } from '@clinical-launch/service/parts';
+import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/parts';
 import type { Storage } from '@clinical-launch/storage';
 import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RunningDesktop, refusalOf, refused, runDesktop, tokensOf } from './running-desktop.ts';
-import { deploymentSealer } from './running-identity-provider.ts';
+import {
+  authorizeFields,
+  aVerifier,
+  type RunningDesktop,
+  refusalOf,
+  refused,
+  runDesktop,
+  tokensOf,
+} from './running-desktop.ts';
+import { deploymentSealer, record } from './running-identity-provider.ts';
 
 const clock = new TestClock();
 let storage: Storage;
@@ -19,8 +27,9 @@ beforeAll(async () => {
     environment: { REDIS_URL, REDIS_PREFIX: `test-${randomUUID()}:` },
     clock,
     logger: createLogger({ level: 'silent' }),
+    eventKeys: readSharedEventKeys({}),
     name: 'test',
-    sealer: deploymentSealer,
+    sealers: { desktop: deploymentSealer },
   });
   // Two replicas: the second knows of a chain what Redis tells it.
   running = await runDesktop({
@@ -47,6 +56,19 @@ describe('a desktop launch on Redis', () => {
     expect(await running.isActive(accessToken)).toBe(true);
   });
 
+  it('is pushed at one replica and authorized at another, once of many times at once', async () => {
+    const { challenge } = aVerifier();
+    const fields = authorizeFields({ launch: await running.launchFor(), challenge });
+    const pushed = await running.idp.postForm('/north/desktop/oauth2/v2.0/par', fields);
+    const { request_uri } = record(await pushed.json());
+    const query = new URLSearchParams({ client_id: 'partner', request_uri: String(request_uri) }).toString();
+    const authorize = async (replica: RunningDesktop['idp']) =>
+      replica.get(`/north/desktop/oauth2/v2.0/authorize?${query}`, { redirect: 'manual' });
+    const replicas = Array.from({ length: 10 }, () => [running.idp, ...running.others]).flat();
+    const answers = await Promise.all(replicas.map(authorize));
+    expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
+  });
+
   it('ends what a code gave when the code is replayed', async () => {
     const fields = await running.codeFor();
     const tokens = tokensOf(await (await running.postToken(fields)).json());
@@ -69,6 +91,17 @@ describe('a desktop launch on Redis', () => {
     expect([responses.every(({ ok }) => ok), successors.size]).toEqual([true, 1]);
     const [successor = ''] = successors;
     expect((await running.refresh(successor)).status).toBe(200);
+  });
+
+  it('is ended by its host at another replica, by its launch identifier', async () => {
+    const launch = await running.launchFor();
+    const fields = await running.codeFor({}, { launch });
+    const { accessToken } = tokensOf(await (await running.postToken(fields)).json());
+    const [other] = running.others;
+    const authorization = `Bearer ${await running.hostToken()}`;
+    const init = { method: 'DELETE', headers: { authorization } };
+    expect((await other?.get(`/north/desktop/launches/${launch}`, init))?.status).toBe(204);
+    expect(await running.isActive(accessToken)).toBe(false);
   });
 
   it('is revoked for every replica', async () => {

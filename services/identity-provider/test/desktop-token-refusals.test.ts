@@ -173,9 +173,10 @@ describe('what is told of a refused partner', () => {
     const before = running.published.length;
     await running.postToken({ ...fields, code_verifier: aVerifier().verifier });
     await running.postToken({ ...fields, client_id: 'sent-by-a-stranger' });
+    const from = { address: '127.0.0.1', count: 1 };
     expect(running.published.slice(before).map(({ type, data }) => ({ type, ...data }))).toEqual([
       { type: 'access.token.refused.v1', realm, status: 400, reason: 'code_mismatch', clientId: 'partner' },
-      { type: 'access.token.refused.v1', realm, status: 400, reason: 'unknown_partner' },
+      { type: 'access.token.refused.v1', realm, status: 400, reason: 'unknown_partner', ...from },
     ]);
   });
 });

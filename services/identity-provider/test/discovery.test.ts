@@ -1,11 +1,23 @@
-import { createAccessTokenVerifier } from '@clinical-launch/service';
+import {
+  createAccessTokenVerifier,
+  createOutboundFetch,
+  issuerPolicies,
+  loopbackNetworks,
+} from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
 import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { aClient, audience, record, runIdentityProvider, scope } from './running-identity-provider.ts';
+import {
+  aClient,
+  audience,
+  record,
+  registryOf,
+  runIdentityProvider,
+  scope,
+} from './running-identity-provider.ts';
 
 const clock = new TestClock();
 const awkwardSecret = 'with: a+b %41 & é=/';
@@ -106,14 +118,42 @@ describe('an off-the-shelf client', () => {
         issuer,
         audiences: [audience],
         rightClaims: ['scope', 'scp', 'roles'] as const,
+        isConfigured: false,
         requiresAccessTokenType: true,
+        clientIdClaims: ['client_id'],
+        requiresKeyId: true,
+        clients: new Map([['pms-north', { grants: ['ocs-launch.write'], policy: {} }]]),
         ...known,
       };
-      const verifier = createAccessTokenVerifier({ issuers: [policy], clock });
+      const verifier = createAccessTokenVerifier({
+        issuers: [policy],
+        clock,
+        fetchOutbound: createOutboundFetch({ allowedNetworks: loopbackNetworks }),
+      });
       const caller = await verifier.verify(`Bearer ${String(access_token)}`);
       expect(caller).toMatchObject({ issuer, clientId: 'pms-north' });
       expect([...caller.rights]).toEqual(['ocs-launch.write']);
     }
+  });
+
+  it('a right in a token counts only while its client is registered with it', async () => {
+    const { access_token } = await running.idp.token('north-es');
+    const rightsOf = async (scopes: string[]) => {
+      const registry = registryOf(
+        { realms: [{ realm: 'north-es', clients: [aClient({ scopes })] }] },
+        running.url,
+      );
+      const options = { publicUrl: running.url, identityProviderUrl: `${running.url}/idp`, audience };
+      const verifier = createAccessTokenVerifier({
+        issuers: issuerPolicies(registry, options),
+        clock,
+        // Nothing is allowed here: the keys of our realms are where the operator says.
+        fetchOutbound: createOutboundFetch({ allowedNetworks: [] }),
+      });
+      return [...(await verifier.verify(`Bearer ${String(access_token)}`)).rights];
+    };
+    expect(await rightsOf(['ocs-launch.write', 'audit.read'])).toEqual(['ocs-launch.write']);
+    expect(await rightsOf([])).toEqual([]);
   });
 });
 
@@ -127,6 +167,10 @@ describe('GET {issuer}/.well-known/openid-configuration', () => {
       issuer: `${running.url}/idp/north/ed/v2.0`,
       token_endpoint: `${running.url}/idp/north/ed/oauth2/v2.0/token`,
       jwks_uri: `${running.url}/idp/north/ed/discovery/v2.0/keys`,
+      revocation_endpoint: `${running.url}/idp/north/ed/oauth2/v2.0/revoke`,
+      revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      introspection_endpoint: `${running.url}/idp/north/ed/oauth2/v2.0/introspect`,
+      introspection_endpoint_auth_methods_supported: ['Bearer'],
       grant_types_supported: ['client_credentials'],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
       scopes_supported: ['api://clinical-launch/.default'],

@@ -88,7 +88,7 @@ describe('POST /{seg1}/{seg2}/launches', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
     const { launch, launchUrl, ...rest } = record(await response.json());
     expect(rest).toEqual({ expires_in: 300 });
-    expect(launch).toMatch(/^[\w-]{43}$/);
+    expect(launch).toMatch(/^[\w-]{89}$/);
     const url = new URL(String(launchUrl));
     expect(url.origin + url.pathname).toBe('https://partner.example/launch');
     expect([...url.searchParams]).toEqual([
@@ -177,6 +177,35 @@ describe('a launch with faults', () => {
     expect(event?.data).toMatchObject({ step: 'launches', status: 400, hostClientId: 'host', paths });
   });
 
+  it('shows * for a member name that the host chose, in the answer, the log and the audit trail', async () => {
+    const details = [
+      { 'Margaret Whitfield 9434765919': 7 },
+      { '9434765919': 7 },
+      { ['k'.repeat(500)]: 7 },
+      { 'a\0b': 7 },
+    ];
+    const { status, errors } = await answerOf(aLaunch({ patient: aPatient({ 'contact-details': details }) }));
+    const paths = details.map((_, index) => `patient.contact-details[${index}].*`);
+    expect(status).toBe(400);
+    expect((errors as { path: string }[]).map(({ path }) => path)).toEqual(paths);
+    const event = running.published.findLast(({ type }) => type === 'desktop.launch.refused.v1');
+    expect(event?.data).toMatchObject({ paths });
+    const told = JSON.stringify([errors, running.published, running.lines]);
+    expect(told).not.toMatch(/Whitfield|9434765919|kkkk|a\\+u0000b/);
+  });
+
+  it('has as many faults as its audit event can name', async () => {
+    const authorizations = Array.from({ length: 200 }, (_, index) => `x${index}`);
+    const { errors } = await answerOf({
+      ...aLaunch({ authorizations }),
+      call: true,
+      client_id: 'a-stranger',
+    });
+    expect(errors).toHaveLength(200);
+    const event = running.published.findLast(({ type }) => type === 'desktop.launch.refused.v1');
+    expect(event?.data).toMatchObject({ paths: expect.arrayContaining(['authorizations[199]']) });
+  });
+
   it.each(['', '[]', 'null', '"text"', '{"client_id":"partner","client_id":"partner"}', '{'])(
     'is refused when its body is %j',
     async (body) => {
@@ -193,7 +222,9 @@ describe('a launch with faults', () => {
       'address-details': Array.from({ length: 10 }, () => ({ addressLine1: 'é'.repeat(250) })),
     });
     const { errors } = await answerOf(aLaunch({ patient }));
-    expect(errors).toEqual([{ path: 'patient', message: expect.stringContaining('at most 5000 bytes') }]);
+    expect(errors).toEqual([
+      { path: 'patient', message: expect.stringContaining('at most 5000 bytes'), code: 'too-long' },
+    ]);
   });
 });
 
@@ -224,6 +255,22 @@ describe('a launch URL that the service calls itself', () => {
     },
   );
 
+  it('is not called in a network that the operator did not allow, and the host can open it', async () => {
+    handler.asked.length = 0;
+    const partners = [aPartner({ clientId: 'called', launchUrl: `${handler.base}/launch` })];
+    const guarded = await runDesktop({
+      clock,
+      storage,
+      realms: [...desktopRealms(), { realm: 'calls/desktop', clients: [], desktop: { partners } }],
+      allowedNetworks: [],
+    });
+    const launch = aLaunch({ client_id: 'called', call: true });
+    const response = await guarded.postLaunch(launch, { at: 'calls/desktop' });
+    const { called } = record(await response.json());
+    await guarded.stop();
+    expect([response.status, called, handler.asked]).toEqual([201, false, []]);
+  });
+
   it('is not called when the host does not ask for it', async () => {
     handler.asked.length = 0;
     for (const call of [{}, { call: false }]) {
@@ -236,19 +283,26 @@ describe('a launch URL that the service calls itself', () => {
   it('is refused for a custom scheme, which only the user’s machine can open', async () => {
     const { status, errors } = await launchOf('native');
     expect(status).toBe(400);
-    expect(errors).toEqual([{ path: 'call', message: expect.any(String) }]);
+    expect(errors).toEqual([{ path: 'call', message: expect.any(String), code: 'not-supported' }]);
   });
 
-  it.each(['launchUrl', 'launch_url', 'call', 'client_id', 'redirectUri', 'iss'])(
-    'cannot be steered to another address by %s',
-    async (name) => {
-      handler.asked.length = 0;
-      const address = `${handler.base}/elsewhere`;
-      const body = { ...aLaunch({ client_id: 'called', call: true }), [name]: address };
-      expect((await answerOf(body, 'calls/desktop')).status).toBe(400);
-      expect(handler.asked).toEqual([]);
-    },
-  );
+  // What is not known is told of the body, since its name is the caller's.
+  it.each([
+    ['launchUrl', ''],
+    ['launch_url', ''],
+    ['call', 'call'],
+    ['client_id', 'client_id'],
+    ['redirectUri', ''],
+    ['iss', ''],
+  ])('cannot be steered to another address by %s', async (name, path) => {
+    handler.asked.length = 0;
+    const address = `${handler.base}/elsewhere`;
+    const body = { ...aLaunch({ client_id: 'called', call: true }), [name]: address };
+    const { status, errors } = await answerOf(body, 'calls/desktop');
+    expect(status).toBe(400);
+    expect(errors).toContainEqual(expect.objectContaining({ path }));
+    expect(handler.asked).toEqual([]);
+  });
 
   it('cannot be steered by headers either', async () => {
     handler.asked.length = 0;

@@ -52,6 +52,8 @@ it('the process takes a changed registry up without a restart, and keeps the old
       REGISTRY_FILE: registry.path,
       REDIS_URL: process.env.TEST_REDIS_URL,
       REDIS_PREFIX: `test-${randomUUID()}:`,
+      // Nobody is there: tokens are issued without a broker.
+      AMQP_URL: 'amqp://127.0.0.1:1',
       DATABASE_URL: database.url,
     },
   });

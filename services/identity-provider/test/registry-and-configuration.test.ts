@@ -1,12 +1,7 @@
 import { parseRegistry } from '@clinical-launch/contracts';
+import { assertProductionRegistry, productionRegistryProblems } from '@clinical-launch/service';
 import { describe, expect, it } from '@jest/globals';
-import {
-  assertProductionRegistry,
-  createClientSecret,
-  hashClientSecret,
-  productionRegistryProblems,
-  readIdentityProviderConfig,
-} from '../src/index.ts';
+import { createClientSecret, hashClientSecret, readIdentityProviderConfig } from '../src/index.ts';
 import { aPartner } from './running-desktop.ts';
 import { aClient } from './running-identity-provider.ts';
 
@@ -60,6 +55,23 @@ describe('a registry for production', () => {
     ]);
   });
 
+  it('is refused while the practices of a client that may launch are not stated', () => {
+    const clients = [
+      aClient({ clientId: 'unstated', practices: undefined }),
+      aClient({ clientId: 'any' }),
+      aClient({ clientId: 'host', practices: undefined, scopes: ['launch.issue'] }),
+    ];
+    const refused = parseRegistry({
+      realms: [{ realm: 'north', clients: JSON.parse(JSON.stringify(clients)) }],
+      trustedIssuers: [{ issuer: 'https://login.example', clients: [{ clientId: 'pms' }] }],
+    });
+    const said = 'is required: list the practices that the client may launch for, or state "any"';
+    expect(productionRegistryProblems(refused)).toEqual([
+      `realms[0].clients[0].practices ${said}`,
+      `trustedIssuers[0].clients[0].practices ${said}`,
+    ]);
+  });
+
   const partnersOf = (...partners: Record<string, unknown>[]) =>
     parseRegistry({ realms: [{ realm: 'north/desktop', clients: [], desktop: { partners } }] });
 
@@ -78,6 +90,58 @@ describe('a registry for production', () => {
       'realms[0].desktop.partners[0].launchUrl must be https; http only for 127.0.0.1 or [::1]',
     ]);
   });
+
+  it('is refused with trusted issuers whose tokens whoever is on the path can forge', () => {
+    const clients = [{ clientId: 'pms', practices: 'any' }];
+    const issuer = 'https://login.example';
+    const trustedIssuers = [
+      { issuer, clients },
+      { issuer: 'http://login.example', clients },
+      { issuer: `${issuer}/b`, jwksUri: 'http://keys.example/', clients },
+    ];
+    expect(productionRegistryProblems(parseRegistry({ realms: [], trustedIssuers }))).toEqual([
+      'trustedIssuers[1].issuer must be https',
+      'trustedIssuers[2].jwksUri must be https',
+    ]);
+  });
+
+  it('is refused with pages and callbacks over http, of clients of our realms and of trusted issuers', () => {
+    const sealed = `${'demo.'}${'A'.repeat(80)}`;
+    const open = {
+      frameAncestors: ['https://pms.example', 'http://pms.example'],
+      resultOrigin: 'http://pms.example',
+      callback: { url: 'http://pms.example/', secrets: [{ sealed }] },
+    };
+    const trustedIssuers = [
+      { issuer: 'https://login.example', clients: [{ clientId: 'pms', practices: 'any' as const, ...open }] },
+    ];
+    const found = productionRegistryProblems({ ...registry(aClient(open)), trustedIssuers });
+    expect(found).toEqual(
+      ['realms[1].clients[0]', 'trustedIssuers[0].clients[0]'].flatMap((path) => [
+        `${path}.frameAncestors[1] must be an https origin; \`*\` only for the subdomains of one domain`,
+        `${path}.resultOrigin must be one https origin`,
+        `${path}.callback.url must be https`,
+      ]),
+    );
+  });
+
+  it.each([
+    'https://*',
+    'https://*.example',
+    'https://pms.*',
+    'https://pms.example:*',
+    'https://*.*.example',
+    "https://pms.example;script-src'unsafe-inline'",
+  ])('is refused with pages of everybody as frame: %s', (origin) => {
+    expect(productionRegistryProblems(registry(aClient({ frameAncestors: [origin] })))).toHaveLength(1);
+  });
+
+  it.each(['https://pms.example', 'https://pms.example:8443', 'https://*.pms.example', 'https://[2a00::1]'])(
+    'is accepted with the pages of one practice system as frame: %s',
+    (origin) => {
+      expect(productionRegistryProblems(registry(aClient({ frameAncestors: [origin] })))).toEqual([]);
+    },
+  );
 
   it('is refused with every problem named at once, and no value of it', () => {
     const demo = { sha256: hashClientSecret('host-demo-secret') };

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type WatchedRegistry, watchRegistryFile } from '@clinical-launch/service';
@@ -49,7 +49,9 @@ afterAll(async () => {
 
 async function write(registry: unknown): Promise<void> {
   const told = new Promise<void>((resolve) => (wake = resolve));
-  await writeFile(path, typeof registry === 'string' ? registry : JSON.stringify(registry));
+  // In one step: on a busy machine a file that is half written is seen twice, and is told as a faulty one.
+  await writeFile(`${path}.new`, typeof registry === 'string' ? registry : JSON.stringify(registry));
+  await rename(`${path}.new`, path);
   await told;
 }
 
@@ -75,6 +77,17 @@ describe('a registry that changes while the service runs', () => {
     const asked = { ...authorizeFields({ launch, challenge }), client_id: 'newcomer' };
     expect((await running.postAuthorize(asked)).status).toBe(400);
     expect((await running.postLaunch(aLaunch({ client_id: 'newcomer' }))).status).toBe(400);
+  });
+
+  it('makes the tokens of a client that is taken out inactive', async () => {
+    const { access_token } = await running.idp.token('north');
+    const token = String(access_token);
+    expect((await running.introspect(token, 'north')).active).toBe(true);
+    const [host, ...others] = desktopRealms();
+    const clients = (host?.clients ?? []).filter((client) => client.clientId !== 'pms-north');
+    await write({ realms: [{ ...host, clients }, ...others] });
+    expect(await running.introspect(token, 'north')).toEqual({ active: false });
+    await write({ realms: desktopRealms() });
   });
 
   it('goes on as before when the new one is wrong', async () => {

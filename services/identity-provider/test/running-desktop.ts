@@ -34,12 +34,13 @@ export function desktopRealms(overrides: Record<string, unknown> = {}) {
       realm: 'north',
       clients: [
         aClient({ clientId: 'host', scopes: ['launch.issue'] }),
+        aClient({ clientId: 'neighbour', scopes: ['launch.issue'] }),
         aClient({ clientId: 'resource-server', scopes: ['token.introspect'] }),
         aClient(),
       ],
     },
     { realm, clients: [], desktop: { partners }, ...overrides },
-    { realm: 'south/desktop', clients: [], desktop: { partners: [aPartner()], sendsIssuer: true } },
+    { realm: 'south/desktop', clients: [], desktop: { partners: [aPartner()], sendsIssuer: false } },
   ];
 }
 

@@ -4,15 +4,19 @@ import type { Outbox } from '@clinical-launch/events';
 import {
   type AccessTokenVerifier,
   createAccessTokenVerifier,
+  createAttempts,
+  createOutboundFetch,
   createRouter,
   fixedRegistry,
   issuerOf,
   issuerPolicies,
+  loopbackNetworks,
   type RegistrySource,
+  type Service,
 } from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, serveForTest, type TestClock } from '@clinical-launch/testing';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
 import type { Router } from 'express';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { hashClientSecret, identityProvider } from '../src/index.ts';
@@ -30,6 +34,7 @@ export function aClient({ secret = 'a secret of this client', ...overrides }: Re
     name: 'PMS North',
     secrets: [{ sha256: hashClientSecret(String(secret)) }],
     scopes: ['ocs-launch.write'],
+    practices: 'any',
     ...overrides,
   };
 }
@@ -42,8 +47,10 @@ type RunOptions = {
   readonly replicas?: number;
   readonly events?: Outbox;
   readonly tickets?: Tickets;
+  readonly revokedTokens?: RevokedTokens;
   readonly sealer?: Sealer;
   readonly isProduction?: boolean;
+  readonly allowedNetworks?: readonly string[];
   /** Made when the address is known; by default of `realms`, fixed. */
   readonly registryAt?: (publicUrl: string) => RegistrySource;
 };
@@ -55,12 +62,14 @@ export async function runIdentityProvider({
   realms,
   replicas = 1,
   isProduction = false,
+  allowedNetworks = loopbackNetworks,
   registryAt = (publicUrl) =>
     fixedRegistry(registryOf({ realms, trustedIssuers: given.trustedIssuers ?? [] }, publicUrl)),
   ...given
 }: RunOptions) {
   const backing = createTestBacking(clock);
   const { events = backing.bus, sealer = deploymentSealer, tickets = backing.tickets } = given;
+  const { revokedTokens = backing.revokedTokens } = given;
   // The issuer holds the address, which is known only when the server listens.
   const addressed: Router[] = [];
   const mounts = Array.from({ length: replicas }, (_, index) => {
@@ -70,6 +79,7 @@ export async function runIdentityProvider({
   });
   const server = await serveForTest({ mounts, backing });
   const registry = registryAt(server.url);
+  const fetchOutbound = createOutboundFetch({ allowedNetworks });
   const tokens = verifierByClock(clock, () =>
     createAccessTokenVerifier({
       issuers: issuerPolicies(registry.current(), {
@@ -78,26 +88,38 @@ export async function runIdentityProvider({
         audience,
       }),
       clock,
+      fetchOutbound,
     }),
   );
   const config = { publicUrl: server.url, audience, isProduction, keyRotationDays: 30 };
+  const services: Service[] = [];
+  const stop = async () => {
+    for (const service of services) await service.stop?.();
+    await server.stop();
+  };
   const startReplica = async () => {
     const service = identityProvider(config, {
       ...backing,
+      attempts: createAttempts(backing),
       events,
       tickets,
+      revokedTokens,
       storage,
-      sealer,
+      sealers: { 'access-token': sealer, 'signing-key': sealer },
       registry,
       tokens,
+      fetchOutbound,
     });
     await service.start?.();
+    services.push(service);
     return service.router;
   };
   try {
     addressed.push(...(await Promise.all(mounts.map(startReplica))));
+    // The replicas of a deployment share a queue, so one of them consumes an event.
+    for (const consumer of services[0]?.consumers ?? []) await backing.bus.consume(consumer);
   } catch (error) {
-    await server.stop();
+    await stop();
     throw error;
   }
   const [first, ...others] = mounts.map(({ path }) => clientOf(`${server.url}${path}`));
@@ -105,6 +127,7 @@ export async function runIdentityProvider({
   return {
     ...server,
     ...backing,
+    stop,
     idp: first,
     others,
     issuer: (realm: string) => issuerOf(server.url, realm),

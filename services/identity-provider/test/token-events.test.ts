@@ -55,13 +55,15 @@ describe('what is told of token requests', () => {
     await running.idp.token('north', { client_secret: 'guessed' });
     await running.idp.token('north', { client_id: 'sent-by-a-stranger' });
     const [wrong, unknown] = running.published.slice(before);
+    const from = { address: '127.0.0.1', count: 1 };
     expect(wrong?.data).toEqual({
       realm: 'north',
       status: 401,
       reason: 'wrong_secret',
+      ...from,
       clientId: 'pms-north',
     });
-    expect(unknown?.data).toEqual({ realm: 'north', status: 401, reason: 'unknown_client' });
+    expect(unknown?.data).toEqual({ realm: 'north', status: 401, reason: 'unknown_client', ...from });
   });
 
   it('gives no token when its event cannot be kept', async () => {

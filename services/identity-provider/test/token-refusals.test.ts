@@ -1,5 +1,5 @@
 import type { Storage } from '@clinical-launch/storage';
-import { openTestStorage, TestClock } from '@clinical-launch/testing';
+import { openTestStorage, postWithTwoAuthorizations, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hashClientSecret } from '../src/index.ts';
 import {
@@ -150,6 +150,17 @@ const refusals: [number, string, string, Record<string, Sent>][] = [
     { 'the body has over 8 KiB': typed(formType, 'y'.repeat(8193)) },
   ],
 ];
+
+describe('a token request with two Authorization headers', () => {
+  it('is refused, since a proxy may have judged the other one', async () => {
+    const { status, body } = await postWithTwoAuthorizations(running.idp.base + path, {
+      ...ours,
+      contentType: formType,
+      body: new URLSearchParams(byHeader).toString(),
+    });
+    expect([status, JSON.parse(body)]).toMatchObject([400, { error: 'invalid_request' }]);
+  });
+});
 
 const cases = refusals.flatMap(([status, error, reason, requests]) =>
   Object.entries(requests).map(([when, sent]) => ({ when, sent, status, error, reason })),

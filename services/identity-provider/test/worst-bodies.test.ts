@@ -1,0 +1,75 @@
+import type { Storage } from '@clinical-launch/storage';
+import {
+  type Json,
+  openTestStorage,
+  overBudget,
+  TestClock,
+  worstForms,
+  worstJsonBodies,
+} from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { aLaunch, type RunningDesktop, realm, runDesktop } from './running-desktop.ts';
+
+let storage: Storage;
+let running: RunningDesktop;
+let token: string;
+beforeAll(async () => {
+  storage = await openTestStorage();
+  running = await runDesktop({ clock: new TestClock(), storage });
+  token = await running.hostToken();
+});
+afterAll(async () => {
+  await running.stop();
+  await storage.close();
+});
+
+const fields = [
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'scope',
+  'token',
+  'code',
+  'code_challenge',
+  'launch',
+];
+
+describe('a body within the limit', () => {
+  it('of a launch does not block the event loop for 50 ms, however it was made', async () => {
+    const valid: Json = JSON.parse(JSON.stringify(aLaunch()));
+    const seed = Date.now();
+    const bodies = fc.sample(worstJsonBodies(valid, 32 * 1024), { numRuns: 200, seed });
+    const send = async (body: string) => {
+      const response = await running.postLaunch(body, { token });
+      await response.text();
+      expect([201, 400]).toContain(response.status);
+    };
+    await send('{}');
+    expect([seed, await overBudget(bodies, send)]).toEqual([seed, undefined]);
+  }, 120_000);
+
+  it.each(['token', 'authorize', 'revoke', 'introspect'])(
+    'of %s does not block the event loop for 50 ms, however it was made',
+    async (endpoint) => {
+      const bearer = (await running.idp.token('north', { client_id: 'resource-server' })).access_token;
+      const send = async (body: string) => {
+        const response = await fetch(`${running.idp.base}/${realm}/oauth2/v2.0/${endpoint}`, {
+          method: 'POST',
+          body,
+          headers: {
+            'content-type': 'application/x-www-form-urlencoded',
+            ...(endpoint === 'introspect' ? { authorization: `Bearer ${String(bearer)}` } : {}),
+          },
+        });
+        await response.text();
+        expect(response.status).toBeLessThan(500);
+      };
+      await send('');
+      const seed = Date.now();
+      const bodies = fc.sample(worstForms(fields, 8 * 1024), { numRuns: 40, seed });
+      expect([seed, await overBudget(bodies, send)]).toEqual([seed, undefined]);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,81 @@
+import { openTestStorage, TestClock } from '@clinical-launch/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { aClient, runIdentityProvider, tokenForm } from './running-identity-provider.ts';
+
+let storage: Awaited<ReturnType<typeof openTestStorage>>;
+beforeAll(async () => {
+  storage = await openTestStorage();
+});
+afterAll(() => storage.close());
+
+let clock: TestClock;
+let running: Awaited<ReturnType<typeof runIdentityProvider>>;
+beforeEach(async () => {
+  clock = new TestClock();
+  const realms = [{ realm: 'north', clients: [aClient(), aClient({ clientId: 'pms-south' })] }];
+  running = await runIdentityProvider({ clock, storage, realms, replicas: 2 });
+});
+
+afterEach(() => running.stop());
+
+const ask = async (form: Record<string, string> = {}, at = running.idp) => {
+  const response = await at.postForm('/north/oauth2/v2.0/token', { ...tokenForm(), ...form });
+  await response.text();
+  return { status: response.status, retryAfter: response.headers.get('retry-after') };
+};
+const guess = (form: Record<string, string> = {}) => ask({ client_secret: 'guessed', ...form });
+
+async function guessTimes(times: number, form?: Record<string, string>): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let guessed = 0; guessed < times; guessed += 1) statuses.push((await guess(form)).status);
+  return statuses;
+}
+
+describe('wrong client secrets', () => {
+  it('let client and address wait after the fifth: 1 second, then 2, then 4', async () => {
+    expect(await guessTimes(6)).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(await guess()).toEqual({ status: 429, retryAfter: '1' });
+    clock.advance({ seconds: 1 });
+    expect((await guess()).status).toBe(401);
+    expect(await guess()).toEqual({ status: 429, retryAfter: '2' });
+    clock.advance({ seconds: 2 });
+    expect((await guess()).status).toBe(401);
+    expect(await guess()).toEqual({ status: 429, retryAfter: '4' });
+  });
+
+  it('are not compared during the wait: the right one has to wait too', async () => {
+    await guessTimes(5);
+    expect((await ask()).status).toBe(429);
+    clock.advance({ seconds: 1 });
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('are forgotten once the right one was sent outside a wait', async () => {
+    await guessTimes(4);
+    expect((await ask()).status).toBe(200);
+    expect(await guessTimes(5)).toEqual([401, 401, 401, 401, 401]);
+  });
+
+  it('do not delay another client', async () => {
+    await guessTimes(6);
+    expect((await ask({ client_id: 'pms-south' })).status).toBe(200);
+  });
+
+  it('delay an unknown client as a known one, so that nobody learns which exist', async () => {
+    const statuses = await guessTimes(7, { client_id: 'nobody' });
+    expect(statuses).toEqual(await guessTimes(7));
+  });
+
+  it('make no event while they are answered 429: a flood of requests is no flood of events', async () => {
+    await guessTimes(5);
+    const before = running.published.length;
+    await guessTimes(10);
+    expect(running.published.length).toBe(before);
+  });
+
+  it('are counted for all replicas together', async () => {
+    await guessTimes(5);
+    const [other] = running.others;
+    expect(await ask({ client_secret: 'guessed' }, other)).toEqual({ status: 429, retryAfter: '1' });
+  });
+});
