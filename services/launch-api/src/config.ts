@@ -1,5 +1,12 @@
-import { defaultNamespaces, type Namespaces } from '@clinical-launch/contracts';
-import { originSetting, readEnvironment } from '@clinical-launch/service';
+import type { IdentifierCheck, Namespaces } from '@clinical-launch/contracts';
+import {
+  isProduction,
+  namespaceSettings,
+  namespacesOf,
+  originSetting,
+  readClientCertificateHeader,
+  readEnvironment,
+} from '@clinical-launch/service';
 import { Type } from 'typebox';
 
 export type LaunchApiConfig = {
@@ -10,22 +17,24 @@ export type LaunchApiConfig = {
   readonly launchTokenSeconds: number;
   readonly originatingIdRetentionDays: number;
   readonly maxPayloadBytes: number;
+  /** Whether national identifiers must be ones that their systems give. */
+  readonly identifierCheck: IdentifierCheck;
   /** Requests in any one second from one address; no limit when absent. */
   readonly requestsPerSecondPerAddress?: number;
+  /** The header in which the edge forwards client certificates; without it, none count. */
+  readonly clientCertificateHeader?: string | undefined;
   readonly isProduction: boolean;
 };
 
 const environmentSchema = Type.Object({
   OLTR_SERVER: Type.Optional(originSetting),
   PUBLIC_URL: originSetting,
-  FHIR_NS: Type.String({ default: defaultNamespaces.fhir }),
-  NHS_NS: Type.String({ default: defaultNamespaces.nhs }),
-  HL7UK_NS: Type.String({ default: defaultNamespaces.hl7uk }),
+  ...namespaceSettings,
   LAUNCH_TOKEN_SECONDS: Type.Integer({ minimum: 1, maximum: 10, default: 10 }),
   ORIGINATING_ID_RETENTION_DAYS: Type.Integer({ minimum: 1, default: 400 }),
+  IDENTIFIER_CHECK: Type.Enum(['lenient', 'strict'], { default: 'lenient' }),
   MAX_PAYLOAD_BYTES: Type.Integer({ minimum: 16_384, default: 262_144 }),
   REQUESTS_PER_SECOND_PER_ADDRESS: Type.Optional(Type.Integer({ minimum: 1 })),
-  NODE_ENV: Type.Optional(Type.String()),
 });
 
 /**
@@ -39,11 +48,13 @@ export function readLaunchApiConfig(
   const perAddress = read.REQUESTS_PER_SECOND_PER_ADDRESS;
   return Object.freeze({
     oltrServer: read.OLTR_SERVER ?? read.PUBLIC_URL,
-    namespaces: { fhir: read.FHIR_NS, nhs: read.NHS_NS, hl7uk: read.HL7UK_NS },
+    namespaces: namespacesOf(read),
     launchTokenSeconds: read.LAUNCH_TOKEN_SECONDS,
     originatingIdRetentionDays: read.ORIGINATING_ID_RETENTION_DAYS,
     maxPayloadBytes: read.MAX_PAYLOAD_BYTES,
+    identifierCheck: read.IDENTIFIER_CHECK,
+    clientCertificateHeader: readClientCertificateHeader(environment),
     ...(perAddress === undefined ? {} : { requestsPerSecondPerAddress: perAddress }),
-    isProduction: read.NODE_ENV === 'production',
+    isProduction: isProduction(environment),
   });
 }

@@ -1,5 +1,10 @@
 import { openTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
-import { openSealer, openTicketParts, requireParts } from '@clinical-launch/service/parts';
+import {
+  openRevocationsPart,
+  openSealers,
+  openTicketParts,
+  requireParts,
+} from '@clinical-launch/service/parts';
 import { runProcess } from '@clinical-launch/service/process';
 import { launchApi, readLaunchApiConfig } from './index.ts';
 
@@ -9,14 +14,15 @@ await runProcess({
     readTogether({
       launchApi: () => readLaunchApiConfig(environment),
       trust: () => readTrust(environment),
-      sealer: () => openSealer(environment),
+      sealers: () => openSealers(environment, ['launch']),
       parts: () => requireParts(environment, ['REDIS_URL']),
     }),
-  async open({ launchApi: config, trust, sealer }, tools) {
-    const { tickets, outbox } = tools.own(await openTicketParts({ ...tools, sealer }));
-    const { tokens } = tools.own(openTokenVerifier(trust, tools));
-    return {
-      mounts: [{ path: '/', service: launchApi(config, { ...tools, tickets, events: outbox, tokens }) }],
-    };
+  async open({ launchApi: config, trust, sealers }, tools) {
+    const ticketParts = tools.own(await openTicketParts({ ...tools, sealers, requiresCompleteClaims: true }));
+    const { tickets, refusals, limiter } = ticketParts;
+    const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
+    const { tokens } = tools.own(openTokenVerifier(trust, { ...tools, revocations }));
+    const service = launchApi(config, { ...tools, tickets, limiter, tokens });
+    return { mounts: [{ path: '/', service }], refusals };
   },
 });

@@ -1,4 +1,3 @@
-import type { Outbox } from '@clinical-launch/events';
 import {
   type AccessTokenVerifier,
   type Clock,
@@ -7,33 +6,36 @@ import {
   errorEdge,
   onlyMethods,
   problemDialect,
+  type RateLimiter,
+  type RefusalAudit,
   type Service,
 } from '@clinical-launch/service';
 import type { Tickets } from '@clinical-launch/tickets';
+import type { RequestHandler } from 'express';
 import type { LaunchApiConfig } from './config.ts';
-import { auditRefusal, requestLaunchUrl } from './http/request-launch-url.ts';
+import { auditRefusal, createLaunchCheck } from './http/check-launch.ts';
+import { requestLaunchUrl } from './http/request-launch-url.ts';
+import { validate } from './http/validate.ts';
 
 export type LaunchApiBacking = {
   readonly tickets: Tickets;
-  readonly events: Outbox;
   readonly tokens: AccessTokenVerifier;
+  readonly limiter: RateLimiter;
   readonly clock: Clock;
 };
 
 /** The launch API: hands launch URLs to the backends of practice management systems. Answers below `/AccessApi`. */
 export function launchApi(
   config: LaunchApiConfig,
-  { tickets, events, tokens, clock }: LaunchApiBacking,
+  { tickets, tokens, limiter, clock }: LaunchApiBacking,
 ): Service {
   const router = createRouter();
-  const backing = { tickets, events, tokens, limiter: createRateLimiter(clock) };
-  router.post('/AccessApi/RequestLaunchUrl', requestLaunchUrl(config, backing));
-  router.all('/AccessApi/RequestLaunchUrl', onlyMethods('POST'));
-  router.use(
-    errorEdge({
-      dialect: problemDialect({ isProduction: config.isProduction }),
-      audit: auditRefusal(events),
-    }),
-  );
+  const check = createLaunchCheck(config, { tokens, clock, limiter, addresses: createRateLimiter(clock) });
+  const dialect = problemDialect({ isProduction: config.isProduction });
+  const serve = (path: string, handler: RequestHandler, audit: RefusalAudit) => {
+    router.route(path).post(handler).all(onlyMethods('POST'), errorEdge({ dialect, audit }));
+  };
+  serve('/AccessApi/RequestLaunchUrl', requestLaunchUrl(config, { tickets, check }), auditRefusal());
+  serve('/AccessApi/Validate', validate(check), auditRefusal('validate'));
   return { name: 'launch-api', router };
 }

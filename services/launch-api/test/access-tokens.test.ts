@@ -1,7 +1,9 @@
-import { createHmac, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createTestKey, startTokenIssuer } from '@clinical-launch/testing';
+import type { TrustedIssuer } from '@clinical-launch/contracts';
+import { listen } from '@clinical-launch/service';
+import { createTestKey, startTokenIssuer, type TestKey } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { CompactSign } from 'jose';
 import Provider from 'oidc-provider';
@@ -50,6 +52,8 @@ describe('401: missing or invalid token', () => {
     ['without expiry', () => ({ exp: undefined })],
     ['not valid yet', () => ({ nbf: seconds() + 11 })],
     ['issued in the future', () => ({ iat: seconds() + 11 })],
+    ['that expires before it was issued', () => ({ iat: seconds(), exp: seconds() - 5 })],
+    ['that lives for more than a week', () => ({ exp: seconds() + 8 * 24 * 3600 })],
     ['for another audience', () => ({ aud: 'api://another' })],
     ['without an audience', () => ({ aud: undefined })],
     ['of another issuer', () => ({ iss: 'https://idp.example' })],
@@ -73,6 +77,33 @@ describe('401: missing or invalid token', () => {
     // Written and read again, so that a member set to undefined is absent.
     signer.setProtectedHeader(JSON.parse(JSON.stringify(parts)));
     await expectUnauthorized(await signer.sign(privateKey, { crit: { exp: true } }));
+  });
+
+  it.each(['exp', 'iat', 'nbf'])('is answered to a token whose %s is a number without end', async (name) => {
+    const numbers = name === 'exp' ? '1e400' : '-1e400';
+    const claims = JSON.stringify({ ...goodClaims(), [name]: 'NUMBER' }).replace('"NUMBER"', numbers);
+    const header = { alg: 'ES256', typ: 'at+jwt', kid: api.issuer.key.kid };
+    const signer = new CompactSign(Buffer.from(claims)).setProtectedHeader(header);
+    await expectUnauthorized(await signer.sign(api.issuer.key.privateKey));
+  });
+
+  it('is answered to a token signed with an RSA key of less than 2048 bits, though its issuer publishes it', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const key = { ...publicKey.export({ format: 'jwk' }), kid: 'weak', alg: 'RS256', use: 'sig' };
+    const keys = await listen((_request, response) => response.end(JSON.stringify({ keys: [key] })), {
+      port: 0,
+      host: '127.0.0.1',
+    });
+    const iss = `http://127.0.0.1:${keys.port}`;
+    const trusting = await startLaunchApi({
+      trustedIssuers: [{ issuer: iss, jwksUri: `${iss}/keys`, clients: [{ clientId: 'pms' }] }],
+    });
+    const signed = `${encode({ alg: 'RS256', typ: 'at+jwt', kid: 'weak' })}.${encode({ ...goodClaims(), iss })}`;
+    const signature = sign('sha256', Buffer.from(signed), privateKey).toString('base64url');
+    const { status } = await trusting.post({ token: `${signed}.${signature}` });
+    await trusting.stop();
+    await keys.stop();
+    expect(status).toBe(401);
   });
 
   it("is answered to a token signed with a stranger's key of the same id", async () => {
@@ -189,6 +220,50 @@ describe('the keys of an issuer', () => {
   });
 });
 
+describe('requests to a trusted issuer', () => {
+  /** A launch API that trusts an issuer on this machine, whose discovery document names these keys. */
+  async function trusting(jwksUri: (issuer: string) => string, allowedNetworks?: readonly string[]) {
+    const asked: (string | undefined)[] = [];
+    let issuer = '';
+    const server = await listen(
+      ({ url }, response) => {
+        asked.push(url);
+        response.end(JSON.stringify({ issuer, jwks_uri: jwksUri(issuer), keys: [] }));
+      },
+      { port: 0, host: '127.0.0.1' },
+    );
+    issuer = `http://127.0.0.1:${server.port}`;
+    const trustedIssuers = [{ issuer, clients: [{ clientId: 'pms' }] }];
+    const launching = await startLaunchApi({ trustedIssuers, ...(allowedNetworks && { allowedNetworks }) });
+    const { status } = await launching.post({
+      token: await launching.issuer.sign({ claims: { iss: issuer } }),
+    });
+    await launching.stop();
+    await server.stop();
+    return { status, asked };
+  }
+
+  it('go to keys on its own origin', async () => {
+    const { status, asked } = await trusting((issuer) => `${issuer}/keys`);
+    expect([status, asked]).toEqual([401, ['/.well-known/openid-configuration', '/keys']]);
+  });
+
+  it('go nowhere else that its discovery document names: another origin is not a place of its keys', async () => {
+    const trap: (string | undefined)[] = [];
+    const other = await listen(({ url }, response) => response.end(String(trap.push(url))), {
+      port: 0,
+      host: '127.0.0.1',
+    });
+    const { status } = await trusting(() => `http://127.0.0.1:${other.port}/latest/meta-data/iam`);
+    await other.stop();
+    expect([status, trap]).toEqual([503, []]);
+  });
+
+  it('do not enter a network that the operator did not allow', async () => {
+    expect(await trusting((issuer) => `${issuer}/keys`, [])).toEqual({ status: 503, asked: [] });
+  });
+});
+
 describe("a token of someone else's identity provider", () => {
   it('is accepted when its issuer is registered: node-oidc-provider, found by discovery', async () => {
     const { issuer, token, stop } = await startOidcProvider();
@@ -215,6 +290,7 @@ describe('the terms of a trusted issuer', () => {
           jwksUri: `${customer.issuer}/keys`,
           audiences: ['api://of-the-customer'],
           rightClaims: ['roles'],
+          acceptsAnyTokenType: true,
           clients: [{ clientId: 'pms' }],
         },
       ],
@@ -242,6 +318,97 @@ describe('the terms of a trusted issuer', () => {
       ourAudience: 401,
       anotherClient: 401,
     });
+  });
+});
+
+type Terms = Omit<TrustedIssuer, 'issuer' | 'clients'>;
+
+/** The status of a launch with a token of an issuer that is trusted on these terms. */
+async function statusOf(terms: Terms, claims: object, header = {}, otherKeys: TestKey[] = []) {
+  const customer = await startTokenIssuer({ clock: api.clock, audience, otherKeys });
+  const trustedIssuers = [{ issuer: customer.issuer, ...terms, clients: [{ clientId: 'pms' }] }];
+  const trusting = await startLaunchApi({ trustedIssuers });
+  const { status } = await trusting.post({
+    token: await customer.sign({ claims: { iat: 0, ...claims }, header }),
+  });
+  await trusting.stop();
+  await customer.stop();
+  return status;
+}
+
+describe('the client of a token', () => {
+  it.each(['client_id', 'azp', 'appid'])(
+    'is in %s, unless the registry names another claim',
+    async (claim) => {
+      expect(await statusOf({}, { client_id: undefined, [claim]: 'pms' })).toBe(200);
+      expect(await statusOf({ clientIdClaim: 'cid' }, { client_id: undefined, [claim]: 'pms' })).toBe(401);
+    },
+  );
+
+  it.each(['cid', 'azp', 'https://login.example/client'])(
+    'is in %s alone when the registry names it',
+    async (clientIdClaim) => {
+      const claims = { client_id: 'stranger', [clientIdClaim]: 'pms' };
+      expect(await statusOf({ clientIdClaim }, claims)).toBe(200);
+      expect(await statusOf({}, claims)).toBe(401);
+      expect(await statusOf({ clientIdClaim }, { [clientIdClaim]: 'stranger' })).toBe(401);
+      expect(await statusOf({ clientIdClaim }, { [clientIdClaim]: ['pms'] })).toBe(401);
+    },
+  );
+});
+
+describe('a token that names no key', () => {
+  const noKey = { kid: undefined };
+
+  it('is accepted of an issuer with one key, when the registry says that it may be', async () => {
+    expect(await statusOf({ acceptsMissingKeyId: true }, {}, noKey)).toBe(200);
+    expect(await statusOf({}, {}, noKey)).toBe(401);
+  });
+
+  it('is not accepted of an issuer with two keys of its algorithm', async () => {
+    const other = await createTestKey('other-key');
+    expect(await statusOf({ acceptsMissingKeyId: true }, {}, noKey, [other])).toBe(401);
+    expect(await statusOf({ acceptsMissingKeyId: true }, {}, {}, [other])).toBe(200);
+  });
+
+  it('still needs the signature of the one key', async () => {
+    const customer = await startTokenIssuer({ clock: api.clock, audience });
+    const trustedIssuers = [
+      { issuer: customer.issuer, acceptsMissingKeyId: true, clients: [{ clientId: 'pms' }] },
+    ];
+    const trusting = await startLaunchApi({ trustedIssuers });
+    const key = await createTestKey('test-key');
+    const { status } = await trusting.post({ token: await customer.sign({ header: noKey, key }) });
+    await trusting.stop();
+    await customer.stop();
+    expect(status).toBe(401);
+  });
+});
+
+describe('what a trusted issuer may grant', () => {
+  it('is the right to launch, unless the registry names its grants', async () => {
+    expect(await statusOf({}, {})).toBe(200);
+    expect(await statusOf({ grants: ['ocs-launch.write'] }, {})).toBe(200);
+    expect(await statusOf({ grants: [] }, {})).toBe(403);
+  });
+
+  it('is granted by access tokens alone (RFC 9068), unless the registry says that they name no type', async () => {
+    for (const typ of ['JWT', 'JOSE', undefined]) {
+      expect(await statusOf({}, {}, { typ })).toBe(401);
+      expect(await statusOf({ acceptsAnyTokenType: true }, {}, { typ })).toBe(200);
+    }
+  });
+
+  it.each([
+    { nonce: 'a nonce' },
+    { at_hash: 'a hash' },
+    { c_hash: 'a hash' },
+    { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } },
+    { token_use: 'id' },
+    { aud: ['pms', audience] },
+    { client_id: undefined },
+  ])('is never granted by an ID token or a logout token: %j', async (claims) => {
+    expect(await statusOf({ acceptsAnyTokenType: true }, claims, { typ: 'JWT' })).toBe(401);
   });
 });
 

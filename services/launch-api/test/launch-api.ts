@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { LaunchPolicy, TrustedIssuer } from '@clinical-launch/contracts';
-import { createAccessTokenVerifier, type IssuerPolicy, issuerPolicies } from '@clinical-launch/service';
+import type { Fault, LaunchPolicy, TrustedIssuer } from '@clinical-launch/contracts';
+import {
+  createAccessTokenVerifier,
+  createOutboundFetch,
+  type IssuerPolicy,
+  issuerPolicies,
+  loopbackNetworks,
+  type Revocations,
+} from '@clinical-launch/service';
 import {
   aServiceRequest,
   createTestBacking,
@@ -20,6 +27,8 @@ type StartOptions = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly policies?: Readonly<Record<string, LaunchPolicy>>;
   readonly trustedIssuers?: readonly TrustedIssuer[];
+  readonly allowedNetworks?: readonly string[];
+  readonly revocations?: Revocations;
 };
 
 /** Starts a launch API that trusts one identity provider, with the clients `pms` and `other`. */
@@ -27,6 +36,8 @@ export async function startLaunchApi({
   environment = {},
   policies = {},
   trustedIssuers = [],
+  allowedNetworks = loopbackNetworks,
+  revocations,
 }: StartOptions = {}) {
   const config = readLaunchApiConfig({ PUBLIC_URL: 'https://oltr.example', ...environment });
   const clock = new TestClock();
@@ -36,19 +47,27 @@ export async function startLaunchApi({
     issuer: issuer.issuer,
     audiences: [audience],
     rightClaims: ['scope', 'scp', 'roles'],
+    isConfigured: false,
     requiresAccessTokenType: true,
+    clientIdClaims: ['client_id', 'azp', 'appid'],
+    requiresKeyId: true,
     clients: new Map([
-      ['pms', policies.pms ?? {}],
-      ['other', policies.other ?? {}],
+      ['pms', { grants: ['ocs-launch.write'], policy: policies.pms ?? {} }],
+      ['other', { grants: ['ocs-launch.write'], policy: policies.other ?? {} }],
     ]),
   };
   const others = issuerPolicies(
     { realms: [], trustedIssuers: [...trustedIssuers] },
     { publicUrl: 'http://localhost', identityProviderUrl: 'http://localhost/idp', audience },
   );
-  const tokens = createAccessTokenVerifier({ issuers: [policy, ...others], clock });
+  const tokens = createAccessTokenVerifier({
+    issuers: [policy, ...others],
+    clock,
+    fetchOutbound: createOutboundFetch({ allowedNetworks }),
+    revocations,
+  });
   const server = await serveForTest({
-    mounts: [{ path: '/', service: launchApi(config, { ...backing, events: backing.bus, tokens }) }],
+    mounts: [{ path: '/', service: launchApi(config, { ...backing, tokens }) }],
     backing,
   });
   const url = `${server.url}/AccessApi/RequestLaunchUrl`;
@@ -60,19 +79,21 @@ export async function startLaunchApi({
     url,
     /** Posts a payload as a PMS does; what a test gives replaces the good value. */
     async post({
+      to = 'RequestLaunchUrl',
       payload = aServiceRequest() as unknown,
       token,
       headers = {},
       query = '',
       body,
     }: {
+      to?: 'RequestLaunchUrl' | 'Validate';
       payload?: unknown;
       token?: string;
       headers?: Record<string, string>;
       query?: string;
       body?: string | Uint8Array<ArrayBuffer>;
     } = {}): Promise<Response> {
-      return fetch(url + query, {
+      return fetch(`${server.url}/AccessApi/${to}${query}`, {
         method: 'POST',
         headers: {
           Authorization: `Bearer ${token ?? (await issuer.sign())}`,
@@ -91,7 +112,13 @@ export async function startLaunchApi({
 }
 
 /** The faults of a 400, as a caller reads them. */
-export async function faultsOf(response: Response): Promise<{ path: string; message: string }[]> {
-  const { errors } = (await response.json()) as { errors: { path: string; message: string }[] };
+export async function wholeFaultsOf(response: Response): Promise<Fault[]> {
+  const { errors } = (await response.json()) as { errors: Fault[] };
   return errors;
+}
+
+/** Where a 400 found faults, and what it tells of each. */
+export async function faultsOf(response: Response): Promise<Pick<Fault, 'path' | 'message'>[]> {
+  const faults = await wholeFaultsOf(response);
+  return faults.map(({ path, message }) => ({ path, message }));
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { LaunchContext } from '@clinical-launch/contracts';
-import { aServiceRequest, containedAt } from '@clinical-launch/testing';
+import { aServiceRequest, containedAt, postWithTwoAuthorizations } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { codeChallenge, codeVerifier, faultsOf, startLaunchApi } from './launch-api.ts';
+import { codeChallenge, faultsOf, startLaunchApi } from './launch-api.ts';
 
 const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -115,6 +115,17 @@ describe('RequestLaunchUrl, launch URL response', () => {
   );
 });
 
+describe('a request with two Authorization headers', () => {
+  it('is refused, since a proxy may have judged the other one', async () => {
+    const { status, body } = await postWithTwoAuthorizations(api.url, {
+      authorization: `Bearer ${await api.issuer.sign()}`,
+      contentType: 'application/json',
+      body: JSON.stringify(aServiceRequest()),
+    });
+    expect([status, JSON.parse(body)]).toMatchObject([400, { errors: [{ path: 'Authorization' }] }]);
+  });
+});
+
 describe('the code challenge', () => {
   const other = createHash('sha256').update('another').digest('base64url');
   const none = { 'Code-Challenge': '' };
@@ -154,6 +165,8 @@ describe('the code challenge', () => {
     ['a header sent twice with two values', { headers: { 'Code-Challenge': `${other}, ${codeChallenge}` } }],
     ['of 42 characters', { headers: { 'Code-Challenge': codeChallenge.slice(1) } }],
     ['of 44 characters', { headers: { 'Code-Challenge': `${codeChallenge}A` } }],
+    // Base64URL of 32 bytes ends in a character whose two lowest bits are 0: no verifier has this challenge.
+    ['with spare bits set', { headers: { 'Code-Challenge': `${codeChallenge.slice(0, -1)}B` } }],
     ['padded', { headers: { 'Code-Challenge': `${codeChallenge}=` } }],
     ['Base64 but not Base64URL', { headers: { 'Code-Challenge': `+/${codeChallenge.slice(2)}` } }],
     ['a number in the body', { headers: none, payload: () => withField('codeChallenge', 7) }],
@@ -294,6 +307,7 @@ describe('400', () => {
     const first = await api.post({ payload: aServiceRequest({ originatingId }) });
     const faulty = await api.post({ payload: aServiceRequest({ originatingId, authoredOn: 'today' }) });
     expect([first.status, faulty.status]).toEqual([200, 400]);
+    expect(await faultsOf(faulty)).toMatchObject([{ path: 'authoredOn' }]);
   });
 
   it('is an OperationOutcome with FHIRPath expressions for Accept: application/fhir+json', async () => {
@@ -322,11 +336,17 @@ describe('400', () => {
     ['an array', '[]'],
     ['null', 'null'],
     ['a string', '"ServiceRequest"'],
-    ['an own __proto__', '{"__proto__":{"resourceType":"ServiceRequest"}}'],
   ])('is answered for %s', async (_fault, body) => {
     const response = await api.post({ body });
     expect(response.status).toBe(400);
-    expect((await faultsOf(response)).length).toBeGreaterThan(0);
+    // The body itself: no member of it can be named.
+    expect(await faultsOf(response)).toContainEqual({ path: '', message: expect.any(String) });
+  });
+
+  it('is answered for an own __proto__, which gives the payload nothing', async () => {
+    const response = await api.post({ body: '{"__proto__":{"resourceType":"ServiceRequest"}}' });
+    expect(response.status).toBe(400);
+    expect(await faultsOf(response)).toContainEqual({ path: 'resourceType', message: 'is required' });
   });
 
   it('carries nothing of the payload, and neither do the log and the events', async () => {
@@ -464,14 +484,20 @@ describe('the configuration', () => {
 
   it('honours a shorter one', async () => {
     const short = await startLaunchApi({ environment: { LAUNCH_TOKEN_SECONDS: '3' } });
-    const { url } = (await (await short.post()).json()) as { url: string };
-    short.clock.advance({ seconds: 3 });
-    const token = new URL(url).searchParams.get('launchToken') ?? '';
-    const redemption = await short.tickets.redeem('launch-token', token, {
-      proofs: [codeVerifier],
-      events: [],
-    });
+    const urls = [await short.post(), await short.post()].map(
+      async (response) => ((await response.json()) as { url: string }).url,
+    );
+    const [inTime = '', late = ''] = await Promise.all(urls);
+    const redeem = async (url: string) => {
+      const token = new URL(url).searchParams.get('launchToken') ?? '';
+      const proofs = [codeChallenge];
+      return (await short.tickets.redeem('launch-token', token, { proofs, events: [] })).outcome;
+    };
+    short.clock.advance({ seconds: 2.999 });
+    const outcomes = [await redeem(inTime)];
+    short.clock.advance({ seconds: 0.001 });
+    outcomes.push(await redeem(late));
     await short.stop();
-    expect(redemption).toEqual({ outcome: 'unknown' });
+    expect(outcomes).toEqual(['redeemed', 'unknown']);
   });
 });

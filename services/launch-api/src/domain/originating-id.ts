@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Action, LaunchRequest } from '@clinical-launch/contracts';
 import type { Claim } from '@clinical-launch/tickets';
 
@@ -24,8 +24,6 @@ export function originatingIdClaim(
   ttlSeconds: number,
 ): Claim {
   // Hashed: the ids are of any length, and what a PMS writes into them is its own business.
-  const name = createHash('sha256')
-    .update(JSON.stringify([client.issuer, client.clientId, originatingId]))
-    .digest('base64url');
+  const name = hash('sha256', JSON.stringify([client.issuer, client.clientId, originatingId]), 'base64url');
   return { name, holder: action, joins: joinable[action], ttlSeconds };
 }

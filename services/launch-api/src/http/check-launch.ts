@@ -1,0 +1,140 @@
+import {
+  createEvent,
+  createServiceRequestReader,
+  type Fault,
+  type LaunchRequest,
+  maxFaults,
+  type ServiceRequestReading,
+} from '@clinical-launch/contracts';
+import {
+  type AccessTokenVerifier,
+  assertRight,
+  authorizationOf,
+  type Caller,
+  type Clock,
+  callOf,
+  clientCertificateOf,
+  type LocalRateLimiter,
+  queryOf,
+  type RateLimiter,
+  type RefusalAudit,
+  readJson,
+  ServiceError,
+} from '@clinical-launch/service';
+import type { Request, Response } from 'express';
+import type { LaunchApiConfig } from '../config.ts';
+import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challenge.ts';
+
+/** The source of this service's events. */
+export const source = '/launch-api';
+
+const requiredRight = 'ocs-launch.write';
+
+export type LaunchCheckBacking = {
+  readonly tokens: AccessTokenVerifier;
+  /** By client, for all replicas. */
+  readonly limiter: RateLimiter;
+  readonly clock: Clock;
+  /** By address, in this process: what is shared about strangers must be bounded. */
+  readonly addresses: LocalRateLimiter;
+};
+
+/** What a request asks for, once nothing is wrong with it. */
+export type CheckedLaunch = {
+  readonly caller: Caller;
+  readonly challenge: string;
+  readonly launch: LaunchRequest;
+};
+
+/** @throws ServiceError for what is refused, in this order: 429, 401, 403, 413 or 415, 400 */
+export type LaunchCheck = (request: Request, response: Response) => Promise<CheckedLaunch>;
+
+/** Who called, for the audit event of a request that is refused after its token was verified. */
+const callers = new WeakMap<Response, Caller>();
+
+/** Creates the checks of a request for a launch (OLTR: Endpoints). They use nothing up but the limits. */
+export function createLaunchCheck(
+  config: LaunchApiConfig,
+  { tokens, limiter, clock, addresses }: LaunchCheckBacking,
+): LaunchCheck {
+  const readServiceRequest = createServiceRequestReader(config.namespaces, clock, config.identifierCheck);
+  const body = { types: ['application/json', 'application/fhir+json'], limitBytes: config.maxPayloadBytes };
+
+  return async (request, response) => {
+    addresses.count(`address ${request.ip}`, config.requestsPerSecondPerAddress);
+    const caller = await tokens.verify(authorizationOf(request), {
+      clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
+    });
+    callers.set(response, caller);
+    callOf(response).identify(`client ${caller.issuer} ${caller.clientId}`);
+    await limiter.count(`launch ${caller.issuer} ${caller.clientId}`, caller.policy.requestsPerSecond);
+    assertRight(caller, requiredRight);
+
+    const payload = await readJson(request, response, body);
+    const read = (sent: unknown) => readServiceRequest(sent, caller.practices);
+    return { caller, ...validate(payload, request, read) };
+  };
+}
+
+/** Makes `launch.url.refused.v1`; `step` tells a refused check from a launch URL that was refused. */
+export function auditRefusal(step?: 'validate'): RefusalAudit {
+  return (error, call, response) => {
+    const caller = callers.get(response);
+    return createEvent('launch.url.refused.v1', call.origin(source), {
+      status: error.status,
+      reason: error.code,
+      ...(step === undefined ? {} : { step }),
+      ...(caller === undefined ? {} : { issuer: caller.issuer, clientId: caller.clientId }),
+      ...(error.faults.length === 0 ? {} : { paths: error.faults.map(({ path }) => path) }),
+    });
+  };
+}
+
+/** Finds every fault of payload and challenge, so that one answer tells them all. @throws ServiceError 400. */
+function validate(
+  payload: unknown,
+  request: Request,
+  readServiceRequest: (payload: unknown) => ServiceRequestReading,
+): { challenge: string; launch: LaunchRequest } {
+  const read = readServiceRequest(payload);
+  const sentValues = sentValuesOf(request, payload);
+  const chosen = chooseCodeChallenge(sentValues(challengeNames));
+  const methodFaults = challengeMethodFault(sentValues(challengeMethodNames));
+  if ('request' in read && 'challenge' in chosen && methodFaults.length === 0) {
+    return { launch: read.request, challenge: chosen.challenge };
+  }
+  const faults: Fault[] = [
+    ...('fault' in chosen ? [chosen.fault] : []),
+    ...methodFaults,
+    ...('faults' in read ? read.faults : []),
+  ];
+  throw new ServiceError({
+    status: 400,
+    code: 'invalid_payload',
+    message: 'The request is invalid. Correct the fields listed in `errors` and send it again.',
+    faults: faults.slice(0, maxFaults),
+  });
+}
+
+const challengeNames = {
+  headers: ['code-challenge', 'x-code-challenge', 'codechallenge'],
+  fields: ['codeChallenge', 'code_challenge'],
+};
+const challengeMethodNames = { headers: [], fields: ['codeChallengeMethod', 'code_challenge_method'] };
+
+/** Looks up every value that was sent under some names: headers (a repeated one is a list), query, body. */
+function sentValuesOf(request: Request, payload: unknown) {
+  const query = queryOf(request);
+  const memberOf = (name: string): unknown =>
+    typeof payload === 'object' && payload !== null
+      ? Object.getOwnPropertyDescriptor(payload, name)?.value
+      : undefined;
+  return ({ headers, fields }: { headers: string[]; fields: string[] }): unknown[] => {
+    const sent = [
+      ...headers.flatMap((name) => request.get(name)?.split(', ') ?? []),
+      ...fields.flatMap((name) => query.getAll(name)),
+      ...fields.map(memberOf),
+    ];
+    return sent.filter((value) => value !== undefined && value !== '');
+  };
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createLogger, systemClock } from '@clinical-launch/service';
+import { openRevocationsPart, openTicketParts, readSharedEventKeys } from '@clinical-launch/service/parts';
+import { startTokenIssuer } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { audience, startLaunchApi } from './launch-api.ts';
+
+type Stopping = { stop(): Promise<void> };
+
+const running: Stopping[] = [];
+const kept = <Part extends Stopping>(part: Part): Part => {
+  running.push(part);
+  return part;
+};
+afterAll(async () => {
+  for (const part of running.toReversed()) await part.stop();
+});
+
+const prefix = `test-${randomUUID()}:`;
+const options = {
+  clock: systemClock,
+  logger: createLogger({ level: 'silent' }),
+  eventKeys: readSharedEventKeys({}),
+  name: 'test',
+};
+
+let issuer: Awaited<ReturnType<typeof startTokenIssuer>>;
+let replicas: Awaited<ReturnType<typeof startReplica>>[];
+beforeAll(async () => {
+  issuer = kept(await startTokenIssuer({ clock: systemClock, audience }));
+  replicas = [await startReplica(), await startReplica()];
+});
+
+/** A launch API with a connection of its own to the one Redis, put together as its process does. */
+async function startReplica() {
+  const REDIS_URL = process.env.TEST_REDIS_URL;
+  if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
+  const environment = { REDIS_URL, REDIS_PREFIX: prefix };
+  const parts = kept(await openTicketParts({ ...options, environment }));
+  const { revocations } = kept(await openRevocationsPart(parts, options));
+  const trustedIssuers = [{ issuer: issuer.issuer, clients: [{ clientId: 'pms' }] }];
+  const api = kept(await startLaunchApi({ trustedIssuers, revocations }));
+  // Its clock stands still in the past, where a token of now is from the future.
+  api.clock.advance({ seconds: (Date.now() - api.clock.now()) / 1000 });
+  return { ...api, revokedTokens: parts.revokedTokens };
+}
+
+const statuses = (token: string) =>
+  Promise.all(replicas.map(async (replica) => (await replica.post({ token })).status));
+
+describe('RequestLaunchUrl with an access token that its client revoked', () => {
+  it('answers 401 at every replica within two seconds, and 200 to other tokens of the client', async () => {
+    const [tokenId, otherId] = [randomUUID(), randomUUID()];
+    const token = await issuer.sign({ claims: { jti: tokenId } });
+    const other = await issuer.sign({ claims: { jti: otherId } });
+    expect(await statuses(token)).toEqual([200, 200]);
+    await replicas[0]?.revokedTokens.revoke(tokenId, { owner: 'pms', forSeconds: 60, events: [] });
+    const revokedAt = Date.now();
+    while ((await statuses(token)).some((status) => status !== 401)) {
+      // Half a second more for a machine under load.
+      if (Date.now() > revokedAt + 2500) throw new Error('The token is still accepted');
+      await delay(20);
+    }
+    expect(await statuses(other)).toEqual([200, 200]);
+  });
+
+  it('answers 401 at once at a replica that starts later', async () => {
+    const tokenId = randomUUID();
+    await replicas[0]?.revokedTokens.revoke(tokenId, { owner: 'pms', forSeconds: 60, events: [] });
+    const late = await startReplica();
+    expect((await late.post({ token: await issuer.sign({ claims: { jti: tokenId } }) })).status).toBe(401);
+  });
+});

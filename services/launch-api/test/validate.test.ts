@@ -1,0 +1,169 @@
+import type { LaunchPolicy } from '@clinical-launch/contracts';
+import { aServiceRequest, containedAt } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startLaunchApi, wholeFaultsOf } from './launch-api.ts';
+
+const practices: LaunchPolicy['practices'] = [{ system: 'ods-organization-code', code: 'B82017' }];
+
+let api: Awaited<ReturnType<typeof startLaunchApi>>;
+beforeAll(async () => {
+  api = await startLaunchApi({ policies: { pms: { practices } } });
+});
+afterAll(() => api.stop());
+
+type Posted = NonNullable<Parameters<typeof api.post>[0]>;
+
+/** Answers to one request by both endpoints: the check first. */
+const both = async (request: Posted) => [
+  await api.post({ ...request, to: 'Validate' }),
+  await api.post({ ...request, to: 'RequestLaunchUrl' }),
+];
+
+describe('POST /AccessApi/Validate', () => {
+  it('answers 200 without faults to what RequestLaunchUrl would take', async () => {
+    const response = await api.post({ to: 'Validate' });
+    expect([response.status, await response.json()]).toEqual([200, { errors: [] }]);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('uses nothing up: no launch token is made, no event is kept, and the identifier stays free', async () => {
+    const own = await startLaunchApi();
+    const payload = aServiceRequest({ originatingId: 'checked-before' });
+    let issued = 0;
+    const issue = own.tickets.issue.bind(own.tickets);
+    own.tickets.issue = (...issuing) => {
+      issued += 1;
+      return issue(...issuing);
+    };
+    const checks = [await own.post({ to: 'Validate', payload }), await own.post({ to: 'Validate', payload })];
+    expect([checks.map(({ status }) => status), issued, own.published]).toEqual([[200, 200], 0, []]);
+    const launches = [await own.post({ payload }), await own.post({ payload })];
+    const after = await own.post({ to: 'Validate', payload });
+    await own.stop();
+    expect(launches.map(({ status }) => status)).toEqual([200, 409]);
+    // Whether an identifier was used is found by using it.
+    expect(after.status).toBe(200);
+  });
+
+  it.each<[string, Posted]>([
+    ['faults of the payload', { payload: aServiceRequest({ authoredOn: 'x', patient: { birthDate: 'x' } }) }],
+    ['no challenge', { headers: { 'Code-Challenge': '' } }],
+    ['another method of the challenge', { query: '?code_challenge_method=plain' }],
+    ['a body that is not JSON', { body: '{"resourceType":\n "ServiceRequest",}' }],
+    [
+      'a practice that is not agreed',
+      {
+        payload: aServiceRequest({
+          practice: {
+            identifier: [{ system: 'https://fhir.nhs.uk/Id/ods-organization-code', value: 'X99999' }],
+          },
+        }),
+      },
+    ],
+  ])('tells the faults that RequestLaunchUrl tells: %s', async (_what, request) => {
+    const [checked, requested] = await both(request);
+    expect([checked?.status, requested?.status]).toEqual([400, 400]);
+    const faults = checked === undefined ? [] : await wholeFaultsOf(checked);
+    expect(faults).not.toEqual([]);
+    expect(requested && (await wholeFaultsOf(requested))).toEqual(faults);
+  });
+
+  it.each<[number, () => Promise<Posted>]>([
+    [401, async () => ({ token: 'a.b.c' })],
+    [403, async () => ({ token: await api.issuer.sign({ claims: { scope: 'another' } }) })],
+    [413, async () => ({ body: ' '.repeat(262_145) })],
+    [415, async () => ({ headers: { 'Content-Type': 'text/plain' } })],
+  ])('refuses with %i what RequestLaunchUrl refuses so', async (status, request) => {
+    const answers = await both(await request());
+    expect(answers.map((answer) => answer.status)).toEqual([status, status]);
+    const [checked, requested] = await Promise.all(answers.map((answer) => answer.text()));
+    const withoutId = (body = '') => body.replace(/"correlationId":"[^"]*"/, '');
+    expect(withoutId(checked)).toBe(withoutId(requested));
+  });
+
+  it('shares the limits of RequestLaunchUrl, of the client and of the address', async () => {
+    for (const options of [
+      { policies: { pms: { requestsPerSecond: 2 } } },
+      { environment: { REQUESTS_PER_SECOND_PER_ADDRESS: '2' } },
+    ]) {
+      const limited = await startLaunchApi(options);
+      const statuses = [];
+      for (const to of ['Validate', 'RequestLaunchUrl', 'Validate', 'RequestLaunchUrl'] as const)
+        statuses.push((await limited.post({ to })).status);
+      await limited.stop();
+      expect(statuses).toEqual([200, 200, 429, 429]);
+    }
+  });
+
+  it('has its refusals in the audit trail as refused checks, those of a launch URL without that word', async () => {
+    const answers = await both({ payload: aServiceRequest({ patient: { birthDate: 'x' } }) });
+    const told = answers.map(({ headers }) =>
+      api.published.find((event) => event.correlationid === headers.get('x-correlation-id')),
+    );
+    const data = { status: 400, reason: 'invalid_payload', paths: [`${containedAt.patient}.birthDate`] };
+    expect(told).toMatchObject([
+      { type: 'launch.url.refused.v1', data: { ...data, clientId: 'pms', step: 'validate' } },
+      { type: 'launch.url.refused.v1', data },
+    ]);
+    expect(told[1]?.data).not.toHaveProperty('step');
+  });
+
+  it('is there for POST alone', async () => {
+    const response = await fetch(api.url.replace('RequestLaunchUrl', 'Validate'));
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+});
+
+describe('a fault of a 400', () => {
+  it('has its kind and the resource that it is in, or none for a header', async () => {
+    const response = await api.post({
+      payload: aServiceRequest({ patient: { birthDate: undefined } }),
+      headers: { 'Code-Challenge': '' },
+    });
+    expect(await wholeFaultsOf(response)).toEqual([
+      { path: 'Code-Challenge', message: expect.any(String), code: 'required' },
+      {
+        path: `${containedAt.patient}.birthDate`,
+        message: 'is required',
+        code: 'required',
+        resource: 'Patient #patient',
+      },
+    ]);
+  });
+
+  it('is an issue of its kind in an OperationOutcome, which names the resource', async () => {
+    const response = await api.post({
+      payload: aServiceRequest({ patient: { birthDate: undefined } }),
+      headers: { 'Code-Challenge': 'x', Accept: 'application/fhir+json' },
+    });
+    const path = `${containedAt.patient}.birthDate`;
+    expect(await response.json()).toMatchObject({
+      issue: [
+        { code: 'value', location: ['http.Code-Challenge'] },
+        {
+          code: 'required',
+          details: { text: `Patient #patient: ${path} is required` },
+          expression: [`ServiceRequest.${path}`],
+        },
+      ],
+    });
+  });
+
+  it('of a body that is not JSON tells line and column, and nothing of the body', async () => {
+    const response = await api.post({ body: '{\n  "family": Whitfield\n}' });
+    const [fault] = await wholeFaultsOf(response);
+    expect(fault).toEqual({
+      path: '',
+      message: 'The body is not JSON: a value must be there, at line 2, column 13',
+      code: 'structure',
+    });
+    expect([...api.lines, JSON.stringify(api.published)].join()).not.toContain('Whitfield');
+  });
+
+  it('keeps the id of a resource out of log and audit trail', async () => {
+    const payload = JSON.stringify(aServiceRequest({ patient: { gender: 'F' } }));
+    const response = await api.post({ body: payload.replaceAll('patient"', 'Whitfield-1958"') });
+    expect(await wholeFaultsOf(response)).toMatchObject([{ resource: 'Patient #Whitfield-1958' }]);
+    expect([...api.lines, JSON.stringify(api.published)].join()).not.toContain('Whitfield');
+  });
+});

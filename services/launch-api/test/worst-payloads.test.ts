@@ -1,0 +1,50 @@
+import { aServiceRequest, overBudget, worstJsonBodies } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { startLaunchApi } from './launch-api.ts';
+
+/** The limit of `MAX_PAYLOAD_BYTES`. */
+const limitBytes = 256 * 1024;
+
+let api: Awaited<ReturnType<typeof startLaunchApi>>;
+let token: string;
+beforeAll(async () => {
+  api = await startLaunchApi();
+  token = await api.issuer.sign();
+  await send('{}');
+});
+afterAll(() => api.stop());
+
+async function send(body: string): Promise<void> {
+  const response = await api.post({ body, token });
+  await response.text();
+  expect([200, 400, 409]).toContain(response.status);
+}
+
+describe('a payload within the limit', () => {
+  it('does not block the event loop for 50 ms, whatever it repeats', async () => {
+    const long = `"\\u0061${'a'.repeat(120_000)}"`;
+    const zeros = Array.from({ length: 20_000 }, () => 0);
+    const name = [{ use: 'usual', family: zeros, given: zeros }];
+    const manyEntries = {
+      ...aServiceRequest(),
+      identifier: zeros,
+      extension: zeros,
+      contained: [{ resourceType: 'Patient', name, identifier: zeros, address: zeros }],
+    };
+    const bodies = [
+      `[${long}${':'.repeat(120_000)}]`,
+      `{${long}${'{:}'.repeat(40_000)}}`,
+      `{${long}${':,'.repeat(60_000)}}`,
+      JSON.stringify(manyEntries),
+    ];
+    for (const body of bodies) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(limitBytes);
+    expect(await overBudget(bodies, send)).toBeUndefined();
+  });
+
+  it('does not block the event loop for 50 ms, however it was made', async () => {
+    const seed = Date.now();
+    const bodies = fc.sample(worstJsonBodies(aServiceRequest(), limitBytes), { numRuns: 200, seed });
+    expect([seed, await overBudget(bodies, send)]).toEqual([seed, undefined]);
+  }, 120_000);
+});
