@@ -1,15 +1,17 @@
-import { originSetting, readEnvironment } from '@clinical-launch/service';
+import { isProduction, originSetting, readEnvironment } from '@clinical-launch/service';
 import { Type } from 'typebox';
 
 export type LaunchGatewayConfig = {
   /** Whether browsers reach it by https; session cookies are `Secure` then. */
   readonly isSecure: boolean;
   readonly isProduction: boolean;
+  /** Absolute lifetime of a launch session in seconds, however busy it is. */
+  readonly sessionSeconds: number;
 };
 
 const environmentSchema = Type.Object({
   PUBLIC_URL: originSetting,
-  NODE_ENV: Type.Optional(Type.String()),
+  LAUNCH_SESSION_MAX_HOURS: Type.Integer({ default: 12, minimum: 1, maximum: 168 }),
 });
 
 /**
@@ -19,9 +21,10 @@ const environmentSchema = Type.Object({
 export function readLaunchGatewayConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): LaunchGatewayConfig {
-  const { PUBLIC_URL, NODE_ENV } = readEnvironment(environmentSchema, environment);
+  const { PUBLIC_URL, LAUNCH_SESSION_MAX_HOURS } = readEnvironment(environmentSchema, environment);
   return Object.freeze({
     isSecure: PUBLIC_URL.startsWith('https:'),
-    isProduction: NODE_ENV === 'production',
+    isProduction: isProduction(environment),
+    sessionSeconds: LAUNCH_SESSION_MAX_HOURS * 3600,
   });
 }

@@ -1,5 +1,5 @@
 import { readTogether } from '@clinical-launch/service';
-import { openSealer, openTicketParts, requireParts } from '@clinical-launch/service/parts';
+import { openSealers, openTicketParts, requireParts } from '@clinical-launch/service/parts';
 import { runProcess } from '@clinical-launch/service/process';
 import { launchGateway, readLaunchGatewayConfig } from './index.ts';
 
@@ -8,11 +8,11 @@ await runProcess({
   configure: (environment) =>
     readTogether({
       launchGateway: () => readLaunchGatewayConfig(environment),
-      sealer: () => openSealer(environment),
+      sealers: () => openSealers(environment, ['launch']),
       parts: () => requireParts(environment, ['REDIS_URL']),
     }),
-  async open({ launchGateway: config, sealer }, tools) {
-    const { tickets, outbox } = tools.own(await openTicketParts({ ...tools, sealer }));
-    return { mounts: [{ path: '/', service: launchGateway(config, { tickets, events: outbox }) }] };
+  async open({ launchGateway: config, sealers }, tools) {
+    const { tickets, refusals } = tools.own(await openTicketParts({ ...tools, sealers }));
+    return { mounts: [{ path: '/', service: launchGateway(config, { tickets }) }], refusals };
   },
 });

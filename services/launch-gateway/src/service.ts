@@ -1,19 +1,15 @@
-import type { Outbox } from '@clinical-launch/events';
 import { createRouter, errorEdge, onlyMethods, problemDialect, type Service } from '@clinical-launch/service';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { LaunchGatewayConfig } from './config.ts';
 import { auditRefusal, secureLaunch } from './http/secure-launch.ts';
 
-export type LaunchGatewayBacking = { readonly tickets: Tickets; readonly events: Outbox };
+export type LaunchGatewayBacking = { readonly tickets: Tickets };
 
 /** The launch gateway: turns a launch token into a launch session, once. Answers at `/secureLaunch`. */
-export function launchGateway(
-  config: LaunchGatewayConfig,
-  { tickets, events }: LaunchGatewayBacking,
-): Service {
+export function launchGateway(config: LaunchGatewayConfig, { tickets }: LaunchGatewayBacking): Service {
   const router = createRouter();
   const launch = secureLaunch(config, tickets);
   router.route('/secureLaunch').get(launch).post(launch).all(onlyMethods('GET', 'POST'));
-  router.use(errorEdge({ dialect: problemDialect(config), audit: auditRefusal(events) }));
+  router.use(errorEdge({ dialect: problemDialect(config), audit: auditRefusal }));
   return { name: 'launch-gateway', router };
 }

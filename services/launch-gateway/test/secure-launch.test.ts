@@ -1,16 +1,19 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { LaunchContext } from '@clinical-launch/contracts';
-import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/testing';
+import { createTestBacking, overBudget, serveForTest, TestClock, worstForms } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { launchGateway, readLaunchGatewayConfig } from '../src/index.ts';
 
-type StartOptions = { readonly publicUrl?: string };
+type StartOptions = { readonly publicUrl?: string; readonly environment?: Record<string, string> };
 
-async function startGateway({ publicUrl = 'http://localhost' }: StartOptions = {}) {
+async function startGateway({ publicUrl = 'http://localhost', environment = {} }: StartOptions = {}) {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
-  const config = readLaunchGatewayConfig({ PUBLIC_URL: publicUrl });
-  const service = launchGateway(config, { ...backing, events: backing.bus });
+  const config = readLaunchGatewayConfig({ PUBLIC_URL: publicUrl, ...environment });
+  const service = launchGateway(config, backing);
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
 
   return {
@@ -43,6 +46,8 @@ async function startGateway({ publicUrl = 'http://localhost' }: StartOptions = {
   };
 }
 
+/** Base64URL as RFC 4648 section 5 has it: with padding. */
+const padded = (bytes: Buffer) => bytes.toString('base64').replaceAll('+', '-').replaceAll('/', '_');
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('base64url');
 const name = { family: 'Whitfield', given: ['Margaret'] };
 const organization = {
@@ -77,6 +82,14 @@ type Parameters = { launchToken: string; codeVerifier: string };
 const launch = ({ launchToken, codeVerifier }: Parameters, init?: RequestInit) =>
   fetch(`${gateway.url}?${new URLSearchParams({ launchToken, codeVerifier }).toString()}`, init);
 
+const latin1 = { 'content-type': 'application/x-www-form-urlencoded; charset=iso-8859-1' };
+
+function formData(parameters: string): FormData {
+  const data = new FormData();
+  for (const [name, value] of new URLSearchParams(parameters)) data.append(name, value);
+  return data;
+}
+
 async function expectEmpty(response: Response, status: number) {
   expect([response.status, await response.text()]).toEqual([status, '']);
   expect(response.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -98,6 +111,28 @@ describe('200: the verifier matches and the token is valid and unused', () => {
     expect(cookie).toMatch(new RegExp(`; Path=/oltr/${issued.launchId}; HttpOnly; SameSite=Lax$`));
     const found = await gateway.tickets.find('launch-session', session);
     expect(found?.context).toMatchObject({ launchId: issued.launchId, request });
+  });
+
+  it.each([
+    [12, {}],
+    [1, { LAUNCH_SESSION_MAX_HOURS: '1' }],
+  ])('ends the launch session %d hours after the launch, however busy it is', async (hours, environment) => {
+    const timed = await startGateway({ environment });
+    try {
+      const { launchToken, codeVerifier } = await timed.issue();
+      const query = new URLSearchParams({ launchToken, codeVerifier }).toString();
+      const [cookie = ''] = (await fetch(`${timed.url}?${query}`)).headers.getSetCookie();
+      const [, session = ''] = /^launch-session=([^;]+);/.exec(cookie) ?? [];
+      // As ordering does with each request.
+      const visit = () => timed.tickets.find('launch-session', session, { extendSeconds: 1800 });
+      for (let quarter = 0; quarter < hours * 4; quarter += 1) {
+        expect(await visit()).toBeDefined();
+        timed.clock.advance({ seconds: 900 });
+      }
+      expect(await visit()).toBeUndefined();
+    } finally {
+      await timed.stop();
+    }
   });
 
   it('keeps token and verifier out of referrers, caches, frames and the page itself', async () => {
@@ -136,6 +171,27 @@ describe('200: the verifier matches and the token is valid and unused', () => {
     expect((await launch(issued)).status).toBe(200);
   });
 
+  it.each([
+    ['its text with the padding', 64, (padded: string) => sha256(padded)],
+    ['its text without the padding', 64, (padded: string) => sha256(padded.replaceAll('=', ''))],
+    ['its bytes', 64, (padded: string) => sha256(Buffer.from(padded, 'base64url'))],
+    ['its text with one character of padding', 65, (padded: string) => sha256(padded)],
+  ])(
+    'is answered to a padded verifier when the challenge is the hash of %s',
+    async (_of, bytes, challengeOf) => {
+      const verifier = padded(randomBytes(bytes));
+      const challenge = challengeOf(verifier);
+      const encoded = await gateway.issue({ verifier, challenge });
+      expect((await launch(encoded)).status).toBe(200);
+      const { launchToken } = await gateway.issue({ verifier, challenge });
+      const raw = `${gateway.url}?launchToken=${launchToken}&codeVerifier=${verifier}`;
+      expect((await fetch(raw)).status).toBe(200);
+      const sent = await gateway.issue({ verifier, challenge });
+      const body = new URLSearchParams({ launchToken: sent.launchToken, codeVerifier: verifier });
+      expect((await fetch(gateway.url, { method: 'POST', body })).status).toBe(200);
+    },
+  );
+
   it('lets the pages of a registered PMS frame it, with a cookie that works there', async () => {
     const secure = await startGateway({ publicUrl: 'https://oltr.example' });
     const issued = await secure.issue({ frameAncestors: ['https://pms.example'] });
@@ -143,7 +199,35 @@ describe('200: the verifier matches and the token is valid and unused', () => {
     await secure.stop();
     expect(response.headers.get('content-security-policy')).toContain('frame-ancestors https://pms.example');
     expect(response.headers.get('x-frame-options')).toBeNull();
-    expect(response.headers.getSetCookie()[0]).toMatch(/HttpOnly; Secure; Partitioned; SameSite=None$/);
+    expect(response.headers.getSetCookie()[0]).toMatch(
+      /^__Secure-launch-session=.*; HttpOnly; Secure; Partitioned; SameSite=None$/,
+    );
+  });
+});
+
+describe('a form within the limit', () => {
+  it('does not block the event loop for 50 ms, however it was made', async () => {
+    const seed = Date.now();
+    const fields = ['launchToken', 'codeVerifier', 'launchToken=A&codeVerifier'];
+    const bodies = fc.sample(worstForms(fields, 64 * 1024), { numRuns: 60, seed });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const send = async (body: string) => {
+      const response = await fetch(gateway.url, { method: 'POST', body, headers });
+      await response.text();
+      expect(response.status).toBe(401);
+    };
+    await send('');
+    expect([seed, await overBudget(bodies, send)]).toEqual([seed, undefined]);
+  }, 60_000);
+});
+
+describe('404', () => {
+  it('is answered to an encoded question mark, and neither value is in the log', async () => {
+    const { launchToken, codeVerifier } = await gateway.issue();
+    const address = `${gateway.url}%3FlaunchToken=${launchToken}&codeVerifier=${codeVerifier}`;
+    expect((await fetch(address)).status).toBe(404);
+    expect(gateway.lines.join()).not.toContain(launchToken);
+    expect(gateway.lines.join()).not.toContain(codeVerifier);
   });
 });
 
@@ -159,9 +243,30 @@ describe('401', () => {
     await expectEmpty(await launch(await gateway.issue({ verifier })), 401);
   });
 
+  it.each([
+    ['in the middle', (text: string) => `${text.slice(0, 40)}=${text.slice(40)}`],
+    ['of one character too many', (text: string) => `${text}===`],
+    ['of one character too few', (text: string) => `${text}=`],
+    ['of other text than Base64URL', (text: string) => `${text.slice(0, -1)}~==`],
+  ])('is answered to a verifier with padding %s, whose hash would match', async (_where, pad) => {
+    const verifier = pad(randomBytes(64).toString('base64url'));
+    await expectEmpty(await launch(await gateway.issue({ verifier })), 401);
+  });
+
   it('is answered when the challenge itself is sent as the verifier', async () => {
     const issued = await gateway.issue();
     await expectEmpty(await launch({ ...issued, codeVerifier: sha256(issued.codeVerifier) }), 401);
+  });
+
+  it('is answered to an address whose authority is no URL, and neither value is in the log', async () => {
+    const { launchToken, codeVerifier } = await gateway.issue();
+    const target = `http://a:99999/secureLaunch?launchToken=${launchToken}x&codeVerifier=${codeVerifier}`;
+    const { port } = new URL(gateway.url);
+    const socket = connect({ port: Number(port), host: '127.0.0.1' });
+    socket.end(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 401 /);
+    expect(gateway.lines.join()).not.toContain(launchToken);
+    expect(gateway.lines.join()).not.toContain(codeVerifier);
   });
 
   it('is answered to an unknown token', async () => {
@@ -190,6 +295,51 @@ describe('401', () => {
     await expectEmpty(await fetch(`${gateway.url}?${query(issued.launchToken, issued.codeVerifier)}`), 401);
     expect((await launch(issued)).status).toBe(200);
   });
+
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  type Body = (parameters: string) => Omit<RequestInit, 'method'>;
+  it.each<[string, string, Body]>([
+    ['JSON', 'keep-alive', (body) => ({ body, headers: { 'content-type': 'application/json' } })],
+    ['text', 'keep-alive', (body) => ({ body })],
+    ['a multipart form', 'keep-alive', (text) => ({ body: formData(text) })],
+    ['no body', 'keep-alive', () => ({})],
+    ['a form in another charset', 'keep-alive', (body) => ({ body, headers: latin1 })],
+    [
+      'a form with an encoding',
+      'keep-alive',
+      (body) => ({ body, headers: { ...form, 'content-encoding': 'gzip' } }),
+    ],
+    [
+      'a form that is not UTF-8',
+      'keep-alive',
+      (body) => ({ body: Buffer.from(`${body}\u{ff}`, 'latin1'), headers: form }),
+    ],
+    ['a form of 1,001 fields', 'keep-alive', (body) => ({ body: body + '&a=b'.repeat(999), headers: form })],
+    [
+      'a form beyond the limit',
+      'close',
+      (body) => ({ body: `${body}&${'a'.repeat(65_536)}`, headers: form }),
+    ],
+  ])(
+    'is answered to a POST with %s, audited, and the token stays usable',
+    async (_what, connection, init) => {
+      const issued = await gateway.issue();
+      const { launchToken, codeVerifier } = issued;
+      const sent = init(new URLSearchParams({ launchToken, codeVerifier }).toString());
+      const response = await fetch(gateway.url, { method: 'POST', ...sent });
+      await expectEmpty(response, 401);
+      expect(response.headers.get('connection')).toBe(connection);
+      const correlationid = response.headers.get('x-correlation-id');
+      expect(gateway.published).toContainEqual(
+        expect.objectContaining({
+          correlationid,
+          type: 'launch.token.refused.v1',
+          data: expect.objectContaining({ status: 401, reason: 'unreadable_form' }),
+        }),
+      );
+      expect((await launch(issued)).status).toBe(200);
+    },
+  );
 
   it.each([
     ['HEAD', { method: 'HEAD' }],

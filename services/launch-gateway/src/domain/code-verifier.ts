@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** 64 to 128 random bytes are 86 to 171 characters of Base64URL, more than the 128 of RFC 7636 section 4.1. */
 const verifierForm = /^[A-Za-z0-9._~-]{43,256}$/;
@@ -6,14 +6,21 @@ const base64UrlForm = /^[A-Za-z0-9_-]+$/;
 
 /**
  * The challenges that a verifier proves: the hash of its text (RFC 7636 section 4.6) and, since "random bytes, then
- * Base64URL" can also be read so, the hash of the bytes it encodes. None for text that is no verifier.
+ * Base64URL" can also be read so, the hash of the bytes it encodes. A verifier with the padding of RFC 4648 section 5
+ * proves the hash of its text with and without it. None for text that is no verifier.
  */
 export function challengesOf(codeVerifier: string): string[] {
-  if (!verifierForm.test(codeVerifier)) return [];
-  const ofText = sha256(codeVerifier);
-  return base64UrlForm.test(codeVerifier)
-    ? [ofText, sha256(Buffer.from(codeVerifier, 'base64url'))]
-    : [ofText];
+  const text = withoutPadding(codeVerifier);
+  if (!verifierForm.test(text)) return [];
+  const ofText = sha256(text);
+  if (!base64UrlForm.test(text)) return text === codeVerifier ? [ofText] : [];
+  const ofBytes = sha256(Buffer.from(text, 'base64url'));
+  return text === codeVerifier ? [ofText, ofBytes] : [sha256(codeVerifier), ofText, ofBytes];
 }
 
-const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('base64url');
+/** The text itself where what follows it is not the padding that its length asks for. */
+function withoutPadding(text: string): string {
+  return text.length % 4 === 0 ? text.replace(/={1,2}$/, '') : text;
+}
+
+const sha256 = (data: string | Buffer) => hash('sha256', data, 'base64url');

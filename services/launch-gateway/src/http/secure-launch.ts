@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { createEvent, escapeMarkup, type LaunchContext } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
 import {
   type Call,
   callOf,
@@ -9,6 +8,8 @@ import {
   launchSessionCookieOptions,
   launchSessionIdleSeconds,
   pageHeaders,
+  queryOf,
+  type RefusalAudit,
   readForm,
   ServiceError,
 } from '@clinical-launch/service';
@@ -36,28 +37,24 @@ export function secureLaunch(config: LaunchGatewayConfig, tickets: Tickets): Req
     const call = callOf(response);
     const redemption = await tickets.redeem('launch-token', launchToken, {
       proofs: challengesOf(codeVerifier),
-      successor: { kind: 'launch-session', ttlSeconds: launchSessionIdleSeconds },
+      successor: {
+        kind: 'launch-session',
+        ttlSeconds: launchSessionIdleSeconds,
+        chainSeconds: config.sessionSeconds,
+      },
       events: [createEvent('launch.token.redeemed.v1', call.origin(source), {})],
     });
     openSession(response, config, assertRedeemed(redemption, call));
   };
 }
 
-/** Writes `launch.token.refused.v1`, under the launch's own GUID where the token is known. */
-export function auditRefusal(events: Outbox) {
-  return async ({ status, code }: ServiceError, call: Call): Promise<void> => {
-    await events.append([
-      createEvent('launch.token.refused.v1', call.origin(source), { status, reason: code }),
-    ]);
-  };
-}
+/** Makes `launch.token.refused.v1`, under the launch's own GUID where the token is known. */
+export const auditRefusal: RefusalAudit = ({ status, code }, call) =>
+  createEvent('launch.token.refused.v1', call.origin(source), { status, reason: code });
 
 /** Both parameters, once each, in exactly this case. @throws ServiceError 401. */
 async function launchParameters(request: Request, response: Response) {
-  const sent =
-    request.method === 'POST'
-      ? await readForm(request, response)
-      : new URL(request.originalUrl, 'http://query').searchParams;
+  const sent = request.method === 'POST' ? await readLaunchForm(request, response) : queryOf(request);
   const [launchToken, ...moreTokens] = sent.getAll('launchToken');
   const [codeVerifier, ...moreVerifiers] = sent.getAll('codeVerifier');
   if (
@@ -68,6 +65,19 @@ async function launchParameters(request: Request, response: Response) {
     throw refused('missing_parameter', 'launchToken and codeVerifier are needed, once each');
   }
   return { launchToken, codeVerifier };
+}
+
+/**
+ * The form of a POST. What is no form, or cannot be read, is no valid launch (OLTR: 401 otherwise), whatever is wrong
+ * with it. A body that is too long still closes the connection.
+ */
+async function readLaunchForm(request: Request, response: Response): Promise<URLSearchParams> {
+  try {
+    return await readForm(request, response);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw refused('unreadable_form', 'Send launchToken and codeVerifier as a form', error);
+  }
 }
 
 type Redeemed = { readonly context: LaunchContext; readonly session: string };
@@ -106,7 +116,7 @@ function openSession(
   const isFramed = client.frameAncestors.length > 0;
   response
     .set(pageHeaders({ frameAncestors: client.frameAncestors, scriptHashes: [scriptHash] }))
-    .cookie(launchSessionCookie, session, launchSessionCookieOptions({ path, isSecure, isFramed }))
+    .cookie(launchSessionCookie(isSecure), session, launchSessionCookieOptions({ path, isSecure, isFramed }))
     .type('html')
     .send(page(`${path}/`));
 }
@@ -133,4 +143,6 @@ function page(address: string): string {
 `;
 }
 
-const refused = (code: string, message: string) => new ServiceError({ status: 401, code, message });
+/** A refusal; one with a cause keeps the headers of it. */
+const refused = (code: string, message: string, cause?: ServiceError) =>
+  new ServiceError({ status: 401, code, message, headers: cause?.headers ?? {}, cause });
