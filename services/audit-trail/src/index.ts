@@ -1,1 +1,2 @@
 export * from './service.ts';
+export { createAuditStore, openSchema } from './store/audit-store.ts';

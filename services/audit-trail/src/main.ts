@@ -1,7 +1,7 @@
-import { openTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
+import { isProduction, openTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
 import {
   openBusPart,
-  openSealer,
+  openRevocationsPart,
   openStoragePart,
   openTicketParts,
   requireParts,
@@ -13,19 +13,25 @@ await runProcess({
   name: 'audit-trail',
   configure: (environment) =>
     readTogether({
-      auditTrail: () => ({ isProduction: environment.NODE_ENV === 'production' }),
+      auditTrail: () => ({ isProduction: isProduction(environment) }),
       trust: () => readTrust(environment),
-      sealer: () => openSealer(environment),
       parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
     }),
-  async open({ auditTrail: config, trust, sealer }, tools) {
-    const ticketParts = tools.own(await openTicketParts({ ...tools, sealer }));
+  async open({ auditTrail: config, trust }, tools) {
+    const ticketParts = tools.own(await openTicketParts(tools));
     const { storage } = tools.own(await openStoragePart(tools));
     const { bus } = tools.own(await openBusPart(tools));
     // Here and nowhere else, so that the launch path needs no broker: launches are audited when this process runs.
     ticketParts.startRelay(bus);
-    const { tokens } = tools.own(openTokenVerifier(trust, tools));
-    const service = auditTrail(config, { storage, tokens, events: ticketParts.outbox });
-    return { mounts: [{ path: '/', service }], bus };
+    const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
+    const { tokens } = tools.own(openTokenVerifier(trust, { ...tools, revocations }));
+    const service = auditTrail(config, {
+      ...tools,
+      storage,
+      tokens,
+      events: ticketParts.outbox,
+      claims: ticketParts.claims,
+    });
+    return { mounts: [{ path: '/', service }], bus, refusals: ticketParts.refusals };
   },
 });

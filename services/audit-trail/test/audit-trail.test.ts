@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent, type EventData, type EventType } from '@clinical-launch/contracts';
-import { createAccessTokenVerifier } from '@clinical-launch/service';
+import {
+  createAccessTokenVerifier,
+  createOutboundFetch,
+  issuerPolicies,
+  loopbackNetworks,
+} from '@clinical-launch/service';
 import {
   createTestBacking,
   openTestStorage,
@@ -14,23 +19,38 @@ import { auditTrail } from '../src/index.ts';
 const audience = 'api://clinical-launch';
 const pageSize = 500;
 
+/** Starts an audit trail that trusts the identity provider of a customer as well. */
 async function startAuditTrail() {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
   const storage = await openTestStorage();
   const issuer = await startTokenIssuer({ clock, audience });
+  const customer = await startTokenIssuer({ clock, audience });
+  const trustedIssuers = [{ issuer: customer.issuer, clients: [{ clientId: 'pms' }] }];
+  const addresses = {
+    publicUrl: 'https://launch.example',
+    identityProviderUrl: 'https://launch.example/idp',
+  };
   const tokens = createAccessTokenVerifier({
     issuers: [
       {
         issuer: issuer.issuer,
         audiences: [audience],
         rightClaims: ['scope'],
+        isConfigured: false,
         requiresAccessTokenType: true,
+        clientIdClaims: ['client_id'],
+        requiresKeyId: true,
+        clients: new Map(
+          ['audit', 'pms'].map((clientId) => [clientId, { grants: ['audit.read'], policy: {} }]),
+        ),
       },
+      ...issuerPolicies({ realms: [], trustedIssuers }, { ...addresses, audience }),
     ],
     clock,
+    fetchOutbound: createOutboundFetch({ allowedNetworks: loopbackNetworks }),
   });
-  const service = auditTrail({ isProduction: false }, { storage, tokens, events: backing.bus });
+  const service = auditTrail({ isProduction: false }, { ...backing, storage, tokens, events: backing.bus });
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
   const token = await issuer.sign({ claims: { client_id: 'audit', scope: 'audit.read' } });
 
@@ -38,6 +58,7 @@ async function startAuditTrail() {
     ...backing,
     clock,
     issuer,
+    customer,
     url: server.url,
     token,
     /** Publishes events and waits until the audit trail has dealt with them. */
@@ -48,6 +69,7 @@ async function startAuditTrail() {
     async stop() {
       await server.stop();
       await issuer.stop();
+      await customer.stop();
       await storage.close();
     },
   };
@@ -202,6 +224,15 @@ describe('401 and 403', () => {
     }
   });
 
+  it.each([{ scope: 'audit.read' }, { scp: ['audit.read'] }, { roles: ['audit.read', 'ocs-launch.write'] }])(
+    'are answered to a trusted issuer that grants itself the right to read: %j',
+    async (rights) => {
+      const token = await audit.customer.sign({ claims: { scope: undefined, ...rights } });
+      const response = await ask(`/audit/events?correlationId=${randomUUID()}`, { token });
+      expect(response.status).toBe(403);
+    },
+  );
+
   it('come before anything is said of the query', async () => {
     const response = await ask('/audit/events', { token: '' });
     expect(response.status).toBe(401);
@@ -223,7 +254,9 @@ describe('400', () => {
     expect(JSON.parse(text)).toMatchObject({
       status: 400,
       correlationId: response.headers.get('x-correlation-id'),
-      errors: [{ path: 'correlationId', message: 'must be one GUID, as X-Correlation-Id gave it' }],
+      errors: [
+        { path: 'correlationId', message: 'must be one GUID, as X-Correlation-Id gave it', code: 'value' },
+      ],
     });
     expect(text).not.toContain('Whitfield');
   });

@@ -3,8 +3,10 @@ import type { Outbox } from '@clinical-launch/events';
 import {
   type AccessTokenVerifier,
   assertRight,
+  authorizationOf,
   callOf,
   guidForm,
+  queryOf,
   ServiceError,
 } from '@clinical-launch/service';
 import type { RequestHandler } from 'express';
@@ -26,9 +28,10 @@ export type FindEventsBacking = {
  */
 export function findEvents({ store, tokens, events }: FindEventsBacking): RequestHandler {
   return async (request, response) => {
-    const caller = await tokens.verify(request.get('authorization'));
+    const caller = await tokens.verify(authorizationOf(request));
+    callOf(response).identify(`client ${caller.issuer} ${caller.clientId}`);
     assertRight(caller, requiredRight);
-    const query = new URL(request.originalUrl, 'http://query').searchParams;
+    const query = queryOf(request);
     const correlationId = searchedId(query);
     // One more than the page has, so that it is known whether there is a next one.
     const found = await store().findByCorrelation(correlationId, {
@@ -71,5 +74,5 @@ const invalid = (path: string, message: string) =>
     status: 400,
     code: 'invalid_request',
     message: 'The query has faults',
-    faults: [{ path, message }],
+    faults: [{ path, message, code: 'value' }],
   });

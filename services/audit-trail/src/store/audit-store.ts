@@ -2,6 +2,7 @@ import type { CloudEvent } from '@clinical-launch/contracts';
 import type { Storage } from '@clinical-launch/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { addOriginatingIds, type OriginatingIdTables } from './originating-ids.ts';
 
 type AuditTables = {
   event: {
@@ -12,7 +13,7 @@ type AuditTables = {
     type: string;
     event: CloudEvent;
   };
-};
+} & OriginatingIdTables;
 
 const schema = 'audit_trail';
 
@@ -31,6 +32,7 @@ const migrations: Record<string, Migration> = {
       );
     },
   },
+  '010-originating-ids': addOriginatingIds(schema),
 };
 
 export type AuditStore = {
@@ -44,8 +46,12 @@ export type AuditStore = {
 };
 
 /** Opens the audit trail's own schema. */
-export async function openAuditStore(storage: Storage): Promise<AuditStore> {
-  const database: Kysely<AuditTables> = await storage.open<AuditTables>(schema, migrations);
+export function openSchema(storage: Storage): Promise<Kysely<AuditTables>> {
+  return storage.open<AuditTables>(schema, migrations);
+}
+
+/** The audit trail's events. */
+export function createAuditStore(database: Kysely<AuditTables>): AuditStore {
   return {
     async keep(event) {
       await database

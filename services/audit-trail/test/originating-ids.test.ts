@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
+import type { HeldClaim } from '@clinical-launch/tickets';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { auditTrail } from '../src/index.ts';
+
+const clock = new TestClock();
+const refusesAll = { verify: () => Promise.reject(new Error('no token is needed here')) };
+let storage: Awaited<ReturnType<typeof openTestStorage>>;
+beforeAll(async () => {
+  storage = await openTestStorage();
+});
+afterAll(() => storage.close());
+
+/** Starts an audit trail on the same database with an empty ticket store; resolves with what it restored. */
+async function startAuditTrail() {
+  const backing = createTestBacking(clock);
+  const restored: HeldClaim[] = [];
+  const claims = {
+    areComplete: async () => false,
+    hold: backing.claims.hold.bind(backing.claims),
+    async rebuild(recorded: AsyncIterable<readonly HeldClaim[]>) {
+      for await (const page of recorded) restored.push(...page);
+      return true;
+    },
+  };
+  const service = auditTrail(
+    { isProduction: false },
+    { ...backing, claims, storage, tokens: refusesAll, events: backing.bus },
+  );
+  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+  return {
+    restored,
+    async publish(...events: CloudEvent[]) {
+      await backing.bus.publish(events);
+      await backing.bus.idle();
+    },
+    stop: () => server.stop(),
+  };
+}
+
+const issued = (name: string, { action = 'OrderTest', ttlSeconds = 3600 } = {}) =>
+  createEvent(
+    'launch.url.issued.v1',
+    {
+      source: '/launch-api',
+      correlationId: randomUUID(),
+      traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+      now: new Date(clock.now()),
+    },
+    {
+      issuer: 'https://issuer.example',
+      clientId: 'pms',
+      action,
+      ttlSeconds: 10,
+      claim: { name, ttlSeconds },
+    },
+  );
+
+async function restoredAfter(...events: CloudEvent[]): Promise<readonly HeldClaim[]> {
+  const recording = await startAuditTrail();
+  await recording.publish(...events);
+  await recording.stop();
+  const restarted = await startAuditTrail();
+  await restarted.stop();
+  return restarted.restored;
+}
+
+describe("callers' identifiers", () => {
+  it('are restored from the database when the tickets have lost them', async () => {
+    const name = randomUUID();
+    const event = issued(name);
+    expect(await restoredAfter(event, event)).toContainEqual({
+      name,
+      holder: 'OrderTest',
+      expiresAt: clock.now() + 3600_000,
+    });
+  });
+
+  it('belong to the earlier of two launches, in whatever order their events arrive', async () => {
+    const name = randomUUID();
+    const first = issued(name, { action: 'OrderTest' });
+    clock.advance({ seconds: 1 });
+    const second = issued(name, { action: 'UpdateTest' });
+    expect(await restoredAfter(second, first)).toContainEqual(
+      expect.objectContaining({ name, holder: 'OrderTest' }),
+    );
+  });
+
+  it('are restored no longer than they are held, and then deleted', async () => {
+    const name = randomUUID();
+    const event = issued(name, { ttlSeconds: 60 });
+    clock.advance({ seconds: 61 });
+    expect((await restoredAfter(event)).map((claim) => claim.name)).not.toContain(name);
+  });
+});
