@@ -2,13 +2,15 @@ import { readFileSync } from 'node:fs';
 import { defaultXmlNamespace } from '@clinical-launch/contracts';
 import {
   ConfigurationError,
+  checkRegistryFile,
   type Environment,
+  isProduction,
   originSetting,
+  parseNetworks,
+  readAllowedNetworks,
   readEnvironment,
-  readRegistryFile,
 } from '@clinical-launch/service';
 import { Type } from 'typebox';
-import { isCidr } from './domain/network-guard.ts';
 
 /** How documents are posted to the callback addresses of the clients. */
 export type CallbackConfig = {
@@ -16,7 +18,7 @@ export type CallbackConfig = {
   readonly publicUrl: string;
   /** Where this process reaches what browsers find at `publicUrl`; the same when absent. */
   readonly platformUrl?: string;
-  /** CIDRs beside the public internet to which it may be posted, by http too. */
+  /** Networks (CIDR) besides the public internet to which it may post, by http too. */
   readonly allowedNetworks: readonly string[];
   readonly connectTimeoutMs: number;
   /** For a whole attempt. */
@@ -47,7 +49,6 @@ const environmentSchema = Type.Object({
   PUBLIC_URL: originSetting,
   PLATFORM_URL: Type.Optional(originSetting),
   CALLBACK_ALLOWED_NETWORKS: Type.String({ default: '' }),
-  NODE_ENV: Type.Optional(Type.String()),
 });
 
 /**
@@ -65,13 +66,16 @@ export function readOrderRendererConfig(environment: Environment): OrderRenderer
     callbacks: {
       publicUrl: read.PUBLIC_URL,
       ...(read.PLATFORM_URL === undefined ? {} : { platformUrl: read.PLATFORM_URL }),
-      allowedNetworks: networksIn(read.CALLBACK_ALLOWED_NETWORKS),
+      allowedNetworks: [
+        ...readAllowedNetworks(environment),
+        ...parseNetworks('CALLBACK_ALLOWED_NETWORKS', read.CALLBACK_ALLOWED_NETWORKS),
+      ],
       connectTimeoutMs: 5000,
       timeoutMs: 15_000,
       pollMs: 1000,
       slots: 16,
     },
-    isProduction: read.NODE_ENV === 'production',
+    isProduction: isProduction(environment),
   });
 }
 
@@ -82,21 +86,8 @@ export function readOrderRendererConfig(environment: Environment): OrderRenderer
 export function readRegistrySetting(environment: Environment): string {
   const schema = Type.Object({ PUBLIC_URL: originSetting, REGISTRY_FILE: Type.String() });
   const { PUBLIC_URL: publicUrl, REGISTRY_FILE: path } = readEnvironment(schema, environment);
-  try {
-    readRegistryFile(path, { publicUrl });
-    return path;
-  } catch (cause) {
-    throw new ConfigurationError([`REGISTRY_FILE: ${(cause as Error).message}`], { cause });
-  }
-}
-
-function networksIn(setting: string): string[] {
-  const networks = setting
-    .split(',')
-    .map((network) => network.trim())
-    .filter(Boolean);
-  if (networks.every(isCidr)) return networks;
-  throw new ConfigurationError(['CALLBACK_ALLOWED_NETWORKS must be networks as 10.1.0.0/16, by commas']);
+  checkRegistryFile(environment, { path, publicUrl });
+  return path;
 }
 
 function assertTimeZone(timeZone: string): void {

@@ -1,2 +1,3 @@
 export * from './config.ts';
 export * from './service.ts';
+export { openSchema } from './store/documents.ts';

@@ -1,7 +1,7 @@
 import { readTogether, watchRegistry } from '@clinical-launch/service';
 import {
   openBusPart,
-  openSealer,
+  openSealers,
   openStoragePart,
   openTicketParts,
   requireParts,
@@ -15,18 +15,19 @@ await runProcess({
     readTogether({
       orderRenderer: () => readOrderRendererConfig(environment),
       registryFile: () => readRegistrySetting(environment),
-      sealer: () => openSealer(environment),
+      sealers: () => openSealers(environment, ['launch', 'order', 'callback']),
       parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
     }),
-  async open({ orderRenderer: config, registryFile, sealer }, tools) {
+  async open({ orderRenderer: config, registryFile, sealers }, tools) {
     const { logger } = tools;
     // A callback that is registered, moved or taken out counts at the next attempt.
-    const registry = watchRegistry(registryFile, { publicUrl: config.callbacks.publicUrl, logger });
+    const { callbacks, isProduction } = config;
+    const registry = watchRegistry(registryFile, { publicUrl: callbacks.publicUrl, logger, isProduction });
     tools.own({ checks: {}, stop: async () => registry.stop() });
-    const { tickets } = tools.own(await openTicketParts({ ...tools, sealer }));
+    const { tickets, refusals } = tools.own(await openTicketParts({ ...tools, sealers }));
     const { storage } = tools.own(await openStoragePart(tools));
     const { bus } = tools.own(await openBusPart(tools));
-    const service = orderRenderer(config, { ...tools, registry, tickets, storage, bus, sealer });
-    return { mounts: [{ path: '/', service }], bus };
+    const service = orderRenderer(config, { ...tools, registry, tickets, storage, bus, sealers });
+    return { mounts: [{ path: '/', service }], bus, refusals };
   },
 });

@@ -1,13 +1,16 @@
-import type { CloudEvent, Sealer } from '@clinical-launch/contracts';
+import type { CloudEvent, Sealers } from '@clinical-launch/contracts';
 import { type EventBus, type Relay, startRelay } from '@clinical-launch/events';
 import {
   type Clock,
   createRouter,
+  type DeliveryWorker,
   errorEdge,
   type Logger,
   observeOutbox,
   onlyMethods,
   type RegistrySource,
+  type ResolveName,
+  reportRejectedEvents,
   type Service,
 } from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
@@ -15,8 +18,7 @@ import type { Tickets } from '@clinical-launch/tickets';
 import type { OrderRendererConfig } from './config.ts';
 import { onOrderSubmitted } from './consumers/on-order-submitted.ts';
 import { deliver, isCallbackRegistered } from './delivery/deliver.ts';
-import { type DeliveryWorker, startDeliveryWorker } from './delivery/delivery-worker.ts';
-import type { ResolveName } from './delivery/post-callback.ts';
+import { startDocumentDelivery } from './delivery/deliver-documents.ts';
 import { pageDialect } from './errors.ts';
 import { type DocumentNeeds, getDownload, getNotepad } from './http/get-order-document.ts';
 import { observeDeliveries } from './metrics.ts';
@@ -29,7 +31,7 @@ export type OrderRendererBacking = {
   /** Who is to be told of a document, and where. */
   readonly registry: RegistrySource;
   /** Opens what the ordering service sealed, and the secrets of the callbacks. */
-  readonly sealer: Sealer;
+  readonly sealers: Pick<Sealers, 'order' | 'callback'>;
   /** Leads from the name in a callback address to where it is; the system's when absent. */
   readonly resolveName?: ResolveName;
   readonly clock: Clock;
@@ -45,9 +47,10 @@ export function orderRenderer(config: OrderRendererConfig, backing: OrderRendere
     if (started === undefined) throw new TypeError('Start the order renderer before it is used');
     return started;
   };
-  const delivering = { ...backing, config: config.callbacks };
+  const delivering = deliveryNeeds(config, backing);
   const consumer = onOrderSubmitted({
     ...backing,
+    sealer: backing.sealers.order,
     config,
     isToBeDelivered: (client) => isCallbackRegistered(delivering, client),
     keep: async (document, events) => {
@@ -68,6 +71,7 @@ export function orderRenderer(config: OrderRendererConfig, backing: OrderRendere
         parts().relay.nudge();
       },
       waitMs: config.documentWaitMs,
+      isSecure: config.callbacks.publicUrl.startsWith('https:'),
     }),
     consumers: [consumer],
     async start() {
@@ -89,9 +93,18 @@ function createDocumentRouter(config: OrderRendererConfig, needs: DocumentNeeds)
   return router;
 }
 
+const deliveryNeeds = ({ callbacks }: OrderRendererConfig, backing: OrderRendererBacking) => ({
+  ...backing,
+  config: callbacks,
+  sealer: backing.sealers.callback,
+});
+
 async function startParts(config: OrderRendererConfig, backing: OrderRendererBacking): Promise<Parts> {
   const { storage, bus, clock, logger } = backing;
-  const documents = createDocuments(await openSchema(storage));
+  const documents = createDocuments(
+    await openSchema(storage),
+    reportRejectedEvents('order-renderer', logger),
+  );
   const { outbox, deliveries } = documents;
   observeOutbox('order-renderer', () => outbox.level());
   observeDeliveries(() => deliveries.level(clock.now()));
@@ -100,8 +113,8 @@ async function startParts(config: OrderRendererConfig, backing: OrderRendererBac
     publish: (events) => bus.publish(events),
     onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of the order renderer'),
   });
-  const delivering = { ...backing, config: config.callbacks };
-  const worker = startDeliveryWorker({
+  const delivering = deliveryNeeds(config, backing);
+  const worker = startDocumentDelivery({
     ...delivering,
     deliveries,
     deliver: (due, stopping) => deliver(delivering, due, stopping),

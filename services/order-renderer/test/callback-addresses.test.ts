@@ -3,11 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { createNetworkGuard, type ResolveName } from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
 import { openTestStorage } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ResolveName } from '../src/delivery/post-callback.ts';
-import { createNetworkGuard } from '../src/domain/network-guard.ts';
 import { type CallbackReceiver, startReceiver } from './callback-receiver.ts';
 import {
   aRegistry,

@@ -12,7 +12,7 @@ describe('the configuration of the order renderer', () => {
       documentWaitMs: 10_000,
       callbacks: {
         publicUrl,
-        allowedNetworks: [],
+        allowedNetworks: ['127.0.0.0/8', '::1/128'],
         connectTimeoutMs: 5000,
         timeoutMs: 15_000,
         pollMs: 1000,
@@ -38,10 +38,16 @@ describe('the configuration of the order renderer', () => {
     const { callbacks } = readOrderRendererConfig({
       PUBLIC_URL: publicUrl,
       PLATFORM_URL: 'http://edge:8080',
+      OUTBOUND_ALLOWED_NETWORKS: '10.30.0.0/16',
       CALLBACK_ALLOWED_NETWORKS: '10.20.0.0/16, fd00:1::/32',
     });
     expect(callbacks.platformUrl).toBe('http://edge:8080');
-    expect(callbacks.allowedNetworks).toEqual(['10.20.0.0/16', 'fd00:1::/32']);
+    expect(callbacks.allowedNetworks).toEqual(['10.30.0.0/16', '10.20.0.0/16', 'fd00:1::/32']);
+  });
+
+  it('allows no network beside the internet in production, unless the operator names one', () => {
+    const { callbacks } = readOrderRendererConfig({ PUBLIC_URL: publicUrl, NODE_ENV: 'production' });
+    expect(callbacks.allowedNetworks).toEqual([]);
   });
 
   it.each(['10.20.0.0', '10.20.0.0/33', 'pms.example/8', '10.20.0.0/16/1', 'fd00::/129', '/8'])(

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { callbackSecretPurpose, createSealer, type Registry } from '@clinical-launch/contracts';
+import type { ResolveName } from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
 import { TestClock } from '@clinical-launch/testing';
 import { Webhook } from 'standardwebhooks';
-import type { ResolveName } from '../src/delivery/post-callback.ts';
 import type { CallbackConfig } from '../src/index.ts';
 import type { Received } from './callback-receiver.ts';
 import { aConfig, startRendererPlatform, until } from './renderer-platform.ts';
@@ -13,7 +13,7 @@ export const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 'k') }]);
 
 export const aSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 export const sealed = (secret: string, expires?: string) => ({
-  sealed: sealer.seal(callbackSecretPurpose, secret),
+  sealed: sealer.seal(callbackSecretPurpose, secret, []),
   ...(expires === undefined ? {} : { expires }),
 });
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
 import { createTestDatabase, TestClock } from '@clinical-launch/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { answering, type CallbackReceiver, startReceiver } from './callback-receiver.ts';
 import {
   aRegistry,
@@ -20,11 +20,9 @@ let receiver: CallbackReceiver;
 let clock: TestClock;
 const replicas: { platform: DeliveringPlatform; storage: Storage }[] = [];
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-});
-afterAll(() => testDatabase.drop());
 beforeEach(async () => {
+  // One for each test: what another left to be delivered would be delivered first.
+  testDatabase = await createTestDatabase();
   receiver = await startReceiver();
   clock = new TestClock();
 });
@@ -34,6 +32,7 @@ afterEach(async () => {
     await storage.close();
   }
   await receiver.stop();
+  await testDatabase.drop();
 });
 
 /** A replica with its own connections, on the database and the clock of all. */

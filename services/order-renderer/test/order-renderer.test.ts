@@ -209,18 +209,34 @@ describe('the order renderer', () => {
     }
   });
 
+  it.each(['/notepad', '.xml'])(
+    'hands it out on %s whatever cookie of the same name a neighbouring host has set',
+    async (form) => {
+      const { guid, cookie } = await platform.submitOrder();
+      const attackers = await platform.openSession();
+      for (const tossed of ['launch-session=tossed', attackers.cookie]) {
+        const { status, body } = await platform.read(`/orders/${guid}${form}`, `${tossed}; ${cookie}`);
+        expect([status, body.includes('9434765919')]).toEqual([200, true]);
+      }
+    },
+  );
+
+  it('reads the session of a platform with https from a name that needs TLS, and from no other', async () => {
+    const secure = await startRendererPlatform(aConfig({ callbacks: { publicUrl: 'https://oltr.example' } }));
+    const { guid, cookie } = await secure.submitOrder();
+    const statuses = await Promise.all(
+      [cookie, `__Secure-${cookie}`].map(
+        async (sent) => (await secure.read(`/orders/${guid}.xml`, sent)).status,
+      ),
+    );
+    await secure.stop();
+    expect(statuses).toEqual([401, 200]);
+  });
+
   it('answers 401 when the launch session has ended', async () => {
     const { guid, cookie } = await platform.submitOrder();
     platform.clock.advance({ seconds: 1800 });
     expect((await platform.read(`/orders/${guid}/notepad`, cookie)).status).toBe(401);
-  });
-
-  it.each(['/notepad', '.xml'])('answers 404 on %s to the session of another launch', async (form) => {
-    const { guid } = await platform.submitOrder();
-    const { cookie } = await platform.openSession();
-    const { status, body } = await platform.read(`/orders/${guid}${form}`, cookie);
-    expect(status).toBe(404);
-    expect(body).not.toContain('9434765919');
   });
 
   it('lets a launch that amends an order see its own document and not the one before it', async () => {
@@ -278,6 +294,10 @@ describe('the order renderer', () => {
       'a seal that holds another order',
       (event: SubmittedEvent) => ({ ...event, data: { ...event.data, orderGuid: randomUUID() } }),
     ],
+    [
+      'the order of another version',
+      (event: SubmittedEvent) => ({ ...event, data: { ...event.data, orderVersion: 7 } }),
+    ],
   ])('leaves %s to the dead letters', async (_case, changed) => {
     const { launchId } = await platform.openSession();
     const event = platform.orderSubmitted({ guid: randomUUID(), launchId });
@@ -321,11 +341,59 @@ describe('a document that is not made in time', () => {
     expect(body).toContain('<meta http-equiv="refresh" content="2">');
   });
 
-  it('is answered 503 too when a launch amends an order of another launch', async () => {
-    const { guid } = await platform.submitOrder();
-    const { cookie } = await platform.openSession('UpdateTest');
-    expect((await platform.read(`/orders/${guid}/notepad`, cookie)).status).toBe(503);
+  it.each([
+    ['the launch', { issuer: 'http://localhost/idp/demo/v2.0', clientId: 'pms-demo' }],
+    ['the client', { clientId: 'pms-other' }],
+    ['the issuer', { issuer: 'https://idp.example' }],
+  ])('hands out no order whose event was published again with %s changed', async (_what, changes) => {
+    const { guid, launchId: ofVictim } = await platform.submitOrder();
+    const { launchId, cookie } = await platform.openSession();
+    const event = platform.orderSubmitted({ guid, launchId: ofVictim });
+    const data = { ...event.data, launchId, ...changes };
+    await platform.publish({ ...event, id: randomUUID(), correlationid: launchId, data });
+    expect((await platform.read(`/orders/${guid}.xml`, cookie)).status).toBe(503);
+    expect(platform.deadLetters.at(-1)?.event.correlationid).toBe(launchId);
   });
+
+  it.each([
+    ['OrderTest', '/notepad'],
+    ['OrderTest', '.xml'],
+    ['UpdateTest', '/notepad'],
+    ['UpdateTest', '.xml'],
+  ] as const)(
+    'tells %s on %s nothing of an order of another launch: one that does not exist is answered alike',
+    async (action, form) => {
+      const { guid } = await platform.submitOrder();
+      const { cookie } = await platform.openSession(action);
+      const answers = [];
+      for (const order of [guid, randomUUID()]) {
+        const { status, headers, body } = await platform.read(`/orders/${order}${form}`, cookie);
+        const told = [...headers].filter(([name]) => !['date', 'x-correlation-id'].includes(name));
+        answers.push({ status, told, body: body.replaceAll(order, '') });
+      }
+      expect(answers[0]).toEqual(answers[1]);
+      expect(answers[0]?.status).toBe(503);
+      expect(answers[0]?.body).not.toContain('9434765919');
+    },
+  );
+
+  it.each(['/notepad', '.xml'])(
+    'is answered on %s to a bound client for its practices alone',
+    async (form) => {
+      const binding = (code: string) => ({
+        practices: { 'ods-organization-code': [code], 'local-org-code': ['B82017'] },
+      });
+      for (const [code, expected] of [
+        ['B82017', 200],
+        ['B82018', 503],
+      ] as const) {
+        const { launchId, cookie } = await platform.openSession('PatientRequestList', binding(code));
+        const guid = randomUUID();
+        await platform.submit({ guid, launchId });
+        expect((await platform.read(`/orders/${guid}${form}`, cookie)).status).toBe(expected);
+      }
+    },
+  );
 });
 
 /** What a PMS reads in a browser: the TEXTAREA's value, and the family name in it after parsing it as XML. */

@@ -6,12 +6,13 @@ import {
   type CloudEvent,
   createSealer,
   type LaunchContext,
+  type PracticeBinding,
   type Sealer,
 } from '@clinical-launch/contracts';
+import type { ResolveName } from '@clinical-launch/service';
 import { fixedRegistry, type RegistrySource } from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
-import type { ResolveName } from '../src/delivery/post-callback.ts';
 import {
   type CallbackConfig,
   type OrderRendererConfig,
@@ -30,6 +31,8 @@ type Submitted = {
   readonly orderVersion?: number;
   readonly clientId?: string;
 };
+
+type SessionOptions = { readonly action?: Action; readonly practices?: PracticeBinding };
 
 export type RendererPlatform = Awaited<ReturnType<typeof startRendererPlatform>>;
 
@@ -65,7 +68,7 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
     ...backing,
     storage,
     registry,
-    sealer,
+    sealers: { order: sealer, callback: sealer },
     ...(resolveName && { resolveName }),
   });
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
@@ -90,10 +93,10 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
 
   const issueTicket = async (
     kind: 'launch-session' | 'launch-token',
-    { launchId = randomUUID(), action = 'OrderTest' }: { launchId?: string; action?: Action } = {},
+    { launchId = randomUUID(), action = 'OrderTest', practices }: SessionOptions & { launchId?: string } = {},
   ) => {
     const issue = await tickets.issue(kind, {
-      context: aLaunchContext(launchId, action),
+      context: aLaunchContext(launchId, action, practices),
       ttlSeconds: 1800,
       correlationId: launchId,
       events: [],
@@ -102,9 +105,9 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
     return `launch-session=${issue.ticket}`;
   };
 
-  const openSession = async (action?: Action) => {
+  const openSession = async (action: Action = 'OrderTest', options: SessionOptions = {}) => {
     const launchId = randomUUID();
-    return { launchId, cookie: await issueTicket('launch-session', { launchId, ...(action && { action }) }) };
+    return { launchId, cookie: await issueTicket('launch-session', { launchId, action, ...options }) };
   };
 
   const submit = async (submitted: Submitted) => {
@@ -158,12 +161,17 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
   };
 }
 
-function aLaunchContext(launchId: string, action: Action): LaunchContext {
+function aLaunchContext(
+  launchId: string,
+  action: Action,
+  practices: PracticeBinding | undefined,
+): LaunchContext {
   const { patient, requester, practice, performer, authoredOn } = anOrder(randomUUID());
   const client = {
     issuer: 'http://localhost/idp/demo/v2.0',
     clientId: 'pms-demo',
     frameAncestors: ['https://pms.example'],
+    ...(practices === undefined ? {} : { practices }),
   };
   const author = { username: 'a.okonkwo', name: { family: 'Okonkwo', given: ['Adaeze'] } };
   const request = {

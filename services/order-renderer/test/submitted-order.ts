@@ -1,4 +1,10 @@
-import { createEvent, type Order, type OrderBatch, type Sealer } from '@clinical-launch/contracts';
+import {
+  createEvent,
+  type Order,
+  type OrderBatch,
+  placeOfOrder,
+  type Sealer,
+} from '@clinical-launch/contracts';
 
 type Submission = {
   readonly sealer: Sealer;
@@ -20,15 +26,18 @@ export function anOrderSubmitted(submission: Submission) {
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     now,
   };
-  return createEvent('order.submitted.v1', origin, {
+  const about = {
     orderGuid: order.guid,
     launchId,
     issuer: 'http://localhost/idp/demo/v2.0',
     clientId,
     ...(orderVersion === undefined ? {} : { orderVersion }),
+  };
+  return createEvent('order.submitted.v1', origin, {
+    ...about,
     batches: order.batches.length,
     tests: order.batches.flatMap(({ tests }) => tests).length,
-    sealed: sealer.seal('order.submitted.v1', sealedValue ?? { order }),
+    sealed: sealer.seal('order.submitted.v1', sealedValue ?? { order }, placeOfOrder(about)),
   });
 }
 

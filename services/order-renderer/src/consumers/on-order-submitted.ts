@@ -5,6 +5,7 @@ import {
   eventConsumers,
   type Order,
   parseOrder,
+  placeOfOrder,
   renderOrderDocument,
   type Sealer,
 } from '@clinical-launch/contracts';
@@ -66,9 +67,9 @@ function isSubmitted(event: CloudEvent): event is CloudEvent<typeof submitted> {
   return event.type === submitted;
 }
 
-/** @throws Error when the seal cannot be opened or holds something else than the order that the event names. */
+/** @throws Error when the seal was made for another order, version, launch or client than the event names. */
 function openOrder(sealer: Sealer, { data }: CloudEvent<typeof submitted>): Order {
-  const opened = sealer.open(submitted, data.sealed);
+  const opened = sealer.open(submitted, data.sealed, placeOfOrder(data));
   const order = parseOrder(
     typeof opened === 'object' && opened !== null && 'order' in opened ? opened.order : undefined,
   );

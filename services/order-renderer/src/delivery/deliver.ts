@@ -1,26 +1,19 @@
 import { callbackSecretPurpose, type RegisteredCallback, type Sealer } from '@clinical-launch/contracts';
-import type { Clock, RegistrySource } from '@clinical-launch/service';
+import {
+  attemptDelivery,
+  type Clock,
+  createOutboundFetch,
+  type DeliveryAttempt,
+  type RegistrySource,
+  type ResolveName,
+} from '@clinical-launch/service';
 import type { CallbackConfig } from '../config.ts';
 import { callbackBody, signatureHeaders } from '../domain/callback-message.ts';
 import { type ClientKey, findCallback } from '../domain/find-callback.ts';
-import { createNetworkGuard } from '../domain/network-guard.ts';
-import { type FailureReason, readRetryAfter } from '../domain/retry.ts';
 import type { DueDelivery } from '../store/deliveries.ts';
-import { type PostResult, postCallback, type ResolveName, resolveBySystem } from './post-callback.ts';
 
 /** What became of one attempt. */
-export type Attempt =
-  | { readonly outcome: 'delivered'; readonly status: number }
-  | {
-      readonly outcome: 'failed';
-      readonly reason: FailureReason;
-      readonly status?: number;
-      readonly retryAfterMs?: number;
-      /** For the log. */
-      readonly cause?: unknown;
-    }
-  /** This process is stopping; nothing is known of the receiver. */
-  | { readonly outcome: 'interrupted' };
+export type Attempt = DeliveryAttempt<'no_usable_secret'>;
 
 type Needs = {
   readonly config: CallbackConfig;
@@ -41,7 +34,7 @@ export function isCallbackRegistered({ config, registry }: Needs, client: Client
  * at this moment.
  */
 export async function deliver(needs: Needs, delivery: DueDelivery, stopping: AbortSignal): Promise<Attempt> {
-  const { config, registry, sealer, clock, resolveName: resolve = resolveBySystem } = needs;
+  const { config, registry, sealer, clock } = needs;
   const callback = findCallback(registry.current(), config.publicUrl, delivery);
   if (callback === undefined) return { outcome: 'failed', reason: 'unregistered' };
   const now = clock.now();
@@ -49,11 +42,38 @@ export async function deliver(needs: Needs, delivery: DueDelivery, stopping: Abo
   if (secrets.length === 0) return { outcome: 'failed', reason: 'no_usable_secret' };
   const body = callbackBody(delivery.document);
   const headers = signatureHeaders({ id: delivery.document.messageId, now, body, secrets });
-  const { url, isOperators } = reach(callback.url, config);
+  return post(needs, { url: callback.url, headers, body }, stopping);
+}
+
+type Post = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+async function post(
+  { config, clock, resolveName }: Needs,
+  { url: address, headers, body }: Post,
+  signal: AbortSignal,
+): Promise<Attempt> {
   const { connectTimeoutMs, timeoutMs, allowedNetworks } = config;
-  const guard = createNetworkGuard(allowedNetworks);
-  const terms = { guard, resolve, isOperators, connectTimeoutMs, timeoutMs, signal: stopping };
-  return judge(await postCallback({ url, headers, body }, terms), now);
+  const fetchOutbound = createOutboundFetch({
+    connectTimeoutMs,
+    timeoutMs,
+    allowedNetworks,
+    ...(resolveName === undefined ? {} : { resolveName }),
+  });
+  const { url, isOperators } = reach(address, config);
+  const send = () =>
+    fetchOutbound(url, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body,
+      isOperators,
+      ignoresBody: true,
+      signal,
+    });
+  return attemptDelivery(send, () => clock.now());
 }
 
 /** One that cannot be opened here must not keep the other from signing. */
@@ -61,7 +81,7 @@ function openSecrets({ secrets }: RegisteredCallback, sealer: Sealer, now: numbe
   const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
   return live.flatMap(({ sealed }) => {
     try {
-      const opened = sealer.open(callbackSecretPurpose, sealed);
+      const opened = sealer.open(callbackSecretPurpose, sealed, []);
       return typeof opened === 'string' ? [opened] : [];
     } catch {
       return [];
@@ -74,23 +94,4 @@ function reach(address: string, { publicUrl, platformUrl }: CallbackConfig) {
   const isOurs = platformUrl !== undefined && address.startsWith(`${publicUrl}/`);
   const url = new URL(isOurs ? platformUrl + address.slice(publicUrl.length) : address);
   return { url, isOperators: isOurs };
-}
-
-function judge(result: PostResult, now: number): Attempt {
-  if (result.outcome !== 'answered') return result;
-  const { status, retryAfter } = result;
-  if (status >= 200 && status <= 299) return { outcome: 'delivered', status };
-  const retryAfterMs = status === 429 || status === 503 ? readRetryAfter(retryAfter, now) : undefined;
-  return {
-    outcome: 'failed',
-    reason: reasonOf(status),
-    status,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  };
-}
-
-/** 410 is the receiver's word that it wants no more (Standard Webhooks: Response status codes). */
-function reasonOf(status: number): FailureReason {
-  if (status === 410) return 'gone';
-  return status >= 300 && status <= 399 ? 'redirected' : 'not_accepted';
 }

@@ -1,27 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Lookup } from '../store/documents.ts';
 
-/** The first look comes soon, for a document is made in no time; whoever waits for one that never comes asks seldom. */
-const firstLookAgainMs = 50;
-const longestBetweenLooksMs = 800;
+/**
+ * The first look comes soon, since most documents are made at once; the intervals grow, so that a wait costs few
+ * queries.
+ */
+const firstIntervalMs = 50;
+const growth = 3;
 
-type AwaitOptions = {
-  /** Ends the waiting; there is one last look after it. */
-  readonly signal: AbortSignal;
-  /** Whether this launch may yet make a document of an order that other launches made documents of. */
-  readonly mayFollowOthers: boolean;
-};
-
-/** Looks for a document until it is there, cannot come any more, or the signal ends the waiting. */
-export async function awaitDocument(
-  look: () => Promise<Lookup>,
-  { signal, mayFollowOthers }: AwaitOptions,
-): Promise<Lookup> {
-  for (let waitMs = firstLookAgainMs; ; waitMs = Math.min(waitMs * 2, longestBetweenLooksMs)) {
+/**
+ * Looks for a document until it is there or the signal ends the wait, with one last look after that. A wait of ten
+ * seconds takes seven looks.
+ */
+export async function awaitDocument<Document>(
+  look: () => Promise<Document | undefined>,
+  signal: AbortSignal,
+): Promise<Document | undefined> {
+  for (let intervalMs = firstIntervalMs; ; intervalMs *= growth) {
     const isLastLook = signal.aborted;
-    const lookup = await look();
-    const isSettled = lookup.outcome === 'found' || (lookup.outcome === 'foreign' && !mayFollowOthers);
-    if (isSettled || isLastLook) return lookup;
-    await delay(waitMs, undefined, { signal }).catch(() => undefined);
+    const document = await look();
+    if (document !== undefined || isLastLook) return document;
+    await delay(intervalMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,16 +1,18 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
-import { callOf, guidForm, pageHeaders } from '@clinical-launch/service';
+import { callOf, guidForm, pageHeaders, queryOf } from '@clinical-launch/service';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
 import { documentNotReady, orderNotFound } from '../errors.ts';
-import type { DocumentKey, Lookup, OrderDocument } from '../store/documents.ts';
+import type { DocumentKey, OrderDocument } from '../store/documents.ts';
 import { notepadPage } from '../views/pages.ts';
 import { awaitDocument } from './await-document.ts';
 import { getLaunchSession, type LaunchSession } from './launch-session.ts';
 
 export type DocumentNeeds = {
   readonly tickets: Pick<Tickets, 'find'>;
-  readonly find: (key: DocumentKey) => Promise<Lookup>;
+  /** Whether the platform is served by https. */
+  readonly isSecure: boolean;
+  readonly find: (key: DocumentKey) => Promise<OrderDocument | undefined>;
   readonly findOthers: (key: DocumentKey) => Promise<readonly OrderDocument[]>;
   /** Resolves when the events are kept. */
   readonly record: (events: readonly CloudEvent[]) => Promise<void>;
@@ -58,11 +60,15 @@ function getOrderDocument(form: Form, needs: DocumentNeeds): RequestHandler<{ gu
   return async (request, response) => {
     const { guid } = request.params;
     response.set(pageHeaders({ frameAncestors: form.frameAncestors() }));
-    const session = await getLaunchSession(needs.tickets, request);
+    const mayRead = async (session: LaunchSession) =>
+      guidForm.test(guid) && (await needs.find({ orderGuid: guid, ...ownDocuments(session) })) !== undefined;
+    const session = await getLaunchSession({ ...needs, mayRead }, request);
     response.set(pageHeaders({ frameAncestors: form.frameAncestors(session) }));
-    callOf(response).adopt(session.launchId);
-    const key = { orderGuid: guid, launchId: session.launchId, ...versionAskedFor(request) };
-    const document = await findDocument({ key, session, response, needs });
+    const call = callOf(response);
+    call.adopt(session.launchId);
+    call.identify(`session ${session.launchId}`);
+    const key = { orderGuid: guid, ...ownDocuments(session), ...versionAskedFor(request) };
+    const document = await findDocument({ key, response, needs });
     if (document === undefined) return;
     const others = form.hasOthers ? await needs.findOthers(key) : [];
     // Express answers HEAD with this handler too; it hands nothing out.
@@ -72,12 +78,17 @@ function getOrderDocument(form: Form, needs: DocumentNeeds): RequestHandler<{ gu
   };
 }
 
+/** Which documents a session may read: those of its launch, of the practices that its client is bound to. */
+function ownDocuments({ launchId, client: { practices } }: LaunchSession) {
+  return { launchId, ...(practices === undefined ? {} : { practices }) };
+}
+
 /**
  * What `?version=` asks for: a document that shows at least this version of the order.
  * @throws ServiceError 404 when it is no version: like a GUID that is none, it names nothing that there is
  */
-function versionAskedFor({ originalUrl }: Request): { leastVersion?: number } {
-  const [version, ...more] = new URLSearchParams(originalUrl.split('?')[1]).getAll('version');
+function versionAskedFor(request: Request): { leastVersion?: number } {
+  const [version, ...more] = queryOf(request).getAll('version');
   if (version === undefined) return {};
   if (more.length > 0 || !/^[1-9]\d{0,8}$/.test(version)) throw orderNotFound();
   return { leastVersion: Number(version) };
@@ -85,28 +96,24 @@ function versionAskedFor({ originalUrl }: Request): { leastVersion?: number } {
 
 type Reading = {
   readonly key: DocumentKey;
-  readonly session: LaunchSession;
   readonly response: Response;
   readonly needs: DocumentNeeds;
 };
 
 /**
- * The document of this launch; nothing when the reader left meanwhile.
- * @throws ServiceError 404 when the order is another launch's, 503 when its document is not there yet.
+ * Returns the document of this launch; undefined if the reader has left. An order of another launch and one that does
+ * not exist are answered alike, after the same wait, so that nobody learns which orders exist.
+ * @throws ServiceError 404 for a GUID that is none, 503 when this launch has no document of the order (yet).
  */
-async function findDocument({ key, session, response, needs }: Reading): Promise<OrderDocument | undefined> {
+async function findDocument({ key, response, needs }: Reading): Promise<OrderDocument | undefined> {
   if (!guidForm.test(key.orderGuid)) throw orderNotFound();
   const reader = new AbortController();
   response.once('close', () => reader.abort());
-  // An OrderTest launch makes new orders alone; the other actions may amend what an earlier launch ordered.
-  const mayFollowOthers = session.request.action !== 'OrderTest';
-  const lookup = await awaitDocument(() => needs.find(key), {
-    signal: AbortSignal.any([reader.signal, AbortSignal.timeout(needs.waitMs)]),
-    mayFollowOthers,
-  });
+  const end = AbortSignal.any([reader.signal, AbortSignal.timeout(needs.waitMs)]);
+  const document = await awaitDocument(() => needs.find(key), end);
   if (reader.signal.aborted) return undefined;
-  if (lookup.outcome === 'found') return lookup.document;
-  throw lookup.outcome === 'foreign' && !mayFollowOthers ? orderNotFound() : documentNotReady();
+  if (document === undefined) throw documentNotReady();
+  return document;
 }
 
 type Returning = {

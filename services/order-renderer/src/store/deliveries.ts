@@ -3,7 +3,7 @@ import type { CloudEvent } from '@clinical-launch/contracts';
 import { appendToOutbox } from '@clinical-launch/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { CallbackDocument } from '../domain/callback-message.ts';
-import { type FailureReason, tryForMs } from '../domain/retry.ts';
+import { type FailureReason, tryForMs } from '../domain/failure-reason.ts';
 import type { DeliveryState, Tables } from './tables.ts';
 
 /*

@@ -1,6 +1,6 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent, PracticeBinding, RejectedEvent } from '@clinical-launch/contracts';
 import { appendToOutbox, type Storage, sqlOutbox } from '@clinical-launch/storage';
-import type { Kysely } from 'kysely';
+import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { ClientKey } from '../domain/find-callback.ts';
 import { addDelivery, createDeliveries, type Deliveries } from './deliveries.ts';
 import { migrations, schema, type Tables } from './tables.ts';
@@ -22,18 +22,13 @@ export type NewDocument = {
 
 export type OrderDocument = { readonly orderGuid: string; readonly messageId: string; readonly xml: string };
 
-export type Lookup =
-  | { readonly outcome: 'found'; readonly document: OrderDocument }
-  /** There are documents of this order, all made by other launches. */
-  | { readonly outcome: 'foreign' }
-  /** There is none of this launch, or none of the version that is asked for. */
-  | { readonly outcome: 'absent' };
-
 export type DocumentKey = {
   readonly orderGuid: string;
   readonly launchId: string;
   /** The oldest version of the order that will do; any when absent. */
   readonly leastVersion?: number;
+  /** The practices that the launch's client is bound to; any when absent. */
+  readonly practices?: PracticeBinding;
 };
 
 /** The order documents, and the events that tell of them. */
@@ -43,8 +38,11 @@ export type Documents = {
    * event came before.
    */
   keep(document: NewDocument, events: readonly CloudEvent[]): Promise<boolean>;
-  /** The newest document that this launch made of this order. */
-  find(key: DocumentKey): Promise<Lookup>;
+  /**
+   * The newest document that this launch made of this order; undefined if there is none of the version that is asked
+   * for.
+   */
+  find(key: DocumentKey): Promise<OrderDocument | undefined>;
   /** Of every other order of which this launch made documents the newest, in the order in which they were made. */
   findOthers(key: DocumentKey): Promise<OrderDocument[]>;
   record(events: readonly CloudEvent[]): Promise<void>;
@@ -57,15 +55,21 @@ export function openSchema(storage: Storage): Promise<Kysely<Tables>> {
   return storage.open<Tables>(schema, migrations);
 }
 
-/** The documents of an open schema. */
-export function createDocuments(database: Kysely<Tables>): Documents {
+/**
+ * The documents of an open schema.
+ * @param onRejected reports each event that the outbox set aside
+ */
+export function createDocuments(
+  database: Kysely<Tables>,
+  onRejected?: (rejected: RejectedEvent) => void,
+): Documents {
   return {
     keep: (document, events) => keep(database, document, events),
     find: (key) => find(database, key),
     findOthers: (key) => findOthers(database, key),
     record: (events) => database.transaction().execute((transaction) => appendToOutbox(transaction, events)),
     deliveries: createDeliveries(database),
-    outbox: sqlOutbox(database),
+    outbox: sqlOutbox(database, onRejected === undefined ? {} : { onRejected }),
   };
 }
 
@@ -105,34 +109,51 @@ function keep(
 
 async function find(
   database: Kysely<Tables>,
-  { orderGuid, launchId, leastVersion = 0 }: DocumentKey,
-): Promise<Lookup> {
+  { orderGuid, leastVersion = 0, ...own }: DocumentKey,
+): Promise<OrderDocument | undefined> {
   const row = await database
     .selectFrom('document')
-    .select(['order_guid', 'launch_id', 'order_version', 'message_id', 'xml'])
+    .select(['order_guid', 'message_id', 'xml'])
     .where('order_guid', '=', orderGuid)
-    .orderBy((by) => by('launch_id', '=', launchId), 'desc')
+    .where('order_version', '>=', leastVersion)
+    .where(isOfLaunch(own))
     .orderBy('order_version', 'desc')
     .orderBy('event_time', 'desc')
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
-  if (row === undefined) return { outcome: 'absent' };
-  if (row.launch_id !== launchId) return { outcome: 'foreign' };
-  return row.order_version < leastVersion
-    ? { outcome: 'absent' }
-    : { outcome: 'found', document: documentOf(row) };
+  return row && documentOf(row);
+}
+
+/**
+ * Whether a document was made by this launch, for a practice that its client is bound to. A launch submits orders within
+ * its sight alone, so the binding refuses what the ordering service would not have sent.
+ */
+function isOfLaunch({ launchId, practices }: Pick<DocumentKey, 'launchId' | 'practices'>) {
+  return (by: ExpressionBuilder<Tables, 'document'>): Expression<SqlBool> => {
+    const isOwn = by('launch_id', '=', launchId);
+    if (practices === undefined) return isOwn;
+    const codes = (system: keyof PracticeBinding) => sql`${sql.val([...practices[system]])}::text[]`;
+    return by.and([
+      isOwn,
+      sql<SqlBool>`case practice_system
+        when 'ods-organization-code'
+          then upper(practice_code collate "C") = any(${codes('ods-organization-code')})
+        when 'local-org-code' then practice_code = any(${codes('local-org-code')})
+        else false end`,
+    ]);
+  };
 }
 
 async function findOthers(
   database: Kysely<Tables>,
-  { orderGuid, launchId }: DocumentKey,
+  { orderGuid, ...own }: DocumentKey,
 ): Promise<OrderDocument[]> {
   const newest = database
     .selectFrom('document')
     .distinctOn('order_guid')
     .select(['id', 'order_guid', 'message_id', 'xml'])
-    .where('launch_id', '=', launchId)
+    .where(isOfLaunch(own))
     .where('order_guid', '<>', orderGuid)
     .orderBy('order_guid')
     .orderBy('order_version', 'desc')

@@ -1,4 +1,4 @@
-import { type OutboxTables, outboxMigration } from '@clinical-launch/storage';
+import { type OutboxTables, outboxMigration, rejectedEventsMigration } from '@clinical-launch/storage';
 import { type ColumnType, type Generated, type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -85,6 +85,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
     },
   },
   '0004-delivery': { up: createDelivery },
+  '0005-rejected-events': rejectedEventsMigration(schema),
 };
 
 async function createDelivery(db: Kysely<unknown>): Promise<void> {

@@ -1,17 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
-import type { Clock, Logger } from '@clinical-launch/service';
+import {
+  type Clock,
+  type DeliveryWorker,
+  type Logger,
+  nextAttemptAt,
+  startDeliveryWorker,
+} from '@clinical-launch/service';
 import type { CallbackConfig } from '../config.ts';
-import { nextAttemptAt } from '../domain/retry.ts';
 import type { Deliveries, DueDelivery } from '../store/deliveries.ts';
 import type { Attempt } from './deliver.ts';
-
-export type DeliveryWorker = {
-  /** Says that something is due, so that it need not wait for the next look. */
-  nudge(): void;
-  /** Takes nothing more; what is under way has a moment to end, and is given back then. */
-  stop(): Promise<void>;
-};
 
 type Needs = {
   readonly config: CallbackConfig;
@@ -23,65 +20,19 @@ type Needs = {
   readonly logger: Logger;
 };
 
-/** Less than a stopping process is given, the requests under way before it included. */
-const endWithinMs = 3000;
-const longestWaitMs = 5000;
-
 /**
- * Delivers what is due until it is stopped: several documents at a time, but one of a client, so that a client that
- * keeps us waiting keeps no other one waiting. A process that ends in the middle has its documents delivered by another
- * one when the lease is over; then the receiver may see one twice, under the same `webhook-id`.
+ * Delivers the documents that are due, each at least once: a receiver may see one twice, under the same `webhook-id`.
  */
-export function startDeliveryWorker(needs: Needs): DeliveryWorker {
+export function startDocumentDelivery(needs: Needs): DeliveryWorker {
   const { config, deliveries, clock, logger } = needs;
-  const stopping = new AbortController();
-  const ending = new AbortController();
-  const underWay = new Map<string, Promise<void>>();
-  let wake = new AbortController();
-  let failures = 0;
-
-  const begin = (due: DueDelivery) => {
-    const attempt = attemptOnce(needs, due, ending.signal)
-      .catch((error: unknown) => logger.error({ err: error }, 'an attempt to deliver could not be recorded'))
-      .finally(() => {
-        underWay.delete(due.clientKey);
-        wake.abort();
-      });
-    underWay.set(due.clientKey, attempt);
-  };
-  const beginAll = async () => {
-    try {
-      while (underWay.size < config.slots && !stopping.signal.aborted) {
-        const due = await deliveries.claim(clock.now(), [...underWay.keys()]);
-        if (due === undefined) break;
-        begin(due);
-      }
-      failures = 0;
-    } catch (error) {
-      failures += 1;
-      logger.error({ err: error }, 'documents wait to be delivered: they cannot be looked for');
-    }
-  };
-  const run = async () => {
-    while (!stopping.signal.aborted) {
-      wake = new AbortController();
-      await beginAll();
-      const signal = AbortSignal.any(failures === 0 ? [wake.signal, stopping.signal] : [stopping.signal]);
-      const waitMs = Math.max(config.pollMs, Math.min(config.pollMs * 2 ** failures, longestWaitMs));
-      await delay(waitMs, undefined, { signal }).catch(() => undefined);
-    }
-  };
-  const running = run();
-  return {
-    nudge: () => wake.abort(),
-    async stop() {
-      stopping.abort();
-      await running;
-      const enough = setTimeout(() => ending.abort(), endWithinMs);
-      await Promise.all(underWay.values());
-      clearTimeout(enough);
-    },
-  };
+  return startDeliveryWorker({
+    ...config,
+    claim: (busyClients) => deliveries.claim(clock.now(), busyClients),
+    attempt: (due, ending) => attemptOnce(needs, due, ending),
+    receiverOf: ({ clientKey }) => clientKey,
+    what: 'documents',
+    logger,
+  });
 }
 
 async function attemptOnce(needs: Needs, due: DueDelivery, ending: AbortSignal): Promise<void> {
