@@ -2,3 +2,4 @@ export { readCatalogue } from './catalogue-file.ts';
 export { type OrderingConfig, readOrderingConfig } from './config.ts';
 export { type Catalogue, parseCatalogue } from './domain/catalogue.ts';
 export { type OrderingBacking, ordering } from './service.ts';
+export { openOrderingDatabase } from './store/database.ts';

@@ -1,7 +1,7 @@
 import { readTogether } from '@clinical-launch/service';
 import {
   openBusPart,
-  openSealer,
+  openSealers,
   openStoragePart,
   openTicketParts,
   requireParts,
@@ -14,16 +14,17 @@ await runProcess({
   configure: (environment) =>
     readTogether({
       ordering: () => readOrderingConfig(environment),
-      sealer: () => openSealer(environment),
+      sealers: () => openSealers(environment, ['launch', 'order']),
       parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
     }),
-  async open({ ordering: config, sealer }, tools) {
-    const { tickets } = tools.own(await openTicketParts({ ...tools, sealer }));
+  async open({ ordering: config, sealers }, tools) {
+    const { tickets, refusals } = tools.own(await openTicketParts({ ...tools, sealers }));
     const { storage } = tools.own(await openStoragePart(tools));
     const { bus } = tools.own(await openBusPart(tools));
     return {
-      mounts: [{ path: '/', service: ordering(config, { ...tools, tickets, storage, bus, sealer }) }],
+      mounts: [{ path: '/', service: ordering(config, { ...tools, tickets, storage, bus, sealers }) }],
       bus,
+      refusals,
     };
   },
 });

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { Sealer } from '@clinical-launch/contracts';
+import type { Sealers } from '@clinical-launch/contracts';
 import { type EventBus, type Relay, startRelay } from '@clinical-launch/events';
 import {
   type Clock,
@@ -7,6 +7,7 @@ import {
   errorEdge,
   type Logger,
   observeOutbox,
+  reportRejectedEvents,
   type Service,
 } from '@clinical-launch/service';
 import { createAssetsRouter, createPages } from '@clinical-launch/service/pages';
@@ -31,7 +32,7 @@ export type OrderingBacking = {
   /** Where its outbox goes. */
   readonly bus: Pick<EventBus, 'publish'>;
   /** Seals the order in the event for the consumer that renders it. */
-  readonly sealer: Sealer;
+  readonly sealers: Pick<Sealers, 'order'>;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -40,7 +41,7 @@ const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url)
 
 /** The OLTR web application. Mounted at `/`: it answers below `/oltr`. Serves its pages once it was started. */
 export function ordering(config: OrderingConfig, backing: OrderingBacking): Service {
-  const { tickets, storage, bus, sealer, clock, logger } = backing;
+  const { tickets, storage, bus, sealers, clock, logger } = backing;
   const pages = createPages(directory('views'));
   const router = createRouter();
   router.use('/oltr/assets', createAssetsRouter(directory('../public')));
@@ -50,7 +51,7 @@ export function ordering(config: OrderingConfig, backing: OrderingBacking): Serv
     router,
     async start() {
       const database = await openOrderingDatabase(storage);
-      const outbox = sqlOutbox(database);
+      const outbox = sqlOutbox(database, { onRejected: reportRejectedEvents('ordering', logger) });
       observeOutbox('ordering', () => outbox.level());
       const running = startRelay({
         source: outbox,
@@ -71,7 +72,7 @@ export function ordering(config: OrderingConfig, backing: OrderingBacking): Serv
         '/oltr',
         createRoutes(config, {
           tickets,
-          sealer,
+          sealer: sealers.order,
           clock,
           pages,
           drafts,

@@ -6,8 +6,8 @@ export type Permission = 'order' | 'change-tests' | 'record-samples' | 'read';
 
 export type ActionRule = {
   /**
-   * The requests that the launch sees: those that it made; those of its patient, whoever asked for them; of these only its own
-   * practice's, since no other practice may strike out a test; or every one of its practice.
+   * The requests that the launch sees: those that it made; those of its patient, whoever asked for them; of these
+   * only its own practice's, since no other practice may strike out a test; or every one of its practice.
    */
   readonly sees: 'own' | 'patient' | 'patient-of-practice' | 'practice';
   /** Where it begins: with a new order, with the request that the caller's identifier names, or with a list. */

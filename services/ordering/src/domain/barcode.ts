@@ -4,8 +4,8 @@ const moduleMm = 0.254;
 const quietZone = 10;
 
 /**
- * A Code 128 barcode (ISO/IEC 15417) as an SVG that is as wide as its text needs, quiet zones included. It is an image with a
- * name of its own; the text belongs beneath it in print too.
+ * A Code 128 barcode (ISO/IEC 15417) as an SVG that is as wide as its text needs, quiet zones included. It is an
+ * image with a name of its own; the text belongs beneath it in print too.
  * @param text ASCII
  * @throws Error when the text has a character that the symbology cannot carry.
  */

@@ -1,4 +1,4 @@
-import { compileSchema, type Fault } from '@clinical-launch/contracts';
+import { compileSchema, type FileFault } from '@clinical-launch/contracts';
 import { type Static, type TProperties, Type } from 'typebox';
 
 const closed = <P extends TProperties>(properties: P) =>
@@ -59,7 +59,10 @@ export const catalogueSchema = closed({
       ]),
       /** Samples are taken in this order; blood before everything else. */
       drawOrder: Type.Integer({ minimum: 1 }),
-      /** The laboratory takes no printed label on it, as for transfusion: whoever takes the sample writes it at the bedside. */
+      /**
+       * The laboratory takes no printed label on it, as for transfusion: whoever takes the sample writes it at the
+       * bedside.
+       */
       isLabelledByHand: Type.Optional(Type.Boolean()),
     }),
   ),
@@ -141,7 +144,7 @@ const compiled = compileSchema(catalogueSchema);
  */
 export function parseCatalogue(candidate: unknown): Catalogue {
   if (!compiled.is(candidate)) throw catalogueError(compiled.faultsOf(candidate));
-  const faults: Fault[] = [];
+  const faults: FileFault[] = [];
   const unique = <T>(list: readonly T[], path: string, keyOf: (entry: T) => string) =>
     uniqueBy({ list, path, keyOf, faults });
   const lookUp = <T>(entries: ReadonlyMap<string, T>, key: string, path: string) => {
@@ -200,7 +203,7 @@ export function parseCatalogue(candidate: unknown): Catalogue {
   };
 }
 
-function optionFaults(questions: readonly Question[]): Fault[] {
+function optionFaults(questions: readonly Question[]): FileFault[] {
   return questions.flatMap(({ kind, options }, index) =>
     (kind === 'choice') === (options === undefined)
       ? [{ path: `questions[${index}].options`, message: 'belong to a choice, and to nothing else' }]
@@ -209,7 +212,7 @@ function optionFaults(questions: readonly Question[]): Fault[] {
 }
 
 /** A panel contains single tests of the catalogue: panels of panels would leave open what was ordered. */
-function panelFaults(orderables: CatalogueFile['orderables']): Fault[] {
+function panelFaults(orderables: CatalogueFile['orderables']): FileFault[] {
   const single = new Set(orderables.flatMap(({ code, covers }) => (covers === undefined ? [code] : [])));
   return orderables.flatMap(({ covers = [] }, index) =>
     covers.flatMap((code, at) =>
@@ -224,7 +227,7 @@ type UniqueList<T> = {
   readonly list: readonly T[];
   readonly path: string;
   readonly keyOf: (entry: T) => string;
-  readonly faults: Fault[];
+  readonly faults: FileFault[];
 };
 
 function uniqueBy<T>({ list, path, keyOf, faults }: UniqueList<T>): Map<string, T> {
@@ -236,7 +239,7 @@ function uniqueBy<T>({ list, path, keyOf, faults }: UniqueList<T>): Map<string, 
   return entries;
 }
 
-function catalogueError(faults: readonly Fault[]): TypeError {
+function catalogueError(faults: readonly FileFault[]): TypeError {
   const said = faults.map(({ path, message }) => `${path} ${message}`);
   return new TypeError(`The catalogue cannot be used:\n  ${said.join('\n  ')}`);
 }

@@ -25,9 +25,10 @@ export function newLocations(batches: readonly RequestedBatch[], add: readonly A
 }
 
 /**
- * Adds tests to a request and removes others. A test joins the batch of its location, and the sample of its container if that
- * is still to be taken: whether a tube that was sent has blood for one more test, only the laboratory knows. A removed test
- * stays in the request with D (OLTR: the document of UpdateTest has all batches, the changed ones included).
+ * Adds tests to a request and removes others. A test joins the batch of its location, and the sample of its container
+ * if that is still to be taken: whether a tube that was sent has blood for one more test, only the laboratory knows.
+ * A removed test stays in the request with D (OLTR: the document of UpdateTest has all batches, the changed ones
+ * included).
  * @throws RangeError when there is no number for each new batch.
  */
 export function changeTests(request: TestRequest, change: TestChange): TestRequest {
@@ -105,7 +106,10 @@ function addTests(
   return { ...batch, samples, tests: [...batch.tests, ...tests] };
 }
 
-/** In order of draw; a test for which nothing is taken gets a sample that says so, since the document has one for every test. */
+/**
+ * In order of draw; a test for which nothing is taken gets a sample that says so, since the document has one for
+ * every test.
+ */
 function withSamplesFor(
   added: readonly AddedTest[],
   samples: readonly RequestedSample[],

@@ -22,9 +22,9 @@ const dayMs = 86_400_000;
 type Moment = { readonly now: number; readonly timeZone: string };
 
 /**
- * Reads who took a sample and when, as typed in the practice's local time, to the minute. The time is not in the future and
- * not more than 60 days ago. A time that the clocks showed twice is the latest of the two that is not in the future; one that
- * they left out, when they went forward, is refused.
+ * Reads who took a sample and when, as typed in the practice's local time, to the minute. The time is not in the
+ * future and not more than 60 days ago. A time that the clocks showed twice is the latest of the two that is not in
+ * the future; one that they left out, when they went forward, is refused.
  * @param moment `now`: milliseconds since 1970; `timeZone`: IANA name
  */
 export function readCollectionEntry({ by, date, time }: CollectionEntry, moment: Moment): CollectionReading {

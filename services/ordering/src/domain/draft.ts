@@ -4,7 +4,9 @@ import { liveCodes, type Priority, type RequestDetails, type TestRequest } from 
 
 /** What is chosen in a launch before it is submitted. */
 export type Draft = {
-  /** The GUID of the submission to come, so that however often it is sent there is one. A new order has it as its own. */
+  /**
+   * The GUID of the submission to come, so that however often it is sent there is one. A new order has it as its own.
+   */
   readonly submissionId: string;
   /** Rises whenever other tests are chosen: what was reviewed can be told from what is chosen now. */
   readonly version: number;
@@ -98,8 +100,8 @@ export function differenceOf({ chosen, base }: Pick<Draft, 'chosen' | 'base'>, c
 }
 
 /**
- * Puts a change upon a request that somebody else changed meanwhile: the same tests are added and taken away, and of the rest
- * what this draft changed stays changed.
+ * Puts a change upon a request that somebody else changed meanwhile: the same tests are added and taken away, and of
+ * the rest what this draft changed stays changed.
  */
 export function rebase(draft: Draft, request: TestRequest, catalogue: Catalogue): Draft {
   const { added, removed } = differenceOf(draft, catalogue);

@@ -4,6 +4,7 @@ import {
   guidPattern,
   type LaunchContext,
   orderSchema,
+  practiceBindingSchema,
 } from '@clinical-launch/contracts';
 import { Type } from 'typebox';
 
@@ -17,6 +18,7 @@ const launchContextSchema = Type.Object({
     clientId: Type.String(),
     frameAncestors: Type.Array(Type.String()),
     resultOrigin: Type.Optional(Type.String()),
+    practices: Type.Optional(practiceBindingSchema),
   }),
   request: Type.Object({
     action: Type.Enum([...actions]),

@@ -2,8 +2,9 @@ import type { OrderedTest, OrderStatus } from '@clinical-launch/contracts';
 import type { RequestedBatch, RequestedSample, RequestStatus } from './test-request.ts';
 
 /**
- * How a test's status code goes on (OLTR: States and transitions). A sample that was recorded by mistake may be taken back
- * while the request is Incomplete; a deleted test stays deleted, and ordered again it is a new line of the document.
+ * How a test's status code goes on (OLTR: States and transitions). A sample that was recorded by mistake may be taken
+ * back while the request is Incomplete; a deleted test stays deleted, and ordered again it is a new line of the
+ * document.
  */
 const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; readonly open: OrderStatus }>> =
   {
@@ -15,7 +16,10 @@ const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; re
 /** Whether a test is still wanted. */
 export const isLive = ({ status }: Pick<OrderedTest, 'status'>) => status !== 'D';
 
-/** Whether anything is taken from the patient for it; imaging has a sample in the document that says that it needs none. */
+/**
+ * Whether anything is taken from the patient for it; imaging has a sample in the document that says that it needs
+ * none.
+ */
 export const isTakenFromPatient = ({ container }: Pick<RequestedSample, 'container'>) =>
   container !== undefined;
 

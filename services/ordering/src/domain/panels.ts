@@ -21,7 +21,10 @@ export function withoutCovered(chosen: readonly string[], catalogue: Catalogue):
   return chosen.filter((code) => !covered.has(code));
 }
 
-/** What is said of tests that were taken off: a sentence for each panel, `Haematinics profile includes Ferritin: it was taken off.` */
+/**
+ * What is said of tests that were taken off: a sentence for each panel, `Haematinics profile includes Ferritin: it
+ * was taken off.`
+ */
 export function describeTakenOff(
   takenOff: readonly string[],
   chosen: readonly string[],

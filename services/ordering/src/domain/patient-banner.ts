@@ -7,7 +7,12 @@ export type PatientBanner = {
   /** Absent when the date of birth is after today. */
   readonly age?: string;
   readonly gender: string;
-  readonly identifiers: readonly { readonly label: string; readonly value: string }[];
+  readonly identifiers: readonly {
+    readonly label: string;
+    readonly value: string;
+    /** None that its system gives, so nothing that is kept of the patient is found by it. */
+    readonly isDoubtful?: true;
+  }[];
   readonly address: string;
   readonly requester: string;
   readonly author: string;
@@ -62,8 +67,9 @@ export function presentIdentifiers({
   const ranks = Object.keys(identifierLabels);
   return identifiers
     .toSorted((one, other) => ranks.indexOf(one.system) - ranks.indexOf(other.system))
-    .map(({ system, value }) => ({
+    .map(({ system, value, isDoubtful }) => ({
       label: identifierLabels[system],
+      ...(isDoubtful && { isDoubtful }),
       value: system === 'nhs-number' ? value.replace(/^(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3') : value,
     }));
 }

@@ -8,7 +8,9 @@ import type { WriteTime } from './written-time.ts';
 
 type Presenting = { readonly catalogue: Catalogue; readonly write: WriteTime };
 
-/** The request forms: one for each laboratory that is still asked for something, since each goes with its own samples. */
+/**
+ * The request forms: one for each laboratory that is still asked for something, since each goes with its own samples.
+ */
 export async function presentForms(request: TestRequest, presenting: Presenting) {
   const report = presentRequest(request, presenting);
   const forms = report.batches
@@ -22,8 +24,8 @@ export async function presentForms(request: TestRequest, presenting: Presenting)
 }
 
 /**
- * The labels: one for each tube or pot of the samples that live tests need, taken or not, in order of draw; and the samples that
- * get none, since they are labelled by hand.
+ * The labels: one for each tube or pot of the samples that live tests need, taken or not, in order of draw; and the
+ * samples that get none, since they are labelled by hand.
  */
 export async function presentLabels(request: TestRequest, { catalogue, write }: Presenting) {
   const name = labelName(request.parties.patient.name);
@@ -51,7 +53,10 @@ export async function presentLabels(request: TestRequest, { catalogue, write }: 
   };
 }
 
-/** Surname in capitals first; the longer the name, the smaller its letters, so that the whole of it fits (OLTR: HumanName, 70 and 35). */
+/**
+ * Surname in capitals first; the longer the name, the smaller its letters, so that the whole of it fits (OLTR:
+ * HumanName, 70 and 35).
+ */
 function labelName({ family, given }: PersonName) {
   const surname = family.toUpperCase();
   const givenNames = given.join(' ');

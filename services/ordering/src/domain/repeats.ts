@@ -30,7 +30,8 @@ export type RepeatSearch = {
 const dayMs = 86_400_000;
 
 /**
- * The codes that count as a request of these tests, and how far back; undefined when none of them has a minimum interval.
+ * The codes that count as a request of these tests, and how far back; undefined when none of them has a minimum
+ * interval.
  * @param now milliseconds since 1970-01-01T00:00:00Z
  */
 export function repeatSearch(

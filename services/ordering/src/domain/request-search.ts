@@ -9,7 +9,9 @@ export type SoughtWord = { readonly word: string; readonly isWhole?: boolean };
 /** What is looked for: every term must be met, each by one of its alternatives, of which all words must be there. */
 export type RequestSearch = readonly (readonly (readonly SoughtWord[])[])[];
 
-/** By which words a request is found: in the list of a practice by whom it is for, in that of a patient by what it is. */
+/**
+ * By which words a request is found: in the list of a practice by whom it is for, in that of a patient by what it is.
+ */
 export type RequestWords = { readonly ofPractice: readonly string[]; readonly ofPatient: readonly string[] };
 
 const maxTerms = 8;
@@ -42,7 +44,10 @@ function partsOf(text: string): string[] {
 
 const joined = (parts: readonly string[]) => parts.join('').slice(0, maxWordLength);
 
-/** The parts of a text, each of its words whole, and all as one: `Smith-O’Brien` has `smith`, `o`, `brien`, `obrien`, … */
+/**
+ * The parts of a text, each of its words whole, and all as one: `Smith-O’Brien` has `smith`, `o`, `brien`, `obrien`,
+ * …
+ */
 function wordsOf(text: string): string[] {
   const words = text.split(/[\s-]+/).map((word) => joined(partsOf(word)));
   return [...partsOf(text), ...words, joined(partsOf(text))].filter((word) => word !== '');
@@ -79,9 +84,9 @@ export function wordsOfRequest({ parties, batches }: Pick<TestRequest, 'parties'
 const unique = (words: readonly string[]) => [...new Set(words)];
 
 /**
- * Reads what a user looks for. Every word must be the beginning of one of the request's, in any order; a date means the day of
- * birth; a number may be written with spaces. Undefined when there is nothing to look for; of a text without a letter or a
- * digit nothing is found.
+ * Reads what a user looks for. Every word must be the beginning of one of the request's, in any order; a date means
+ * the day of birth; a number may be written with spaces. Undefined when there is nothing to look for; of a text
+ * without a letter or a digit nothing is found.
  */
 export function readRequestSearch(text: string): RequestSearch | undefined {
   if (text.trim() === '') return undefined;

@@ -35,7 +35,10 @@ export type Decision = {
 
 export type ReviewOutcome = { readonly decision: Decision } | { readonly faults: readonly ReviewFault[] };
 
-/** Decides whether a draft may be submitted, and what is then stored. Every fault is told at once, in the order of the page. */
+/**
+ * Decides whether a draft may be submitted, and what is then stored. Every fault is told at once, in the order of the
+ * page.
+ */
 export function decideReview(basis: ReviewBasis): ReviewOutcome {
   const answers = readAnswers(basis);
   const reasons = readReasons(basis);

@@ -23,9 +23,10 @@ export function createTestSearch({ orderables }: Catalogue): TestSearch {
   const everything = new Set(orderables.keys());
   return (text) => {
     const words = wordsOf(text).map(folded);
-    const query = { words, phrase: words.join('') };
+    // A word that is typed twice is looked for once.
+    const query = { words: [...new Set(words)], phrase: words.join('') };
     if (query.words.length === 0) return isBlank(text) ? everything : new Set();
-    for (const matches of [beginsLike, contains, looksLike]) {
+    for (const matches of [beginsLike, contains, looksLike(rememberedNearness())]) {
       const found = entries.filter((entry) => matches(query, entry));
       if (found.length > 0) return new Set(found.map(({ code }) => code));
     }
@@ -90,11 +91,24 @@ function contains({ words }: Query, entry: Entry): boolean {
   return words.every((word) => entry.words.some((each) => each.includes(singular(word))));
 }
 
-function looksLike({ words, phrase }: Query, entry: Entry): boolean {
-  return (
-    entry.phrases.some((each) => isNear(phrase, each)) ||
-    words.every((word) => entry.words.some((each) => each.startsWith(word) || isNear(word, each)))
-  );
+type Nearness = (typed: string, word: string) => boolean;
+
+function looksLike(isSlipAway: Nearness) {
+  return ({ words, phrase }: Query, entry: Entry): boolean =>
+    entry.phrases.some((each) => isSlipAway(phrase, each)) ||
+    words.every((word) => entry.words.some((each) => each.startsWith(word) || isSlipAway(word, each)));
+}
+
+/** Compares each two words once in a search: most words are in the names of many tests. */
+function rememberedNearness(): Nearness {
+  const known = new Map<string, Map<string, boolean>>();
+  return (typed, word) => {
+    const ofTyped = known.get(typed) ?? new Map<string, boolean>();
+    known.set(typed, ofTyped);
+    const found = ofTyped.get(word) ?? isNear(typed, word);
+    ofTyped.set(word, found);
+    return found;
+  };
 }
 
 /** Whether a typed word is a slip away from a word, or from its beginning. */
@@ -102,12 +116,15 @@ function isNear(typed: string, word: string): boolean {
   const allowed = typed.length < 3 ? 0 : typed.length < 7 ? 1 : 2;
   if (allowed === 0) return typed === word;
   return [word, word.slice(0, typed.length), word.slice(0, typed.length + 1)].some(
-    (target) => Math.abs(target.length - typed.length) <= allowed && slips(typed, target) <= allowed,
+    (target) => Math.abs(target.length - typed.length) <= allowed && isWithin(allowed, typed, target),
   );
 }
 
-/** Letters added, dropped, changed or swapped with their neighbour (optimal string alignment distance). */
-function slips(one: string, other: string): number {
+/**
+ * Whether so few letters were added, dropped, changed or swapped with their neighbour (optimal string alignment
+ * distance).
+ */
+function isWithin(allowed: number, one: string, other: string): boolean {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (let row = 1; row <= one.length; row += 1) {
@@ -122,9 +139,11 @@ function slips(one: string, other: string): number {
         isSwapped && row > 1 && column > 1 ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
+    // Each later row is built of these two, and no shorter.
+    if (current.every((slips) => slips > allowed) && last.every((slips) => slips > allowed)) return false;
     [beforeLast, last] = [last, current];
   }
-  return at(last, other.length);
+  return at(last, other.length) <= allowed;
 }
 
 const at = (row: readonly number[], column: number) => row[column] ?? Number.POSITIVE_INFINITY;

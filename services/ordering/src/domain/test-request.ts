@@ -102,7 +102,10 @@ export function liveCodes({ batches }: Pick<TestRequest, 'batches'>): string[] {
 /** The catalogue's code of an ordered test. */
 export const codeOf = ({ code }: Pick<OrderedTest, 'code'>): Orderable['code'] => code.value;
 
-/** The request as laboratory and PMS see it. What the requester tells the laboratory and who took a sample stay in this system. */
+/**
+ * The request as laboratory and PMS see it. What the requester tells the laboratory and who took a sample stay in
+ * this system.
+ */
 export function toOrder({ guid, parties, batches }: TestRequest): Order {
   const { author: _, ...seen } = parties;
   return {

@@ -26,8 +26,9 @@ const forms = [
 ].map((form) => new RegExp(`(?<![\\p{L}\\p{N}])${form}(?![\\p{L}\\p{N}])`, 'giu'));
 
 /**
- * Takes the dates out of a text: `28/02/1958`, `28.2.58`, `28 Feb 1958`, `February 28th, 1958`, `1958-02-28`, `28021958`.
- * A year of two digits may be of this century or of the last one; what is no day of the calendar stays in the text.
+ * Takes the dates out of a text: `28/02/1958`, `28.2.58`, `28 Feb 1958`, `February 28th, 1958`, `1958-02-28`,
+ * `28021958`. A year of two digits may be of this century or of the last one; what is no day of the calendar stays in
+ * the text.
  */
 export function takeDates(text: string): WrittenDates {
   const dates: { days: string[]; digits?: string }[] = [];

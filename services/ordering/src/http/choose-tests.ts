@@ -1,4 +1,4 @@
-import { guidForm } from '@clinical-launch/service';
+import { guidForm, queryOf } from '@clinical-launch/service';
 import { applyChoice, type Choice, maxSearchLength, readChoiceAction } from '../domain/choice.ts';
 import type { Draft, Notice } from '../domain/draft.ts';
 import { coveredBy } from '../domain/panels.ts';
@@ -28,8 +28,7 @@ export function showChoice({ drafts, show, ...needs }: ChooseNeeds): ChoosingHan
   return async (visit) => {
     const draft = await drafts.find(visit.place, visit.begin);
     const offer = await offerOf(visit, needs);
-    const isNothingChosen =
-      draft.chosen.length === 0 && visit.request.originalUrl.endsWith('?nothing-chosen');
+    const isNothingChosen = draft.chosen.length === 0 && queryOf(visit.request).has('nothing-chosen');
     show(visit, 'choose.njk', {
       ...(visit.changed === undefined ? {} : { about: visit.changed }),
       ...presentCatalogue(draft, offer, needs.search),

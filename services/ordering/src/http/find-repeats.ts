@@ -1,7 +1,7 @@
 import type { Clock } from '@clinical-launch/service';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { findRepeats, type Repeat, repeatSearch } from '../domain/repeats.ts';
-import { nationalNumbersOf, patientKeysOf } from '../store/keys.ts';
+import { boundSightOf, nationalNumbersOf, patientKeysOf } from '../store/keys.ts';
 import type { SubmissionWork } from '../store/submission-work.ts';
 import type { ChoosingVisit } from './choosing.ts';
 
@@ -25,6 +25,7 @@ export async function repeatsAmong(
     ...search,
     patientKeys: patientKeysOf(request, client),
     patientNumbers: nationalNumbersOf(request.patient),
+    ...boundSightOf(client),
     ...(changed === undefined ? {} : { except: changed.guid }),
   });
   return findRepeats({ tests, earlier, catalogue, now, timeZone });

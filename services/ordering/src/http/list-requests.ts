@@ -1,5 +1,5 @@
 import { createEvent } from '@clinical-launch/contracts';
-import { callOf, guidForm } from '@clinical-launch/service';
+import { callOf, guidForm, queryOf } from '@clinical-launch/service';
 import { maxSearchLength } from '../domain/choice.ts';
 import { withoutControls } from '../domain/draft.ts';
 import { presentEntry } from '../domain/list-entry.ts';
@@ -25,15 +25,16 @@ type ListNeeds = {
 };
 
 /**
- * `GET /oltr/{launchId}/requests`: the requests that the launch sees and its action lists, newest first. `?before=` and
- * `?after=` a request's GUID lead to older and newer ones; `?choose` says that the caller's identifier names none of them.
+ * `GET /oltr/{launchId}/requests`: the requests that the launch sees and its action lists, newest first. `?before=`
+ * and `?after=` a request's GUID lead to older and newer ones; `?choose` says that the caller's identifier names none
+ * of them.
  */
 export function listRequests({ requestLists, listSearches, write, show, nudge }: ListNeeds): VisitHandler {
   return async (visit) => {
     const texts = textsOf(visit);
-    const address = new URLSearchParams(visit.request.originalUrl.split('?')[1]);
+    const address = queryOf(visit.request);
     const search = await listSearches.find(visit.launchId);
-    const page = await requestLists.read(queryOf(visit, search, address), (shown) =>
+    const page = await requestLists.read(listQueryOf(visit, search, address), (shown) =>
       isRead(visit) ? [listedEvent(visit, shown)] : [],
     );
     nudge();
@@ -72,7 +73,7 @@ function textsOf({ rule, context }: Visit) {
   return listTexts[action];
 }
 
-function queryOf(
+function listQueryOf(
   { rule, context }: Visit,
   { text, priority }: ListSearch,
   address: URLSearchParams,
@@ -88,7 +89,10 @@ function queryOf(
   };
 }
 
-/** A request's GUID says where a page begins and gives nothing away; one that is none, or out of sight, means the first page. */
+/**
+ * A request's GUID says where a page begins and gives nothing away; one that is none, or out of sight, means the
+ * first page.
+ */
 function cursorOf(address: URLSearchParams, name: string, go: 'older' | 'newer') {
   const guid = address.get(name) ?? '';
   return guidForm.test(guid) ? { guid, go } : undefined;

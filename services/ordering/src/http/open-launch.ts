@@ -3,7 +3,10 @@ import type { TestRequest } from '../domain/test-request.ts';
 import type { TestRequests } from '../store/test-requests.ts';
 import type { VisitHandler } from './visit.ts';
 
-/** `GET /oltr/{launchId}/` of the actions that begin with a request or a list: leads to the page that the action is for. */
+/**
+ * `GET /oltr/{launchId}/` of the actions that begin with a request or a list: leads to the page that the action is
+ * for.
+ */
 export function openLaunch({ testRequests }: { readonly testRequests: TestRequests }): VisitHandler {
   return async ({ response, home, rule, context }) => {
     if (rule.opens !== 'named-request') return response.redirect(303, `${home}requests`);

@@ -18,7 +18,9 @@ export async function offerOf(
   { context }: Visit,
   { catalogue, practiceChoices }: OfferNeeds,
 ): Promise<PracticeOffer> {
-  const { favourites, sets } = await practiceChoices.of(practiceKeyOf(context.request.practice));
+  const { favourites, sets } = await practiceChoices.of(
+    practiceKeyOf(context.request.practice, context.client),
+  );
   const practiceSets = sets.map(({ id, name, tests }) => ({
     id,
     name,
@@ -41,7 +43,7 @@ export async function changePracticeChoices(
   { action, setName, draft }: Asked,
   { catalogue, practiceChoices }: OfferNeeds,
 ): Promise<Notice | undefined> {
-  const practiceKey = practiceKeyOf(context.request.practice);
+  const practiceKey = practiceKeyOf(context.request.practice, context.client);
   const by = context.request.author;
   switch (action.kind) {
     case 'favourite': {

@@ -15,7 +15,10 @@ type Shown = {
   readonly needs: RepeatNeeds & { readonly testRequests: TestRequests; readonly write: WriteTime };
 };
 
-/** What the review shows: the tests, the samples, and everything that is asked, with what was typed and what is wrong with it. */
+/**
+ * What the review shows: the tests, the samples, and everything that is asked, with what was typed and what is wrong
+ * with it.
+ */
 export async function presentReview(visit: ChoosingVisit, { draft, faults, needs }: Shown) {
   const presented = await presentChosen(visit, draft, needs);
   const { chosen, batches, added } = presented;

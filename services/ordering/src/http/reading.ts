@@ -10,7 +10,8 @@ export type RequestHandler = (visit: Visit, request: TestRequest) => Promise<voi
 
 /**
  * Whether somebody reads the answer. HEAD has none to read.
- * @throws ServiceError 400 for a prefetch, a prerender or a preview: its answer may be shown later, unseen by the audit trail.
+ * @throws ServiceError 400 for a prefetch, a prerender or a preview: its answer may be shown later, unseen by the
+ * audit trail.
  */
 export function isRead({ request }: Pick<Visit, 'request'>): boolean {
   if (isSpeculative(request)) throw speculativeReading();

@@ -47,9 +47,9 @@ export function showSamples(needs: RecordNeeds): RequestHandler {
 }
 
 /**
- * `POST` of it: stores what was taken, or ticks everything. Answers with a redirect to the result; with the page again when
- * nothing was stored: 400 for what was typed wrong, 409 when somebody else changed the request since.
- * The handler throws ServiceError 409 when the request is Complete, 400 for a form that no page of ours sends.
+ * `POST` of it: stores what was taken, or ticks everything. Answers with a redirect to the result; with the page
+ * again when nothing was stored: 400 for what was typed wrong, 409 when somebody else changed the request since. The
+ * handler throws ServiceError 409 when the request is Complete, 400 for a form that no page of ours sends.
  */
 export function postSamples(needs: RecordNeeds): RequestHandler {
   return async (visit, seen) => {

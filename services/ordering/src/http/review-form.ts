@@ -38,8 +38,8 @@ export type ReviewFormNeeds = {
 };
 
 /**
- * The draft with what was typed on the review, kept as typed: whether it will do is decided afterwards. A field that the form
- * does not have leaves the draft as it is.
+ * The draft with what was typed on the review, kept as typed: whether it will do is decided afterwards. A field that
+ * the form does not have leaves the draft as it is.
  * @throws ServiceError 400 for a priority or a time of collection that no page of ours offers.
  */
 export function withTyped(draft: Draft, form: URLSearchParams, needs: ReviewFormNeeds): Draft {

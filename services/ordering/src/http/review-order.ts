@@ -1,4 +1,4 @@
-import { guidForm } from '@clinical-launch/service';
+import { guidForm, queryOf } from '@clinical-launch/service';
 import { applyChoice } from '../domain/choice.ts';
 import { chosenTests, type Draft } from '../domain/draft.ts';
 import { fullName } from '../domain/patient-banner.ts';
@@ -17,8 +17,9 @@ import { readLaunchForm } from './visit.ts';
 type ReviewNeeds = SubmitNeeds & { readonly show: Show; readonly write: WriteTime };
 
 /**
- * `GET …/review`: what is about to be ordered or changed, and what is asked beside it. Why it was not submitted: `?check`, what
- * was typed will not do; `?changed`, other tests were chosen elsewhere; `?conflict`, somebody else changed the request.
+ * `GET …/review`: what is about to be ordered or changed, and what is asked beside it. Why it was not submitted:
+ * `?check`, what was typed will not do; `?changed`, other tests were chosen elsewhere; `?conflict`, somebody else
+ * changed the request.
  */
 export function showReview(needs: ReviewNeeds): ChoosingHandler {
   return async (visit) => {
@@ -30,19 +31,22 @@ export function showReview(needs: ReviewNeeds): ChoosingHandler {
     if (visit.changed === undefined && chosenTests(draft, catalogue).length === 0) {
       return visit.response.redirect(303, `${visit.base}?nothing-chosen`);
     }
-    const [, flag] = visit.request.originalUrl.split('?');
-    const review = flag === 'check' ? await reviewOf(visit, draft, needs) : undefined;
+    const flags = queryOf(visit.request);
+    const review = flags.has('check') ? await reviewOf(visit, draft, needs) : undefined;
     const faults: readonly ReviewFault[] = review !== undefined && 'faults' in review ? review.faults : [];
     show(visit, 'review.njk', {
       ...(visit.changed === undefined ? {} : { about: visit.changed }),
       ...(await presentReview(visit, { draft, faults, needs })),
-      isChanged: flag === 'changed',
-      isConflict: flag === 'conflict',
+      isChanged: flags.has('changed'),
+      isConflict: flags.has('conflict'),
     });
   };
 }
 
-/** `POST …/review`: the submission of exactly what the page showed; or less of it, or back to the catalogue. What was typed is kept. */
+/**
+ * `POST …/review`: the submission of exactly what the page showed; or less of it, or back to the catalogue. What was
+ * typed is kept.
+ */
 export function postReview(needs: ReviewNeeds): ChoosingHandler {
   return async (visit) => {
     const { response, base, place, begin } = visit;

@@ -85,7 +85,8 @@ export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig,
         return visit.response.redirect(303, resultPage(visit.home, request));
       }
       const choosing = toChange(visit, request);
-      // The panel answers a form: without the page before it, the form is the first reading. Matches show nothing of the request.
+      // The panel answers a form: without the page before it, the form is the first reading. Matches show nothing of
+      // the request.
       const isNew =
         visit.request.method !== 'POST' || (page !== 'matches' && !(await drafts.isKept(choosing.place)));
       if (isNew) await recordView(visit, request, needs);

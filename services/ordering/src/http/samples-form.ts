@@ -14,9 +14,10 @@ export type SamplesForm = {
 const sampleField = /^(?:taken|by|day|month|year|time|quantity):(S\d{1,6})$/;
 
 /**
- * Reads the form of the page that records samples: `by`, `day`, `month`, `year`, `time` for all, the same with `:{sampleId}`
- * for one, `taken:{sampleId}` = `yes` and `quantity:{sampleId}`.
- * @throws ServiceError 400 for what no page of ours sends: a field that is there twice, of no sample, without a version.
+ * Reads the form of the page that records samples: `by`, `day`, `month`, `year`, `time` for all, the same with
+ * `:{sampleId}` for one, `taken:{sampleId}` = `yes` and `quantity:{sampleId}`.
+ * @throws ServiceError 400 for what no page of ours sends: a field that is there twice, of no sample, without a
+ * version.
  */
 export function readSamplesForm(form: URLSearchParams): SamplesForm {
   const names = [...form.keys()];

@@ -29,7 +29,8 @@ const titles: Readonly<Partial<Record<Action, string>>> = {
 
 /**
  * `GET /oltr/{launchId}/orders/{guid}`: the result of a submission, with the hidden IFRAME `Notepad` for the PMS
- * (OLTR: Returned data). Only of what this launch submitted. The order's own paths get the session too, and no other order's.
+ * (OLTR: Returned data). Only of what this launch submitted. The order's own paths get the session too, and no other
+ * order's.
  */
 export function showOrder({ catalogue, testRequests, show, isSecure }: ShowOrderNeeds): VisitHandler {
   return async (visit) => {
@@ -43,7 +44,11 @@ export function showOrder({ catalogue, testRequests, show, isSecure }: ShowOrder
     const isFramed = frameAncestors.length > 0;
     // A cookie's path ends at a slash, so the document beside the order's folder needs its own.
     for (const path of [`/orders/${order.guid}`, `/orders/${order.guid}.xml`]) {
-      response.cookie(launchSessionCookie, ticket, launchSessionCookieOptions({ path, isSecure, isFramed }));
+      response.cookie(
+        launchSessionCookie(isSecure),
+        ticket,
+        launchSessionCookieOptions({ path, isSecure, isFramed }),
+      );
     }
     const others = submissions.filter(({ requestGuid }) => requestGuid !== guid);
     show(visit, 'submitted.njk', {

@@ -34,8 +34,8 @@ export function createShow({
 }
 
 /**
- * The patient of the launch stands on each of its pages. A launch for a whole practice has none of its own: there it is the
- * patient of the request that the page is about, and on a list nobody.
+ * The patient of the launch stands on each of its pages. A launch for a whole practice has none of its own: there it
+ * is the patient of the request that the page is about, and on a list nobody.
  */
 function bannerOf(
   { context: { request }, rule }: Visit,

@@ -11,7 +11,10 @@ type SignOutNeeds = {
   readonly isSecure: boolean;
 };
 
-/** `POST /oltr/{launchId}/sign-out`: uses the session up, so that neither this browser nor a copy of the cookie has it any more. */
+/**
+ * `POST /oltr/{launchId}/sign-out`: uses the session up, so that neither this browser nor a copy of the cookie has it
+ * any more.
+ */
 export function signOut({ tickets, pages, isSecure }: SignOutNeeds): VisitHandler {
   return async (visit) => {
     await readLaunchForm(visit);
@@ -21,7 +24,7 @@ export function signOut({ tickets, pages, isSecure }: SignOutNeeds): VisitHandle
     });
     const isFramed = context.client.frameAncestors.length > 0;
     response.clearCookie(
-      launchSessionCookie,
+      launchSessionCookie(isSecure),
       launchSessionCookieOptions({ path: `/oltr/${launchId}`, isSecure, isFramed }),
     );
     response.type('html').send(pages.render('signed-out.njk', {}));

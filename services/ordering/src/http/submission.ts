@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type CloudEvent, createEvent, type Sealer } from '@clinical-launch/contracts';
+import { type CloudEvent, createEvent, placeOfOrder, type Sealer } from '@clinical-launch/contracts';
 import { type Clock, callOf } from '@clinical-launch/service';
 import { type TestRequest, toOrder } from '../domain/test-request.ts';
 import type { Visit } from './visit.ts';
@@ -13,20 +13,20 @@ export type SubmissionNeeds = {
 
 /** What tells the platform of a request that was submitted in this launch: all of its batches, sealed. */
 export function eventsOf({ context, launchId, response }: Visit, { sealer }: SubmissionNeeds) {
-  return (request: TestRequest): CloudEvent[] => [
-    createEvent('order.submitted.v1', callOf(response).origin('/ordering'), {
-      orderGuid: request.guid,
-      launchId,
-      issuer: context.client.issuer,
-      clientId: context.client.clientId,
-      orderVersion: request.version,
-      action: context.request.action,
-      status: request.status,
-      batches: request.batches.length,
-      tests: request.batches.reduce((count, { tests }) => count + tests.length, 0),
-      sealed: sealer.seal('order.submitted.v1', { order: toOrder(request) }),
-    }),
-  ];
+  const { issuer, clientId } = context.client;
+  return (request: TestRequest): CloudEvent[] => {
+    const about = { orderGuid: request.guid, launchId, issuer, clientId, orderVersion: request.version };
+    return [
+      createEvent('order.submitted.v1', callOf(response).origin('/ordering'), {
+        ...about,
+        action: context.request.action,
+        status: request.status,
+        batches: request.batches.length,
+        tests: request.batches.reduce((count, { tests }) => count + tests.length, 0),
+        sealed: sealer.seal('order.submitted.v1', { order: toOrder(request) }, placeOfOrder(about)),
+      }),
+    ];
+  };
 }
 
 /** What a change of a request needs beside its tests: the time, and GUIDs for new batches. */
@@ -35,8 +35,8 @@ export function stamp({ clock }: Pick<SubmissionNeeds, 'clock'>) {
 }
 
 /**
- * The same form sent twice is one submission. A page that came back from the history and was filled in anew is another one,
- * although it has the same hidden fields: told "stored" it would be lost.
+ * The same form sent twice is one submission. A page that came back from the history and was filled in anew is
+ * another one, although it has the same hidden fields: told "stored" it would be lost.
  * @param sent everything that the form says
  */
 export function submissionIdOf(

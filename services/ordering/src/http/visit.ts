@@ -5,7 +5,7 @@ import {
   launchSessionIdleSeconds,
   pageHeaders,
   readForm,
-  readLaunchSessionCookie,
+  readLaunchSessionCookies,
 } from '@clinical-launch/service';
 import type { Pages } from '@clinical-launch/service/pages';
 import type { Tickets } from '@clinical-launch/tickets';
@@ -38,23 +38,24 @@ type VisitNeeds = {
 };
 
 /**
- * Lets a request in if its cookie is the live session of the launch that its path names, and prolongs the session. With a
- * permission, only in a launch whose action gives it.
- * The handler throws ServiceError 404 for a path without a launch, 401 without its session, 403 for a form from elsewhere and
- * for what the action does not allow.
+ * Lets a request in if its cookie is the live session of the launch that its path names, and prolongs the session.
+ * With a permission, only in a launch whose action gives it. The handler throws ServiceError 404 for a path without a
+ * launch, 401 without its session, 403 for a form from elsewhere and for what the action does not allow.
  */
 export function createDoor({ tickets, pages, publicOrigin }: VisitNeeds) {
+  const isSecure = publicOrigin.startsWith('https:');
   return (handle: VisitHandler, permission?: Permission): RequestHandler<LaunchParameters> =>
     async (request, response) => {
       const { launchId } = request.params;
       if (!guidForm.test(launchId)) throw pageNotFound();
       response.set(launchPageHeaders(pages));
       if (request.method !== 'GET' && request.method !== 'HEAD') assertOwnForm(request, publicOrigin);
-      const ticket = readLaunchSessionCookie(request);
-      const context = ticket === undefined ? undefined : await findContext(tickets, ticket);
-      if (ticket === undefined || context === undefined || context.launchId !== launchId)
-        throw sessionEnded();
-      callOf(response).adopt(launchId);
+      const session = await findSession(tickets, readLaunchSessionCookies(request, isSecure), launchId);
+      if (session === undefined) throw sessionEnded();
+      const { context, ticket } = session;
+      const call = callOf(response);
+      call.adopt(launchId);
+      call.identify(`session ${launchId}`);
       response.set(launchPageHeaders(pages, context.client.frameAncestors));
       const rule = actionRules[context.request.action];
       if (permission !== undefined && !rule.may.includes(permission)) throw notOfThisAction();
@@ -80,12 +81,20 @@ function launchPageHeaders({ scriptHash }: Pages, frameAncestors: readonly strin
   };
 }
 
-async function findContext(
+type Session = { readonly ticket: string; readonly context: LaunchContext };
+
+/** Finds the live session of this launch among the tickets that the browser sent, and prolongs it. */
+async function findSession(
   tickets: Pick<Tickets, 'find'>,
-  ticket: string,
-): Promise<LaunchContext | undefined> {
-  const found = await tickets.find('launch-session', ticket, { extendSeconds: launchSessionIdleSeconds });
-  return found === undefined ? undefined : parseLaunchContext(found.context);
+  sent: readonly string[],
+  launchId: string,
+): Promise<Session | undefined> {
+  for (const ticket of sent) {
+    const found = await tickets.find('launch-session', ticket, { extendSeconds: launchSessionIdleSeconds });
+    const context = found === undefined ? undefined : parseLaunchContext(found.context);
+    if (context?.launchId === launchId) return { ticket, context };
+  }
+  return undefined;
 }
 
 /**

@@ -1,5 +1,10 @@
 import type { Action, LaunchRequest } from '@clinical-launch/contracts';
-import { type OutboxTables, outboxMigration, type Storage } from '@clinical-launch/storage';
+import {
+  type OutboxTables,
+  outboxMigration,
+  rejectedEventsMigration,
+  type Storage,
+} from '@clinical-launch/storage';
 import { type ColumnType, type Generated, type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Draft } from '../domain/draft.ts';
@@ -11,6 +16,8 @@ import type {
   RequestStatus,
 } from '../domain/test-request.ts';
 import { addRequestLists } from './list-migration.ts';
+import { bindLocalPractices } from './local-practice-migration.ts';
+import { spellPatientsOnce } from './patient-spelling-migration.ts';
 import { addPracticeChoices, type PracticeChoiceTables } from './practice-choice-tables.ts';
 
 type Time = ColumnType<Date, string, string>;
@@ -36,7 +43,7 @@ export type OrderingTables = OutboxTables &
       originating_key: string;
       practice_system: string;
       practice_code: string;
-      /** SHA-256 of the practice's code set and code. */
+      /** What identifies the practice (`practiceKeyOf`). */
       practice_key: string;
       /** SHA-256 of each of the patient's identifiers. */
       patient_keys: string[];
@@ -165,16 +172,22 @@ const addPrints: Migration = {
   },
 };
 
+/** The migrations of the schema, in their order. */
+export const orderingMigrations = {
+  '001-outbox': outboxMigration('ordering'),
+  '002-drafts-and-test-requests': createTables,
+  '003-submissions': addSubmissions,
+  '004-request-lists': addRequestLists,
+  '005-prints': addPrints,
+  '006-practice-choices': addPracticeChoices,
+  '007-local-practices': bindLocalPractices,
+  '008-rejected-events': rejectedEventsMigration('ordering'),
+  '009-patient-spelling': spellPatientsOnce,
+} satisfies Readonly<Record<string, Migration>>;
+
 /** Opens the schema of this service at its newest migration. */
 export function openOrderingDatabase(storage: Storage): Promise<OrderingDatabase> {
-  return storage.open<OrderingTables>('ordering', {
-    '001-outbox': outboxMigration('ordering'),
-    '002-drafts-and-test-requests': createTables,
-    '003-submissions': addSubmissions,
-    '004-request-lists': addRequestLists,
-    '005-prints': addPrints,
-    '006-practice-choices': addPracticeChoices,
-  });
+  return storage.open<OrderingTables>('ordering', orderingMigrations);
 }
 
 /** A value as the `jsonb` of a column. */

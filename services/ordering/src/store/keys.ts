@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { CodedIdentifier, LaunchContext, LaunchPatient } from '@clinical-launch/contracts';
+import {
+  type CodedIdentifier,
+  inCapitals,
+  isNational,
+  type LaunchContext,
+  type LaunchPatient,
+  type PracticeBinding,
+} from '@clinical-launch/contracts';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { actionRules } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
@@ -14,7 +21,11 @@ export type Sight = {
   /** Not those that have another number of one of these kinds: they are another person's, whatever else is alike. */
   readonly patientNumbers?: readonly PatientNumber[];
   readonly practiceKey?: string;
+  /** Those of the practices that the client is bound to. */
+  readonly practices?: BoundPractices;
 };
+
+type BoundPractices = { readonly client: TestRequest['client']; readonly binding: PracticeBinding };
 
 type PatientNumber = LaunchPatient['identifiers'][number];
 
@@ -23,25 +34,32 @@ export function sightOf({ launchId, client, request }: LaunchContext): Sight {
   const { patient, practice } = request;
   const patientKeys = patientKeysOf({ patient, practice }, client);
   const patientNumbers = nationalNumbersOf(patient);
-  const practiceKey = practiceKeyOf(practice);
+  const practiceKey = practiceKeyOf(practice, client);
+  const bound = boundSightOf(client);
   switch (actionRules[request.action].sees) {
     case 'own':
       return { launchId };
     case 'patient':
-      return { patientKeys, patientNumbers };
+      return { patientKeys, patientNumbers, ...bound };
     case 'patient-of-practice':
-      return { patientKeys, patientNumbers, practiceKey };
+      return { patientKeys, patientNumbers, practiceKey, ...bound };
     case 'practice':
-      return { practiceKey };
+      return { practiceKey, ...bound };
   }
 }
 
+/** Returns the part of a sight that keeps a client to its practices; empty for a client that may name any practice. */
+export function boundSightOf({ practices, ...client }: LaunchContext['client']): Pick<Sight, 'practices'> {
+  return practices === undefined ? {} : { practices: { client, binding: practices } };
+}
+
 /** The condition of a query that holds for what is seen. */
-export function isInSight({ launchId, patientKeys, patientNumbers = [], practiceKey }: Sight) {
+export function isInSight({ launchId, patientKeys, patientNumbers = [], practiceKey, practices }: Sight) {
   return (by: ExpressionBuilder<OrderingTables, 'test_requests'>): Expression<SqlBool> =>
     by.and([
       ...(launchId === undefined ? [] : [by('test_requests.launch_id', '=', launchId)]),
       ...(practiceKey === undefined ? [] : [by('test_requests.practice_key', '=', practiceKey)]),
+      ...(practices === undefined ? [] : [isOfBoundPractice('test_requests', practices)]),
       ...(patientKeys === undefined
         ? []
         : [sql<SqlBool>`test_requests.patient_keys && ${sql.val([...patientKeys])}::text[]`]),
@@ -49,12 +67,26 @@ export function isInSight({ launchId, patientKeys, patientNumbers = [], practice
     ]);
 }
 
-/** Whether the patient of a request has another number of this kind. */
+/** Whether a request is of a practice that the client is bound to. A local code counts within issuer and client. */
+export function isOfBoundPractice(table: string, { client, binding }: BoundPractices) {
+  const column = (name: string) => sql.ref(`${table}.${name}`);
+  const codes = (system: keyof PracticeBinding) => sql`${sql.val([...binding[system]])}::text[]`;
+  return sql<SqlBool>`case ${column('practice_system')}
+    when 'ods-organization-code'
+      then upper(${column('practice_code')} collate "C") = any(${codes('ods-organization-code')})
+    when 'local-org-code'
+      then ${column('issuer')} = ${client.issuer} and ${column('client_id')} = ${client.clientId}
+        and ${column('practice_code')} = any(${codes('local-org-code')})
+    else false end`;
+}
+
+/** Whether the patient of a request has another number of this kind. One that nobody was given tells of nobody. */
 export const hasOtherNumber = (
   parties: string,
   { system, value }: PatientNumber,
 ) => sql<SqlBool>`jsonb_path_exists(
-  ${sql.ref(parties)}, '$.patient.identifiers[*] ? (@.system == $system && @.value != $value)',
+  ${sql.ref(parties)},
+  '$.patient.identifiers[*] ? (@.system == $system && @.value != $value && !exists(@.isDoubtful))',
   ${JSON.stringify({ system, value })}::jsonb)`;
 
 /**
@@ -62,26 +94,39 @@ export const hasOtherNumber = (
  * hospital number by mistake still have an NHS number each.
  */
 export function nationalNumbersOf({ identifiers }: Pick<LaunchPatient, 'identifiers'>): PatientNumber[] {
-  return identifiers.length < 2 ? [] : identifiers.filter(({ system }) => system !== 'hospital-number');
+  const numbers = identifiers.filter(({ system, isDoubtful }) => isNational(system) && !isDoubtful);
+  return identifiers.length < 2 ? [] : numbers;
 }
 
 type Parties = Pick<TestRequest['parties'], 'patient' | 'practice'>;
 
 /**
- * SHA-256 of each of the patient's identifiers. A national identifier is one person's everywhere; a hospital number is one
- * person's within the practice and the client that use it, since every hospital has a number 42.
+ * SHA-256 of each of the patient's identifiers that identifies somebody. A national identifier is one person's
+ * everywhere; a hospital number is one person's within the practice and the client that use it, since every hospital
+ * has a number 42.
  */
 export function patientKeysOf({ patient, practice }: Parties, client: TestRequest['client']): string[] {
-  const { system: practiceSystem, value: practiceCode } = practice.identifier;
-  const local = [client.issuer, client.clientId, practiceSystem, practiceCode];
-  return patient.identifiers.map(({ system, value }) =>
-    keyOf(...(system === 'hospital-number' ? local : []), system, value),
-  );
+  const local = [client.issuer, client.clientId, practice.identifier.system, codeOf(practice)];
+  return patient.identifiers
+    .filter(({ isDoubtful }) => !isDoubtful)
+    .map(({ system, value }) => keyOf(...(isNational(system) ? [] : local), system, value));
 }
 
-/** SHA-256 of the practice's code set and code. */
-export const practiceKeyOf = ({ identifier: { system, value } }: { identifier: CodedIdentifier }) =>
-  keyOf(system, value);
+/**
+ * Returns the SHA-256 that identifies a practice. An ODS code names one practice nationally. Every other code names a
+ * practice within the issuer and client that use it, since two vendors may each have a practice 0042.
+ */
+export function practiceKeyOf(
+  practice: { readonly identifier: CodedIdentifier },
+  { issuer, clientId }: TestRequest['client'],
+): string {
+  const { system } = practice.identifier;
+  return keyOf(...(system === 'ods-organization-code' ? [] : [issuer, clientId]), system, codeOf(practice));
+}
+
+/** The code of a practice as it is compared: an ODS code in capitals, every other code exactly. */
+const codeOf = ({ identifier: { system, value } }: { readonly identifier: CodedIdentifier }) =>
+  system === 'ods-organization-code' ? inCapitals(value) : value;
 
 /** SHA-256 of what the caller calls the request, which is its own word alone. */
 export const originatingKeyOf = ({ issuer, clientId }: TestRequest['client'], originatingId: string) =>

@@ -38,13 +38,13 @@ async function fillWords(db: Kysely<OrderingTables>): Promise<void> {
   for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
     const rows = await db
       .selectFrom('test_requests')
-      .select(['guid', 'parties', 'batches'])
+      .select(['guid', 'issuer', 'client_id', 'parties', 'batches'])
       .where('guid', '>', last)
       .orderBy('guid')
       .limit(batchSize)
       .execute();
-    for (const { guid, ...request } of rows) {
-      const words = requestWords(request);
+    for (const { guid, issuer, client_id: clientId, ...request } of rows) {
+      const words = requestWords({ client: { issuer, clientId }, ...request });
       await db.updateTable('test_requests').set({ words }).where('guid', '=', guid).execute();
     }
     const newest = rows.at(-1)?.guid;

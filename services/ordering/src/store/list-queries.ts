@@ -42,7 +42,9 @@ export async function countList(transaction: Tables, filter: ListFilter, limit: 
   return Number(count);
 }
 
-/** All matches of a search (`tsquery`) are read by the index of words, which has them in no order, counted and sorted. */
+/**
+ * All matches of a search (`tsquery`) are read by the index of words, which has them in no order, counted and sorted.
+ */
 export async function findMatches(
   transaction: Tables,
   filter: ListFilter,
@@ -134,10 +136,14 @@ function runsOf(transaction: Tables, { statuses, priority, sight }: ListFilter):
   return statuses.flatMap((status) =>
     priorities.flatMap((each) => {
       const run = filtered(transaction, { sight: ofPractice, statuses: [status], priority: each });
-      return patientKeys === undefined ? [run] : patientKeys.flatMap(isOfPatient).map((is) => run.where(is));
+      return patientKeys === undefined ? [run] : isOfPatientWith(patientKeys).map((is) => run.where(is));
     }),
   );
 }
+
+/** A patient whom nothing identifies has no requests. */
+const isOfPatientWith = (keys: readonly string[]) =>
+  keys.length === 0 ? [sql<SqlBool>`false`] : keys.flatMap(isOfPatient);
 
 /** In the words of the indexes: an identifier of a patient is the first or the second of a request. */
 const isOfPatient = (key: string) => [

@@ -17,7 +17,10 @@ export type PracticeSet = {
 
 type Added = { readonly practiceKey: string; readonly by: LaunchRequest['author'] };
 
-/** What each practice keeps for its own page; every call names the practice, as `practiceKeyOf` does, and sees no other's. */
+/**
+ * What each practice keeps for its own page; every call names the practice, as `practiceKeyOf` does, and sees no
+ * other's.
+ */
 export type PracticeChoices = {
   /** The codes of its favourites, and its order sets by name. */
   of(practiceKey: string): Promise<{ readonly favourites: string[]; readonly sets: PracticeSet[] }>;

@@ -2,10 +2,10 @@ import type { PersonName } from '@clinical-launch/contracts';
 import { type Kysely, sql } from 'kysely';
 import type { EarlierTest, RepeatSearch } from '../domain/repeats.ts';
 import type { OrderingTables } from './database.ts';
-import { hasOtherNumber, type Sight } from './keys.ts';
+import { hasOtherNumber, isOfBoundPractice, type Sight } from './keys.ts';
 
 export type PatientSearch = RepeatSearch &
-  Pick<Sight, 'patientNumbers'> & {
+  Pick<Sight, 'patientNumbers' | 'practices'> & {
     /** As `patientKeysOf` gives them. */
     readonly patientKeys: readonly string[];
     /** The request that is being changed does not count against itself. */
@@ -23,14 +23,18 @@ type Row = {
 };
 
 /**
- * The latest live request of each of these codes for a patient, whoever asked for it. One row for a code, however many
- * requests there are: the database opens only those of the patient that changed since, each once.
+ * The latest live request of each of these codes for a patient, whoever asked for it; for a bound client, of its
+ * practices alone. One row for a code, however many requests there are: the database opens only those of the patient
+ * that changed since, each once.
  */
 export async function repeatsOf(
   database: Kysely<OrderingTables>,
-  { patientKeys, patientNumbers = [], codes, since, except }: PatientSearch,
+  { patientKeys, patientNumbers = [], practices, codes, since, except }: PatientSearch,
 ): Promise<EarlierTest[]> {
-  const others = patientNumbers.map((number) => sql`and not ${hasOtherNumber('request.parties', number)}`);
+  const limits = [
+    ...patientNumbers.map((number) => sql`and not ${hasOtherNumber('request.parties', number)}`),
+    ...(practices === undefined ? [] : [sql`and ${isOfBoundPractice('request', practices)}`]),
+  ];
   const { rows } = await sql<Row>`
     with requested as materialized (
       select
@@ -46,7 +50,7 @@ export async function repeatsOf(
         cross join lateral jsonb_array_elements(request.batches) batch
         cross join lateral jsonb_array_elements(batch -> 'tests') test
       where request.patient_keys && ${[...patientKeys]}::text[]
-        ${sql.join(others, sql` `)}
+        ${sql.join(limits, sql` `)}
         and request.updated_at >= ${since}::timestamptz
         and request.guid is distinct from ${except ?? null}::uuid
         and test -> 'code' ->> 'value' = any(${[...codes]}::text[])
@@ -75,8 +79,8 @@ function toEarlierTest({ container, ...row }: Row): EarlierTest {
 }
 
 /**
- * Lets one submission at a time go on for a patient, until its transaction ends: of two orders of the same test at once the
- * second sees the first. The keys are taken in one order, so that no two wait for each other.
+ * Lets one submission at a time go on for a patient, until its transaction ends: of two orders of the same test at
+ * once the second sees the first. The keys are taken in one order, so that no two wait for each other.
  */
 export async function lockPatient(
   transaction: Kysely<OrderingTables>,

@@ -48,8 +48,9 @@ export type RequestLists = {
 };
 
 /**
- * The lists of requests, a page at a time. However many requests there are, a page is read from a bounded number of rows, in
- * the order of an index. A search whose matches do not fill a page soon reads all of its matches, and no other request.
+ * The lists of requests, a page at a time. However many requests there are, a page is read from a bounded number of
+ * rows, in the order of an index. A search whose matches do not fill a page soon reads all of its matches, and no
+ * other request.
  */
 export function createRequestLists(database: OrderingDatabase): RequestLists {
   return {

@@ -4,16 +4,17 @@ import type { TestRequest } from '../domain/test-request.ts';
 import { practiceKeyOf, type Sight } from './keys.ts';
 
 /**
- * The column `words` of a request. What it is found by in the list of a practice stands behind the practice: a search reads
- * the entries of its own practice in the index, and takes no longer for what others have. What it is found by in the list of
- * a patient stands behind a sign that all have, since a patient's requests are few.
+ * The column `words` of a request. What it is found by in the list of a practice stands behind the practice: a search
+ * reads the entries of its own practice in the index, and takes no longer for what others have. What it is found by
+ * in the list of a patient stands behind a sign that all have, since a patient's requests are few.
  */
 export function requestWords({
+  client,
   parties,
   batches,
-}: Pick<TestRequest, 'parties' | 'batches'>): RawBuilder<string> {
+}: Pick<TestRequest, 'client' | 'parties' | 'batches'>): RawBuilder<string> {
   const { ofPractice, ofPatient } = wordsOfRequest({ parties, batches });
-  const ownList = beginningOf(practiceKeyOf(parties.practice));
+  const ownList = beginningOf(practiceKeyOf(parties.practice, client));
   const lexemes = [
     ...ofPractice.map((word) => lexeme(ownList, word)),
     ...ofPatient.map((word) => lexeme(patientLists, word)),

@@ -71,7 +71,10 @@ export type TestRequests = {
   findByLaunch(launchId: string): Promise<TestRequest | undefined>;
   /** A request that is within sight. */
   find(guid: string, sight: Sight): Promise<TestRequest | undefined>;
-  /** The request that the caller's identifier names, if the launch sees it: the newest, when an identifier came round again. */
+  /**
+   * The request that the caller's identifier names, if the launch sees it: the newest, when an identifier came round
+   * again.
+   */
   findNamed(context: LaunchContext): Promise<TestRequest | undefined>;
   /** The history of a request, oldest first. */
   submissionsTo(guid: string): Promise<Submission[]>;
@@ -218,7 +221,7 @@ export function newRow(request: TestRequest) {
     originating_key: originatingKeyOf(client, originatingId),
     practice_system: practice.identifier.system,
     practice_code: practice.identifier.value,
-    practice_key: practiceKeyOf(practice),
+    practice_key: practiceKeyOf(practice, client),
     patient_keys: patientKeysOf(parties, client),
     version: request.version,
     parties: jsonb(parties),
