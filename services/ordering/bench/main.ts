@@ -12,8 +12,9 @@ import { type Scenario, type Stored, scenariosOf } from './scenarios.ts';
 import { seedRequests, settle } from './seed.ts';
 
 /**
- * Measures the lists of requests with few and with very many requests stored: the real service, in a process of its own, over
- * HTTP, on a PostgreSQL of its own with its default settings. Prints tables and writes `bench-results.json`.
+ * Measures the lists of requests with few and with very many requests stored: the real service, in a process of its
+ * own, over HTTP, on a PostgreSQL of its own with its default settings. Prints tables and writes
+ * `bench-results.json`.
  */
 
 const few = 1_000;

@@ -37,7 +37,7 @@ export async function startService(databaseUrl: string) {
     async launch(request: LaunchRequest): Promise<Launch> {
       const launchId = randomUUID();
       const ticket = await ask<string>({ launchId, client: { ...client, frameAncestors: [] }, request });
-      return launchOf({ url, launchId, cookie: `launch-session=${ticket}` });
+      return launchOf({ url, launchId, cookie: `__Secure-launch-session=${ticket}` });
     },
     async stop() {
       child.kill();

@@ -18,7 +18,9 @@ export async function seedRequests(
   await Promise.all(Array.from({ length: connections }, work));
 }
 
-/** What autovacuum does within a minute: the planner knows the tables, and what the indexes say need not be looked up. */
+/**
+ * What autovacuum does within a minute: the planner knows the tables, and what the indexes say need not be looked up.
+ */
 export async function settle(database: OrderingDatabase): Promise<void> {
   await sql`vacuum analyze ordering.test_requests, ordering.submissions`.execute(database);
 }

@@ -13,8 +13,8 @@ import { InMemoryTickets } from '@clinical-launch/tickets';
 import { ordering, readCatalogue } from '../src/index.ts';
 
 /**
- * The ordering service in a process of its own, as a benchmark wants it: on the PostgreSQL of `DATABASE_URL`. Its parent asks
- * for sessions, as the launch gateway would give them, and for the memory that is in use.
+ * The ordering service in a process of its own, as a benchmark wants it: on the PostgreSQL of `DATABASE_URL`. Its
+ * parent asks for sessions, as the launch gateway would give them, and for the memory that is in use.
  */
 const logger = createLogger({ level: 'error' });
 const bus = new InProcessBus({ onDeadLetter: () => undefined });
@@ -23,7 +23,7 @@ const storage = await openPostgresStorage({ url: process.env.DATABASE_URL ?? '',
 const sealer = createSealer([{ id: 'bench', key: randomBytes(32) }]);
 const service = ordering(
   { publicUrl: 'https://launch.example.org', catalogue: readCatalogue(), timeZone: 'Europe/London' },
-  { tickets, storage, bus, sealer, clock, logger },
+  { tickets, storage, bus, sealers: { order: sealer }, clock, logger },
 );
 await service.start?.();
 const app = createApp({ mounts: [{ path: '/', service }], logger, clock, isProduction: false });

@@ -302,7 +302,7 @@ describe('signing out', () => {
     expect(left.status).toBe(200);
     expect(await left.text()).toContain('You have signed out');
     expect(left.headers.get('set-cookie')).toMatch(
-      new RegExp(`launch-session=; Path=/oltr/${launch.launchId}; Expires=Thu, 01 Jan 1970`),
+      new RegExp(`__Secure-launch-session=; Path=/oltr/${launch.launchId}; Expires=Thu, 01 Jan 1970`),
     );
     for (const path of ['', 'requests']) expect((await launch.send(path)).status).toBe(401);
     expect((await launch.post('sign-out', [])).status).toBe(401);

@@ -106,6 +106,16 @@ describe('a request that is Complete', () => {
     expect((await stored(application, ordered.guid)).version).toBe(1);
   });
 
+  it('is opened by UpdateTest to read, and nowhere to change it', async () => {
+    const ordered = await anOrderToChange(application, ['XCXR']);
+    const launch = await openChange(application, ordered);
+    const opened = await launch.send('');
+    expect([opened.status, locationOf(opened)]).toEqual([303, `${launch.home}requests/${ordered.guid}`]);
+    const html = await launch.page(`requests/${ordered.guid}`);
+    expect(html).toContain('Chest X-ray');
+    expect(html).not.toContain(launch.at);
+  });
+
   it('was completed while it was changed: the change is refused', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     const [one, other] = [await openChange(application, ordered), await openChange(application, ordered)];

@@ -28,6 +28,31 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
+describe('a change by somebody else', () => {
+  it('leaves who asked, who wrote it and when as they were, in the store and in the document', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC']);
+    const { parties, createdAt } = await stored(application, ordered.guid);
+    application.clock.advance({ seconds: 3600 });
+    const request = {
+      ...ordered.context.request,
+      authoredOn: '2026-03-02T10:15:00Z',
+      author: { username: 's.ahmed', name: { family: 'Ahmed', given: ['Sara'] } },
+      requester: {
+        identifier: { system: 'professional-code' as const, value: 'G7654321' },
+        name: { family: 'Ahmed', given: ['Sara'] },
+      },
+    };
+    const launch = await openChange(application, { ...ordered, context: { ...ordered.context, request } });
+    await press(launch, 'review', { at: launch.at, tick: ['BUE'] });
+    expect(locationOf(await submitChange(launch))).toContain('/orders/');
+    expect(await stored(application, ordered.guid)).toMatchObject({ version: 2, parties, createdAt });
+    expect(parties.requester).toEqual(ordered.context.request.requester);
+    const [, amended] = await publishedOrders(application, ordered.guid, 2);
+    const { requester, authoredOn } = ordered.context.request;
+    expect(amended?.order).toMatchObject({ requester, authoredOn });
+  });
+});
+
 describe('the pages of a change', () => {
   it('show what the request has, say what they are for, and mark what was taken', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);

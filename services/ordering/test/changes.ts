@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseOrder } from '@clinical-launch/contracts';
+import { type EventData, parseOrder, placeOfOrder } from '@clinical-launch/contracts';
 import { recordSamples, samplesOf } from '../src/domain/record-samples.ts';
 import type { TestRequest } from '../src/domain/test-request.ts';
 import { jsonb, openOrderingDatabase } from '../src/store/database.ts';
@@ -109,8 +109,9 @@ export async function publishedOrders({ published, sealer }: Application, guid: 
     );
     if (events.length >= count) {
       return events.map((event) => {
-        const { sealed } = event.data as { sealed: Parameters<typeof sealer.open>[1] };
-        const { order } = sealer.open('order.submitted.v1', sealed) as { order: unknown };
+        const data = event.data as EventData<'order.submitted.v1'>;
+        const opened = sealer.open('order.submitted.v1', data.sealed, placeOfOrder(data));
+        const { order } = opened as { order: unknown };
         return { event, order: parseOrder(order) };
       });
     }

@@ -19,8 +19,7 @@ async function openPage(options: BrowserContextOptions = {}) {
   await anOrder(application, ['DHBA1C'], context);
   const launch = await application.openLaunch(aLaunchContext({ request: context.request }));
   const browser = await chromium.newContext(options);
-  const { hostname } = new URL(application.url);
-  await browser.addCookies([{ name: 'launch-session', value: launch.ticket, domain: hostname, path: '/' }]);
+  await browser.addCookies([launch.browserCookie]);
   const complaints: string[] = [];
   browser.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());

@@ -37,8 +37,8 @@ describe('the launch session', () => {
 
   it.each([
     ['no cookie', ''],
-    ['a wrong ticket', 'launch-session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'],
-    ['an empty ticket', 'launch-session='],
+    ['a wrong ticket', '__Secure-launch-session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'],
+    ['an empty ticket', '__Secure-launch-session='],
   ])('is asked for on every path: %s is answered 401', async (_case, cookie) => {
     const { home } = await application.openLaunch();
     const pages = ['', 'review', 'orders/4f9f3b0e-0000-4000-8000-000000000000'];
@@ -71,6 +71,39 @@ describe('the launch session', () => {
     expect((await launch.send('')).status).toBe(401);
   });
 
+  it('is found behind cookies of the same name that a neighbouring host has set for the parent domain', async () => {
+    const launch = await application.openLaunch();
+    const attackers = await application.openLaunch();
+    const withTossed = (...values: string[]) => ({
+      headers: {
+        cookie: [...values.map((value) => `__Secure-launch-session=${value}`), launch.cookie].join('; '),
+      },
+    });
+    expect((await launch.send('', withTossed('tossed'))).status).toBe(200);
+    expect((await launch.send('', withTossed(attackers.ticket, '', 'x', 'y'))).status).toBe(200);
+    // A request costs four look-ups at most.
+    expect((await launch.send('', withTossed('1', '2', '3', '4'))).status).toBe(401);
+  });
+
+  it('is not read from a name that a host without TLS can set', async () => {
+    const launch = await application.openLaunch();
+    const headers = { cookie: `launch-session=${launch.ticket}` };
+    expect((await launch.send('', { headers })).status).toBe(401);
+  });
+
+  it('ends at the absolute end of its launch, however busy it is', async () => {
+    const launch = await application.openLaunch(aLaunchContext(), { chainSeconds: 12 * 3600 });
+    for (let hours = 0; hours < 12; hours += 0.25) {
+      expect([hours, (await launch.send('')).status]).toEqual([hours, 200]);
+      application.clock.advance({ seconds: 900 });
+    }
+    const ended = await launch.send('');
+    expect([ended.status, await ended.text()]).toEqual([
+      401,
+      expect.stringContaining('Your session has ended'),
+    ]);
+  });
+
   it('is not opened by a launch token, nor by a session that holds something else', async () => {
     const context = aLaunchContext();
     const request = { ttlSeconds: 60, correlationId: context.launchId, events: [] };
@@ -83,7 +116,7 @@ describe('the launch session', () => {
     for (const issue of [token, broken]) {
       const ticket = issue.outcome === 'issued' ? issue.ticket : '';
       const response = await fetchWhole(`${application.url}/oltr/${context.launchId}/`, {
-        headers: { cookie: `launch-session=${ticket}` },
+        headers: { cookie: `__Secure-launch-session=${ticket}` },
       });
       statuses.push(response.status);
     }

@@ -23,7 +23,7 @@ export async function startOrdering(openStorage: () => Promise<Storage> = openTe
   const catalogue = readCatalogue();
   const service = ordering(
     { publicUrl, catalogue, timeZone: 'Europe/London' },
-    { ...backing, storage, sealer },
+    { ...backing, storage, sealers: { order: sealer } },
   );
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
   return {
@@ -33,8 +33,16 @@ export async function startOrdering(openStorage: () => Promise<Storage> = openTe
     storage,
     sealer,
     catalogue,
-    openLaunch: (context: LaunchContext = aLaunchContext()) =>
-      openLaunch({ url: server.url, tickets: backing.tickets, context }),
+    openLaunch: (
+      context: LaunchContext = aLaunchContext(),
+      { chainSeconds }: { chainSeconds?: number } = {},
+    ) =>
+      openLaunch({
+        url: server.url,
+        tickets: backing.tickets,
+        context,
+        ...(chainSeconds === undefined ? {} : { chainSeconds }),
+      }),
     async stop() {
       await server.stop();
       await storage.close();
@@ -52,15 +60,21 @@ async function openLaunch({
   url,
   tickets,
   context,
-}: Pick<ReturnType<typeof createTestBacking>, 'tickets'> & { url: string; context: LaunchContext }) {
+  ...ends
+}: Pick<ReturnType<typeof createTestBacking>, 'tickets'> & {
+  url: string;
+  context: LaunchContext;
+  chainSeconds?: number;
+}) {
   const issue = await tickets.issue('launch-session', {
     context,
     ttlSeconds: launchSessionIdleSeconds,
+    ...ends,
     correlationId: context.launchId,
     events: [],
   });
   if (issue.outcome !== 'issued') throw new Error('No session was issued');
-  const cookie = `launch-session=${issue.ticket}`;
+  const cookie = `__Secure-launch-session=${issue.ticket}`;
   const home = `/oltr/${context.launchId}/`;
   const send = (
     path: string,
@@ -73,7 +87,26 @@ async function openLaunch({
   const post = (path: string, fields: Fields, headers: Record<string, string> = {}) =>
     send(path, { method: 'POST', body: toForm(fields), headers });
   const page = async (path = '') => (await send(path)).text();
-  return { launchId: context.launchId, context, cookie, ticket: issue.ticket, home, send, post, page };
+  const { hostname: domain } = new URL(url);
+  // Browsers take a name with `__Secure-` only if the cookie is Secure, and send that to the loopback by http as well.
+  const browserCookie = {
+    name: '__Secure-launch-session',
+    value: issue.ticket,
+    domain,
+    path: '/',
+    secure: true,
+  };
+  return {
+    launchId: context.launchId,
+    context,
+    cookie,
+    browserCookie,
+    ticket: issue.ticket,
+    home,
+    send,
+    post,
+    page,
+  };
 }
 
 /** Reads the whole answer, so that its connection is free, and hands it out to be read again. */
@@ -85,8 +118,8 @@ export async function fetchWhole(address: URL | string, init?: RequestInit): Pro
 }
 
 /**
- * Posts the form of the page that chooses tests as a browser does: the page is read, then its fields are sent. `at` is where
- * that page is: the launch's home, or that of the change of a request.
+ * Posts the form of the page that chooses tests as a browser does: the page is read, then its fields are sent. `at`
+ * is where that page is: the launch's home, or that of the change of a request.
  */
 export async function press(
   launch: OpenLaunch,

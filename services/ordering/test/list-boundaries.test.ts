@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Action } from '@clinical-launch/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Application, startOrdering } from './launches.ts';
@@ -42,6 +43,24 @@ describe('a list of a practice', () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice: local } });
     expect(listedIn(await launch.page('requests'))).toEqual([]);
     expect(listedIn(await search(launch, 'whitfield'))).toEqual([]);
+  });
+
+  it.each([
+    ['client', { clientId: 'pms-other' }],
+    ['issuer', { issuer: 'https://other.example.org' }],
+  ])('is not that of a practice that another %s knows by the same local code', async (_whose, client) => {
+    const practice = {
+      identifier: { system: 'local-org-code' as const, value: randomUUID() },
+      name: 'Oak Lane Surgery',
+    };
+    const own = await orderFor(application, { request: { practice }, client });
+    const foreign = await orderFor(application, { request: { practice } });
+    const launch = await openList(application, 'LocationSampleQueue', { request: { practice }, client });
+    expect(listedIn(await launch.page('requests'))).toEqual([own.guid]);
+    expect(listedIn(await search(launch, 'whitfield'))).toEqual([own.guid]);
+    for (const page of ['', '/samples', '/form', '/labels']) {
+      expect((await launch.send(`requests/${foreign.guid}${page}`)).status).toBe(404);
+    }
   });
 
   it('gives a neighbour nothing by the place of its requests: their GUIDs lead to the neighbour’s own first page', async () => {

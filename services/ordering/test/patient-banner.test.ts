@@ -42,6 +42,14 @@ describe('the patient banner', () => {
     ]);
   });
 
+  it('says which number is none that its system gives, and shows it as it was sent', () => {
+    const identifiers = [{ system: 'nhs-number', value: '943 476 5918', isDoubtful: true }] as const;
+    const patient = { ...request.patient, identifiers };
+    expect(presentBanner({ ...request, patient }, today).identifiers).toEqual([
+      { label: 'NHS number', value: '943 476 5918', isDoubtful: true },
+    ]);
+  });
+
   it('leaves out a title and given names that were not sent', () => {
     expect(fullName({ family: 'Whitfield', given: [] })).toBe('Whitfield');
     expect(fullName({ family: 'Whitfield', given: ['M'] })).toBe('Whitfield, M');

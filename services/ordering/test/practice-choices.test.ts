@@ -225,6 +225,26 @@ describe('the order sets of a practice', () => {
     expect(ownSetsIn(await there.page())).toEqual([]);
   });
 
+  it('never are those of a practice that another client knows by the same local code', async () => {
+    const request = {
+      practice: { ...practice, identifier: { system: 'local-org-code', value: '0042' } },
+    } as const;
+    const [here, there] = [
+      await application.openLaunch(aLaunchContext({ request })),
+      await application.openLaunch(aLaunchContext({ request, client: { clientId: 'pms-other' } })),
+    ];
+    await press(here, 'favourite:HFBC');
+    await press(here, 'update', { tick: ['HFBC'] });
+    await saveSet(here, 'Ours');
+    const html = await there.page();
+    expect(html).not.toContain('id="group-favourites"');
+    expect(ownSetsIn(html)).toEqual([]);
+    await press(there, 'unfavourite:HFBC');
+    await press(there, `delete-set:${ownSetsIn(await here.page())[0]?.id}`);
+    expect(sectionOf(await here.page(), 'favourites')).toEqual(['HFBC']);
+    expect(ownSetsIn(await here.page()).map(({ name }) => name)).toEqual(['Ours']);
+  });
+
   it('show names as text, whatever they are', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC'] });

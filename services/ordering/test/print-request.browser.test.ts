@@ -20,7 +20,10 @@ afterAll(async () => {
   await application.stop();
 });
 
-/** The names that take most room at the limits of the specification: surname 70, given names 35 in all, previous surname 35. */
+/**
+ * The names that take most room at the limits of the specification: surname 70, given names 35 in all, previous
+ * surname 35.
+ */
 const widest = {
   name: { title: 'W'.repeat(35), family: 'W'.repeat(70), given: ['W'.repeat(20), 'W'.repeat(15)] },
   previousFamilyName: 'W'.repeat(35),
@@ -60,7 +63,7 @@ async function openPaper(
   ]);
   const reader = await openAction(application, 'PatientReport', order);
   const browser = await chromium.newContext({ javaScriptEnabled: hasScript });
-  await browser.addCookies([{ name: 'launch-session', value: reader.ticket, url: application.url }]);
+  await browser.addCookies([reader.browserCookie]);
   const page = await browser.newPage();
   await page.goto(`${application.url}${reader.home}requests/${order.guid}/${paper}`);
   return page;

@@ -28,8 +28,7 @@ it('four samples are recorded without a script and by the keyboard alone: tick a
   const launch = await openForOrder(application, 'PatientSampleQueue', ['BUE', 'HFBC', 'KMSU', 'VHIV']);
   const context = await browser.newContext({ javaScriptEnabled: false });
   try {
-    const [name = '', value = ''] = launch.cookie.split('=');
-    await context.addCookies([{ name, value, url: application.url }]);
+    await context.addCookies([launch.browserCookie]);
     const page = await context.newPage();
     await page.goto(`${application.url}${launch.home}${samplesPage(launch)}`);
     await tabTo(page, 'All samples were taken now');
@@ -48,8 +47,7 @@ it('the Enter key in a field records what is ticked, and ticks nothing', async (
   const launch = await openForOrder(application, 'PatientSampleQueue', ['BUE', 'HFBC']);
   const page = await browser.newPage();
   try {
-    const [name = '', value = ''] = launch.cookie.split('=');
-    await page.context().addCookies([{ name, value, url: application.url }]);
+    await page.context().addCookies([launch.browserCookie]);
     await page.goto(`${application.url}${launch.home}${samplesPage(launch)}`);
     await page.getByRole('checkbox', { name: /EDTA/ }).check();
     await page.getByLabel('Time', { exact: true }).first().fill('8:30');

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CloudEvent, type Order, parseOrder } from '@clinical-launch/contracts';
+import { type CloudEvent, type Order, parseOrder, placeOfOrder } from '@clinical-launch/contracts';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import type { Application, OpenLaunch } from './launches.ts';
 
@@ -87,9 +87,9 @@ export async function eventsOf(
 /** The order that the seal of an event holds. */
 export function orderIn(
   { sealer }: Pick<Application, 'sealer'>,
-  { data: { sealed } }: CloudEvent<'order.submitted.v1'>,
+  { data }: CloudEvent<'order.submitted.v1'>,
 ): Order {
-  const opened = sealer.open('order.submitted.v1', sealed) as { order: unknown };
+  const opened = sealer.open('order.submitted.v1', data.sealed, placeOfOrder(data)) as { order: unknown };
   return parseOrder(opened.order);
 }
 

@@ -41,7 +41,7 @@ describe('the result page', () => {
     const [row] = await rowsOf(application, launch);
     expect(response.headers.getSetCookie()).toEqual(
       [`/orders/${row?.guid}`, `/orders/${row?.guid}.xml`].map(
-        (path) => `launch-session=${launch.ticket}; Path=${path}; HttpOnly; Secure; SameSite=Lax`,
+        (path) => `__Secure-launch-session=${launch.ticket}; Path=${path}; HttpOnly; Secure; SameSite=Lax`,
       ),
     );
   });

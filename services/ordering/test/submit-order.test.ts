@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { assertCloudEvent, type CloudEvent, parseOrder } from '@clinical-launch/contracts';
+import { assertCloudEvent, type CloudEvent, parseOrder, placeOfOrder } from '@clinical-launch/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import {
@@ -34,8 +34,10 @@ async function eventsOf({ launchId }: OpenLaunch): Promise<CloudEvent<'order.sub
   );
 }
 
-const openOrder = ({ data: { sealed } }: CloudEvent<'order.submitted.v1'>) => {
-  const opened = application.sealer.open('order.submitted.v1', sealed) as { order: unknown };
+const openOrder = ({ data }: CloudEvent<'order.submitted.v1'>) => {
+  const opened = application.sealer.open('order.submitted.v1', data.sealed, placeOfOrder(data)) as {
+    order: unknown;
+  };
   return parseOrder(opened.order);
 };
 

@@ -1,0 +1,74 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createSealers, type LaunchContext } from '@clinical-launch/contracts';
+import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/parts';
+import type { Storage } from '@clinical-launch/storage';
+import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
+import { connectRedis, type RedisClient } from '@clinical-launch/tickets';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ordering, readCatalogue } from '../src/index.ts';
+import { aLaunchContext, publicUrl } from './launches.ts';
+
+const prefix = `test-${randomUUID()}:`;
+const clock = new TestClock();
+const backing = createTestBacking(clock);
+let redis: RedisClient;
+let parts: TicketParts;
+let storage: Storage;
+let server: Awaited<ReturnType<typeof serveForTest>>;
+beforeAll(async () => {
+  const REDIS_URL = process.env.TEST_REDIS_URL;
+  if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
+  const sealers = createSealers([{ id: 'k1', key: randomBytes(32) }]);
+  redis = await connectRedis(REDIS_URL);
+  storage = await openTestStorage();
+  parts = await openTicketParts({
+    environment: { REDIS_URL, REDIS_PREFIX: prefix },
+    clock,
+    logger: backing.logger,
+    eventKeys: readSharedEventKeys({}),
+    name: 'test',
+    sealers,
+  });
+  const config = { publicUrl, catalogue: readCatalogue(), timeZone: 'Europe/London' };
+  const service = ordering(config, { ...backing, tickets: parts.tickets, storage, sealers });
+  server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+});
+afterAll(async () => {
+  await server.stop();
+  await parts.stop();
+  await storage.close();
+  redis.disconnect();
+});
+
+/** A launch session in Redis: its cookie, and the key of its record. */
+async function openSession(context: LaunchContext) {
+  const before = new Set(await redis.keys(`${prefix}*:ticket:*`));
+  const issued = await parts.tickets.issue('launch-session', {
+    context,
+    ttlSeconds: 60,
+    correlationId: context.launchId,
+    events: [],
+  });
+  if (issued.outcome !== 'issued') throw new Error(issued.outcome);
+  const [key = ''] = (await redis.keys(`${prefix}*:ticket:*`)).filter((name) => !before.has(name));
+  const open = (launchId: string) =>
+    fetch(`${server.url}/oltr/${launchId}/`, {
+      headers: { cookie: `__Secure-launch-session=${issued.ticket}` },
+    });
+  return { key, open, launchId: context.launchId };
+}
+
+describe('a session whose record was changed in Redis', () => {
+  it('does not show the patient of the launch whose sealed context was put into it', async () => {
+    const [mine, victim] = [await openSession(aLaunchContext()), await openSession(aLaunchContext())];
+    const before = await mine.open(mine.launchId);
+    expect([before.status, (await before.text()).includes('app-patient')]).toEqual([200, true]);
+    await redis.hset(mine.key, 'context', (await redis.hget(victim.key, 'context')) ?? '');
+    for (const launchId of [victim.launchId, mine.launchId]) {
+      const response = await mine.open(launchId);
+      expect([response.status, (await response.text()).includes('app-patient')]).toEqual([401, false]);
+    }
+    expect((await victim.open(victim.launchId)).status).toBe(200);
+    expect(backing.lines.some((line) => line.includes('was not sealed for it'))).toBe(true);
+  });
+});

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { actions } from '@clinical-launch/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
+import { type Application, chooseAndReview, type OpenLaunch, startOrdering } from './launches.ts';
+import { listedIn, search, textOf } from './listing.ts';
+import { filledIn, taken } from './sample-forms.ts';
+import { isWithinBinding, listing, maySee, samePatient, samePractice } from './tenant-rules.ts';
+import {
+  arbitraryLaunch,
+  arbitraryPair,
+  keepChoices,
+  namesakes,
+  openTenant,
+  orderOf,
+  type StoredOrder,
+  type Tenant,
+  tenants,
+} from './tenants.ts';
+
+/** HbA1c has a minimum interval, so that each order is a repeat of those that its launch may know of. */
+const test = 'DHBA1C';
+
+let application: Application;
+let database: OrderingDatabase;
+const orders: StoredOrder[] = [];
+const choices: { tenant: Tenant; code: string; set: string }[] = [];
+beforeAll(async () => {
+  application = await startOrdering();
+  database = await openOrderingDatabase(application.storage);
+  for (const [index, tenant] of tenants.entries()) {
+    orders.push(await orderOf(application, tenant, { test, requester: `Requester${index}of` }));
+  }
+  const codes = [...application.catalogue.orderables.keys()];
+  const ofPractices = tenants.filter(({ patient }) => patient === tenants[0]?.patient);
+  for (const [index, tenant] of ofPractices.entries()) {
+    const choice = { code: codes[index] ?? '', set: `Set ${index} kept` };
+    await keepChoices(application, tenant, choice);
+    choices.push({ tenant, ...choice });
+  }
+}, 120_000);
+afterAll(() => application.stop());
+
+function orderOfTenant({ client, practice, patient }: Tenant): StoredOrder {
+  const order = orders.find(
+    (each) => each.client === client && each.practice === practice && each.patient === patient,
+  );
+  if (order === undefined) throw new RangeError('There is no such order');
+  return order;
+}
+
+describe('for any two clients, practices and patients, and each of the eight actions', () => {
+  it('a launch lists and finds the requests of its rule and its binding, and no other', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryLaunch(listing), async (launch) => {
+        const seen = orders.filter((order) => maySee(launch, order));
+        const expected = new Set(seen.map(({ guid }) => guid));
+        const opened = await openTenant(application, launch);
+        expect(new Set(listedIn(await opened.page('requests')))).toEqual(expected);
+        const word = launch.action.startsWith('Location') ? 'whitfield' : 'hba1c';
+        expect(new Set(listedIn(await search(opened, word)))).toEqual(expected);
+      }),
+      { numRuns: 30, examples: [[namesakes.launch]] },
+    );
+  }, 60_000);
+
+  it('a launch opens a request of its rule, and reads nothing of another by any address', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryPair(actions), async ({ launch, other }) => {
+        const order = orderOfTenant(other);
+        const opened = await openTenant(application, launch, order.originatingId);
+        const isSeen = maySee(launch, order);
+        const { status } = await opened.send(`requests/${order.guid}`);
+        expect(status === 200).toBe(isSeen);
+        for (const address of isSeen ? [] : addressesOf(order)) {
+          const response = await opened.send(address);
+          const isRefused = response.status >= 400 || address.startsWith('requests?');
+          expect([address, isRefused]).toEqual([address, true]);
+          expect(textOf(await response.text())).not.toContain(order.requester);
+        }
+        const home = await opened.send('');
+        const isOpened = home.headers.get('location')?.includes(order.guid) ?? false;
+        expect(isOpened && !isSeen).toBe(false);
+      }),
+      { numRuns: 40, examples: [[namesakes]] },
+    );
+  }, 60_000);
+
+  it('a launch changes no request beyond its rule, and no document of one is sent for it', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryPair(actions), async ({ launch, other }) => {
+        const order = orderOfTenant(other);
+        fc.pre(!maySee(launch, order));
+        const opened = await openTenant(application, launch, order.originatingId);
+        const before = await stored(order);
+        for (const [path, fields] of await formsFor(order, opened)) {
+          expect((await opened.post(path, fields)).status).toBeGreaterThanOrEqual(400);
+        }
+        expect(await stored(order)).toEqual(before);
+        expect(await submittedBy(opened)).toEqual([]);
+      }),
+      { numRuns: 40, examples: [[namesakes]] },
+    );
+  }, 60_000);
+
+  it('a launch is offered the favourites and order sets of its own practice alone', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {
+        const html = await (await openTenant(application, launch)).page();
+        const own = choices.filter(({ tenant }) => samePractice(launch, tenant));
+        const favourites = html.split('id="group-favourites"')[1]?.split('</fieldset>')[0] ?? '';
+        expect([...favourites.matchAll(/data-test="([^"]*)"/g)].map(([, code]) => code)).toEqual(
+          own.map(({ code }) => code),
+        );
+        const sets = new Set([...html.matchAll(/Set \d+ kept/g)].map(([name]) => name));
+        expect(sets).toEqual(new Set(own.map(({ set }) => set)));
+      }),
+      { numRuns: 15 },
+    );
+  }, 60_000);
+
+  it('a launch is warned of repeats of its patient within its binding, and of no other', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {
+        const known = orders.filter((order) => samePatient(launch, order) && isWithinBinding(launch, order));
+        const opened = await openTenant(application, launch);
+        const reviewed = await chooseAndReview(application, [test], opened.context);
+        const html = await reviewed.page('review');
+        const named = orders.filter(({ requester }) => html.includes(requester));
+        expect(named.map(({ requester }) => requester)).toEqual(
+          known.slice(-1).map(({ requester }) => requester),
+        );
+      }),
+      { numRuns: 15 },
+    );
+  }, 60_000);
+});
+
+const stored = ({ guid }: StoredOrder) =>
+  database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirstOrThrow();
+
+/** What a launch submitted; each submission is stored with the event that sends its document. */
+const submittedBy = ({ launchId }: OpenLaunch) =>
+  database.selectFrom('submissions').selectAll().where('launch_id', '=', launchId).execute();
+
+/** The addresses within a launch that show a request, or its order document's page. */
+const addressesOf = ({ guid }: StoredOrder) => [
+  ...['', '/samples', '/tests/', '/tests/review', '/form', '/labels'].map(
+    (page) => `requests/${guid}${page}`,
+  ),
+  `orders/${guid}`,
+  `requests?before=${guid}`,
+];
+
+/** The forms that the order's own launches may send, with what else a form may say, under the name of another launch. */
+async function formsFor(
+  order: StoredOrder,
+  { launchId }: OpenLaunch,
+): Promise<[string, [string, string][]][]> {
+  const own = { ...order, practices: 'any' as const };
+  const samples = `requests/${order.guid}/samples`;
+  const queue = await openTenant(application, { ...own, action: 'PatientSampleQueue' });
+  const recorded = filledIn(await queue.page(samples), { ...taken('S1'), launch: launchId });
+  const change = `requests/${order.guid}/tests/`;
+  const changed: [string, string][] = [
+    ['launch', launchId],
+    ['version', '1'],
+    ['submission', randomUUID()],
+  ];
+  return [
+    [samples, [...recorded]],
+    [change, [...changed, ['action', 'review']]],
+    [`${change}review`, [...changed, ['action', 'submit']]],
+  ];
+}

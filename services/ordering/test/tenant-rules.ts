@@ -1,0 +1,69 @@
+import { actions } from '@clinical-launch/contracts';
+import type { Client, Practice, StoredOrder, Tenant, TenantLaunch } from './tenants.ts';
+
+/** What an action may see, written apart from the service (OLTR: Action definitions). */
+const reach: Readonly<Record<(typeof actions)[number], readonly ('patient' | 'practice')[] | 'own'>> = {
+  OrderTest: 'own',
+  UpdateTest: ['patient', 'practice'],
+  PatientSampleQueue: ['patient'],
+  PatientRequestList: ['patient'],
+  LocationSampleQueue: ['practice'],
+  PatientReport: ['patient'],
+  PatientReportList: ['patient'],
+  LocationReportList: ['practice'],
+};
+
+/** The actions that list requests. */
+export const listing = actions.filter((action) => reach[action] !== 'own');
+
+const sameClient = (one: Client, other: Client) =>
+  one.issuer === other.issuer && one.clientId === other.clientId;
+
+/** An ODS code is one practice's everywhere; a local code within one issuer and client. */
+export const samePractice = (one: Omit<Tenant, 'patient'>, other: Omit<Tenant, 'patient'>) =>
+  sameCode(one.practice, other.practice) &&
+  (one.practice.identifier.system === 'ods-organization-code' || sameClient(one.client, other.client));
+
+const sameCode = ({ identifier: one }: Practice, { identifier: other }: Practice) =>
+  one.system === other.system && one.value === other.value;
+
+/** A number that both have, and no other national number where the launch names the patient by two. */
+export function samePatient(launch: Tenant, order: Tenant): boolean {
+  const isLocal = (system: string) => system === 'hospital-number';
+  const areNear = sameClient(launch.client, order.client) && sameCode(launch.practice, order.practice);
+  const { identifiers } = launch.patient;
+  const isShared = identifiers.some(({ system, value }) =>
+    order.patient.identifiers.some(
+      (other) => other.system === system && other.value === value && (!isLocal(system) || areNear),
+    ),
+  );
+  const isContradicted =
+    identifiers.length > 1 &&
+    identifiers.some(({ system, value }) =>
+      order.patient.identifiers.some(
+        (other) => !isLocal(system) && other.system === system && other.value !== value,
+      ),
+    );
+  return isShared && !isContradicted;
+}
+
+/** Whether an order is of a practice that the launch's client is bound to. */
+export const isWithinBinding = (launch: TenantLaunch, { client, practice: { identifier } }: StoredOrder) =>
+  launch.practices === 'any' ||
+  launch.practices.some(
+    ({ system, code }) =>
+      system === identifier.system &&
+      code.toUpperCase() === identifier.value.toUpperCase() &&
+      (system === 'ods-organization-code' || sameClient(launch.client, client)),
+  );
+
+/** Whether a launch may see an order that another launch made. */
+export function maySee(launch: TenantLaunch, order: StoredOrder): boolean {
+  const reached = reach[launch.action];
+  if (reached === 'own') return false;
+  return (
+    (!reached.includes('patient') || samePatient(launch, order)) &&
+    (!reached.includes('practice') || samePractice(launch, order)) &&
+    isWithinBinding(launch, order)
+  );
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Action,
+  type LaunchContext,
+  type LaunchPatient,
+  type LaunchPolicy,
+  practiceBindingOf,
+} from '@clinical-launch/contracts';
+import fc from 'fast-check';
+import {
+  type Application,
+  aLaunchContext,
+  chooseAndReview,
+  fieldValues,
+  type OpenLaunch,
+  press,
+} from './launches.ts';
+
+export type Client = Pick<LaunchContext['client'], 'issuer' | 'clientId'>;
+export type Practice = LaunchContext['request']['practice'];
+
+/** Who asks for whom: the same practice and the same patient may be known to several clients. */
+export type Tenant = {
+  readonly client: Client;
+  readonly practice: Practice;
+  readonly patient: LaunchPatient;
+};
+
+export type StoredOrder = Tenant & {
+  readonly guid: string;
+  readonly originatingId: string;
+  /** A name that no other order has. */
+  readonly requester: string;
+};
+
+export type TenantLaunch = Tenant & {
+  readonly action: Action;
+  /** As the registry states it. */
+  readonly practices: NonNullable<LaunchPolicy['practices']>;
+};
+
+const ours = 'https://launch.example.org/idp/demo/v2.0';
+
+const demo: Client = { issuer: ours, clientId: 'pms-demo' };
+const other: Client = { issuer: ours, clientId: 'pms-other' };
+const clients = [demo, other, { ...demo, issuer: 'https://login.example.org' }];
+
+const aPractice = (system: Practice['identifier']['system'], value: string): Practice => ({
+  identifier: { system, value },
+  name: 'Oak Lane Surgery',
+});
+const local = aPractice('local-org-code', '0042');
+const practices = [
+  aPractice('ods-organization-code', 'B82017'),
+  aPractice('ods-organization-code', '0042'),
+  local,
+];
+
+const aPatient = (...identifiers: LaunchPatient['identifiers']): LaunchPatient => ({
+  ...aLaunchContext().request.patient,
+  identifiers,
+});
+const hospital = { system: 'hospital-number', value: '42' } as const;
+const patient = aPatient({ system: 'nhs-number', value: '9434765919' });
+const patients = [
+  patient,
+  aPatient(hospital),
+  aPatient({ system: 'nhs-number', value: '9434765919' }, hospital),
+  aPatient({ system: 'nhs-number', value: '9434765870' }, hospital),
+];
+
+/** Every combination of client, practice and patient. */
+export const tenants: Tenant[] = clients.flatMap((client) =>
+  practices.flatMap((practice) => patients.map((patient) => ({ client, practice, patient }))),
+);
+
+/** A client that may name any practice, or some practices with its launch's own. */
+const arbitraryPractices = (own: Practice): fc.Arbitrary<TenantLaunch['practices']> =>
+  fc.option(fc.subarray(practices), { nil: undefined }).map((also) => {
+    if (also === undefined) return 'any';
+    return [own, ...also].map(({ identifier: { system, value } }) => ({
+      system: system === 'local-org-code' ? system : 'ods-organization-code',
+      code: value.toLowerCase(),
+    }));
+  });
+
+const launchOf = (tenant: Tenant, actions: readonly Action[]): fc.Arbitrary<TenantLaunch> =>
+  fc
+    .record({ action: fc.constantFrom(...actions), practices: arbitraryPractices(tenant.practice) })
+    .map((stated) => ({ ...tenant, ...stated }));
+
+/** A launch of one of these actions for any tenant. */
+export const arbitraryLaunch = (actions: readonly Action[]): fc.Arbitrary<TenantLaunch> =>
+  fc.constantFrom(...tenants).chain((tenant) => launchOf(tenant, actions));
+
+/** A launch and a tenant whose order it may be after: a neighbour that differs in one thing, or any other. */
+export function arbitraryPair(
+  actions: readonly Action[],
+): fc.Arbitrary<{ readonly launch: TenantLaunch; readonly other: Tenant }> {
+  const any = fc.constantFrom(...tenants);
+  return any.chain((tenant) =>
+    fc.record({
+      launch: launchOf(tenant, actions),
+      other: fc.oneof(fc.constantFrom(...tenants.filter((each) => differences(tenant, each) === 1)), any),
+    }),
+  );
+}
+
+/** Two vendors that each have a practice 0042, one of which opens its queue. */
+export const namesakes: { readonly launch: TenantLaunch; readonly other: Tenant } = {
+  launch: { client: other, practice: local, patient, action: 'LocationSampleQueue', practices: 'any' },
+  other: { client: demo, practice: local, patient },
+};
+
+const differences = (one: Tenant, another: Tenant) =>
+  [one.client !== another.client, one.practice !== another.practice, one.patient !== another.patient].filter(
+    Boolean,
+  ).length;
+
+/** Orders a test for a tenant through the pages; a reason is given, since it repeats those of the other tenants. */
+export async function orderOf(
+  application: Application,
+  { client, practice, patient }: Tenant,
+  { test, requester }: { test: string; requester: string },
+): Promise<StoredOrder> {
+  const { requester: someone } = aLaunchContext().request;
+  const named = { ...someone, name: { family: requester, given: ['Edith'] } };
+  const context = aLaunchContext({ client, request: { practice, patient, requester: named } });
+  const launch = await chooseAndReview(application, [test], context);
+  const [version = ''] = fieldValues(await launch.page('review'), 'version');
+  const sent = await launch.post('review', [
+    ['version', version],
+    [`reason:${test}`, 'Asked by the specialist'],
+    ['action', 'submit'],
+  ]);
+  const [, guid] = /orders\/(.*)$/.exec(sent.headers.get('location') ?? '') ?? [];
+  if (guid === undefined) throw new Error(`The order was answered ${sent.status}`);
+  application.clock.advance({ seconds: 60 });
+  const { originatingId } = context.request;
+  return { client, practice, patient, guid, originatingId, requester };
+}
+
+/** Makes a test the favourite of a tenant's practice, and saves an order set for it, through the page. */
+export async function keepChoices(
+  application: Application,
+  tenant: Tenant,
+  { code, set }: { code: string; set: string },
+): Promise<void> {
+  const { client, practice } = tenant;
+  const launch = await application.openLaunch(aLaunchContext({ client, request: { practice } }));
+  await press(launch, `favourite:${code}`);
+  await press(launch, 'update', { tick: [code] });
+  await launch.post('', [
+    ['set-name', set],
+    ['action', 'save-set'],
+  ]);
+}
+
+/** Opens a launch as its client has it, naming an order by the caller's identifier. */
+export function openTenant(
+  application: Application,
+  { client, practice, patient, action, practices: stated }: TenantLaunch,
+  originatingId: string = randomUUID(),
+): Promise<OpenLaunch> {
+  const binding = practiceBindingOf(stated);
+  const bound = { ...client, ...(binding === undefined ? {} : { practices: binding }) };
+  const request = { action, practice, patient, originatingId };
+  return application.openLaunch(aLaunchContext({ client: bound, request }));
+}

@@ -1,0 +1,43 @@
+import { overBudget, worstForms } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type Application, openForOrder, startOrdering } from './launches.ts';
+import { samplesPage, threeSamples } from './sample-forms.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+const fields = ['launch', 'test', 'was', 'q', 'action', 'version', 'details', 'taken:S1', 'by', 'priority'];
+const limitBytes = 64 * 1024;
+
+describe('a form within the limit', () => {
+  it.each(['the catalogue', 'its panel', 'its matches', 'the review', 'the list', 'the samples'])(
+    'for %s does not block the event loop for 50 ms, however it was made',
+    async (page) => {
+      const collecting = await openForOrder(application, 'PatientSampleQueue', threeSamples);
+      const ordering = await application.openLaunch();
+      const paths: Readonly<Record<string, readonly [launch: typeof ordering, path: string]>> = {
+        'the catalogue': [ordering, ''],
+        'its panel': [ordering, 'chosen'],
+        'its matches': [ordering, 'matches'],
+        'the review': [ordering, 'review'],
+        'the list': [collecting, 'requests'],
+        'the samples': [collecting, samplesPage(collecting)],
+      };
+      const [launch, path] = paths[page] ?? [ordering, ''];
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      const send = async (body: string) => {
+        const response = await launch.send(path, { method: 'POST', body, headers });
+        expect(response.status).toBeLessThan(500);
+      };
+      await send('action=search');
+      const seed = Date.now();
+      const bodies = fc.sample(worstForms(fields, limitBytes), { numRuns: 40, seed });
+      expect([seed, await overBudget(bodies, send)]).toEqual([seed, undefined]);
+    },
+    120_000,
+  );
+});
