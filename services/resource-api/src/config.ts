@@ -1,17 +1,34 @@
-import { type Environment, readEnvironment } from '@clinical-launch/service';
+import {
+  type Environment,
+  originSetting,
+  readClientCertificateHeader,
+  readEnvironment,
+} from '@clinical-launch/service';
 import { Type } from 'typebox';
 
 export type ResourceApiConfig = {
+  /** The origin at which partners reach the platform; DPoP proofs name it. */
+  readonly publicUrl: string;
   /** Requests in any one second from one address; no limit when absent. */
   readonly requestsPerSecondPerAddress?: number;
+  /** The header in which the edge forwards client certificates; without it, none count. */
+  readonly clientCertificateHeader?: string | undefined;
 };
 
 const environmentSchema = Type.Object({
+  PUBLIC_URL: originSetting,
   REQUESTS_PER_SECOND_PER_ADDRESS: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 
-/** Reads the service's configuration from the environment. @throws ConfigurationError that names the faulty variables. */
+/**
+ * Reads the service's configuration from the environment. @throws ConfigurationError that names the faulty variables.
+ */
 export function readResourceApiConfig(environment: Environment): ResourceApiConfig {
-  const { REQUESTS_PER_SECOND_PER_ADDRESS: perAddress } = readEnvironment(environmentSchema, environment);
-  return Object.freeze(perAddress === undefined ? {} : { requestsPerSecondPerAddress: perAddress });
+  const read = readEnvironment(environmentSchema, environment);
+  const perAddress = read.REQUESTS_PER_SECOND_PER_ADDRESS;
+  return Object.freeze({
+    publicUrl: read.PUBLIC_URL,
+    clientCertificateHeader: readClientCertificateHeader(environment),
+    ...(perAddress === undefined ? {} : { requestsPerSecondPerAddress: perAddress }),
+  });
 }

@@ -1,5 +1,5 @@
 import { desktopIssuerPolicies, openTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
-import { openSealer, openTicketParts, requireParts } from '@clinical-launch/service/parts';
+import { openSealers, openTicketParts, requireParts } from '@clinical-launch/service/parts';
 import { runProcess } from '@clinical-launch/service/process';
 import { readResourceApiConfig, resourceApi } from './index.ts';
 
@@ -9,13 +9,20 @@ await runProcess({
     readTogether({
       resourceApi: () => readResourceApiConfig(environment),
       trust: () => readTrust(environment),
-      sealer: () => openSealer(environment),
+      sealers: () => openSealers(environment, ['access-token']),
       parts: () => requireParts(environment, ['REDIS_URL']),
     }),
-  async open({ resourceApi: config, trust, sealer }, tools) {
-    const { tokens } = tools.own(openTokenVerifier(trust, { ...tools, policiesOf: desktopIssuerPolicies }));
-    const { tickets, outbox } = tools.own(await openTicketParts({ ...tools, sealer }));
-    const service = resourceApi(config, { ...tools, tokens, tickets, sealer, events: outbox });
-    return { mounts: [{ path: '/', service }] };
+  async open({ resourceApi: config, trust, sealers }, tools) {
+    const { tokens } = tools.own(
+      openTokenVerifier(trust, {
+        ...tools,
+        policiesOf: desktopIssuerPolicies,
+        // Tokens of a desktop launch are revoked with their launch, which the service asks the tickets about.
+        revocations: undefined,
+      }),
+    );
+    const { tickets, outbox, refusals, limiter } = tools.own(await openTicketParts(tools));
+    const service = resourceApi(config, { ...tools, tokens, tickets, limiter, sealers, events: outbox });
+    return { mounts: [{ path: '/', service }], refusals };
   },
 });

@@ -1,4 +1,4 @@
-import type { Sealer } from '@clinical-launch/contracts';
+import type { Sealers } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import {
   type AccessTokenVerifier,
@@ -9,6 +9,7 @@ import {
   errorEdge,
   oauthDialect,
   onlyMethods,
+  type RateLimiter,
   type Service,
 } from '@clinical-launch/service';
 import type { Tickets } from '@clinical-launch/tickets';
@@ -20,27 +21,29 @@ import { createRevocations } from './store/revocations.ts';
 export type ResourceApiBacking = {
   /** Accepts the tokens of desktop realms alone. */
   readonly tokens: AccessTokenVerifier;
-  readonly tickets: Pick<Tickets, 'isChainRevoked'>;
+  readonly tickets: Pick<Tickets, 'isChainRevoked' | 'claim'>;
   /** Opens the launch's context, which travels sealed in the access token. */
-  readonly sealer: Pick<Sealer, 'open'>;
+  readonly sealers: Pick<Sealers, 'access-token'>;
   readonly events: Outbox;
+  readonly limiter: RateLimiter;
   readonly clock: Clock;
 };
 
 /** The resource API: what a partner application reads for the user of a desktop launch. Answers below `/resource`. */
 export function resourceApi(config: ResourceApiConfig, backing: ResourceApiBacking): Service {
-  const { tickets, clock, events } = backing;
+  const { tickets, clock, sealers } = backing;
+  const sealer = sealers['access-token'];
   const revocations = createRevocations(tickets, clock);
-  const limiter = createRateLimiter(clock);
+  const addresses = createRateLimiter(clock);
   const router = createRouter();
   for (const resource of resources) {
     const routes = createRouter();
     routes
       .route(`/resource/${resource.name}`)
       .all(allowAnyOrigin('GET'))
-      .get(getResource(resource, config, { ...backing, revocations, limiter }))
+      .get(getResource(resource, config, { ...backing, sealer, revocations, addresses }))
       .all(onlyMethods('GET', 'HEAD'));
-    routes.use(errorEdge({ dialect: oauthDialect, audit: auditRefusal(events, resource) }));
+    routes.use(errorEdge({ dialect: oauthDialect, audit: auditRefusal(resource) }));
     router.use(routes);
   }
   return { name: 'resource-api', router };

@@ -101,11 +101,13 @@ describe('a protected resource', () => {
 });
 
 describe('401: the access token is not accepted', () => {
-  it('without one, the answer names the scheme and no error (RFC 6750 section 3.1)', async () => {
+  it('without one, the answer names the schemes and no error (RFC 6750 section 3.1, RFC 9449 section 7.1)', async () => {
     const response = await api.get('me', { token: null });
-    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer, DPoP algs="[\w ]+"$/);
   });
 
+  const ids = { jti: randomUUID(), sid: randomUUID() };
   const claimFaults: [string, () => Record<string, unknown>][] = [
     ['expired beyond the tolerance', () => ({ exp: seconds() - 11 })],
     ['not valid yet', () => ({ nbf: seconds() + 11 })],
@@ -119,18 +121,26 @@ describe('401: the access token is not accepted', () => {
     ['without the context of a launch', () => ({ launch_context: undefined })],
     [
       'whose context was sealed for another place',
-      () => ({ launch_context: api.sealer.seal('ticket', aContext) }),
+      () => ({ launch_context: api.sealer.seal('ticket', aContext, []) }),
+    ],
+    [
+      'whose context was sealed for another token of the launch',
+      () => ({ ...ids, launch_context: api.sealContext({ ...ids, jti: randomUUID() }) }),
+    ],
+    [
+      'whose context was sealed for another launch',
+      () => ({ ...ids, launch_context: api.sealContext({ ...ids, sid: randomUUID() }) }),
     ],
     [
       'whose context was sealed with a key that is not ours',
       () => {
         const stranger = createSealer([{ id: 'k1', key: randomBytes(32) }]);
-        return { launch_context: stranger.seal('access-token-context', aContext) };
+        return { ...ids, launch_context: api.sealContext(ids, { by: stranger }) };
       },
     ],
     [
       'whose context is not of a launch',
-      () => ({ launch_context: api.sealer.seal('access-token-context', { user: aContext.user }) }),
+      () => ({ ...ids, launch_context: api.sealContext(ids, { context: { user: aContext.user } }) }),
     ],
   ];
   it.each(claimFaults)('a token %s', async (_fault, claims) => {

@@ -11,7 +11,8 @@ afterEach(async () => {
 /** A resource API whose questions to the tickets are counted, and fail when the test says so. */
 async function startWatched() {
   const watched = { questions: 0, isAway: false };
-  const watch = (tickets: Tickets): Pick<Tickets, 'isChainRevoked'> => ({
+  const watch = (tickets: Tickets): Pick<Tickets, 'isChainRevoked' | 'claim'> => ({
+    claim: (...claimed) => tickets.claim(...claimed),
     async isChainRevoked(correlationId) {
       watched.questions += 1;
       if (watched.isAway) throw new TicketsUnavailable('The tickets are away');
@@ -34,7 +35,7 @@ describe('revocation', () => {
     const refused = await api.get('me', { token });
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
       401,
-      'Bearer error="invalid_token"',
+      'Bearer error="invalid_token", error_description="the launch was revoked"',
     ]);
     expect(refused.headers.get('x-correlation-id')).toBe(sid);
     expect((await api.get('me')).status).toBe(200);

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createSealer } from '@clinical-launch/contracts';
-import { createAccessTokenVerifier } from '@clinical-launch/service';
+import { createSealer, placeOfTokenContext, type Sealer } from '@clinical-launch/contracts';
+import { createAccessTokenVerifier, createOutboundFetch, loopbackNetworks } from '@clinical-launch/service';
 import {
   createTestBacking,
   serveForTest,
@@ -36,9 +36,9 @@ export const aContext = {
 };
 
 type StartOptions = {
-  readonly config?: ResourceApiConfig;
+  readonly config?: Partial<ResourceApiConfig>;
   /** Stands between the service and its tickets. */
-  readonly watch?: (tickets: Tickets) => Pick<Tickets, 'isChainRevoked'>;
+  readonly watch?: (tickets: Tickets) => Pick<Tickets, 'isChainRevoked' | 'claim'>;
 };
 
 /** Starts a resource API that trusts one desktop realm, whose tokens the test makes. */
@@ -48,8 +48,8 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
   const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
   const issuer = await startTokenIssuer({ clock, audience });
   const policies = new Map([
-    ['partner', {}],
-    ['partner-limited', { requestsPerSecond: 2 }],
+    ['partner', { grants: [], policy: {} }],
+    ['partner-limited', { grants: [], policy: { requestsPerSecond: 2 } }],
   ]);
   const tokens = createAccessTokenVerifier({
     issuers: [
@@ -57,36 +57,64 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
         issuer: issuer.issuer,
         audiences: [audience],
         rightClaims: ['scope'],
+        isConfigured: false,
         requiresAccessTokenType: true,
+        clientIdClaims: ['client_id'],
+        requiresKeyId: true,
         clients: policies,
       },
     ],
     clock,
+    fetchOutbound: createOutboundFetch({ allowedNetworks: loopbackNetworks }),
   });
-  const parts = { ...backing, tokens, sealer, events: backing.bus, tickets: watch(backing.tickets) };
+  const parts = {
+    ...backing,
+    tokens,
+    sealers: { 'access-token': sealer },
+    events: backing.bus,
+    tickets: watch(backing.tickets),
+  };
+  let url = '';
+  const addressed = {
+    ...config,
+    // Known when the server listens.
+    get publicUrl() {
+      return url;
+    },
+  };
   const server = await serveForTest({
-    mounts: [{ path: '/', service: resourceApi(config, parts) }],
+    mounts: [{ path: '/', service: resourceApi(addressed, parts) }],
     backing,
   });
+  ({ url } = server);
+
+  /** The context as the identity provider seals it into the token of these claims. */
+  const sealContext = (
+    { jti, sid }: { jti?: unknown; sid?: unknown },
+    { context = aContext, by = sealer }: { context?: object; by?: Sealer } = {},
+  ) => {
+    const place = placeOfTokenContext({ tokenId: String(jti), launchId: String(sid) });
+    return by.seal('access-token-context', context, place);
+  };
 
   const sign = (
     claims: Record<string, unknown> = {},
     { header = {}, key = issuer.key }: { header?: Record<string, unknown>; key?: TestKey } = {},
-  ) =>
-    issuer.sign({
+  ) => {
+    const ids = { jti: randomUUID(), sid: randomUUID(), ...claims };
+    return issuer.sign({
       header,
       key,
       claims: {
         client_id: 'partner',
         sub: aContext.user.userERN,
         scope: 'openid launch resource.read',
-        jti: randomUUID(),
-        sid: randomUUID(),
         authorizations: ['agmt-agmt.read', 'clinical-cr.read'],
-        launch_context: sealer.seal('access-token-context', aContext),
-        ...claims,
+        launch_context: sealContext(ids),
+        ...ids,
       },
     });
+  };
 
   return {
     ...backing,
@@ -94,6 +122,7 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
     issuer,
     sealer,
     url: server.url,
+    sealContext,
     /** An access token that is good but for what the test changes. */
     sign,
     /** Reads a resource; with a good token unless another is given, or none at all. */

@@ -1,4 +1,4 @@
-import { compileSchema, guidPattern, type Sealer } from '@clinical-launch/contracts';
+import { compileSchema, guidPattern, placeOfTokenContext, type Sealer } from '@clinical-launch/contracts';
 import { type Caller, invalidToken } from '@clinical-launch/service';
 import { Type } from 'typebox';
 
@@ -39,15 +39,18 @@ export function launchOfToken({ claims }: Caller): LaunchOfToken {
  * Opens the context that the identity provider sealed into the token.
  * @throws ServiceError 401 when it cannot be opened: its key was rolled out, and a refresh gives a token that can.
  */
-export function openContext({ sealedContext }: LaunchOfToken, sealer: Pick<Sealer, 'open'>): TokenContext {
-  const context = open(sealedContext, sealer);
+export function openContext(launch: LaunchOfToken, sealer: Pick<Sealer, 'open'>): TokenContext {
+  const context = open(launch, sealer);
   if (contextForm.is(context)) return context;
   throw invalidToken('the context of the token is not of a desktop launch');
 }
 
-function open(sealedContext: string, sealer: Pick<Sealer, 'open'>): unknown {
+function open(
+  { sealedContext, tokenId, correlationId: launchId }: LaunchOfToken,
+  sealer: Pick<Sealer, 'open'>,
+): unknown {
   try {
-    return sealer.open('access-token-context', sealedContext);
+    return sealer.open('access-token-context', sealedContext, placeOfTokenContext({ tokenId, launchId }));
   } catch (cause) {
     throw invalidToken('the context of the token cannot be opened', { cause });
   }

@@ -1,14 +1,20 @@
-import { createEvent, type Sealer } from '@clinical-launch/contracts';
+import { type CloudEvent, createEvent, type Sealer } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import {
   type AccessTokenVerifier,
-  type Call,
+  authorizationOf,
   type Caller,
   callOf,
+  clientCertificateOf,
+  type DpopProof,
+  invalidProof,
   invalidToken,
+  type LocalRateLimiter,
   type RateLimiter,
+  type RefusalAudit,
   ServiceError,
 } from '@clinical-launch/service';
+import type { Tickets } from '@clinical-launch/tickets';
 import type { RequestHandler, Response } from 'express';
 import type { ResourceApiConfig } from '../config.ts';
 import { launchOfToken, openContext } from '../domain/launch-of-token.ts';
@@ -21,8 +27,12 @@ type GetResourceBacking = {
   readonly tokens: AccessTokenVerifier;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly events: Outbox;
+  readonly tickets: Pick<Tickets, 'claim'>;
   readonly revocations: Revocations;
+  /** By client, for all replicas. */
   readonly limiter: RateLimiter;
+  /** By address, in this process. */
+  readonly addresses: LocalRateLimiter;
 };
 
 /** Who called, for the audit event of a request that is refused after its token was verified. */
@@ -35,24 +45,45 @@ const callers = new WeakMap<Response, Caller>();
 export function getResource(
   resource: Resource,
   config: ResourceApiConfig,
-  { tokens, revocations, limiter, sealer, events }: GetResourceBacking,
+  { tokens, tickets, revocations, limiter, addresses, sealer, events }: GetResourceBacking,
 ): RequestHandler {
   return async (request, response) => {
-    limiter.count(`address ${request.ip}`, config.requestsPerSecondPerAddress);
-    const caller = await tokens.verify(request.get('authorization'));
+    addresses.count(`address ${request.ip}`, config.requestsPerSecondPerAddress);
+    const caller = await tokens.verify(authorizationOf(request), {
+      clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
+      dpop: {
+        header: request.get('dpop'),
+        method: request.method,
+        url: `${config.publicUrl}/resource/${resource.name}`,
+      },
+    });
     callers.set(response, caller);
-    limiter.count(`client ${caller.issuer} ${caller.clientId}`, caller.policy.requestsPerSecond);
-    const launch = launchOfToken(caller);
     const call = callOf(response);
+    call.identify(`client ${caller.issuer} ${caller.clientId}`);
+    await limiter.count(`resource ${caller.issuer} ${caller.clientId}`, caller.policy.requestsPerSecond);
+    const launch = launchOfToken(caller);
     call.adopt(launch.correlationId);
     if (await revocations.has(launch.correlationId)) throw invalidToken('the launch was revoked');
     assertPermission(launch.authorizations, resource.permission);
     const representation = resource.represent(openContext(launch, sealer), launch);
     const { issuer, clientId } = caller;
     const read = { issuer, clientId, tokenId: launch.tokenId, resource: resource.name };
-    await events.append([createEvent('resource.read.v1', call.origin(source), read)]);
+    await keep({ events, tickets }, caller.proof, [
+      createEvent('resource.read.v1', call.origin(source), read),
+    ]);
     response.set('Cache-Control', 'no-store').json(representation);
   };
+}
+
+/** Stores the events; in the same step, uses up the DPoP proof of the request. @throws ServiceError 401 for a replay */
+async function keep(
+  { events, tickets }: Pick<GetResourceBacking, 'events' | 'tickets'>,
+  proof: DpopProof | undefined,
+  read: readonly CloudEvent[],
+): Promise<void> {
+  if (proof === undefined) return events.append(read);
+  if (await tickets.claim(proof.name, { forSeconds: proof.forSeconds, events: read })) return;
+  throw invalidProof('The DPoP proof was used before: make one per request, each with its own jti');
 }
 
 /** RFC 6750 section 3.1: a refresh or another token of this user does not help, so no scope is named. */
@@ -66,17 +97,16 @@ function assertPermission(authorizations: readonly string[], permission: string 
   });
 }
 
-/** Writes `resource.refused.v1`; a 429 is only logged, so that a flood does not become a flood of events. */
-export function auditRefusal(events: Outbox, resource: Resource) {
-  return async ({ status, code }: ServiceError, call: Call, response: Response): Promise<void> => {
-    if (status === 429 || status === 405) return;
+/** Makes `resource.refused.v1`. */
+export function auditRefusal(resource: Resource): RefusalAudit {
+  return ({ status, code }, call, response) => {
+    if (status === 405) return undefined;
     const caller = callers.get(response);
-    const refused = createEvent('resource.refused.v1', call.origin(source), {
+    return createEvent('resource.refused.v1', call.origin(source), {
       status,
       reason: code,
       resource: resource.name,
       ...(caller === undefined ? {} : { issuer: caller.issuer, clientId: caller.clientId }),
     });
-    await events.append([refused]);
   };
 }
