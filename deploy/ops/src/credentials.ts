@@ -1,0 +1,26 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What was asked for cannot be done with these arguments or settings; the command ends with 2. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** The user of a service in a part: PostgreSQL, Redis or RabbitMQ. */
+export type Credentials = { readonly name: string; readonly password: string };
+
+export type UrlFile = 'database-url' | 'redis-url' | 'amqp-url';
+
+/**
+ * Reads a service's user and password from `<directory>/<service>/<file>`, the address that the service itself uses.
+ * @throws UsageError when the file is missing, or names no user or no password. The message holds no secret.
+ */
+export function readCredentials(directory: string, service: string, file: UrlFile): Credentials {
+  const path = join(directory, service, file);
+  if (!existsSync(path)) throw new UsageError(`${path} is missing`);
+  const url = URL.parse(readFileSync(path, 'utf8').trim().split(',')[0] ?? '');
+  const name = decodeURIComponent(url?.username ?? '');
+  const password = decodeURIComponent(url?.password ?? '');
+  if (name === '' || password === '') throw new UsageError(`${path} must name a user and a password`);
+  return { name, password };
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  deriveEventKey,
+  eventConsumers,
+  listenersOf,
+  type ServiceName,
+  sealingPurposes,
+} from '@clinical-launch/contracts';
+import { UsageError } from './credentials.ts';
+import { brokerAccess, databaseAccess, serviceNames } from './service-access.ts';
+
+/** 256 bits in Base64URL, which need no escape in an address. */
+const draw = () => randomBytes(32).toString('base64url');
+
+/**
+ * Makes the secrets of a deployment by the compose file: sealing keys by purpose, keys of events, and for each
+ * service its own user and password of each part that it uses. Files that are there stay as they are. The directories
+ * are closed to others; the files are readable, since the users in the containers differ.
+ * @throws UsageError when the directory has some of the keys of events and not all: they belong together.
+ * @returns the files that were written
+ */
+export function makeSecrets(directory: string): readonly string[] {
+  const written: string[] = [];
+  const write = (path: string, make: () => string) => {
+    const file = join(directory, path);
+    if (existsSync(file)) return;
+    mkdirSync(dirname(file), { recursive: true, mode: 0o711 });
+    writeFileSync(file, `${make()}\n`, { mode: 0o444 });
+    written.push(file);
+  };
+  const keyId = new Date().toISOString().slice(0, 7).replace('-', '');
+  for (const purpose of sealingPurposes) write(`sealing-keys-${purpose}`, () => `${keyId}:${draw()}`);
+  for (const service of serviceNames) {
+    const place = `services/${service}`;
+    write(`${place}/redis-url`, () => `redis://${service}:${draw()}@redis:6379`);
+    if (brokerAccess[service]) write(`${place}/amqp-url`, () => `amqp://${service}:${draw()}@rabbitmq:5672`);
+    if (databaseAccess[service]) {
+      const { schema } = databaseAccess[service];
+      write(`${place}/database-url`, () => `postgres://${schema}:${draw()}@postgres:5432/clinical_launch`);
+    }
+  }
+  write('services/operator/amqp-url', () => `amqp://operator:${draw()}@rabbitmq:5672`);
+  write('database-url', () => `postgres://clinical_launch_owner:${draw()}@postgres:5432/clinical_launch`);
+  write('postgres-password', draw);
+  write('grafana-password', draw);
+  const eventKeys = eventKeyFiles(keyId);
+  const kept = eventKeys.filter(([path]) => existsSync(join(directory, path)));
+  if (kept.length > 0 && kept.length < eventKeys.length) {
+    throw new UsageError(
+      `Some keys of events are missing in ${directory}: remove the others, to make all of them`,
+    );
+  }
+  for (const [path, text] of eventKeys) write(path, () => text);
+  return written;
+}
+
+/** Each listener draws a key; what a service signs with for a listener is derived from that listener's. */
+function eventKeyFiles(keyId: string): (readonly [string, string])[] {
+  const listeners = new Set(Object.values(eventConsumers).map(({ service }) => service));
+  const keys = new Map<ServiceName, Buffer>([...listeners].map((service) => [service, randomBytes(32)]));
+  const signing = serviceNames.map((source) => {
+    const entries = listenersOf(source).flatMap((listener) => {
+      const key = keys.get(listener);
+      return key === undefined ? [] : [`${listener}:${deriveEventKey(key, source).toString('base64url')}`];
+    });
+    return [`services/${source}/event-signing-keys`, entries.join(',')] as const;
+  });
+  const verification = [...keys].map(
+    ([service, key]) =>
+      [`services/${service}/event-verification-keys`, `${keyId}:${key.toString('base64url')}`] as const,
+  );
+  return [...signing, ...verification];
+}

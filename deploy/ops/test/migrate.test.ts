@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAuditStore, openSchema } from '@clinical-launch/audit-trail';
+import { openOrderingDatabase } from '@clinical-launch/ordering';
+import { openPostgresStorage } from '@clinical-launch/storage';
+import { createTestDatabase } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { databaseAccess } from '../src/service-access.ts';
+import { runOps } from './run-ops.ts';
+
+const suffix = randomBytes(4).toString('hex');
+const ownerName = `owner_${suffix}`;
+const services = Object.entries(databaseAccess);
+const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-ops-'));
+const roleOf = (schema: string) => `${schema}_${suffix}`;
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let owner: string;
+
+const addressOf = (name: string) => {
+  const url = new URL(database.url);
+  url.username = name;
+  url.password = `password-of-${name}`;
+  return url.href;
+};
+
+async function query(url: string, ...statements: string[]) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function tablesOfOthers(schema: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: owner });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables
+       where schemaname = any($1) and schemaname <> $2`,
+      [services.map(([, access]) => access.schema), schema],
+    );
+    return rows.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
+const migrate = () => runOps(['migrate', '--json'], { DATABASE_URL: owner, SERVICE_SECRETS_DIR: directory });
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  owner = addressOf(ownerName);
+  await query(
+    database.url,
+    `create role ${ownerName} login createrole password 'password-of-${ownerName}'`,
+    `alter database ${new URL(database.url).pathname.slice(1)} owner to ${ownerName}`,
+  );
+  for (const [service, { schema }] of services) {
+    mkdirSync(join(directory, service));
+    writeFileSync(join(directory, service, 'database-url'), `${addressOf(roleOf(schema))}\n`);
+  }
+});
+
+afterAll(async () => {
+  await database.drop();
+  const server = new URL(database.url);
+  server.pathname = '/postgres';
+  const names = [...services.map(([, { schema }]) => roleOf(schema)), ownerName];
+  await query(server.href, ...names.map((name) => `drop role if exists ${name}`));
+  rmSync(directory, { recursive: true });
+});
+
+describe('npm run ops -- migrate', () => {
+  it('makes every schema and a role for each service, as an owner who is no superuser, also twice at once', async () => {
+    const runs = [...(await Promise.all([migrate(), migrate()])), await migrate()];
+    expect(runs.map(({ code, errors }) => [code, errors])).toEqual([
+      [0, ''],
+      [0, ''],
+      [0, ''],
+    ]);
+    expect(JSON.parse(runs[2]?.output ?? '')).toEqual({
+      schemas: services.map(([, { schema }]) => schema),
+      roles: services.map(([, { schema }]) => roleOf(schema)),
+    });
+    expect(runs.map(({ output }) => output).join('')).not.toContain('password-of');
+  }, 60_000);
+
+  it('leaves a service whose role may not migrate able to start and to work', async () => {
+    const storage = await openPostgresStorage({
+      url: addressOf(roleOf('audit_trail')),
+      applicationName: 'test',
+    });
+    try {
+      const store = createAuditStore(await openSchema(storage));
+      const correlationid = '5f4d9c0e-8a51-4b7c-9d0a-0f8f3f2b6a11';
+      const event = {
+        specversion: '1.0',
+        id: '0b1f7a52-9a8e-4f4c-8a70-1c9e7e5b7d22',
+        source: '/clinical-launch/test',
+        type: 'launch.refused.v1',
+        time: '2026-11-21T10:00:00.000Z',
+        correlationid,
+        traceparent: '00-00000000000000000000000000000001-0000000000000001-01',
+        datacontenttype: 'application/json',
+        data: {},
+      } as unknown as Parameters<typeof store.keep>[0];
+      await store.keep(event);
+      await store.keep(event);
+      expect(await store.findByCorrelation(correlationid, { after: '0', limit: 10 })).toHaveLength(1);
+    } finally {
+      await storage.close();
+    }
+  });
+
+  it('lets ordering number the batches of its orders', async () => {
+    const address = addressOf(roleOf('ordering'));
+    await expect(query(address, `select nextval('ordering.batch_numbers')`)).resolves.toBeUndefined();
+  });
+
+  it.each(services)(
+    'lets %s neither read nor change what belongs to another service',
+    async (_name, { schema }) => {
+      const tables = await tablesOfOthers(schema);
+      expect(tables.length).toBeGreaterThan(3);
+      const attempts = tables.flatMap((table) => [
+        `select 1 from ${table}`,
+        `insert into ${table} default values`,
+        `delete from ${table}`,
+        `truncate ${table}`,
+      ]);
+      const makings = [
+        'create schema mine',
+        'create table public.mine ()',
+        `create table ${schema}.mine ()`,
+        'create role mine',
+      ];
+      for (const attempt of [...attempts, ...makings, `update ${schema}.kysely_migration set name = name`]) {
+        await expect(query(addressOf(roleOf(schema)), attempt)).rejects.toMatchObject({ code: '42501' });
+      }
+    },
+  );
+
+  it('lets the audit trail add events, and nobody but the owner change or remove one', async () => {
+    for (const attempt of [
+      'update audit_trail.event set type = type',
+      'delete from audit_trail.event',
+      'truncate audit_trail.event',
+    ]) {
+      await expect(query(addressOf(roleOf('audit_trail')), attempt)).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  it('is what a service asks for whose schema is not up to date and whose role may not change it', async () => {
+    const last = '(select max(name) from ordering.kysely_migration)';
+    await query(owner, `delete from ordering.kysely_migration where name = ${last}`);
+    const storage = await openPostgresStorage({
+      url: addressOf(roleOf('ordering')),
+      applicationName: 'test',
+    });
+    try {
+      await expect(openOrderingDatabase(storage)).rejects.toThrow(
+        'The schema ordering is not up to date: run `npm run ops -- migrate`, then start again',
+      );
+    } finally {
+      await storage.close();
+    }
+  });
+
+  it('refuses a role that may do more than a service may', async () => {
+    const path = join(directory, 'ordering', 'database-url');
+    writeFileSync(path, owner);
+    const { code, errors } = await migrate();
+    writeFileSync(path, addressOf(roleOf('ordering')));
+    expect([code, errors]).toEqual([1, expect.stringContaining('may do more than a service may')]);
+  });
+
+  it('ends with 2 and changes nothing when it is called wrongly', async () => {
+    expect(await runOps(['migrate'], { DATABASE_URL: '' })).toMatchObject({
+      code: 2,
+      errors: 'DATABASE_URL is not set\n',
+    });
+    expect(await runOps(['nothing'], {})).toMatchObject({ code: 2 });
+    expect(await runOps(['migrate', '--help'], {})).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('Usage'),
+    });
+  });
+});

@@ -1,0 +1,110 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createTestDatabase,
+  type PrivateRabbitMq,
+  type PrivateServer,
+  startRabbitMq,
+  startRedis,
+} from '@clinical-launch/testing';
+import { connectRedis } from '@clinical-launch/tickets';
+import pg from 'pg';
+import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
+import { runOps } from './run-ops.ts';
+
+/** Real servers on which every service has a user of its own, as the commands of an operator make them. */
+export type SeparatedParts = {
+  readonly redis: PrivateServer;
+  readonly rabbitMq: PrivateRabbitMq;
+  /** An administrator of Redis, for the test alone. */
+  readonly redisAdmin: string;
+  /** The addresses of the parts that a service uses, by the names of their settings. */
+  addressesOf(service: ServiceName): Readonly<Record<string, string>>;
+  /** The address of the operator who replays dead letters. */
+  readonly operatorUrl: string;
+  stop(): Promise<void>;
+};
+
+const password = (user: string) => `password-of-${user}`;
+
+function as(user: string, address: string): string {
+  const url = new URL(address);
+  url.username = user;
+  url.password = password(user);
+  return url.href;
+}
+
+/** Starts the servers and runs `migrate` and `access`. @throws Error with what a command printed when it fails. */
+export async function startSeparatedParts(): Promise<SeparatedParts> {
+  const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-separation-'));
+  const [redis, rabbitMq, database] = await Promise.all([
+    startRedis(),
+    startRabbitMq(),
+    createTestDatabase(),
+  ]);
+  const suffix = database.url.slice(-8);
+  const userOf = (service: string) => `${service}-${suffix}`;
+  const secrets = join(directory, 'services');
+  const addresses = (service: string): Record<string, string> => ({
+    REDIS_URL: as(userOf(service), redis.url),
+    ...(service in brokerAccess ? { AMQP_URL: as(userOf(service), rabbitMq.url) } : {}),
+    ...(service in databaseAccess ? { DATABASE_URL: as(userOf(service), database.url) } : {}),
+  });
+  const operatorUrl = as(userOf('operator'), rabbitMq.url);
+  const files = { REDIS_URL: 'redis-url', AMQP_URL: 'amqp-url', DATABASE_URL: 'database-url' };
+  for (const service of serviceNames) {
+    mkdirSync(join(secrets, service), { recursive: true });
+    for (const [setting, address] of Object.entries(addresses(service))) {
+      writeFileSync(join(secrets, service, files[setting as keyof typeof files]), address);
+    }
+  }
+  mkdirSync(join(secrets, 'operator'));
+  writeFileSync(join(secrets, 'operator', 'amqp-url'), operatorUrl);
+
+  const stop = async () => {
+    await Promise.all([redis.stop(), rabbitMq.stop()]);
+    await database.drop();
+    await dropRoles(database.url, serviceNames.map(userOf));
+    rmSync(directory, { recursive: true });
+  };
+  const redisAdmin = as('admin', redis.url);
+  try {
+    await runOrFail(['access', directory], { SERVICE_SECRETS_DIR: secrets });
+    await runOrFail(['migrate'], { SERVICE_SECRETS_DIR: secrets, DATABASE_URL: database.url });
+    await createRedisUsers(redis.url, [
+      `user admin reset on >${password('admin')} ~* &* +@all`,
+      ...readFileSync(join(directory, 'users.acl'), 'utf8').trim().split('\n'),
+    ]);
+    await rabbitMq.control('import_definitions', join(directory, 'definitions.json'));
+    await rabbitMq.control('delete_user', 'guest');
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { redis, rabbitMq, redisAdmin, operatorUrl, addressesOf: addresses, stop };
+}
+
+/** As an operator does on a server without an ACL file: each line is an `ACL SETUSER`. */
+async function createRedisUsers(url: string, lines: readonly string[]): Promise<void> {
+  const redis = await connectRedis(url);
+  for (const line of lines) {
+    const [, name = '', ...rules] = line.match(/\([^)]*\)|\S+/g) ?? [];
+    await redis.call('ACL', 'SETUSER', name, ...rules);
+  }
+  redis.disconnect();
+}
+
+async function dropRoles(databaseUrl: string, names: readonly string[]): Promise<void> {
+  const server = new URL(databaseUrl);
+  server.pathname = '/postgres';
+  const client = new pg.Client({ connectionString: server.href });
+  await client.connect();
+  for (const name of names) await client.query(`drop role if exists ${pg.escapeIdentifier(name)}`);
+  await client.end();
+}
+
+async function runOrFail(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const { code, errors } = await runOps(args, environment);
+  if (code !== 0) throw new Error(`${args.join(' ')}: ${errors}`);
+}

@@ -1,0 +1,322 @@
+import { eventCatalogue, eventConsumers } from '@clinical-launch/contracts';
+import { connectRabbitMq, topologyOf } from '@clinical-launch/events';
+import { redisAccess } from '@clinical-launch/tickets';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Channel, type ConfirmChannel, connect } from 'amqplib';
+import { Redis } from 'ioredis';
+import { brokerAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
+import { type SeparatedParts, startSeparatedParts } from './separated-parts.ts';
+
+let parts: SeparatedParts;
+beforeAll(async () => {
+  parts = await startSeparatedParts();
+}, 60_000);
+afterAll(() => parts.stop());
+
+const settingOf = (service: ServiceName, setting: string) => parts.addressesOf(service)[setting] ?? '';
+
+describe('in Redis', () => {
+  const kinds = new Set(
+    Object.values(redisAccess).flatMap((abilities) =>
+      abilities.flatMap(({ rights }) =>
+        rights.flatMap(({ reads = [], writes = [], changes = [] }) => [...reads, ...writes, ...changes]),
+      ),
+    ),
+  );
+
+  type Access = 'reads' | 'writes';
+
+  /** Whether the table lets a service read or write keys of a kind. */
+  const may = (service: ServiceName, access: Access, kind: string) =>
+    redisAccess[service].some(({ rights }) =>
+      rights.some((right) => [...(right[access] ?? []), ...(right.changes ?? [])].includes(kind)),
+    );
+
+  const attempts: Readonly<Record<Access, readonly (readonly string[])[]>> = {
+    reads: ['GET', 'DUMP', 'HGETALL', 'XINFO STREAM', 'SMEMBERS', 'GETDEL']
+      .map((command) => [...command.split(' '), 'KEY'])
+      .concat([
+        ['HGET', 'KEY', 'context'],
+        ['HMGET', 'KEY', 'context', 'detail'],
+        ['XRANGE', 'KEY', '-', '+'],
+        ['XREADGROUP', 'GROUP', 'relay', 'relay', 'STREAMS', 'KEY', '>'],
+        ['ZRANGE', 'KEY', '0', '-1'],
+        ['COPY', 'KEY', 'OTHER'],
+        ['RENAME', 'KEY', 'OTHER'],
+      ]),
+    writes: [
+      ['SET', 'KEY', 'x'],
+      ['HSET', 'KEY', 'context', 'x'],
+      ['HINCRBY', 'KEY', 'count', '1'],
+      ['INCRBY', 'KEY', '1'],
+      ['XADD', 'KEY', '*', 'event', '{}'],
+      ['XDEL', 'KEY', '0-1'],
+      ['ZADD', 'KEY', '1', 'x'],
+      ['DEL', 'KEY'],
+      ['UNLINK', 'KEY'],
+      ['PEXPIRE', 'KEY', '1'],
+      ['PERSIST', 'KEY'],
+      ['RENAME', 'OTHER', 'KEY'],
+      ['COPY', 'OTHER', 'KEY'],
+    ],
+  };
+
+  const refused = /NOPERM|can't access|can't run|not allowed/;
+
+  /** What was not refused, of these commands as they are and within a script. */
+  async function allowed(redis: Redis, commands: readonly (readonly string[])[]): Promise<string[]> {
+    const answers = await Promise.all(
+      commands.flatMap(([name = '', ...args]) => {
+        const inScript = `return redis.call('${name}', unpack(ARGV))`;
+        return [
+          redis.call(name, ...args).then(String, (error: Error) => error.message),
+          redis.eval(inScript, 0, ...args).then(String, (error: Error) => error.message),
+        ];
+      }),
+    );
+    return answers.flatMap((answer, at) =>
+      refused.test(answer) ? [] : [`${commands[Math.floor(at / 2)]?.join(' ')}: ${answer}`],
+    );
+  }
+
+  async function withRedis<Result>(service: ServiceName, work: (redis: Redis) => Promise<Result>) {
+    const redis = new Redis(settingOf(service, 'REDIS_URL'), { disableClientInfo: true });
+    try {
+      return await work(redis);
+    } finally {
+      redis.disconnect();
+    }
+  }
+
+  it.each(serviceNames)('lets %s read and write the keys of its own work, and no others', async (service) => {
+    await withRedis(service, async (redis) => {
+      for (const access of ['reads', 'writes'] as const) {
+        const foreign = [...kinds].filter((kind) => !may(service, access, kind));
+        expect(foreign.length).toBeGreaterThan(5);
+        for (const kind of foreign) {
+          const key = `clinical-launch:{s00}:${kind.replace('*', 'x')}`;
+          const commands = attempts[access].map((command) =>
+            command.map((word) => word.replace('KEY', key).replace('OTHER', `${key}-other`)),
+          );
+          expect({ kind, access, allowed: await allowed(redis, commands) }).toEqual({
+            kind,
+            access,
+            allowed: [],
+          });
+        }
+      }
+    });
+  });
+
+  it.each(serviceNames)('lets %s neither list keys nor administer the server', async (service) => {
+    const commands = [
+      'KEYS *',
+      'SCAN 0',
+      'RANDOMKEY',
+      'DBSIZE',
+      'FLUSHALL',
+      'FLUSHDB',
+      'SWAPDB 0 1',
+      'CONFIG GET maxmemory',
+      'CONFIG SET maxmemory 1',
+      'CONFIG REWRITE',
+      'ACL LIST',
+      'ACL SETUSER mine on nopass +@all',
+      'ACL SAVE',
+      'SCRIPT FLUSH',
+      'SCRIPT KILL',
+      'FUNCTION LIST',
+      'DEBUG OBJECT x',
+      'CLIENT LIST',
+      'CLIENT KILL ID 1',
+      'MONITOR',
+      'SHUTDOWN NOSAVE',
+      'SAVE',
+      'BGREWRITEAOF',
+      'REPLICAOF 127.0.0.1 1',
+      'SLOWLOG GET',
+      'MODULE LIST',
+      'CLUSTER RESET',
+      'PUBLISH x y',
+      'SUBSCRIBE x',
+      'SET another-prefix:x y',
+      'GET another-prefix:x',
+    ].map((command) => command.split(' '));
+    await withRedis(service, async (redis) => expect(await allowed(redis, commands)).toEqual([]));
+  });
+
+  it('keeps the aims: who makes launch tokens, revokes chains, holds claims and reads events', () => {
+    const who = (access: Access, kind: string) =>
+      serviceNames.filter((service) => may(service, access, kind));
+    expect({
+      sessions: who('reads', 'ticket:launch-session:*'),
+      desktop: who('reads', 'ticket:refresh-token:*'),
+      revokers: who('writes', 'revoked:*'),
+      revokersOfTokens: who('writes', 'revoked-tokens').concat(who('writes', 'revoked-tokens-ends')),
+      recorders: who('writes', 'chain:*'),
+      claimers: who('writes', 'claim:*'),
+      readersOfEvents: who('reads', 'outbox'),
+      makersOfTokens: serviceNames.filter((service) =>
+        redisAccess[service].some(({ does }) => does === 'issues launch-tokens'),
+      ),
+      resourceApi: [...kinds].filter((kind) => may('resource-api', 'reads', kind)).toSorted(),
+    }).toEqual({
+      sessions: ['ordering', 'order-renderer'],
+      desktop: ['identity-provider'],
+      revokers: ['identity-provider'],
+      revokersOfTokens: ['identity-provider', 'identity-provider'],
+      recorders: ['identity-provider'],
+      claimers: ['launch-api', 'audit-trail'],
+      readersOfEvents: ['audit-trail'],
+      makersOfTokens: ['launch-api'],
+      resourceApi: ['committed', 'leases:resource-api:*', 'presented:*', 'refused-addresses', 'revoked:*'],
+    });
+  });
+
+  it('lets nobody in without a password, but for a health check that may only ping', async () => {
+    const address = new URL(settingOf('ordering', 'REDIS_URL'));
+    const as = (username: string, password: string) => {
+      Object.assign(address, { username, password });
+      const options = { disableClientInfo: true, enableReadyCheck: false, retryStrategy: null };
+      return new Redis(address.href, options).on('error', () => undefined);
+    };
+    const [anyone, health] = [as('', ''), as('health', 'any')];
+    await expect(anyone.ping()).rejects.toThrow('NOAUTH');
+    expect(await health.ping()).toBe('PONG');
+    await expect(health.info()).rejects.toThrow(refused);
+    anyone.disconnect();
+    health.disconnect();
+  });
+});
+
+describe('at RabbitMQ', () => {
+  const topology = topologyOf();
+  const { events, deadLetters } = topology;
+  const queueOf = (consumer: string) => topology.queueOf(consumer);
+  const deadLetterQueueOf = (consumer: string) => topology.deadLetterQueueOf(consumer);
+  const consumers = Object.keys(eventConsumers);
+  const withBroker = serviceNames.filter((service) => brokerAccess[service] !== undefined);
+  const noArguments = { durable: true };
+
+  /** The code of the reply to some work on a channel of its own; 200 when it was allowed. */
+  async function replyTo(url: string, work: (channel: ConfirmChannel) => Promise<unknown>): Promise<number> {
+    const connection = await connect(url);
+    connection.on('error', () => undefined);
+    try {
+      const channel = await connection.createConfirmChannel();
+      const closed = new Promise<number>((resolve) => {
+        channel.on('error', (error: Error & { code?: number }) => resolve(error.code ?? 0));
+      });
+      const done = work(channel)
+        .then(() => channel.waitForConfirms())
+        .then(
+          () => 200,
+          () => closed,
+        );
+      return await Promise.race([done, closed]);
+    } finally {
+      await connection.close().catch(() => undefined);
+    }
+  }
+
+  const publish = (exchange: string, key: string) => async (channel: Channel) =>
+    void channel.publish(exchange, key, Buffer.from('{}'));
+
+  const touch = (queue: string): readonly (readonly [string, (channel: Channel) => Promise<unknown>])[] => [
+    [`consume ${queue}`, (channel) => channel.consume(queue, () => undefined)],
+    [`get ${queue}`, (channel) => channel.get(queue)],
+    [`purge ${queue}`, (channel) => channel.purgeQueue(queue)],
+  ];
+
+  const configure = (
+    queue: string,
+  ): readonly (readonly [string, (channel: Channel) => Promise<unknown>])[] => [
+    [`delete ${queue}`, (channel) => channel.deleteQueue(queue)],
+    [`bind ${queue}`, (channel) => channel.bindQueue(queue, events, '#')],
+    [`unbind ${queue}`, (channel) => channel.unbindQueue(queue, events, '#')],
+    [`send to ${queue}`, publish('', queue)],
+  ];
+
+  it.each(withBroker)(
+    'refuses %s everything that is not its own',
+    async (service) => {
+      const access = brokerAccess[service];
+      const own = access?.consumes ?? [];
+      const attempts = [
+        ...consumers.flatMap((consumer) => [
+          ...(own.includes(consumer) ? [] : touch(queueOf(consumer))),
+          ...touch(deadLetterQueueOf(consumer)),
+          ...configure(queueOf(consumer)),
+          ...configure(deadLetterQueueOf(consumer)),
+          ...(own.length > 0 ? [] : [[`bury ${consumer}`, publish(deadLetters, queueOf(consumer))] as const]),
+        ]),
+        ...Object.keys(eventCatalogue)
+          .filter((type) => !access?.publishes.some((its) => its === type))
+          .map((type) => [`publish ${type}`, publish(events, type)] as const),
+        ['declare a queue', (channel: Channel) => channel.assertQueue('mine')] as const,
+        ['declare an exchange', (channel: Channel) => channel.assertExchange('mine', 'fanout')] as const,
+        ['delete events', (channel: Channel) => channel.deleteExchange(events)] as const,
+        [
+          'redeclare events',
+          (channel: Channel) => channel.assertExchange(events, 'topic', noArguments),
+        ] as const,
+        ['publish elsewhere', publish('amq.topic', 'x')] as const,
+      ];
+      const url = settingOf(service, 'AMQP_URL');
+      for (const [attempt, work] of attempts)
+        expect([attempt, await replyTo(url, work)]).toEqual([attempt, 403]);
+    },
+    60_000,
+  );
+
+  it.each(withBroker)('lets %s publish its own types of events', async (service) => {
+    for (const type of brokerAccess[service]?.publishes ?? []) {
+      expect([type, await replyTo(settingOf(service, 'AMQP_URL'), publish(events, type))]).toEqual([
+        type,
+        200,
+      ]);
+    }
+  });
+
+  it.each(serviceNames.filter((service) => !withBroker.includes(service)))(
+    'does not know %s',
+    async (service) => {
+      const url = new URL(settingOf('ordering', 'AMQP_URL'));
+      const { username, password } = new URL(settingOf(service, 'REDIS_URL'));
+      url.username = username;
+      url.password = password;
+      await expect(connect(url.href)).rejects.toThrow('ACCESS-REFUSED');
+    },
+  );
+
+  it('lets the operator look at dead letters and send them back, and nothing else', async () => {
+    const { operatorUrl } = parts;
+    const letters = deadLetterQueueOf('audit-trail');
+    expect(await replyTo(operatorUrl, (channel) => channel.get(letters))).toBe(200);
+    expect(await replyTo(operatorUrl, publish('', queueOf('audit-trail')))).toBe(200);
+    for (const work of [
+      (channel: Channel) => channel.get(queueOf('audit-trail')),
+      publish(events, 'order.submitted.v1'),
+      (channel: Channel) => channel.deleteQueue(letters),
+    ]) {
+      expect(await replyTo(operatorUrl, work)).toBe(403);
+    }
+  });
+
+  it('keeps a service from publishing before the queues that it may not declare exist', async () => {
+    const warnings: unknown[] = [];
+    const ignore = () => undefined;
+    const bus = await connectRabbitMq({
+      url: settingOf('ordering', 'AMQP_URL'),
+      logger: { info: ignore, error: ignore, warn: ({ err }) => void warnings.push(err) },
+      knownConsumers: [{ name: 'not-declared' }],
+    });
+    expect(await bus.isReady()).toBe(false);
+    await bus.stop();
+    expect(warnings).toEqual([
+      expect.objectContaining({
+        message: 'An exchange or a queue is missing, and this user may not declare it',
+      }),
+    ]);
+  });
+});
