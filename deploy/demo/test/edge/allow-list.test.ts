@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type RunningEdge, startEdge } from './running-edge.ts';
+
+const forServers = [
+  '/AccessApi/RequestLaunchUrl',
+  '/audit/events?correlationId=1',
+  '/idp/demo/oauth2/v2.0/token',
+  '/idp/tfp/demo/oauth2/v2.0/token',
+  '/idp/d%65mo/oauth2/v2.0/token',
+  '/idp/demo/oauth2/v2.0/introspect',
+  '/idp/demo/desktop/oauth2/v2.0/introspect',
+  '/idp/demo/desktop/launches',
+  '/idp/demo/desktop/launches/4f9f3b0e-0000-4000-8000-000000000000',
+  '/idp/other/desktop/oauth2/v2.0/token',
+  '/idp/demo/something/new',
+];
+const forPartners = [
+  '/idp/demo/desktop/oauth2/v2.0/token',
+  '/idp/Demo/Desktop/oauth2/v2.0/revoke',
+  '/idp/tfp/demo/desktop/oauth2/v2.0/par',
+];
+const forBrowsers = [
+  '/secureLaunch',
+  '/oltr/4f9f3b0e-0000-4000-8000-000000000000/',
+  '/orders/4f9f3b0e-0000-4000-8000-000000000000/notepad',
+  '/resource/patient',
+  '/idp/demo/desktop/oauth2/v2.0/authorize',
+  '/idp/demo/v2.0/.well-known/openid-configuration',
+  '/idp/demo/desktop/discovery/v2.0/keys',
+];
+
+/** Asks every path in turn; answers status and body by path. */
+async function ask(edge: RunningEdge, paths: readonly string[], headers: Record<string, string> = {}) {
+  const answers = paths.map(async (path) => {
+    const response = await fetch(edge.url + path, { headers });
+    return [path, response.status, await response.text()];
+  });
+  return Promise.all(answers);
+}
+
+const allAnswered = (paths: readonly string[], status: number, body: string) =>
+  paths.map((path) => [path, status, body]);
+
+describe('what is meant for servers, asked from a network that is not on the list', () => {
+  let edge: RunningEdge;
+  beforeAll(async () => {
+    edge = await startEdge({
+      SERVER_ALLOWED_NETWORKS: '10.20.0.0/16 fd12:3456::/32',
+      PARTNER_REALMS: 'north demo/desktop',
+    });
+  });
+  afterAll(() => edge.stop());
+
+  it('is refused without a body, however the realm is written', async () => {
+    expect(await ask(edge, forServers)).toEqual(allAnswered(forServers, 403, ''));
+    expect(edge.service.reached).toEqual([]);
+  });
+
+  it('is refused whatever address the caller writes into X-Forwarded-For', async () => {
+    const answers = await ask(edge, forServers, { 'x-forwarded-for': '10.20.0.1' });
+    expect(answers).toEqual(allAnswered(forServers, 403, ''));
+  });
+
+  it('leaves browsers and the partner applications of a listed realm alone', async () => {
+    const open = [...forBrowsers, ...forPartners];
+    expect(await ask(edge, open)).toEqual(allAnswered(open, 200, 'answered'));
+  });
+});
+
+describe('what is meant for servers, asked from a network of the list', () => {
+  it('is answered', async () => {
+    const edge = await startEdge({ SERVER_ALLOWED_NETWORKS: '10.20.0.0/16 127.0.0.0/8' });
+    const all = [...forServers, ...forPartners, ...forBrowsers];
+    const answers = await ask(edge, all);
+    await edge.stop();
+    expect(answers).toEqual(allAnswered(all, 200, 'answered'));
+  });
+
+  it('is answered from any network where there is no list', async () => {
+    const edge = await startEdge({ SERVER_ALLOWED_NETWORKS: '', PARTNER_REALMS: '' });
+    const answers = await ask(edge, forServers);
+    await edge.stop();
+    expect(answers).toEqual(allAnswered(forServers, 200, 'answered'));
+  });
+
+  it.each([
+    ['10.20.0.1', 200],
+    ['10.20.0.1, 192.0.2.1', 403],
+    ['192.0.2.1', 403],
+  ])(
+    'is known by the last address that a trusted proxy names: %s is answered %i',
+    async (forwarded, status) => {
+      const edge = await startEdge({
+        SERVER_ALLOWED_NETWORKS: '10.20.0.0/16',
+        EDGE_TRUSTED_PROXIES: '127.0.0.1/32',
+      });
+      const [answer] = await ask(edge, ['/AccessApi/RequestLaunchUrl'], { 'x-forwarded-for': forwarded });
+      await edge.stop();
+      expect(answer?.[1]).toBe(status);
+    },
+  );
+});

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type RunningEdge, startEdge } from './running-edge.ts';
+
+const launchToken = '0'.repeat(45);
+const guid = '4f9f3b0e-0000-4000-8000-000000000000';
+
+describe('an address with extremely many refusals', () => {
+  let edge: RunningEdge;
+  beforeAll(async () => {
+    edge = await startEdge({ EDGE_REFUSALS_PER_ADDRESS: '3' });
+    // The service behind this edge refuses what is too long for it, and nothing else.
+    for (let refused = 0; refused <= 4; refused += 1) {
+      await fetch(`${edge.url}/nothing/here`, { method: 'POST', body: 'x' });
+      await fetch(`${edge.url}/oltr/${guid}/`, { method: 'POST', body: 'x'.repeat(300_000) });
+    }
+  });
+  afterAll(() => edge.stop());
+
+  it.each([
+    ['/AccessApi/RequestLaunchUrl'],
+    ['/resource/patient'],
+    [`/oltr/${guid}/`],
+    [`/orders/${guid}/notepad`],
+    ['/secureLaunch'],
+    ['/secureLaunch?launchToken=guessed&codeVerifier=guessed'],
+  ])('is answered 429 with Retry-After for what can only be refused: %s', async (path) => {
+    const response = await fetch(edge.url + path);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '10']);
+    expect(response.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each([
+    ['a request with a token', '/AccessApi/RequestLaunchUrl', { Authorization: 'Bearer a.b.c' }],
+    ['a launch', `/secureLaunch?launchToken=${launchToken}&codeVerifier=x`, {}],
+    ['a page of a session', `/oltr/${guid}/`, { Cookie: 'launch-session=x' }],
+    ['a page of a session by https', `/oltr/${guid}/`, { Cookie: '__Secure-launch-session=x' }],
+    ['a token request', '/idp/demo/oauth2/v2.0/token', {}],
+    ['an authorization request', '/idp/demo/desktop/oauth2/v2.0/authorize', {}],
+    ['signing keys', '/idp/demo/discovery/v2.0/keys', {}],
+    ['assets', '/oltr/assets/app.css', {}],
+    ['the description of the API', '/AccessApi/openapi.json', {}],
+  ])('still reaches the services with what may be accepted: %s', async (_name, path, headers) => {
+    expect((await fetch(edge.url + path, { headers })).status).toBe(200);
+  });
+});

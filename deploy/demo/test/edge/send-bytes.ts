@@ -1,0 +1,56 @@
+import { connect, type Socket } from 'node:net';
+import { connect as connectWithTls } from 'node:tls';
+
+type Connection = { readonly port: number; readonly ca?: string };
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+  /** From the last byte that was sent to the end of the answer's head. */
+  readonly durationMs: number;
+  /** How much of the request the other side took before it answered or closed. */
+  readonly bytesSent: number;
+};
+
+/**
+ * Sends these bytes over a connection of their own, the body piece by piece for as long as there is no answer, and
+ * resolves with the answer when the other side has closed.
+ */
+export async function sendBytes(
+  { port, ca }: Connection,
+  head: readonly string[],
+  body: Iterable<string> = [],
+): Promise<Answer> {
+  const socket =
+    ca === undefined ? connect(port, '127.0.0.1') : connectWithTls({ port, host: '127.0.0.1', ca });
+  let received = '';
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.on('error', () => undefined).on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+  const startedAt = performance.now();
+  let answeredAt = startedAt;
+  socket.once('data', () => (answeredAt = performance.now()));
+  await write(socket, [...head, '', ''].join('\r\n'));
+  for (const piece of body) {
+    if (received !== '' || socket.destroyed) break;
+    await write(socket, piece);
+  }
+  await closed;
+  return { ...parse(received), durationMs: answeredAt - startedAt, bytesSent: socket.bytesWritten };
+}
+
+/** Resolves when the bytes have left, or the connection has ended. */
+function write(socket: Socket, text: string): Promise<void> {
+  return new Promise((resolve) => socket.write(text, () => resolve()));
+}
+
+function parse(received: string): Pick<Answer, 'status' | 'headers' | 'body'> {
+  const [head = '', ...rest] = received.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = lines.map((line) => /^([^:]+): *(.*)$/.exec(line) ?? []);
+  return {
+    status: Number(statusLine.split(' ')[1]),
+    headers: new Map(headers.map(([, name = '', value = '']) => [name.toLowerCase(), value])),
+    body: rest.join('\r\n\r\n'),
+  };
+}

@@ -1,0 +1,199 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect, type SecureVersion } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { checkConfiguration, makeCertificate, type RunningEdge, startEdge } from './running-edge.ts';
+import { sendBytes } from './send-bytes.ts';
+
+const launch = '/secureLaunch?launchToken=TOKEN&codeVerifier=VERIFIER';
+const headOf =
+  (method: string) =>
+  (path: string, ...headers: string[]) => [
+    `${method} ${path} HTTP/1.1`,
+    'Host: launch.example',
+    'Connection: close',
+    ...headers,
+  ];
+const [get, post] = [headOf('GET'), headOf('POST')];
+
+describe('the edge with a certificate', () => {
+  const certificate = makeCertificate();
+  const environment = { EDGE_CERTIFICATE: certificate.path, PUBLIC_URL: 'https://launch.example' };
+  let edge: RunningEdge;
+  beforeAll(async () => {
+    edge = await startEdge(environment);
+  });
+  afterAll(async () => {
+    await edge.stop();
+    certificate.remove();
+  });
+
+  /** The version that was agreed on, with a client that speaks this one alone. */
+  const agreeOn = (version: SecureVersion) =>
+    new Promise<string | null>((resolve, reject) => {
+      const only = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' };
+      const socket = connect({ port: edge.tls, host: '127.0.0.1', ca: certificate.ca, ...only }, () => {
+        resolve(socket.getProtocol());
+        socket.destroy();
+      }).once('error', reject);
+    });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('speaks %s', async (version) => {
+    expect(await agreeOn(version)).toBe(version);
+  });
+
+  it.each(['TLSv1', 'TLSv1.1'] as const)('refuses %s', async (version) => {
+    await expect(agreeOn(version)).rejects.toMatchObject({ code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
+  });
+
+  it('tells browsers to stay with https in every answer, its own as well', async () => {
+    const own = { port: edge.tls, ca: certificate.ca };
+    const answers = await Promise.all([
+      sendBytes(own, get(launch)),
+      sendBytes(own, get('/nowhere')),
+      sendBytes(own, post('/AccessApi/RequestLaunchUrl', 'Content-Length: 2000000')),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 413]);
+    expect(answers.map(({ headers }) => headers.get('strict-transport-security'))).toEqual(
+      Array.from({ length: 3 }, () => 'max-age=31536000'),
+    );
+  });
+
+  it('redirects an address from plain http, and says nothing of https there (RFC 6797 section 7.2)', async () => {
+    const { status, headers } = await sendBytes({ port: edge.plain }, get('/demo/pms'));
+    expect([status, headers.get('location')]).toEqual([308, 'https://launch.example/demo/pms']);
+    expect(headers.get('strict-transport-security')).toBeUndefined();
+  });
+
+  it.each([
+    ['a launch URL', get(launch)],
+    ['an access token', get('/audit/events', 'Authorization: Bearer TOKEN')],
+    ['a body', post('/idp/demo/oauth2/v2.0/token', 'Content-Length: 0')],
+  ])('refuses %s that came by plain http, and does not pass it on', async (_secret, head) => {
+    const before = edge.service.reached.length;
+    const { status, body, headers } = await sendBytes({ port: edge.plain }, head);
+    expect([status, body, headers.get('location')]).toEqual([403, '', undefined]);
+    expect(edge.service.reached).toHaveLength(before);
+  });
+
+  it('does not start without the address that it redirects to', async () => {
+    const { status, output } = await checkConfiguration({ ...environment, PUBLIC_URL: '' });
+    expect([status, output]).toEqual([1, expect.stringContaining('EDGE_CERTIFICATE needs PUBLIC_URL')]);
+  });
+});
+
+describe('the configuration of the edge', () => {
+  it.each([
+    ['no setting', {}],
+    ['empty settings', { SERVER_ALLOWED_NETWORKS: '', PARTNER_REALMS: '', EDGE_TRUSTED_PROXIES: '' }],
+    ['networks', { SERVER_ALLOWED_NETWORKS: '10.0.0.0/8 fd00::/8', EDGE_TRUSTED_PROXIES: '10.0.0.1' }],
+  ])('is accepted without a warning, with %s', async (_settings, environment) => {
+    const { status, output } = await checkConfiguration(environment);
+    expect(output).not.toMatch(/WARNING|ALERT/);
+    expect(status).toBe(0);
+  });
+
+  it('is refused with networks that are none', async () => {
+    expect((await checkConfiguration({ SERVER_ALLOWED_NETWORKS: 'everybody' })).status).toBe(1);
+  });
+});
+
+describe('the edge without a certificate', () => {
+  let edge: RunningEdge;
+  beforeAll(async () => {
+    edge = await startEdge();
+  });
+  afterAll(() => edge.stop());
+
+  const refusedAtOnce = {
+    status: 413,
+    bytesSent: expect.any(Number),
+    body: expect.stringContaining('Too Large'),
+  };
+
+  it('passes requests on, and logs the path of a launch URL without its secrets', async () => {
+    const { status, headers } = await sendBytes({ port: edge.plain }, get(launch));
+    expect([status, headers.get('strict-transport-security')]).toEqual([200, undefined]);
+    expect(edge.service.reached).toContainEqual(expect.objectContaining({ path: launch }));
+    while (!edge.log().includes('launch-gateway')) await delay(10);
+    expect(edge.log()).toContain(String.raw`"path":"\/secureLaunch"`);
+    expect(edge.log()).not.toMatch(/TOKEN|VERIFIER/);
+  });
+
+  it.each([
+    '/secureLaunch%3FlaunchToken=TOKEN&codeVerifier=VERIFIER',
+    '/oltr/%3flaunchToken=TOKEN&codeVerifier=VERIFIER',
+    '/TOKEN',
+  ])('logs no address that holds what a caller has put into it: %s', async (path) => {
+    const lines = () => edge.log().split('\n').length;
+    const before = lines();
+    await sendBytes({ port: edge.plain }, get(path));
+    while (lines() === before) await delay(10);
+    expect(edge.log()).toContain('"path":"/*"');
+    expect(edge.log()).not.toMatch(/TOKEN|VERIFIER/);
+  });
+
+  it('speaks of https where something in front of it ends TLS', async () => {
+    const behindTls = await startEdge({ PUBLIC_URL: 'https://launch.example' });
+    const { headers } = await sendBytes({ port: behindTls.plain }, get('/nowhere'));
+    await behindTls.stop();
+    expect(headers.get('strict-transport-security')).toBe('max-age=31536000');
+  });
+
+  it.each(['1048577', '2147483648', '4294967297', '10737418240', '9223372036854775807'])(
+    'refuses a body of %s bytes before it is read, however the number is counted',
+    async (length) => {
+      const before = edge.service.reached.length;
+      const answer = await sendBytes(
+        { port: edge.plain },
+        post('/AccessApi/RequestLaunchUrl', `Content-Length: ${length}`),
+      );
+      expect(answer).toMatchObject(refusedAtOnce);
+      expect(answer.durationMs).toBeLessThan(2000);
+      expect(edge.service.reached).toHaveLength(before);
+    },
+  );
+
+  it('refuses it at once also when the caller asks first (Expect: 100-continue)', async () => {
+    const head = post('/idp/demo/oauth2/v2.0/token', 'Content-Length: 4294967297', 'Expect: 100-continue');
+    expect(await sendBytes({ port: edge.plain }, head)).toMatchObject(refusedAtOnce);
+  });
+
+  it('passes a body of exactly a mebibyte on', async () => {
+    const before = edge.service.bytesRead();
+    const head = post('/idp/demo/oauth2/v2.0/token', 'Content-Length: 1048576');
+    // Its service refuses it then: its own limit is smaller.
+    await sendBytes({ port: edge.plain }, head, pieces(1_048_576));
+    expect(edge.service.bytesRead()).toBeGreaterThan(before);
+  });
+
+  it('reads no further in a body of undeclared length when the service has refused it', async () => {
+    const head = post('/AccessApi/RequestLaunchUrl', 'Transfer-Encoding: chunked');
+    const answer = await sendBytes({ port: edge.plain }, head, chunks(200 * 2 ** 20));
+    // A sender that does not read while it writes may see the connection end instead of the answer.
+    expect([413, Number.NaN]).toContainEqual(answer.status);
+    // What waits in the buffers of the edge and of the operating system was sent as well.
+    expect(answer.bytesSent).toBeLessThan(20 * 2 ** 20);
+  });
+
+  it.each([
+    ['Authorization: Bearer a', 'Authorization: Bearer b'],
+    ['Authorization: Bearer a', 'authorization: Basic Yjpi'],
+  ])('refuses a request with two credentials: %s, %s', async (...both) => {
+    const before = edge.service.reached.length;
+    const answer = await sendBytes({ port: edge.plain }, get('/audit/events', ...both));
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain('Send exactly one Authorization header');
+    expect(answer.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(edge.service.reached).toHaveLength(before);
+  });
+});
+
+function* pieces(bytes: number): Generator<string> {
+  const piece = 'x'.repeat(65_536);
+  for (let sent = 0; sent < bytes; sent += piece.length) yield piece.slice(0, bytes - sent);
+}
+
+function* chunks(bytes: number): Generator<string> {
+  for (const piece of pieces(bytes)) yield `${piece.length.toString(16)}\r\n${piece}\r\n`;
+  yield '0\r\n\r\n';
+}
