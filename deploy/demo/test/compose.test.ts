@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { purposesOf } from './purposes-of.ts';
+import { root } from './run-command.ts';
+
+const compose = readFileSync(`${root}docker-compose.yml`, 'utf8');
+
+/** A block of the file with its anchors resolved one level deep, as the merges of a service's environment have it. */
+const blockOf = (header: RegExp): string => {
+  const [, block = ''] = header.exec(compose) ?? [];
+  return block;
+};
+
+/** The purposes whose keys the container of a service has, and the secrets that are mounted into it. */
+function keysOf(service: string) {
+  const block = blockOf(new RegExp(`\\n  ${service}:\\n((?: {4}.*\\n|\\n)+)`));
+  const anchors = [...block.matchAll(/\*([a-z-]+)/g)].map(([, name]) =>
+    blockOf(new RegExp(`: &${name}\\n((?: {2}.*\\n)+)`)),
+  );
+  const files = [block, ...anchors]
+    .join('\n')
+    .matchAll(/SEALING_KEYS_\w+_FILE: \/run\/secrets\/sealing-keys-([a-z-]+)/g);
+  const mounted = block.matchAll(/sealing-keys-([a-z-]+)(?=[\n,\]])/g);
+  const names = (matches: Iterable<RegExpExecArray>) => new Set([...matches].map(([, name = '']) => name));
+  return { settings: names(files), mounted: names(mounted) };
+}
+
+describe('docker-compose.yml', () => {
+  it.each([
+    ['identity-provider', 3],
+    ['launch-api', 1],
+    ['launch-gateway', 1],
+    ['ordering', 2],
+    ['order-renderer', 3],
+    ['audit-trail', 0],
+    ['resource-api', 1],
+  ])('gives %s the sealing keys of its own purposes and no others', (service, count) => {
+    const purposes = purposesOf(service);
+    expect(purposes).toHaveLength(count);
+    expect(keysOf(service)).toEqual({ settings: new Set(purposes), mounted: new Set(purposes) });
+  });
+
+  it.each([
+    [
+      'identity-provider',
+      ['amqp-url', 'database-url', 'event-signing-keys', 'event-verification-keys', 'redis-url'],
+    ],
+    ['launch-api', ['event-signing-keys', 'redis-url']],
+    ['launch-gateway', ['event-signing-keys', 'redis-url']],
+    ['ordering', ['amqp-url', 'database-url', 'event-signing-keys', 'redis-url']],
+    [
+      'order-renderer',
+      ['amqp-url', 'database-url', 'event-signing-keys', 'event-verification-keys', 'redis-url'],
+    ],
+    [
+      'audit-trail',
+      ['amqp-url', 'database-url', 'event-signing-keys', 'event-verification-keys', 'redis-url'],
+    ],
+    ['resource-api', ['event-signing-keys', 'redis-url']],
+  ])('gives %s its own users and keys, and those of no other service', (service, files) => {
+    const block = blockOf(new RegExp(`\\n  ${service}:\\n((?: {4}.*\\n|\\n)+)`));
+    const mounted = [...block.matchAll(/\{ source: ([a-z-]+), target: ([a-z-]+) \}/g)];
+    expect(new Set(mounted.map(([, , target]) => target))).toEqual(new Set(files));
+    for (const [, source, target] of mounted) {
+      expect(source).toBe(`${service}-${target}`);
+      expect(compose).toContain(
+        `  ${source}: { file: '\${SECRETS_DIR:-./deploy/docker/demo-secrets}/services/${service}/${target}' }`,
+      );
+    }
+    expect(block).not.toMatch(/postgres-password|owner-database-url|operator-amqp-url|service-secrets/);
+  });
+});
