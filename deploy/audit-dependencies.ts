@@ -1,0 +1,49 @@
+/**
+ * `npm run audit:dependencies`: fails (exit code 1) if a production dependency has a known vulnerability of high or
+ * critical severity. If the registry cannot be asked (no network, or a mirror without advisories), says so in one line
+ * and succeeds: a build must not depend on the network. Any other failure of `npm audit` fails this command as well.
+ */
+import { spawnSync } from 'node:child_process';
+
+const retries = 1;
+const { status, stdout, stderr } = spawnSync(
+  'npm',
+  ['audit', '--omit=dev', '--audit-level=high', '--json', `--fetch-retries=${retries}`],
+  { encoding: 'utf8', maxBuffer: 2 ** 26 },
+);
+const report = parse(stdout);
+
+if (typeof report?.['vulnerabilities'] === 'object' && report['vulnerabilities'] !== null) {
+  for (const line of vulnerabilitiesIn(report['vulnerabilities'])) process.stdout.write(`${line}\n`);
+  if (status === 0)
+    process.stdout.write('No production dependency has a known vulnerability of high severity.\n');
+  else
+    process.stderr.write(
+      'Update the dependencies above, or override the vulnerable version in package.json.\n',
+    );
+  process.exitCode = status ?? 1;
+} else if (typeof report?.['message'] === 'string') {
+  // Only a request that failed has a message at this place; a missing lock file, for instance, has not.
+  const [reason = ''] = report['message'].split('\n');
+  process.stderr.write(
+    `WARNING: dependencies were NOT audited, the registry could not be asked: ${reason}\n`,
+  );
+} else {
+  process.stderr.write(`npm audit failed.\n${stderr}`);
+  process.exitCode = 1;
+}
+
+function parse(json: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** One line for each vulnerable package, with its severity. */
+function vulnerabilitiesIn(vulnerabilities: object): string[] {
+  return Object.entries(vulnerabilities).map(([name, found]: [string, { severity?: unknown }]) => {
+    return `${name}: ${String(found.severity)}, see npm audit --omit=dev`;
+  });
+}
