@@ -1,6 +1,7 @@
 import {
   ConfigurationError,
   type Environment,
+  isProduction,
   originSetting,
   readEnvironment,
 } from '@clinical-launch/service';
@@ -34,12 +35,12 @@ export function readDemoConfig(environment: Environment) {
 
 /**
  * Keeps what is only fit for a demo out of production: embedded parts lose everything with the process, the demo
- * registry has secrets that everybody knows, and so has its sealing key.
+ * registry has secrets that everybody knows. Missing keys are reported where keys are read.
  * @throws ConfigurationError in production mode, naming everything that is missing.
  */
 export function assertFitForProduction(environment: Environment): void {
-  if (environment.NODE_ENV !== 'production') return;
-  const needed = ['PUBLIC_URL', 'REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'REGISTRY_FILE', 'SEALING_KEYS'];
+  if (!isProduction(environment)) return;
+  const needed = ['PUBLIC_URL', 'REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'REGISTRY_FILE'];
   const unset = needed.filter((name) => !environment[name]);
   if (unset.length > 0) throw new ConfigurationError(unset.map((name) => `${name} is not set`));
 }

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { auditTrail } from '@clinical-launch/audit-trail';
+import { sealingPurposes } from '@clinical-launch/contracts';
 import { identityProvider, readIdentityProviderConfig } from '@clinical-launch/identity-provider';
 import { launchApi, readLaunchApiConfig } from '@clinical-launch/launch-api';
 import { launchGateway, readLaunchGatewayConfig } from '@clinical-launch/launch-gateway';
@@ -7,22 +8,35 @@ import { orderRenderer, readOrderRendererConfig } from '@clinical-launch/order-r
 import { ordering, readOrderingConfig } from '@clinical-launch/ordering';
 import { readResourceApiConfig, resourceApi } from '@clinical-launch/resource-api';
 import {
+  assertPublicAddresses,
   type Clock,
+  checkRegistryFile,
   createAdminApp,
   createApp,
   createFollowingVerifier,
+  createOutboundFetch,
   desktopIssuerPolicies,
   type Environment,
+  isProduction,
   issuerPolicies,
   type Logger,
   listen,
   type RunningServer,
+  readAllowedNetworks,
   readTogether,
   type Service,
   watchRegistry,
 } from '@clinical-launch/service';
-import { openBusPart, openSealer, openStoragePart, openTicketParts } from '@clinical-launch/service/parts';
+import {
+  openBusPart,
+  openRevocationsPart,
+  openSealers,
+  openStoragePart,
+  openTicketParts,
+  readSharedEventKeys,
+} from '@clinical-launch/service/parts';
 import { assertFitForProduction, readDemoConfig } from './config.ts';
+import { dialectOf } from './dialect.ts';
 import { simulators } from './simulators.ts';
 
 export type Platform = {
@@ -45,11 +59,15 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
   const { demo } = readTogether({
     demo: () => readDemoConfig(environment),
     production: () => assertFitForProduction(environment),
+    addresses: () => assertPublicAddresses(environment),
+    registry: () => checkRegistry(environment),
+    networks: () => readAllowedNetworks(environment),
     // Read again below, with the address; here so that a faulty setting is told before a port is taken.
-    sealer: () => openSealer(environment),
+    sealers: () => openEverySealer(environment),
+    eventKeys: () => readSharedEventKeys(environment),
     services: () => readConfigs({ ...environment, PUBLIC_URL: environment.PUBLIC_URL || 'http://localhost' }),
   });
-  const server = await listen((request, response) => answer(request, response), demo);
+  const server = await listen((request, response) => answer(request, response), { ...demo, logger });
   try {
     const publicUrl = demo.publicUrl ?? `http://localhost:${server.port}`;
     const platformUrl = `http://127.0.0.1:${server.port}`;
@@ -61,13 +79,19 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
       clock,
       logger,
     });
-    const admin = await listen(createAdminApp(parts.checks), { port: demo.adminPort, host: '127.0.0.1' });
+    const admin = await listen(createAdminApp(parts.checks), {
+      port: demo.adminPort,
+      host: '127.0.0.1',
+      logger,
+    });
     answer = createApp({
       mounts: parts.mounts,
       logger,
       clock,
-      isProduction: environment.NODE_ENV === 'production',
+      isProduction: isProduction(environment),
       trustedProxies: demo.trustedProxies,
+      publicUrl,
+      refusals: parts.refusals,
     });
     return {
       publicUrl,
@@ -97,26 +121,45 @@ type PartsOptions = PlatformOptions & {
 
 async function openParts({ environment, configs, registryFile, platformUrl, clock, logger }: PartsOptions) {
   const { publicUrl, audience } = configs.identityProvider;
-  const options = { environment, clock, logger, name: 'clinical-launch' };
-  const registry = watchRegistry(registryFile, { publicUrl, logger });
-  const sealer = openSealer(environment);
+  const dialect = dialectOf({ audience, namespaces: configs.launchApi.namespaces });
+  const eventKeys = readSharedEventKeys(environment);
+  const options = { environment, clock, logger, eventKeys, name: 'clinical-launch' };
+  const registry = watchRegistry(registryFile, {
+    publicUrl,
+    logger,
+    isProduction: isProduction(environment),
+  });
+  const sealers = openEverySealer(environment);
   const storagePart = await openStoragePart(options);
   const busPart = await openBusPart(options);
-  const ticketParts = await openTicketParts({ ...options, sealer });
+  const ticketParts = await openTicketParts({ ...options, sealers, requiresCompleteClaims: true });
+  const revocationsPart = await openRevocationsPart(ticketParts, { clock, logger });
   const { bus } = busPart;
   const trust = { publicUrl, audience, identityProviderUrl: `${platformUrl}/idp` };
+  const fetchOutbound = createOutboundFetch({ allowedNetworks: readAllowedNetworks(environment) });
+  const { revocations } = revocationsPart;
   const verifierOf = (policies: typeof issuerPolicies) =>
-    createFollowingVerifier(registry, { clock, policiesOf: (current) => policies(current, trust) });
+    createFollowingVerifier(registry, {
+      clock,
+      revocations,
+      policiesOf: (current) => policies(current, trust),
+      fetchOutbound,
+    });
   const backing = {
     clock,
     logger,
     registry,
-    sealer,
+    sealers,
     bus,
     storage: storagePart.storage,
     tickets: ticketParts.tickets,
+    revokedTokens: ticketParts.revokedTokens,
+    claims: ticketParts.claims,
+    limiter: ticketParts.limiter,
+    attempts: ticketParts.attempts,
     events: ticketParts.outbox,
     tokens: verifierOf(issuerPolicies),
+    fetchOutbound,
   };
 
   /** The edge map: services see their whole path, but for the identity provider, whose prefix is removed. */
@@ -134,9 +177,9 @@ async function openParts({ environment, configs, registryFile, platformUrl, cloc
       path: '/',
       service: resourceApi(configs.resourceApi, { ...backing, tokens: verifierOf(desktopIssuerPolicies) }),
     },
-    ...(environment.NODE_ENV === 'production'
+    ...(isProduction(environment)
       ? []
-      : [{ path: '/', service: simulators({ publicUrl, platformUrl }, backing) }]),
+      : [{ path: '/', service: simulators({ publicUrl, platformUrl, dialect }, backing) }]),
   ];
   const services = mounts.map(({ service }) => service);
   for (const service of services) {
@@ -146,21 +189,29 @@ async function openParts({ environment, configs, registryFile, platformUrl, cloc
   ticketParts.startRelay(bus);
   return {
     mounts,
-    checks: { ...storagePart.checks, ...ticketParts.checks },
+    refusals: ticketParts.refusals,
+    checks: { ...storagePart.checks, ...ticketParts.checks, ...revocationsPart.checks },
     async stop() {
       for (const service of services.toReversed()) await service.stop?.();
       registry.stop();
-      await stopAll([ticketParts, busPart, storagePart]);
+      await stopAll([revocationsPart, ticketParts, busPart, storagePart]);
     },
   };
 }
 
-/** In the demo documents are posted to the simulators in this process, and to a PMS in the making on this machine. */
-function reachingItself(environment: Environment, platformUrl: string): Environment {
-  if (environment.NODE_ENV === 'production') return environment;
-  const { CALLBACK_ALLOWED_NETWORKS: networks = '127.0.0.0/8,::1/128' } = environment;
-  return { ...environment, PLATFORM_URL: platformUrl, CALLBACK_ALLOWED_NETWORKS: networks };
+/** Checks the operator's registry with the rest of the configuration; that of the demo is fit for a demo alone. */
+function checkRegistry(environment: Environment): void {
+  const { REGISTRY_FILE: path, PUBLIC_URL: publicUrl } = environment;
+  if (path) checkRegistryFile(environment, { path, publicUrl: publicUrl || 'http://localhost' });
 }
+
+/** In the demo documents are posted to the simulators in this process. */
+function reachingItself(environment: Environment, platformUrl: string): Environment {
+  return isProduction(environment) ? environment : { ...environment, PLATFORM_URL: platformUrl };
+}
+
+const openEverySealer = (environment: Environment) =>
+  openSealers(environment, sealingPurposes, { acceptsShared: true });
 
 /** Reads every service's configuration; the problems of all of them are told together. */
 function readConfigs(environment: Environment) {

@@ -1,4 +1,5 @@
 import { createLogger, systemClock } from '@clinical-launch/service';
+import { readDialect } from './dialect.ts';
 import { startPlatform } from './platform.ts';
 import { playDesktopLaunch } from './play/desktop-launch.ts';
 import { playOltrLaunch } from './play/oltr-launch.ts';
@@ -12,8 +13,9 @@ const ownPlatform = process.env.BASE_URL
     });
 try {
   const baseUrl = ownPlatform?.publicUrl ?? process.env.BASE_URL ?? '';
-  await playOltrLaunch(baseUrl);
-  await playDesktopLaunch(baseUrl);
+  const played = { baseUrl, ...readDialect(process.env) };
+  await playOltrLaunch(played);
+  await playDesktopLaunch(played);
 } catch (error) {
   process.stderr.write(`failed  ${(error as Error).message}\n`);
   process.exitCode = 1;

@@ -9,12 +9,14 @@ import {
 import { createPages } from '@clinical-launch/service/pages';
 import type { Response } from 'express';
 import { Type } from 'typebox';
+import { type Dialect, readDialect } from './dialect.ts';
 
 export type SimulatorConfig = {
   /** The platform's address as browsers see it. */
   readonly publicUrl: string;
   /** The platform's address as the simulators' backends reach it. */
   readonly platformUrl: string;
+  readonly dialect: Dialect;
 };
 
 const environmentSchema = Type.Object({
@@ -27,7 +29,8 @@ const environmentSchema = Type.Object({
 /** Reads the simulators' configuration. @throws ConfigurationError that names the faulty variables. */
 export function readSimulatorConfig(environment: Environment): SimulatorConfig {
   const { PUBLIC_URL, PLATFORM_URL } = readEnvironment(environmentSchema, environment);
-  return Object.freeze({ publicUrl: PUBLIC_URL, platformUrl: PLATFORM_URL ?? PUBLIC_URL });
+  const dialect = readDialect(environment);
+  return Object.freeze({ publicUrl: PUBLIC_URL, platformUrl: PLATFORM_URL ?? PUBLIC_URL, dialect });
 }
 
 /** What each simulator is made with. */
@@ -58,10 +61,6 @@ export function createSimulation(config: SimulatorConfig, clock: Clock): Simulat
     sendTo: (response, address) => response.set(headers).redirect(303, address),
   };
 }
-
-/** The query of a request, as it was sent. */
-export const queryOf = ({ originalUrl }: { readonly originalUrl: string }) =>
-  new URL(originalUrl, 'http://query').searchParams;
 
 const remembered = 200;
 

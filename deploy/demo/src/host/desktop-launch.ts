@@ -32,13 +32,13 @@ type WantedLaunch = {
 };
 
 /** The backend of a host application: it authenticates as itself and vouches for its user. */
-export function createHostClient({ config: { platformUrl }, clock }: Simulation): HostClient {
+export function createHostClient({ config: { platformUrl, dialect }, clock }: Simulation): HostClient {
   const tokens = createTokenCache(
     {
       tokenUrl: `${platformUrl}/idp/demo/oauth2/v2.0/token`,
       clientId: 'host-demo',
       clientSecret: 'host-demo-secret',
-      scope: 'api://clinical-launch/.default',
+      scope: dialect.scope,
     },
     () => clock.now(),
   );

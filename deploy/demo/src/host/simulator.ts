@@ -1,8 +1,8 @@
 import { TokenRefused } from '@clinical-launch/pms-client';
-import { callOf, createRouter, readForm } from '@clinical-launch/service';
+import { callOf, createRouter, queryOf, readForm } from '@clinical-launch/service';
 import type { RequestHandler, Router } from 'express';
 import { badRequest, getPatient, records } from '../records.ts';
-import { queryOf, type Simulation } from '../simulator.ts';
+import type { Simulation } from '../simulator.ts';
 import { createHostClient, DesktopLaunchRefused } from './desktop-launch.ts';
 
 const application = { name: 'Harbour Desktop (simulator)', home: '/demo/host' };

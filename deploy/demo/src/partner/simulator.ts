@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { callOf, createRouter, issuerOf, ServiceError } from '@clinical-launch/service';
+import { callOf, createRouter, issuerOf, queryOf, ServiceError } from '@clinical-launch/service';
 import type { Request, RequestHandler, Response, Router } from 'express';
-import { Memory, queryOf, type Simulation } from '../simulator.ts';
+import { Memory, type Simulation } from '../simulator.ts';
 import {
   type Authorization,
   createIdentityProvider,
@@ -73,6 +73,9 @@ export function partnerSimulator(simulation: Simulation): Router {
     const begun = pending.get(state);
     if (begun === undefined || begun.browser !== readCookie(request, browserCookie))
       return refuse(response, 'This answer belongs to no launch of this browser.');
+    // RFC 9207 section 2.4: an answer of another issuer would send it our code.
+    if (query.get('iss') !== issuer)
+      return refuse(response, 'This answer is from another identity provider.');
     pending.delete(state);
     if (code === null) return refuse(response, 'The authorization code is missing.');
     const tokens = await identityProvider.exchangeCode(code, begun);

@@ -2,7 +2,7 @@ import { createPkcePair } from '@clinical-launch/pms-client';
 import { decodeJwt } from 'jose';
 import { launchBody } from '../host/desktop-launch.ts';
 import { getPatient } from '../records.ts';
-import { expect, expectStory, fetchToken, say } from './steps.ts';
+import { expect, expectStory, fetchToken, type Played, say } from './steps.ts';
 
 const clientId = 'partner-demo';
 const scope = 'openid profile email offline_access launch resource.read';
@@ -13,8 +13,9 @@ type Answer = { readonly status: number; readonly body: Readonly<Record<string, 
  * Plays one desktop launch, as the host application, the user's browser and the partner application would, step by step.
  * @throws Error at the first step that fails.
  */
-export async function playDesktopLaunch(baseUrl: string): Promise<void> {
-  const { launchUrl, correlationId } = await requestLaunch(baseUrl);
+export async function playDesktopLaunch(played: Played): Promise<void> {
+  const { baseUrl } = played;
+  const { launchUrl, correlationId } = await requestLaunch(played);
   say('the host application has a launch identifier', `correlation id ${correlationId}`);
 
   // What the launch handler of the partner application is called with.
@@ -39,12 +40,21 @@ export async function playDesktopLaunch(baseUrl: string): Promise<void> {
     state,
     launch,
   });
-  const redirect = await post(authorizationEndpoint, authorize);
+  const pushEndpoint = textOf(
+    discovery.body.pushed_authorization_request_endpoint,
+    'pushed_authorization_request_endpoint',
+  );
+  const pushed = await post(pushEndpoint, authorize);
+  const { request_uri: requestUri } = (await pushed.json()) as { request_uri?: string };
+  expect(pushed.status === 201, 'the authorization request is pushed (RFC 9126)');
+  const reference = { client_id: clientId, request_uri: textOf(requestUri, 'request_uri') };
+  const redirect = await post(authorizationEndpoint, new URLSearchParams(reference));
   const location = new URL(textOf(redirect.headers.get('location'), 'Location'));
   expect(
     location.href.startsWith(redirectUri) && location.searchParams.get('state') === state,
     'authorize redirects to the registered address with the state unchanged',
   );
+  expect(location.searchParams.get('iss') === issuer, 'the answer names its issuer (RFC 9207)');
   const again = await post(authorizationEndpoint, authorize);
   expect(
     again.status === 400 && !again.headers.has('location'),
@@ -78,19 +88,27 @@ export async function playDesktopLaunch(baseUrl: string): Promise<void> {
     'a refresh gives new tokens and another refresh token',
   );
   await readResource(baseUrl, '/resource/me', textOf(refreshed.body.access_token, 'access_token'));
-  await expectStory(baseUrl, correlationId, [
+  const ended = await fetch(`${baseUrl}/idp/demo/desktop/launches/${correlationId}`, {
+    method: 'DELETE',
+    headers: { Authorization: `Bearer ${await fetchToken(played, 'host-demo')}` },
+  });
+  expect(ended.status === 204, 'the host ends the launch');
+  const late = await post(tokenEndpoint, refresh);
+  expect(late.status === 400, 'a refresh is refused then');
+  await expectStory(played, correlationId, [
     'desktop.launch.issued.v1',
     'desktop.code.issued.v1',
     'desktop.tokens.issued.v1',
     'resource.read.v1',
+    'desktop.chain.revoked.v1',
   ]);
 }
 
-async function requestLaunch(baseUrl: string) {
-  const response = await fetch(`${baseUrl}/idp/demo/desktop/launches`, {
+async function requestLaunch(played: Played) {
+  const response = await fetch(`${played.baseUrl}/idp/demo/desktop/launches`, {
     method: 'POST',
     headers: {
-      Authorization: `Bearer ${await fetchToken(baseUrl, 'host-demo')}`,
+      Authorization: `Bearer ${await fetchToken(played, 'host-demo')}`,
       'Content-Type': 'application/json',
     },
     body: JSON.stringify(

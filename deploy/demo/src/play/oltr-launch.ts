@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { LaunchRequest } from '@clinical-launch/contracts';
 import { buildServiceRequest, createPmsClient } from '@clinical-launch/pms-client';
 import { Browser, type Page, plainText } from '../browser.ts';
-import { expect, expectStory, say, scope } from './steps.ts';
+import { expect, expectStory, type Played, say } from './steps.ts';
 
 /** Plays one OLTR launch as a PMS and its user would, step by step. @throws Error at the first step that fails. */
-export async function playOltrLaunch(baseUrl: string): Promise<void> {
+export async function playOltrLaunch(played: Played): Promise<void> {
+  const { baseUrl, scope, namespaces } = played;
   const tokenUrl = `${baseUrl}/idp/demo/oauth2/v2.0/token`;
   const pms = createPmsClient({
     baseUrl,
@@ -14,7 +15,7 @@ export async function playOltrLaunch(baseUrl: string): Promise<void> {
     clientId: 'pms-demo',
     clientSecret: 'pms-demo-secret',
   });
-  const launch = await pms.requestLaunch(buildServiceRequest(anOrder()));
+  const launch = await pms.requestLaunch(buildServiceRequest(anOrder(), namespaces));
   say('the PMS has a launch URL', `correlation id ${launch.correlationId}`);
 
   const browser = new Browser();
@@ -37,7 +38,7 @@ export async function playOltrLaunch(baseUrl: string): Promise<void> {
   const document = plainText(output);
   expect(document.split('<orderBatch>').length - 1 === 2, 'the order document has two batches');
   process.stdout.write(`\n${document}\n\n`);
-  await expectStory(baseUrl, launch.correlationId, [
+  await expectStory(played, launch.correlationId, [
     'launch.url.issued.v1',
     'launch.token.redeemed.v1',
     'order.submitted.v1',

@@ -1,17 +1,20 @@
-export const scope = 'api://clinical-launch/.default';
+import type { Dialect } from '../dialect.ts';
+
+/** The platform that is played on. */
+export type Played = Dialect & { readonly baseUrl: string };
 
 /**
  * Expects events of a launch in the audit trail, which is told by events, so it is asked until the last has arrived.
  * @throws Error when one of them does not come.
  */
 export async function expectStory(
-  baseUrl: string,
+  played: Played,
   correlationId: string,
   wanted: readonly string[],
 ): Promise<void> {
-  const token = await fetchToken(baseUrl, 'audit-demo');
+  const token = await fetchToken(played, 'audit-demo');
   for (const giveUpAt = Date.now() + 10_000; ; ) {
-    const response = await fetch(`${baseUrl}/audit/events?correlationId=${correlationId}`, {
+    const response = await fetch(`${played.baseUrl}/audit/events?correlationId=${correlationId}`, {
       headers: { Authorization: `Bearer ${token}` },
     });
     const { events = [] } = (await response.json()) as { events?: { type: string }[] };
@@ -24,7 +27,7 @@ export async function expectStory(
 }
 
 /** An access token of a client of the demo registry. @throws Error when there is none. */
-export async function fetchToken(baseUrl: string, clientId: string): Promise<string> {
+export async function fetchToken({ baseUrl, scope }: Played, clientId: string): Promise<string> {
   const response = await fetch(`${baseUrl}/idp/demo/oauth2/v2.0/token`, {
     method: 'POST',
     body: new URLSearchParams({

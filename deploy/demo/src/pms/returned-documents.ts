@@ -30,8 +30,8 @@ export class ReturnedDocuments {
   }
 
   /**
-   * Those of a patient, the newest first. The document says whose it is: a launch for the whole practice returns requests of
-   * other patients than the one whose record it was opened from.
+   * Those of a patient, the newest first. The document says whose it is: a launch for the whole practice returns
+   * requests of other patients than the one whose record it was opened from.
    */
   of(nhsNumber: string): ReturnedDocument[] {
     return [...this.#ofOrders.values()]

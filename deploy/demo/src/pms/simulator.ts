@@ -4,14 +4,13 @@ import {
   buildServiceRequest,
   createPmsClient,
   LaunchRefused,
-  type PmsClient,
   TokenRefused,
 } from '@clinical-launch/pms-client';
-import { type Clock, callOf, createRouter, readForm, readJson } from '@clinical-launch/service';
+import { callOf, createRouter, queryOf, readForm, readJson } from '@clinical-launch/service';
 import type { RequestHandler, Router } from 'express';
 import { Type } from 'typebox';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';
-import { Memory, queryOf, type Simulation } from '../simulator.ts';
+import { Memory, type Simulation } from '../simulator.ts';
 import { pmsCallbacks } from './callbacks.ts';
 import { ReturnedDocuments } from './returned-documents.ts';
 
@@ -46,7 +45,7 @@ const application = { name: 'Harbour Practice Manager (simulator)', home: '/demo
  */
 export function pmsSimulator(simulation: Simulation): Router {
   const { config, clock, show, sendTo } = simulation;
-  const { publicUrl, platformUrl } = config;
+  const { publicUrl, platformUrl, dialect } = config;
   const launches = new Memory<SentLaunch>();
   const documents = new ReturnedDocuments();
   const callbacks = pmsCallbacks(simulation, documents);
@@ -55,7 +54,7 @@ export function pmsSimulator(simulation: Simulation): Router {
     tokenUrl: `${platformUrl}/idp/demo/oauth2/v2.0/token`,
     clientId: 'pms-demo',
     clientSecret: 'pms-demo-secret',
-    scope: 'api://clinical-launch/.default',
+    scope: dialect.scope,
     now: () => clock.now(),
   });
 
@@ -80,7 +79,9 @@ export function pmsSimulator(simulation: Simulation): Router {
     if (action === undefined) throw badRequest('There is no such action');
     const originatingId = originatingIdFor(action, patient.id);
     try {
-      const { url, correlationId } = await requestLaunch(client, { action, originatingId, patient, clock });
+      const { url, correlationId } = await client.requestLaunch(
+        payloadOf({ action, originatingId, patient }),
+      );
       launches.set(correlationId, { patientId: patient.id, action, originatingId });
       sendTo(response, url);
     } catch (error) {
@@ -100,6 +101,11 @@ export function pmsSimulator(simulation: Simulation): Router {
     const { launchId, orderGuid, document } = body;
     documents.file({ launchId, orderGuid, document }, 'page');
     response.status(204).end();
+  };
+
+  const payloadOf = (wanted: Omit<SentLaunch, 'patientId'> & { patient: Patient }) => {
+    const authoredOn = new Date(clock.now()).toISOString();
+    return buildServiceRequest({ ...records, ...wanted, authoredOn }, dialect.namespaces);
   };
 
   function originatingIdFor(action: Action, patientId: string): string {
@@ -122,18 +128,3 @@ export function pmsSimulator(simulation: Simulation): Router {
 /** Every patient of the demo has one. */
 const nhsNumberOf = ({ identifiers }: Patient) =>
   identifiers.find(({ system }) => system === 'nhs-number')?.value ?? 'none';
-
-function requestLaunch(
-  client: PmsClient,
-  {
-    action,
-    originatingId,
-    patient,
-    clock,
-  }: Omit<SentLaunch, 'patientId'> & { patient: Patient; clock: Clock },
-) {
-  const authoredOn = new Date(clock.now()).toISOString();
-  return client.requestLaunch(
-    buildServiceRequest({ ...records, action, originatingId, authoredOn, patient }),
-  );
-}

@@ -1,0 +1,36 @@
+import type { Namespaces } from '@clinical-launch/contracts';
+import {
+  audienceSetting,
+  type Environment,
+  namespaceSettings,
+  namespacesOf,
+  readEnvironment,
+} from '@clinical-launch/service';
+import { Type } from 'typebox';
+
+/** How the callers of a platform have to speak to it, as its operator configured it. */
+export type Dialect = {
+  /** The scope for all rights of a client: `<APP_ID_URI>/.default`. */
+  readonly scope: string;
+  /** The namespaces of payloads. */
+  readonly namespaces: Namespaces;
+};
+
+const environmentSchema = Type.Object({ AUDIENCE: audienceSetting, ...namespaceSettings });
+
+/** Reads the dialect from the settings that the platform itself has. @throws ConfigurationError */
+export function readDialect(environment: Environment): Dialect {
+  const read = readEnvironment(environmentSchema, environment);
+  return dialectOf({ audience: read.AUDIENCE, namespaces: namespacesOf(read) });
+}
+
+/** The dialect of a platform with this APP_ID_URI and these namespaces. */
+export function dialectOf({
+  audience,
+  namespaces,
+}: {
+  readonly audience: string;
+  readonly namespaces: Namespaces;
+}): Dialect {
+  return { scope: `${audience}/.default`, namespaces };
+}
