@@ -14,7 +14,10 @@ export type Books = {
   correlationIds(type: string): readonly string[];
   /** How many events of a type the audit trail has; with a status, only those that tell of it. */
   readonly audited: (type: string, status?: number) => number;
-  /** GUID and version of what was stored of orders, of the documents, and of those that count as delivered, as often as it is there. */
+  /**
+   * GUID and version of what was stored of orders, of the documents, and of those that count as delivered, as often
+   * as it is there.
+   */
   readonly submissions: readonly string[];
   readonly documents: readonly string[];
   readonly delivered: readonly string[];

@@ -34,7 +34,10 @@ export async function order(work: Work): Promise<string | undefined> {
   return guid;
 }
 
-/** What the user does in a launch for the sample queue: records the sample of the order, and reads what it makes of it. */
+/**
+ * What the user does in a launch for the sample queue: records the sample of the order, and reads what it makes of
+ * it.
+ */
 export async function recordSample(work: Work, guid: string): Promise<void> {
   const { call } = work.caller;
   const { step, home } = stepOf(work);

@@ -81,7 +81,9 @@ describe('the launch path', () => {
     };
     // Redis is given the scripts with the first of each.
     await launchAll();
-    const commands = await recordCommands(system.redis.url, launchAll);
+    const recorded = await recordCommands(system.redis.url, launchAll);
+    // Which tokens are revoked is read every two seconds, however much is requested.
+    const commands = recorded.filter(({ key }) => !key.includes(':revoked-tokens')).map(({ name }) => name);
     await auditTrail?.start();
     say(`${launches} RequestLaunchUrl and ${launches} secureLaunch: ${commands.length} commands to Redis`);
     expect(commands).toEqual(Array.from({ length: 2 * launches }, () => 'evalsha'));

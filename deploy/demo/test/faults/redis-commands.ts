@@ -2,14 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 
-/** The commands that clients sent to a Redis meanwhile, by name. What scripts do within Redis is not among them. */
-export async function recordCommands(url: string, act: () => Promise<void>): Promise<string[]> {
+/** A command by its name, and the first key of a script. */
+export type RedisCommand = { readonly name: string; readonly key: string };
+
+/** The commands that clients sent to a Redis meanwhile. What scripts do within Redis is not among them. */
+export async function recordCommands(url: string, act: () => Promise<void>): Promise<RedisCommand[]> {
   const redis = new Redis(url);
   const monitor = await redis.monitor();
-  const commands: string[] = [];
-  monitor.on('monitor', (_time: string, [name = '', argument]: string[], source: string) => {
+  const commands: RedisCommand[] = [];
+  monitor.on('monitor', (_time: string, [name = '', argument, , key = '']: string[], source: string) => {
     if (source === 'lua') return;
-    commands.push(name.toLowerCase());
+    commands.push({ name: name.toLowerCase(), key });
     if (argument === end) monitor.emit(end);
   });
   const end = randomUUID();

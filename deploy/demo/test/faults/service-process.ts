@@ -27,8 +27,8 @@ const endsWithItsTest = new URL('ends-with-its-test.ts', import.meta.url).href;
 const readyWithinMs = 60_000;
 
 /**
- * Fills V8's code cache of a service as the images have it, by a start that ends at the first missing setting: a process that is
- * killed leaves none behind.
+ * Fills V8's code cache of a service as the images have it, by a start that ends at the first missing setting: a
+ * process that is killed leaves none behind.
  */
 export async function fillCodeCache(service: ServiceName, environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [`${root}services/${service}/src/main.ts`], {

@@ -6,6 +6,8 @@ const short = {
   attemptsEach: 10,
   /** How long the PMS takes to answer a callback. */
   callbackMs: 0,
+  /** How long strangers send requests as fast as they can. */
+  floodMs: 10_000,
   /** Launches before a fault and after it. */
   launches: 50,
   testWithinMs: 240_000,
@@ -19,6 +21,7 @@ const long: typeof short = {
   attemptsEach: 50,
   // So that processes die in the middle of one. It is sent again when its lease is over, after 75 seconds.
   callbackMs: 100,
+  floodMs: 60_000,
   launches: 200,
   testWithinMs: 900_000,
 };

@@ -14,7 +14,9 @@ import type { ServiceName } from './edge.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { createServiceProcess, fillCodeCache, type ServiceProcess } from './service-process.ts';
 
-/** The whole platform as it is operated: our processes, and servers that a test may break; and who gets its callbacks. */
+/**
+ * The whole platform as it is operated: our processes, and servers that a test may break; and who gets its callbacks.
+ */
 export type System = {
   readonly receiver: Receiver;
   readonly redis: PrivateServer;
@@ -41,11 +43,27 @@ const replicas: readonly ServiceName[] = [
   'audit-trail',
 ];
 
+/** The load of a test comes from one address, and its books hold every refusal. */
+const everyRefusalAudited = { REFUSALS_PER_ADDRESS: '0', REFUSAL_EVENT_SECONDS: '0' };
+
 /** Longer than the edge takes to notice, also on a busy machine. */
 const shutdownDelayMs = 2000;
 
+export type SystemOptions = {
+  /** One entry for each replica; all of the platform by default. */
+  readonly services?: readonly ServiceName[];
+  /** As on Redis's command line. */
+  readonly redisSettings?: readonly string[];
+  /** Further variables of every service. */
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
 /** Starts everything, and ends what it started when one thing does not start. */
-export async function startSystem(): Promise<System> {
+export async function startSystem({
+  services = replicas,
+  redisSettings = [],
+  environment = everyRefusalAudited,
+}: SystemOptions = {}): Promise<System> {
   const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-faults-'));
   const stops: (() => Promise<void>)[] = [async () => rmSync(directory, { recursive: true, force: true })];
   const stop = async () => {
@@ -61,10 +79,10 @@ export async function startSystem(): Promise<System> {
     stops.push(() => receiver.stop());
     const codeCache = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(directory, 'code') };
     const servers = await allOf([
-      kept(startRedis()),
+      kept(startRedis(redisSettings)),
       kept(startRabbitMq()),
       kept(startPostgres()),
-      ...[...new Set(replicas)].map((service) => fillCodeCache(service, codeCache)),
+      ...[...new Set(services)].map((service) => fillCodeCache(service, codeCache)),
     ]);
     const [redis, rabbitMq, postgres] = servers;
     const parts = {
@@ -73,7 +91,11 @@ export async function startSystem(): Promise<System> {
       DATABASE_URL: postgres.url,
       PLATFORM_URL: receiver.url,
     };
-    const processes = await createProcesses(directory, { parts, codeCache });
+    const processes = await createProcesses(directory, {
+      services,
+      parts,
+      environment: { ...codeCache, ...environment },
+    });
     stops.push(async () => void (await Promise.all(processes.map((one) => one.kill()))));
     await allOf(processes.map((one) => one.start()));
     const replicasOf = (service: ServiceName) => processes.filter((one) => one.service === service);
@@ -96,7 +118,7 @@ async function allOf<Values extends readonly unknown[]>(
 
 /** The variables of the parts that each service uses, and of the callbacks; it is given no other. */
 const partsOf: Readonly<Record<ServiceName, readonly string[]>> = {
-  'identity-provider': ['REDIS_URL', 'DATABASE_URL'],
+  'identity-provider': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
   'launch-api': ['REDIS_URL'],
   'launch-gateway': ['REDIS_URL'],
   ordering: ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
@@ -104,18 +126,22 @@ const partsOf: Readonly<Record<ServiceName, readonly string[]>> = {
   'audit-trail': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
 };
 
+type ProcessesOptions = Required<Pick<SystemOptions, 'services' | 'environment'>> & {
+  readonly parts: Readonly<Record<string, string>>;
+};
+
 async function createProcesses(
   directory: string,
-  { parts, codeCache }: Record<'parts' | 'codeCache', Readonly<Record<string, string>>>,
+  { services, parts, environment }: ProcessesOptions,
 ): Promise<ServiceProcess[]> {
-  const ports = await findStablePorts(replicas.length * 2);
-  const addresses = replicas.map((service, index) => ({
+  const ports = await findStablePorts(services.length * 2);
+  const addresses = services.map((service, index) => ({
     service,
     url: `http://127.0.0.1:${ports[2 * index]}`,
     adminUrl: `http://127.0.0.1:${ports[2 * index + 1]}`,
   }));
   const shared = {
-    ...codeCache,
+    ...environment,
     TEST_DIRECTORY: directory,
     HOST: '127.0.0.1',
     ADMIN_HOST: '127.0.0.1',

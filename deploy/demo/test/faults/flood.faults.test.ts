@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectRedis, type RedisClient, RedisOutbox } from '@clinical-launch/tickets';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import { say } from './balance.ts';
+import { floodWithLaunches, type Statuses } from './flood.ts';
+import { sendRequest } from './send-request.ts';
+import { size } from './size.ts';
+import { type System, startSystem } from './system.ts';
+
+jest.setTimeout(size.testWithinMs);
+
+let system: System;
+let redis: RedisClient;
+beforeAll(async () => {
+  system = await startSystem({
+    services: ['identity-provider', 'launch-api', 'launch-gateway', 'audit-trail'],
+    redisSettings: ['--maxmemory', '64mb'],
+    environment: { TRUSTED_PROXIES: '1' },
+  });
+  redis = await connectRedis(system.redis.url);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await system.stop();
+});
+
+const total = (statuses: Statuses) => Object.values(statuses).reduce((sum, count) => sum + count, 0);
+
+async function usedMegabytes(): Promise<number> {
+  return Math.round(Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]) / 1e5) / 10;
+}
+
+/** What a counter of refusals has reached in all services. */
+async function counted(name: 'limited' | 'dropped'): Promise<number> {
+  const scrapes = system.processes.map(({ adminUrl }) => sendRequest({ url: `${adminUrl}/metrics` }));
+  const lines = (await Promise.all(scrapes)).flatMap(({ body }) => body.split('\n'));
+  const values = lines.filter((line) => line.startsWith(`clinical_launch_refusals_${name}_total`));
+  return values.reduce((sum, line) => sum + Number(/ (\d+)(?: \d+)?$/.exec(line)?.[1]), 0);
+}
+
+async function auditedOf(type: string): Promise<number> {
+  const client = new pg.Client({ connectionString: system.postgres.url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ count: string }>(
+      'select count(*) from audit_trail.event where type = $1',
+      [type],
+    );
+    return Number(rows[0]?.count);
+  } finally {
+    await client.end();
+  }
+}
+
+describe('strangers who send requests as fast as they can, with RabbitMQ stopped and 64 MB of Redis', () => {
+  it('stop no launch of a registered client, and every accepted event is audited in the end', async () => {
+    await system.rabbitMq.kill();
+    const before = await usedMegabytes();
+    const { strangers, client } = await floodWithLaunches(system, size.floodMs);
+    const after = await usedMegabytes();
+    const waiting = await new RedisOutbox({ redis, stream: 'refused' }).depth();
+    say(
+      `flood of ${size.floodMs / 1000} s: ${total(strangers)} requests of strangers ${JSON.stringify(strangers)}; ` +
+        `answered 429 by address ${await counted('limited')}, events waiting ${waiting}, dropped ${await counted('dropped')}; ` +
+        `Redis ${before} MB before, ${after} MB after; client ${JSON.stringify(client)}`,
+    );
+    const launches = total(client.token);
+    expect(launches).toBeGreaterThan(size.floodMs / 100);
+    expect(client).toEqual({ token: { 200: launches }, issue: { 200: launches }, redeem: { 200: launches } });
+    expect(strangers[429]).toBeGreaterThan(0);
+    expect(Object.keys(strangers).filter((status) => Number(status) >= 500)).toEqual([]);
+    expect(waiting).toBeLessThanOrEqual(16_000);
+
+    await system.rabbitMq.restart();
+    for (const giveUpAt = Date.now() + size.testWithinMs / 2; ; await delay(200)) {
+      const audited = await auditedOf('launch.token.redeemed.v1');
+      if (audited === launches && (await new RedisOutbox({ redis }).depth()) === 0) break;
+      if (Date.now() > giveUpAt) throw new Error(`${audited} of ${launches} launches are audited`);
+    }
+    expect(await auditedOf('access.token.issued.v1')).toBe(launches);
+    expect(await auditedOf('launch.url.issued.v1')).toBe(launches);
+  });
+});

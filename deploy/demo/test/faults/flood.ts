@@ -1,0 +1,107 @@
+import { createPkcePair } from '@clinical-launch/pms-client';
+import { aServiceRequest } from '@clinical-launch/testing';
+import { openEdge } from './edge.ts';
+import { tokenRequest } from './launches.ts';
+import type { HttpAnswer } from './send-request.ts';
+import type { System } from './system.ts';
+
+/** How many answers came with each status. */
+export type Statuses = Record<number, number>;
+
+export type Flood = {
+  /** Answers to strangers. */
+  readonly strangers: Statuses;
+  /** Answers to a registered client, by step. */
+  readonly client: Readonly<Record<'token' | 'issue' | 'redeem', Statuses>>;
+};
+
+type Edge = ReturnType<typeof openEdge>;
+type Sent = Parameters<Edge['send']>[0];
+
+/** What strangers send: every kind of request that is refused without a caller or a launch. */
+const strangersRequests: readonly Sent[] = [
+  { path: '/secureLaunch?launchToken=a&codeVerifier=b' },
+  { path: '/AccessApi/RequestLaunchUrl', body: '{}' },
+  {
+    path: tokenRequest.path,
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      // Not that of the client that launches: whoever guesses its secret from its address makes it wait.
+      client_id: 'pms-other',
+      client_secret: 'guessed',
+    }),
+  },
+  { path: '/idp/demo/desktop/oauth2/v2.0/authorize?client_id=partner-demo' },
+  { path: '/audit/events' },
+];
+
+const lanes = 32;
+const launchesPerSecond = 20;
+
+/**
+ * Sends requests of strangers as fast as they are answered, half of them from one address and half from ever new
+ * ones, while a registered client at that one address launches at a steady pace.
+ */
+export async function floodWithLaunches(system: System, forMs: number): Promise<Flood> {
+  const edge = openEdge(system.processes);
+  const until = Date.now() + forMs;
+  const flood: Flood = { strangers: {}, client: { token: {}, issue: {}, redeem: {} } };
+  try {
+    await Promise.all([
+      ...Array.from({ length: lanes }, (_, lane) => sendAsStranger({ edge, lane, until, flood })),
+      launchSteadily({ edge, until, flood }),
+    ]);
+    return flood;
+  } finally {
+    edge.close();
+  }
+}
+
+type Sender = { readonly edge: Edge; readonly until: number; readonly flood: Flood };
+
+async function sendAsStranger({ edge, lane, until, flood }: Sender & { lane: number }): Promise<void> {
+  for (let turn = lane; Date.now() < until; turn += 1) {
+    const request = strangersRequests[turn % strangersRequests.length];
+    if (request === undefined) return;
+    const address =
+      lane % 2 === 0
+        ? '192.0.2.1'
+        : `10.${Math.floor(turn / 65_536) + lane}.${(turn >> 8) % 256}.${turn % 256}`;
+    count(flood.strangers, await edge.send({ ...request, headers: { 'X-Forwarded-For': address } }));
+  }
+}
+
+async function launchSteadily({ edge, until, flood }: Sender): Promise<void> {
+  const headers = { 'X-Forwarded-For': '192.0.2.1' };
+  const under: Promise<void>[] = [];
+  const launchOnce = async () => {
+    const granted = count(flood.client.token, await edge.send({ ...tokenRequest, headers }));
+    if (granted.status !== 200) return;
+    const { access_token: token } = JSON.parse(granted.body);
+    const { codeVerifier, codeChallenge } = createPkcePair();
+    const issued = count(
+      flood.client.issue,
+      await edge.send({
+        path: '/AccessApi/RequestLaunchUrl',
+        headers: { ...headers, Authorization: `Bearer ${token}`, 'Code-Challenge': codeChallenge },
+        body: JSON.stringify(aServiceRequest()),
+      }),
+    );
+    if (issued.status !== 200) return;
+    const { pathname, search } = new URL(JSON.parse(issued.body).url);
+    count(
+      flood.client.redeem,
+      await edge.send({ path: `${pathname}${search}&codeVerifier=${codeVerifier}`, headers }),
+    );
+  };
+  while (Date.now() < until) {
+    under.push(launchOnce());
+    await new Promise((resolve) => setTimeout(resolve, 1000 / launchesPerSecond));
+  }
+  await Promise.all(under);
+}
+
+function count(statuses: Statuses, answer: HttpAnswer): HttpAnswer {
+  statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+  return answer;
+}
