@@ -2,6 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { freePort, root, run, startDemo, walk } from './run-command.ts';
 
+const otherNames = {
+  AUDIENCE: 'api://another-name',
+  FHIR_NS: 'https://fhir.another.example',
+  NHS_NS: 'https://nhs.another.example',
+  HL7UK_NS: 'https://hl7uk.another.example',
+};
+
 describe('npm start', () => {
   it('serves at the address that it says is ready, tells its health elsewhere, and stops cleanly on SIGTERM', async () => {
     const port = String(await freePort());
@@ -66,9 +73,29 @@ describe('npm run demo', () => {
     expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
   }, 120_000);
 
+  it('plays both on a platform with another audience and other namespaces', async () => {
+    const demo = run('npm', ['run', 'demo'], otherNames);
+    expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
+  }, 120_000);
+
   it('fails where nothing answers', async () => {
     const demo = run('npm', ['run', 'demo'], { BASE_URL: `http://127.0.0.1:${await freePort()}` });
     expect(await demo.exited).toBe(1);
+  }, 120_000);
+});
+
+describe('the simulators of a platform with another audience and other namespaces', () => {
+  it('launch: the practice system for the OLTR application, the host for a partner', async () => {
+    const url = await startDemo(otherNames);
+    const sent = (path: string, form: Record<string, string>) =>
+      fetch(`${url}/demo/${path}`, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
+    const pms = await sent('pms/launches', { action: 'OrderTest', patient: 'whitfield' });
+    expect([pms.status, pms.headers.get('location')]).toEqual([
+      303,
+      expect.stringContaining('/secureLaunch?'),
+    ]);
+    const host = await sent('host/launches', { partner: 'partner-demo', patient: 'whitfield' });
+    expect([host.status, host.headers.get('location')]).toEqual([303, expect.stringContaining('launch=')]);
   }, 120_000);
 });
 

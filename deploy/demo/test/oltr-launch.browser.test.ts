@@ -74,6 +74,31 @@ describe('one whole OLTR launch in a browser', () => {
     await context.close();
   }, 60_000);
 
+  it('is told by postMessage to the registered origin alone: not to another site that the window of the PMS shows', async () => {
+    const { context, pms } = await openPms();
+    const oltr = await launch(context, pms, 'Order tests');
+    await context.route('http://stranger.example/', (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        body: '<ol></ol><script>onmessage = ({ data }) => { const line = document.createElement("li"); line.textContent = JSON.stringify(data); document.querySelector("ol").append(line); };</script>',
+      }),
+    );
+    // By the page itself, as a link does: the window stays the opener of the launch.
+    await pms.evaluate("location.href = 'http://stranger.example/'");
+    await pms.waitForURL('http://stranger.example/');
+    await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
+    await oltr.getByRole('button', { name: 'Review order' }).click();
+    await oltr.getByRole('button', { name: 'Submit order' }).click();
+    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    await oltr.frame({ name: 'Notepad' })?.locator('textarea[name="Output"]').waitFor({ state: 'attached' });
+    await oltr.waitForLoadState('load');
+    // Sent later, so it arrives later: the document would be before it.
+    await oltr.evaluate("window.opener.postMessage('within reach', '*')");
+    await pms.getByText('within reach').waitFor();
+    expect(await pms.locator('li').allInnerTexts()).toEqual(['"within reach"']);
+    await context.close();
+  }, 60_000);
+
   it('works without JavaScript up to the Notepad page', async () => {
     const { context, pms } = await openPms({ javaScriptEnabled: false });
     const oltr = await launch(context, pms, 'Order tests');

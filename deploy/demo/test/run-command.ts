@@ -60,8 +60,8 @@ export async function freePort(): Promise<number> {
 }
 
 /** Starts the demo as a newcomer does. Resolves with its address when it serves. */
-export async function startDemo(): Promise<string> {
-  const start = run('npm', ['start'], { PORT: String(await freePort()) });
+export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<string> {
+  const start = run('npm', ['start'], { ...environment, PORT: String(await freePort()) });
   const [, url = ''] = await start.said(/^ready (.*)$/m);
   return url;
 }

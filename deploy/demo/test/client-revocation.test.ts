@@ -1,0 +1,43 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { aServiceRequest } from '@clinical-launch/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import * as openid from 'openid-client';
+import { startPlatformForTest } from './running-platform.ts';
+
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
+beforeAll(async () => {
+  platform = await startPlatformForTest();
+}, 60_000);
+afterAll(() => platform.stop());
+
+async function launch(token: string): Promise<Response> {
+  return fetch(`${platform.url}/AccessApi/RequestLaunchUrl`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      'Code-Challenge': 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    },
+    body: JSON.stringify(aServiceRequest()),
+  });
+}
+
+it('a practice system revokes its token by openid-client, and launches with it no more, in one process without Redis', async () => {
+  const client = await openid.discovery(
+    new URL(`${platform.url}/idp/demo/v2.0`),
+    'pms-demo',
+    undefined,
+    openid.ClientSecretPost('pms-demo-secret'),
+    { execute: [openid.allowInsecureRequests] },
+  );
+  const grant = () => openid.clientCredentialsGrant(client, { scope: 'api://clinical-launch/.default' });
+  const [{ access_token: token }, { access_token: other }] = [await grant(), await grant()];
+  expect((await launch(token)).status).toBe(200);
+  await openid.tokenRevocation(client, token);
+  const revokedAt = Date.now();
+  for (let status = 200; status !== 401; { status } = await launch(token)) {
+    if (Date.now() > revokedAt + 5000) throw new Error('The token is still accepted');
+    await delay(20);
+  }
+  expect((await launch(other)).status).toBe(200);
+});

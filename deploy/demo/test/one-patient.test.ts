@@ -1,0 +1,93 @@
+import { createPmsClient } from '@clinical-launch/pms-client';
+import { aServiceRequest } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Browser } from '../src/browser.ts';
+import { startPlatformForTest } from './running-platform.ts';
+
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
+beforeAll(async () => {
+  platform = await startPlatformForTest();
+});
+afterAll(() => platform.stop());
+
+/** HbA1c has a minimum interval, so that a second order is a repeat. */
+const test = 'DHBA1C';
+const nhsNumber = 'https://fhir.nhs.uk/Id/nhs-number';
+
+type Action = NonNullable<Parameters<typeof aServiceRequest>[0]>['action'];
+
+/** Opens a launch for the patient with this NHS number in a browser of its own. */
+async function open(value: string, action: Action = 'OrderTest') {
+  const pms = createPmsClient({
+    baseUrl: platform.url,
+    tokenUrl: `${platform.url}/idp/demo/oauth2/v2.0/token`,
+    clientId: 'pms-demo',
+    clientSecret: 'pms-demo-secret',
+    scope: 'api://clinical-launch/.default',
+  });
+  const patient = { identifier: [{ system: nhsNumber, value }] };
+  const { url } = await pms.requestLaunch(aServiceRequest({ action, patient }));
+  const browser = new Browser();
+  return { browser, page: await browser.open(url) };
+}
+
+/** The review of an order of the test. */
+async function review(value: string) {
+  const { browser, page } = await open(value);
+  const reviewed = await browser.open(page.url, new URLSearchParams({ test, action: 'review' }));
+  return { browser, reviewed };
+}
+
+/** Orders the test; resolves with the GUID of the request and its document. */
+async function order(value: string) {
+  const { browser, reviewed } = await review(value);
+  const [, version = ''] = /name="version" value="([^"]*)"/.exec(reviewed.html) ?? [];
+  const form = new URLSearchParams({
+    version,
+    [`reason:${test}`]: 'Asked by the specialist',
+    action: 'submit',
+  });
+  const { html } = await browser.open(reviewed.url, form);
+  const [, guid = ''] = /src="\/orders\/([0-9a-f-]{36})\/notepad/.exec(html) ?? [];
+  const { html: xml } = await browser.open(`${platform.url}/orders/${guid}.xml`);
+  return { guid, xml };
+}
+
+const listed = async (value: string) => (await open(value, 'PatientRequestList')).page.html;
+const isRepeat = async (value: string) => (await review(value)).reviewed.html.includes(`reason:${test}`);
+
+const separator = fc.constantFrom('', ' ', '-', '\u2011');
+const spellingOf = (number: string) =>
+  fc
+    .tuple(...Array.from(number, (digit) => separator.map((sign) => digit + sign)))
+    .map((parts) => parts.join('').trim());
+
+describe('a patient', () => {
+  it('is the same in every spelling of the NHS number: in lists, for repeats and in the document', async () => {
+    const number = '9434765870';
+    const guids: string[] = [];
+    await fc.assert(
+      fc.asyncProperty(spellingOf(number), async (spelling) => {
+        expect(await isRepeat(spelling)).toBe(guids.length > 0);
+        const { guid, xml } = await order(spelling);
+        guids.push(guid);
+        expect(xml).toContain(number);
+        const list = await listed(spelling);
+        expect(guids.filter((each) => !list.includes(each))).toEqual([]);
+      }),
+      { numRuns: 5, endOnFailure: true },
+    );
+  }, 60_000);
+
+  it('with a number that nobody was given is joined to nobody, and every page warns of it', async () => {
+    const { guid } = await order('943 476 5918');
+    expect(guid).not.toBe('');
+    expect(await isRepeat('943 476 5918')).toBe(false);
+    const list = await listed('943 476 5918');
+    expect(list).not.toContain(guid);
+    expect(list).toContain('is not a valid NHS number');
+    expect((await open('943 476 5918')).page.html).toContain('is not a valid NHS number');
+    expect((await open('943 476 5870')).page.html).not.toContain('is not a valid NHS number');
+  });
+});

@@ -1,0 +1,104 @@
+import { systemClock } from '@clinical-launch/service';
+import { aServiceRequest, createRecordedLogger } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startPlatform } from '../src/platform.ts';
+
+const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+const limit = 10;
+
+let platform: Awaited<ReturnType<typeof startPlatform>>;
+beforeAll(async () => {
+  const { logger } = createRecordedLogger('error');
+  const environment = {
+    PORT: '0',
+    TRUSTED_PROXIES: '1',
+    REFUSALS_PER_ADDRESS: `${limit}`,
+    REFUSAL_WINDOW_SECONDS: '3600',
+  };
+  platform = await startPlatform({ environment, clock: systemClock, logger });
+}, 60_000);
+afterAll(() => platform.stop());
+
+type Sent = {
+  readonly from: string;
+  readonly form?: Record<string, string>;
+  readonly json?: object;
+  readonly token?: string;
+};
+
+async function send(path: string, { from, form, json, token }: Sent) {
+  const body = form === undefined ? json && JSON.stringify(json) : new URLSearchParams(form);
+  const response = await fetch(platform.publicUrl + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    redirect: 'manual',
+    headers: {
+      'X-Forwarded-For': from,
+      ...(json === undefined ? {} : { 'Content-Type': 'application/json', 'Code-Challenge': codeChallenge }),
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    body: await response.text(),
+  };
+}
+
+let addresses = 0;
+const nextAddress = () => `192.0.2.${(addresses += 1)}`;
+
+const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
+const tokenPath = '/idp/demo/oauth2/v2.0/token';
+const grant = { grant_type: 'client_credentials', scope: 'api://clinical-launch/.default' };
+const credentials = { ...grant, client_id: 'pms-demo', client_secret: 'pms-demo-secret' };
+
+describe('a stranger', () => {
+  it.each([
+    ['token', 401, tokenPath, { form: grant }],
+    [
+      'desktop token',
+      400,
+      '/idp/demo/desktop/oauth2/v2.0/token',
+      { form: { grant_type: 'refresh_token', refresh_token: 'x' } },
+    ],
+    ['authorize', 400, '/idp/demo/desktop/oauth2/v2.0/authorize?client_id=partner-demo', {}],
+    ['launches', 401, '/idp/demo/desktop/launches', { json: {} }],
+    ['RequestLaunchUrl', 401, '/AccessApi/RequestLaunchUrl', { json: {} }],
+    ['secureLaunch', 401, '/secureLaunch?launchToken=a&codeVerifier=b', {}],
+    ['the application’s pages', 401, `/oltr/${guid}/`, {}],
+    ['order documents', 401, `/orders/${guid}/notepad`, {}],
+    ['the audit trail', 401, `/audit/events?correlationId=${guid}`, {}],
+    ['the resource', 401, '/resource/patient', {}],
+    ['an address that nothing is at', 404, '/wp-admin', {}],
+  ])('is answered 429 with Retry-After beyond its limit by %s', async (_name, refused, path, request) => {
+    const from = nextAddress();
+    const sent = { ...request, from };
+    const answers = await Promise.all(Array.from({ length: limit + 5 }, () => send(path, sent)));
+    const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
+    expect(statuses).toEqual([...Array(limit).fill(refused), ...Array(5).fill(429)]);
+    for (const { status, retryAfter } of answers) expect(status === 429).toBe(Number(retryAfter) > 0);
+    // Another address is not limited.
+    expect((await send(path, { ...request, from: nextAddress() })).status).toBe(refused);
+  });
+
+  it('does not limit the clients and users behind the same address: 2,000 launches', async () => {
+    const from = '203.0.113.9';
+    const flood = await Promise.all(Array.from({ length: 50 }, () => send('/secureLaunch', { from })));
+    expect(flood.filter(({ status }) => status === 429)).toHaveLength(50 - limit);
+    const granted = await send(tokenPath, { from, form: credentials });
+    expect(granted.status).toBe(200);
+    const { access_token: token }: { access_token: string } = JSON.parse(granted.body);
+    const statuses = new Map<number, number>();
+    for (let batch = 0; batch < 40; batch += 1) {
+      const launched = Array.from({ length: 50 }, () =>
+        send('/AccessApi/RequestLaunchUrl', { from, token, json: aServiceRequest() }),
+      );
+      for (const { status } of await Promise.all(launched))
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect([...statuses]).toEqual([[200, 2000]]);
+    // A verified client's own mistakes are its own as well.
+    expect((await send('/AccessApi/RequestLaunchUrl', { from, token, json: {} })).status).toBe(400);
+  }, 120_000);
+});
