@@ -31,6 +31,8 @@ export type Edge = {
 };
 
 const lookEveryMs = 100;
+/** A process that says nothing for a second is busy, not gone: a load balancer, too, asks it more than once. */
+const lookTimeoutMs = 5000;
 
 /**
  * What a load balancer does: knows from `/readyz` which replicas take requests, and uses these in turn. Without any
@@ -43,7 +45,7 @@ export function openEdge(replicas: readonly Replica[]): Edge {
 
   const follow = async (replica: Replica) => {
     while (!closing.signal.aborted) {
-      const look = sendRequest({ url: `${replica.adminUrl}/readyz`, timeoutMs: 1000 });
+      const look = sendRequest({ url: `${replica.adminUrl}/readyz`, timeoutMs: lookTimeoutMs });
       const isReady = await look.then(
         ({ status }) => status === 200,
         () => false,

@@ -34,7 +34,7 @@ async function expectBalanceUnderLoad(
   const open = await openBooks(system);
   const { directory, processes } = system;
   const replicas = processes.map(({ service, url, adminUrl }) => ({ service, url, adminUrl }));
-  const pace = { launchesPerSecond: 40, orderEvery: 10, amendEvery: 20, repeatEvery: 7, hesitateEvery: 3 };
+  const pace = { launchesPerSecond: 25, orderEvery: 10, amendEvery: 20, repeatEvery: 7, hesitateEvery: 3 };
   const ledger = await underLoad({ replicas, directory, ...pace }, async (load) => {
     await load.opened(size.launches);
     await happen(load);
@@ -117,7 +117,7 @@ describe('under a steady load of launches', () => {
       await system.rabbitMq.restart();
     });
     const launches = ledger.answers.filter(({ step }) => step === 'issue' || step === 'redeem');
-    expect(launches.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
+    expect(launches.filter(isFailure)).toEqual([]);
     const before = medianMs(launches.filter(({ askedAt }) => askedAt < stoppedAt));
     const without = medianMs(launches.filter(({ askedAt }) => askedAt > stoppedAt && askedAt < startedAt));
     say(`a launch request took ${before} ms with RabbitMQ and ${without} ms without`);
@@ -142,7 +142,7 @@ describe('under a steady load of launches', () => {
       await system.postgres.restart();
     });
     const launches = ledger.answers.filter(({ step }) => step === 'issue' || step === 'redeem');
-    expect(launches.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
+    expect(launches.filter(isFailure)).toEqual([]);
     expect(ledger.count('choose', 'unavailable')).toBeGreaterThan(0);
   });
 
@@ -176,10 +176,15 @@ describe('under a steady load of launches', () => {
         await Promise.all(processes.map((process) => process.start()));
       }
     });
-    expect(ledger.answers.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
+    expect(ledger.answers.filter(isFailure)).toEqual([]);
     expectRefusalsAudited(ledger, books);
   });
 });
+
+/** A launch token that its user brings after its ten seconds is refused whether anything fails or not. */
+function isFailure({ outcome }: Answered): boolean {
+  return outcome !== 'ok' && outcome !== 'late';
+}
 
 function medianMs(answers: readonly Answered[]): number {
   const times = answers.map(({ ms }) => ms).toSorted((one, other) => one - other);

@@ -47,7 +47,7 @@ const replicas: readonly ServiceName[] = [
 const everyRefusalAudited = { REFUSALS_PER_ADDRESS: '0', REFUSAL_EVENT_SECONDS: '0' };
 
 /** Longer than the edge takes to notice, also on a busy machine. */
-const shutdownDelayMs = 2000;
+const shutdownDelayMs = 4000;
 
 export type SystemOptions = {
   /** One entry for each replica; all of the platform by default. */
