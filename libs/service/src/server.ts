@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import express, { type Express, type RequestHandler } from 'express';
 import { correlate } from './call.ts';
 import type { Clock } from './clock.ts';
+import { withDirectRoutes } from './direct-routes.ts';
 import { errorEdge, problemDialect, ServiceError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import type { Refusals } from './refusals.ts';
@@ -12,7 +13,7 @@ import { answerUnreadableRequests, requireHost } from './unreadable-requests.ts'
 
 type AppOptions = {
   /** The edge map: which service answers below which path. `/` keeps the path whole. */
-  readonly mounts: readonly { readonly path: string; readonly service: Pick<Service, 'router'> }[];
+  readonly mounts: readonly { readonly path: string; readonly service: Pick<Service, 'router' | 'direct'> }[];
   readonly logger: Logger;
   readonly clock: Clock;
   readonly isProduction: boolean;
@@ -31,20 +32,23 @@ type AppOptions = {
 const strictTransportSecurity = 'max-age=31536000';
 
 /** Puts services behind one address. Paths that belong to none are answered 404 without a body. */
-export function createApp(options: AppOptions): Express {
+export function createApp(options: AppOptions): RequestListener {
   const { mounts, logger, clock, isProduction, trustedProxies = 0, publicUrl = '', refusals } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   // Endpoints read the query themselves: no arrays or objects where a string is meant.
   app.set('query parser', false).set('trust proxy', trustedProxies);
-  app.use(correlate({ logger, clock, refusals }));
-  if (publicUrl.startsWith('https:')) app.use(sendStrictTransportSecurity);
+  const before = [
+    correlate({ logger, clock, refusals }),
+    ...(publicUrl.startsWith('https:') ? [sendStrictTransportSecurity] : []),
+  ];
+  app.use(before);
   for (const { path, service } of mounts) app.use(path, service.router);
   app.use(() => {
     throw new ServiceError({ status: 404, code: 'not_found', message: 'There is nothing at this address' });
   });
   app.use(errorEdge({ dialect: problemDialect({ isProduction }) }));
-  return app;
+  return withDirectRoutes(app, { before, routes: mounts.flatMap(({ service }) => service.direct ?? []) });
 }
 
 const sendStrictTransportSecurity: RequestHandler = (_request, response, next) => {

@@ -1,11 +1,14 @@
 import type { Consumer } from '@clinical-launch/events';
 import { type RequestHandler, Router } from 'express';
+import type { DirectRoute } from './direct-routes.ts';
 import { ServiceError } from './errors.ts';
 
 /** What a service's factory returns: it opens no socket, reads no environment and knows no global. */
 export type Service = {
   readonly name: string;
   readonly router: Router;
+  /** The routes of the launch path, which the router has as well. Only for a service that is mounted at `/`. */
+  readonly direct?: readonly DirectRoute[];
   readonly consumers?: readonly Consumer[];
   /** Prepares the service; it serves from then on. */
   start?(): Promise<void>;

@@ -2,7 +2,8 @@ import { Agent, get, request as httpRequest, type IncomingMessage } from 'node:h
 import { connect } from 'node:net';
 import { createRecordedLogger, TestClock } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
-import { createAdminApp, createApp, createRouter, listen } from '../src/index.ts';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { callOf, createAdminApp, createApp, createRouter, listen } from '../src/index.ts';
 
 const loopback = { port: 0, host: '127.0.0.1' };
 
@@ -129,6 +130,38 @@ describe('services behind one address', () => {
     for (const path of ['/', '/here', '/here/exactly', '/here/Exactly/', '/below/here/EXACTLY']) {
       expect(await server.answerTo(path)).toMatchObject({ status: 404, text: '' });
     }
+    await server.stop();
+  });
+
+  it('reach a direct route by its exact path, and answer what it throws', async () => {
+    const router = createRouter();
+    router.get('/here', (_request, response) => void response.send('by the router'));
+    const handler: RequestHandler = (request, response) => {
+      if (request.originalUrl.endsWith('?fails')) throw new Error('no');
+      response.send(`direct, ${callOf(response).correlationId}`);
+    };
+    const onError: ErrorRequestHandler = (_error, _request, response, _next) =>
+      void response.status(418).end();
+    const direct = [{ method: 'GET', path: '/here', handler, onError }] as const;
+    const app = createApp({
+      mounts: [{ path: '/', service: { router, direct } }],
+      logger: createRecordedLogger().logger,
+      clock: new TestClock(),
+      isProduction: false,
+    });
+    const server = await listen(app, loopback);
+    const ask = async (path: string, method = 'GET') => {
+      const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+      const { status, headers } = response;
+      return { status, text: await response.text(), correlationId: headers.get('x-correlation-id') };
+    };
+    for (const path of ['/here', '/here?and=a-query']) {
+      const { status, text, correlationId } = await ask(path);
+      expect([status, text]).toEqual([200, `direct, ${correlationId}`]);
+    }
+    expect((await ask('/here?fails')).status).toBe(418);
+    expect(await ask('/here', 'HEAD')).toMatchObject({ status: 200, text: '' });
+    expect((await ask('/here/')).status).toBe(404);
     await server.stop();
   });
 

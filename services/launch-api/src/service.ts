@@ -3,6 +3,7 @@ import {
   type Clock,
   createRateLimiter,
   createRouter,
+  type DirectRoute,
   errorEdge,
   onlyMethods,
   problemDialect,
@@ -32,10 +33,13 @@ export function launchApi(
   const router = createRouter();
   const check = createLaunchCheck(config, { tokens, clock, limiter, addresses: createRateLimiter(clock) });
   const dialect = problemDialect({ isProduction: config.isProduction });
-  const serve = (path: string, handler: RequestHandler, audit: RefusalAudit) => {
-    router.route(path).post(handler).all(onlyMethods('POST'), errorEdge({ dialect, audit }));
+  const serve = (path: string, handler: RequestHandler, audit: RefusalAudit): DirectRoute => {
+    const onError = errorEdge({ dialect, audit });
+    router.route(path).post(handler).all(onlyMethods('POST'), onError);
+    return { method: 'POST', path, handler, onError };
   };
-  serve('/AccessApi/RequestLaunchUrl', requestLaunchUrl(config, { tickets, check }), auditRefusal());
+  const launch = requestLaunchUrl(config, { tickets, check });
+  const direct = [serve('/AccessApi/RequestLaunchUrl', launch, auditRefusal())];
   serve('/AccessApi/Validate', validate(check), auditRefusal('validate'));
-  return { name: 'launch-api', router };
+  return { name: 'launch-api', router, direct };
 }

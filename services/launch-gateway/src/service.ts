@@ -9,7 +9,9 @@ export type LaunchGatewayBacking = { readonly tickets: Tickets };
 export function launchGateway(config: LaunchGatewayConfig, { tickets }: LaunchGatewayBacking): Service {
   const router = createRouter();
   const launch = secureLaunch(config, tickets);
-  router.route('/secureLaunch').get(launch).post(launch).all(onlyMethods('GET', 'POST'));
-  router.use(errorEdge({ dialect: problemDialect(config), audit: auditRefusal }));
-  return { name: 'launch-gateway', router };
+  const path = '/secureLaunch';
+  const onError = errorEdge({ dialect: problemDialect(config), audit: auditRefusal });
+  router.route(path).get(launch).post(launch).all(onlyMethods('GET', 'POST'));
+  router.use(onError);
+  return { name: 'launch-gateway', router, direct: [{ method: 'GET', path, handler: launch, onError }] };
 }
