@@ -33,4 +33,6 @@ export default {
   maxWorkers: '100%',
   workerIdleMemoryLimit: '1GB',
   testTimeout: 30_000,
+  // A test that failed may have left a server open, and the run is over all the same.
+  forceExit: true,
 };
