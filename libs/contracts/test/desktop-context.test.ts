@@ -137,6 +137,42 @@ describe('the body of a launch request', () => {
     expect(sent.length > 3 && JSON.stringify(faults).includes(sent)).toBe(false);
   });
 
+  it.each([
+    ['user/title', 35],
+    ['user/firstName', 100],
+    ['user/familyName', 100],
+    ['organisation/orgName', 200],
+    ['organisation/cdb', 50],
+    ['organisation/ods', 50],
+    ['patient/title', 35],
+    ['patient/forenames', 200],
+    ['patient/surname', 100],
+    ['patient/gender', 30],
+    ['patient/patient-identifiers/3/identifierType', 50],
+    ['patient/patient-identifiers/3/identifierValue', 100],
+    ['patient/address-details/1/postcode', 300],
+    ['client_id', 200],
+  ])('takes %s of %i characters and none longer', (path, length) => {
+    expect(faultsOf(changed(path, 'a'.repeat(length)))).toEqual([]);
+    expect(faultsOf(changed(path, 'a'.repeat(length + 1)))).toHaveLength(1);
+  });
+
+  it.each([
+    ['authorizations', 200, (at: number) => `a-b.c${at}`],
+    ['patient/patient-identifiers', 20, () => ({ identifierType: 'Hospital', identifierValue: '1' })],
+    ['patient/address-details', 10, () => ({ addressLine1: '' })],
+    ['patient/contact-details', 20, () => ({ phone: '1' })],
+  ])('takes as %s a list of %i entries and none longer', (path, length, entry) => {
+    const [guid, partner] = patient['patient-identifiers'];
+    const first = path.endsWith('identifiers') ? [guid, partner] : [];
+    const list = (size: number) => [
+      ...first,
+      ...Array.from({ length: size - first.length }, (_, at) => entry(at)),
+    ];
+    expect(faultsOf(changed(path, list(length)))).toEqual([]);
+    expect(faultsOf(changed(path, list(length + 1)))).toHaveLength(1);
+  });
+
   it.each(['29-Feb-2000', '31-Dec-1899', '01-Jan-2026'])('takes the day %s', (dob) => {
     expect(faultsOf(changed('patient/dob', dob))).toEqual([]);
   });
