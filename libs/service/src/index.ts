@@ -41,3 +41,4 @@ export * from './service.ts';
 export * from './shared-rate-limit.ts';
 export * from './speculative.ts';
 export * from './trust.ts';
+export * from './watched-file.ts';

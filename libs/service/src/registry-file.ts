@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { parseRegistry, type Registry } from '@clinical-launch/contracts';
+import { type WatchedFile, watchFile } from './watched-file.ts';
 
 /** Where the registry comes from; it may be another one at each look. */
 export type RegistrySource = { readonly current: () => Registry };
@@ -47,61 +47,20 @@ type WatchOptions = {
   readonly everyMs?: number;
 };
 
-export type WatchedRegistry = RegistrySource & { stop(): void };
+export type WatchedRegistry = WatchedFile<Registry>;
 
 /**
- * Reads the registry file and follows it from then on: a new content takes effect when it can be used and was seen
- * twice, so that a file which is being written is not read half. The content is compared and not the file's times, which
- * mounted and copied files keep.
+ * Reads the registry file and follows its changes, as `watchFile` does.
  * @throws TypeError when the first content cannot be used.
  */
 export function watchRegistryFile(
   path: string | URL,
-  { publicUrl, check, onChange, onFault, everyMs = 2000 }: WatchOptions,
+  { publicUrl, check, ...options }: WatchOptions,
 ): WatchedRegistry {
-  const read = (text: string) => {
+  const parse = (text: string) => {
     const registry = readRegistryText(text, publicUrl);
     check?.(registry);
     return registry;
   };
-  let judged = readFileSync(path, 'utf8');
-  let current = read(judged);
-  let seen = judged;
-  let isStopped = false;
-  let timer: NodeJS.Timeout;
-
-  const judge = (text: string) => {
-    judged = text;
-    try {
-      current = read(text);
-    } catch (error) {
-      return onFault(error);
-    }
-    onChange(current);
-  };
-  const look = async () => {
-    const text = await readFile(path, 'utf8').catch((error: unknown) => error);
-    if (isStopped) return;
-    // A file that is gone is told as often as one that is faulty: once.
-    const now = typeof text === 'string' ? text : String(text);
-    if (now !== judged && now === seen) {
-      if (typeof text === 'string') judge(text);
-      else {
-        judged = now;
-        onFault(text);
-      }
-    }
-    seen = now;
-  };
-  const lookLater = () => {
-    timer = setTimeout(() => void look().finally(() => isStopped || lookLater()), everyMs).unref();
-  };
-  lookLater();
-  return {
-    current: () => current,
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
-    },
-  };
+  return watchFile(path, { ...options, parse });
 }

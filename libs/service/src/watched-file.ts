@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+
+type WatchOptions<Content> = {
+  /** Reads the text of the file. @throws Error when the content cannot be used. */
+  readonly parse: (text: string) => Content;
+  /** Called with each content that took effect after the first. */
+  readonly onChange: (content: Content) => void;
+  /** Called once for each text that cannot be used. The content before it stays in effect. */
+  readonly onFault: (error: unknown) => void;
+  readonly everyMs?: number;
+};
+
+/** The content of a file, as it is now. `stop` ends the polling and leaves the last content in effect. */
+export type WatchedFile<Content> = { readonly current: () => Content; stop(): void };
+
+/**
+ * Reads a file and polls it for changes. A new text takes effect if it can be used and was seen twice, so that a file
+ * is never read while it is being written. Compares the text, because mounted and copied files keep their times.
+ * @throws Error when the file cannot be read or its first content cannot be used.
+ */
+export function watchFile<Content>(
+  path: string | URL,
+  { parse, onChange, onFault, everyMs = 2000 }: WatchOptions<Content>,
+): WatchedFile<Content> {
+  let judged = readFileSync(path, 'utf8');
+  let current = parse(judged);
+  let seen = judged;
+  let isStopped = false;
+  let timer: NodeJS.Timeout;
+
+  const judge = (text: string) => {
+    judged = text;
+    try {
+      current = parse(text);
+    } catch (error) {
+      return onFault(error);
+    }
+    onChange(current);
+  };
+  const look = async () => {
+    const text = await readFile(path, 'utf8').catch((error: unknown) => error);
+    if (isStopped) return;
+    // Reports a missing file once, as it does an invalid one.
+    const now = typeof text === 'string' ? text : String(text);
+    if (now !== judged && now === seen) {
+      if (typeof text === 'string') judge(text);
+      else {
+        judged = now;
+        onFault(text);
+      }
+    }
+    seen = now;
+  };
+  const lookLater = () => {
+    timer = setTimeout(() => void look().finally(() => isStopped || lookLater()), everyMs).unref();
+  };
+  lookLater();
+  return {
+    current: () => current,
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
