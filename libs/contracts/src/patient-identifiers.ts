@@ -1,5 +1,5 @@
+import { inCapitals } from './agreed-codes.ts';
 import type { CodedIdentifier, PatientIdentifierSystem } from './launch-context.ts';
-import { inCapitals } from './practice-binding.ts';
 
 /**
  * An identifier of a patient as it is kept: a national one bare, without spaces and hyphens and in capitals, so that

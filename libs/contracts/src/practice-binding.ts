@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { inCapitals, practiceCode } from './agreed-codes.ts';
 import type { CodedIdentifier } from './launch-context.ts';
 
 const odsCode = 'ods-organization-code';
@@ -7,13 +8,7 @@ const localCode = 'local-org-code';
 /** Each is part of the context of every launch of the client, so their number is bounded. */
 const maxPractices = 1000;
 
-const practice = Type.Object(
-  {
-    system: Type.Enum([odsCode, localCode]),
-    code: Type.String({ minLength: 1, maxLength: 1024 }),
-  },
-  { additionalProperties: false },
-);
+const practice = Type.Object(practiceCode, { additionalProperties: false });
 
 type StatedPractices = 'any' | Static<typeof practice>[];
 
@@ -58,6 +53,3 @@ export function isAgreedPractice({ system, value }: CodedIdentifier, binding: Pr
       return false;
   }
 }
-
-/** Changes the letters a to z alone, as `upper(… collate "C")` does in the database. */
-export const inCapitals = (code: string) => code.replace(/[a-z]/g, (letter) => letter.toUpperCase());

@@ -55,6 +55,8 @@ const launchPolicy = {
   callback: Type.Optional(callback),
   /** The practices that its payloads may name; any when absent, which production refuses. */
   practices: Type.Optional(statedPracticesSchema),
+  /** The file of the values that were agreed with it, relative to the registry file; the shared one when absent. */
+  directory: Type.Optional(Type.String({ minLength: 1 })),
 };
 
 const client = Type.Object(
@@ -230,6 +232,7 @@ export type LaunchPolicy = {
   readonly resultOrigin?: string;
   readonly callback?: RegisteredCallback;
   readonly practices?: Static<typeof statedPracticesSchema>;
+  readonly directory?: string;
 };
 
 const compiled = compileSchema(registrySchema);

@@ -1,12 +1,15 @@
+import type { Directory } from '../directory.ts';
 import type { Fault } from '../fault.ts';
 import type { LaunchOrganization, LaunchRequest, OrganizationIdentifierSystem } from '../launch-context.ts';
 import type { Namespaces } from '../namespaces.ts';
 import type { PracticeBinding } from '../practice-binding.ts';
 import { compileSchema, maxFaults } from '../schema.ts';
+import { createAgreedValuesCheck } from './agreed-values-check.ts';
 import { type ContainedResources, createContainedReader, type Reference } from './contained-resources.ts';
 import { createVocabulary } from './identifier-systems.ts';
 import { entriesOf, isReadableList, memberOf } from './payload-access.ts';
 import { createPracticeCheck } from './practice-check.ts';
+import { createCodeSearches } from './processed-code.ts';
 import { createExtensionReader, type RequestExtensions } from './request-extensions.ts';
 import { createResourceNaming } from './resource-names.ts';
 import { createResourceReaders, type ResourceContents, type Today } from './resource-readers.ts';
@@ -25,7 +28,7 @@ export type ServiceRequestReading =
  * The reader takes anything that JSON.parse can yield and never throws. It reports every fault at once, up to
  * `maxFaults`, none of them with a value of the payload but the id of the resource that has it; of a valid payload only
  * the supported elements survive.
- * With a binding, a practice outside it is a fault too.
+ * With a binding, a practice outside it is a fault too. With a directory, each value that it does not list is one.
  * @param clock the time, in milliseconds since 1970, to which a date of birth is compared
  * @param identifierCheck whether a national identifier that its system does not give is a fault too
  */
@@ -33,17 +36,19 @@ export function createServiceRequestReader(
   namespaces: Namespaces,
   clock: Today = { now: () => Date.now() },
   identifierCheck: IdentifierCheck = 'lenient',
-): (payload: unknown, binding?: PracticeBinding) => ServiceRequestReading {
+): (payload: unknown, binding?: PracticeBinding, directory?: Directory) => ServiceRequestReading {
   const vocabulary = createVocabulary(namespaces);
   const schemas = createResourceSchemas(vocabulary);
   const structure = compileSchema(schemas.serviceRequest);
   const readExtensions = createExtensionReader(vocabulary, schemas);
-  const practiceFaults = createPracticeCheck(vocabulary);
+  const find = createCodeSearches(vocabulary);
+  const practiceFaults = createPracticeCheck(vocabulary, find);
+  const agreedFaults = createAgreedValuesCheck(find);
   const readers = createResourceReaders({ vocabulary, schemas, clock, identifierCheck });
   const readContained = createContainedReader(readers, schemas);
   const withResources = createResourceNaming(new Set(Object.keys(readers)));
 
-  return (payload, binding) => {
+  return (payload, binding, directory) => {
     const extensions = readExtensions(payload);
     const contained = readContained(payload);
     const crossing = [
@@ -55,6 +60,14 @@ export function createServiceRequestReader(
       ...contained.faults,
       ...practiceFaults(payload, contained, binding),
     ];
+    if (directory !== undefined) {
+      const { author } = extensions;
+      for (const fault of agreedFaults(payload, contained, { author, directory })) {
+        // A practice may be outside both the binding and the directory.
+        if (!crossing.some(({ path, code }) => path === fault.path && code === fault.code))
+          crossing.push(fault);
+      }
+    }
     if (crossing.length === 0 && structure.is(payload)) {
       return { request: requestFrom(payload, extensions, contained, vocabulary.originatingId) };
     }

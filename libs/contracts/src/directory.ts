@@ -1,0 +1,103 @@
+import { type Static, Type } from 'typebox';
+import { clinicianCode, codeKeyOf, performerCode, practiceCode } from './agreed-codes.ts';
+import type { FileFault } from './fault.ts';
+import { compileSchema } from './schema.ts';
+
+const closed = { additionalProperties: false };
+const atLeastOne = { minItems: 1 };
+
+const directorySchema = Type.Object(
+  {
+    practices: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            ...practiceCode,
+            /** The login names of its users; any when absent. */
+            users: Type.Optional(Type.Array(Type.String({ minLength: 1 }), atLeastOne)),
+          },
+          closed,
+        ),
+        atLeastOne,
+      ),
+    ),
+    performers: Type.Optional(Type.Array(Type.Object(performerCode, closed), atLeastOne)),
+    clinicians: Type.Optional(Type.Array(Type.Object(clinicianCode, closed), atLeastOne)),
+  },
+  closed,
+);
+
+type DirectoryFile = Static<typeof directorySchema>;
+
+/**
+ * The values that a laboratory agreed with its practices (OLTR: Terminology, Practitioner, Organization), by
+ * `codeKeyOf`, so that a payload is compared without a search. An absent list accepts every value of its kind.
+ */
+export type Directory = {
+  readonly practices?: ReadonlyMap<string, AgreedPractice>;
+  readonly performers?: ReadonlySet<string>;
+  readonly clinicians?: ReadonlySet<string>;
+};
+
+export type AgreedPractice = {
+  /** The login names of its users; any when absent. */
+  readonly users?: ReadonlySet<string>;
+};
+
+const compiled = compileSchema(directorySchema);
+
+/** Returns every fault of the content of a directory, by path; none if it can be used. Holds no value of it. */
+export function directoryFaults(candidate: unknown): FileFault[] {
+  if (!compiled.is(candidate)) return compiled.faultsOf(candidate);
+  // An empty directory would accept everything. It is more likely a mistake than meant.
+  if (Object.keys(candidate).length === 0) {
+    return [{ path: '', message: 'must list practices, performers or clinicians' }];
+  }
+  return repetitionsIn(candidate);
+}
+
+/**
+ * Reads the content of a directory file.
+ * @throws TypeError that lists every fault by its path, and no value.
+ */
+export function parseDirectory(candidate: unknown): Directory {
+  const faults = directoryFaults(candidate);
+  if (faults.length > 0 || !compiled.is(candidate)) {
+    throw directoryError(faults.map(({ path, message }) => (path === '' ? message : `${path} ${message}`)));
+  }
+  const { practices, performers, clinicians } = candidate;
+  return {
+    ...(practices && { practices: new Map(practices.map((one) => [keyOf(one), agreedPractice(one)])) }),
+    ...(performers && { performers: new Set(performers.map(keyOf)) }),
+    ...(clinicians && { clinicians: new Set(clinicians.map(keyOf)) }),
+  };
+}
+
+/** Makes the error of a directory file that cannot be used, in any of its forms. */
+export const directoryError = (problems: readonly string[]) =>
+  new TypeError(`The directory cannot be used:\n  ${problems.join('\n  ')}`);
+
+type Code = { readonly system: string; readonly code: string };
+
+const keyOf = ({ system, code }: Code) => codeKeyOf({ system, value: code });
+
+const agreedPractice = ({ users }: NonNullable<DirectoryFile['practices']>[number]): AgreedPractice =>
+  users === undefined ? {} : { users: new Set(users) };
+
+function repetitionsIn({ practices = [], performers = [], clinicians = [] }: DirectoryFile): FileFault[] {
+  return [
+    ...repeated('practices', practices.map(keyOf)),
+    ...practices.flatMap(({ users = [] }, at) => repeated(`practices[${at}].users`, users)),
+    ...repeated('performers', performers.map(keyOf)),
+    ...repeated('clinicians', clinicians.map(keyOf)),
+  ];
+}
+
+function repeated(path: string, keys: readonly string[]): FileFault[] {
+  const seen = new Set<string>();
+  return keys.flatMap((key, index) => {
+    const isRepeated = seen.has(key);
+    seen.add(key);
+    return isRepeated ? [{ path: `${path}[${index}]`, message: 'is listed twice' }] : [];
+  });
+}
