@@ -21,8 +21,10 @@ import {
   issuerPolicies,
   type Logger,
   listen,
+  openDirectories,
   type RunningServer,
   readAllowedNetworks,
+  readDirectories,
   readTogether,
   type Service,
   watchRegistry,
@@ -61,6 +63,7 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
     production: () => assertFitForProduction(environment),
     addresses: () => assertPublicAddresses(environment),
     registry: () => checkRegistry(environment),
+    directories: () => readDirectories(environment),
     networks: () => readAllowedNetworks(environment),
     // Read again below, with the address; here so that a faulty setting is told before a port is taken.
     sealers: () => openEverySealer(environment),
@@ -124,10 +127,13 @@ async function openParts({ environment, configs, registryFile, platformUrl, cloc
   const dialect = dialectOf({ audience, namespaces: configs.launchApi.namespaces });
   const eventKeys = readSharedEventKeys(environment);
   const options = { environment, clock, logger, eventKeys, name: 'clinical-launch' };
+  const sharedFile = readDirectories(environment);
+  const directories = openDirectories({ sharedFile, registryFile, logger });
   const registry = watchRegistry(registryFile, {
     publicUrl,
     logger,
     isProduction: isProduction(environment),
+    check: (next) => directories.follow(next),
   });
   const sealers = openEverySealer(environment);
   const storagePart = await openStoragePart(options);
@@ -149,6 +155,7 @@ async function openParts({ environment, configs, registryFile, platformUrl, cloc
     clock,
     logger,
     registry,
+    directories,
     sealers,
     bus,
     storage: storagePart.storage,
@@ -194,6 +201,7 @@ async function openParts({ environment, configs, registryFile, platformUrl, cloc
     async stop() {
       for (const service of services.toReversed()) await service.stop?.();
       registry.stop();
+      directories.stop();
       await stopAll([revocationsPart, ticketParts, busPart, storagePart]);
     },
   };

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { clinicianCode, codeKeyOf, performerCode, practiceCode } from './agreed-codes.ts';
 import type { FileFault } from './fault.ts';
+import { memberOf } from './fhir/payload-access.ts';
 import { compileSchema } from './schema.ts';
 
 const closed = { additionalProperties: false };
@@ -48,12 +49,10 @@ const compiled = compileSchema(directorySchema);
 
 /** Returns every fault of the content of a directory, by path; none if it can be used. Holds no value of it. */
 export function directoryFaults(candidate: unknown): FileFault[] {
-  if (!compiled.is(candidate)) return compiled.faultsOf(candidate);
+  const faults = [...compiled.faultsOf(candidate), ...repetitionsIn(candidate)];
   // An empty directory would accept everything. It is more likely a mistake than meant.
-  if (Object.keys(candidate).length === 0) {
-    return [{ path: '', message: 'must list practices, performers or clinicians' }];
-  }
-  return repetitionsIn(candidate);
+  const isEmpty = compiled.is(candidate) && Object.keys(candidate).length === 0;
+  return isEmpty ? [{ path: '', message: 'must list practices, performers or clinicians' }] : faults;
 }
 
 /**
@@ -84,19 +83,31 @@ const keyOf = ({ system, code }: Code) => codeKeyOf({ system, value: code });
 const agreedPractice = ({ users }: NonNullable<DirectoryFile['practices']>[number]): AgreedPractice =>
   users === undefined ? {} : { users: new Set(users) };
 
-function repetitionsIn({ practices = [], performers = [], clinicians = [] }: DirectoryFile): FileFault[] {
+/** Takes any value, so that repetitions are listed together with the faults of form. */
+function repetitionsIn(candidate: unknown): FileFault[] {
+  const practices = listIn(candidate, 'practices');
   return [
-    ...repeated('practices', practices.map(keyOf)),
-    ...practices.flatMap(({ users = [] }, at) => repeated(`practices[${at}].users`, users)),
-    ...repeated('performers', performers.map(keyOf)),
-    ...repeated('clinicians', clinicians.map(keyOf)),
+    ...repeated('practices', practices.map(keyOfAny)),
+    ...practices.flatMap((one, at) => repeated(`practices[${at}].users`, listIn(one, 'users'))),
+    ...repeated('performers', listIn(candidate, 'performers').map(keyOfAny)),
+    ...repeated('clinicians', listIn(candidate, 'clinicians').map(keyOfAny)),
   ];
 }
 
-function repeated(path: string, keys: readonly string[]): FileFault[] {
-  const seen = new Set<string>();
+function listIn(owner: unknown, name: string): readonly unknown[] {
+  const member = memberOf(owner, name);
+  return Array.isArray(member) ? member : [];
+}
+
+function keyOfAny(entry: unknown): string | undefined {
+  const [system, code] = [memberOf(entry, 'system'), memberOf(entry, 'code')];
+  return typeof system === 'string' && typeof code === 'string' ? keyOf({ system, code }) : undefined;
+}
+
+function repeated(path: string, keys: readonly unknown[]): FileFault[] {
+  const seen = new Set<unknown>();
   return keys.flatMap((key, index) => {
-    const isRepeated = seen.has(key);
+    const isRepeated = key !== undefined && seen.has(key);
     seen.add(key);
     return isRepeated ? [{ path: `${path}[${index}]`, message: 'is listed twice' }] : [];
   });

@@ -19,6 +19,8 @@ type WatchOptions = {
   readonly logger: Logger;
   /** Whether each content must also be one for production. */
   readonly isProduction: boolean;
+  /** Refuses a registry that this process cannot use. Called before each registry takes effect. @throws Error */
+  readonly check?: ((registry: Registry) => void) | undefined;
 };
 
 /**
@@ -27,11 +29,14 @@ type WatchOptions = {
  */
 export function watchRegistry(
   path: string | URL,
-  { publicUrl, logger, isProduction }: WatchOptions,
+  { publicUrl, logger, isProduction, check }: WatchOptions,
 ): WatchedRegistry {
   return watchRegistryFile(path, {
     publicUrl,
-    ...(isProduction ? { check: assertProductionRegistry } : {}),
+    check(registry) {
+      if (isProduction) assertProductionRegistry(registry);
+      check?.(registry);
+    },
     onChange: () => logger.info('the changed registry is in use'),
     onFault: (error) =>
       logger.error({ err: error }, 'the changed registry cannot be used; the one before it goes on'),
@@ -65,6 +70,7 @@ type OpenVerifierOptions = {
   readonly policiesOf?: typeof issuerPolicies;
   /** The tokens that were revoked by their id. Undefined where none of the accepted tokens can be. */
   readonly revocations: Revocations | undefined;
+  readonly checkRegistry?: WatchOptions['check'];
 };
 
 /**
@@ -73,9 +79,10 @@ type OpenVerifierOptions = {
  */
 export function openTokenVerifier(
   { registryFile, options, allowedNetworks, isProduction }: Trust,
-  { clock, logger, policiesOf = issuerPolicies, revocations }: OpenVerifierOptions,
+  { clock, logger, policiesOf = issuerPolicies, revocations, checkRegistry: check }: OpenVerifierOptions,
 ) {
-  const registry = watchRegistry(registryFile, { publicUrl: options.publicUrl, logger, isProduction });
+  const { publicUrl } = options;
+  const registry = watchRegistry(registryFile, { publicUrl, logger, isProduction, check });
   return {
     tokens: createFollowingVerifier(registry, {
       clock,

@@ -11,6 +11,7 @@ export * from './delivery-attempt.ts';
 export * from './delivery-retry.ts';
 export * from './delivery-worker.ts';
 export * from './direct-routes.ts';
+export * from './directory-file.ts';
 export * from './dpop-proof.ts';
 export * from './environment.ts';
 export * from './errors.ts';

@@ -1,4 +1,10 @@
-import { openTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
+import {
+  openDirectories,
+  openTokenVerifier,
+  readDirectories,
+  readTogether,
+  readTrust,
+} from '@clinical-launch/service';
 import {
   openRevocationsPart,
   openSealers,
@@ -14,15 +20,25 @@ await runProcess({
     readTogether({
       launchApi: () => readLaunchApiConfig(environment),
       trust: () => readTrust(environment),
+      sharedDirectory: () => readDirectories(environment),
       sealers: () => openSealers(environment, ['launch']),
       parts: () => requireParts(environment, ['REDIS_URL']),
     }),
-  async open({ launchApi: config, trust, sealers }, tools) {
+  async open({ launchApi: config, trust, sealers, sharedDirectory: sharedFile }, tools) {
     const ticketParts = tools.own(await openTicketParts({ ...tools, sealers, requiresCompleteClaims: true }));
     const { tickets, refusals, limiter } = ticketParts;
     const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
-    const { tokens } = tools.own(openTokenVerifier(trust, { ...tools, revocations }));
-    const service = launchApi(config, { ...tools, tickets, limiter, tokens });
+    const { registryFile } = trust;
+    const directories = openDirectories({ sharedFile, registryFile, logger: tools.logger });
+    tools.own({ checks: {}, stop: async () => directories.stop() });
+    const { tokens } = tools.own(
+      openTokenVerifier(trust, {
+        ...tools,
+        revocations,
+        checkRegistry: (registry) => directories.follow(registry),
+      }),
+    );
+    const service = launchApi(config, { ...tools, tickets, limiter, tokens, directories });
     return { mounts: [{ path: '/', service }], refusals };
   },
 });

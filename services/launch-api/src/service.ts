@@ -3,6 +3,7 @@ import {
   type Clock,
   createRateLimiter,
   createRouter,
+  type Directories,
   type DirectRoute,
   errorEdge,
   onlyMethods,
@@ -23,15 +24,18 @@ export type LaunchApiBacking = {
   readonly tokens: AccessTokenVerifier;
   readonly limiter: RateLimiter;
   readonly clock: Clock;
+  /** The values that were agreed; without it every value is accepted. */
+  readonly directories?: Directories;
 };
 
 /** The launch API: hands launch URLs to the backends of practice management systems. Answers below `/AccessApi`. */
 export function launchApi(
   config: LaunchApiConfig,
-  { tickets, tokens, limiter, clock }: LaunchApiBacking,
+  { tickets, tokens, limiter, clock, directories }: LaunchApiBacking,
 ): Service {
   const router = createRouter();
-  const check = createLaunchCheck(config, { tokens, clock, limiter, addresses: createRateLimiter(clock) });
+  const addresses = createRateLimiter(clock);
+  const check = createLaunchCheck(config, { tokens, clock, limiter, addresses, directories });
   const dialect = problemDialect({ isProduction: config.isProduction });
   const serve = (path: string, handler: RequestHandler, audit: RefusalAudit): DirectRoute => {
     const onError = errorEdge({ dialect, audit });

@@ -3,6 +3,7 @@ import type { Fault, LaunchPolicy, TrustedIssuer } from '@clinical-launch/contra
 import {
   createAccessTokenVerifier,
   createOutboundFetch,
+  type Directories,
   type IssuerPolicy,
   issuerPolicies,
   loopbackNetworks,
@@ -29,6 +30,7 @@ type StartOptions = {
   readonly trustedIssuers?: readonly TrustedIssuer[];
   readonly allowedNetworks?: readonly string[];
   readonly revocations?: Revocations;
+  readonly directories?: Directories;
 };
 
 /** Starts a launch API that trusts one identity provider, with the clients `pms` and `other`. */
@@ -38,6 +40,7 @@ export async function startLaunchApi({
   trustedIssuers = [],
   allowedNetworks = loopbackNetworks,
   revocations,
+  directories,
 }: StartOptions = {}) {
   const config = readLaunchApiConfig({ PUBLIC_URL: 'https://oltr.example', ...environment });
   const clock = new TestClock();
@@ -66,10 +69,8 @@ export async function startLaunchApi({
     fetchOutbound: createOutboundFetch({ allowedNetworks }),
     revocations,
   });
-  const server = await serveForTest({
-    mounts: [{ path: '/', service: launchApi(config, { ...backing, tokens }) }],
-    backing,
-  });
+  const service = launchApi(config, { ...backing, tokens, ...(directories && { directories }) });
+  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
   const url = `${server.url}/AccessApi/RequestLaunchUrl`;
 
   return {

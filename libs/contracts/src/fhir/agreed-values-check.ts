@@ -39,7 +39,7 @@ export function createAgreedValuesCheck(find: CodeSearches) {
 
     // The users of a practice that is not agreed are not known.
     const author = agreed?.users && find.author(payload, contained, reference);
-    if (author && typeof author.value === 'string' && !agreed.users?.has(author.value))
+    if (author && typeof author.value === 'string' && !agreed.users.has(author.value))
       faults.push(notAgreed('user', author));
 
     const clinician = clinicians && find.clinician(payload, contained);

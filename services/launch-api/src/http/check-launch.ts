@@ -14,6 +14,7 @@ import {
   type Clock,
   callOf,
   clientCertificateOf,
+  type Directories,
   type LocalRateLimiter,
   queryOf,
   type RateLimiter,
@@ -37,6 +38,8 @@ export type LaunchCheckBacking = {
   readonly clock: Clock;
   /** By address, in this process: what is shared about strangers must be bounded. */
   readonly addresses: LocalRateLimiter;
+  /** The values that were agreed; without it every value is accepted. */
+  readonly directories?: Directories | undefined;
 };
 
 /** What a request asks for, once nothing is wrong with it. */
@@ -55,7 +58,7 @@ const callers = new WeakMap<Response, Caller>();
 /** Creates the checks of a request for a launch (OLTR: Endpoints). They use nothing up but the limits. */
 export function createLaunchCheck(
   config: LaunchApiConfig,
-  { tokens, limiter, clock, addresses }: LaunchCheckBacking,
+  { tokens, limiter, clock, addresses, directories }: LaunchCheckBacking,
 ): LaunchCheck {
   const readServiceRequest = createServiceRequestReader(config.namespaces, clock, config.identifierCheck);
   const body = { types: ['application/json', 'application/fhir+json'], limitBytes: config.maxPayloadBytes };
@@ -71,7 +74,8 @@ export function createLaunchCheck(
     assertRight(caller, requiredRight);
 
     const payload = await readJson(request, response, body);
-    const read = (sent: unknown) => readServiceRequest(sent, caller.practices);
+    const directory = directories?.of(caller.policy);
+    const read = (sent: unknown) => readServiceRequest(sent, caller.practices, directory);
     return { caller, ...validate(payload, request, read) };
   };
 }

@@ -1,0 +1,85 @@
+import {
+  type Directory,
+  directoryError,
+  directoryFaults,
+  type FileFault,
+  parseDirectory,
+} from '@clinical-launch/contracts';
+import { type CsvRow, parseCsv } from './csv.ts';
+
+const header = 'kind,system,value,practice';
+const listNames = { practice: 'practices', performer: 'performers', clinician: 'clinicians' } as const;
+
+type Kind = keyof typeof listNames;
+/** An entry as the JSON form has it, with the lines that it comes from. */
+type Listed = {
+  readonly entry: { readonly system: string; readonly code: string; users?: string[] };
+  readonly line: number;
+  readonly userLines: number[];
+};
+type Lists = { readonly [Name in (typeof listNames)[Kind]]: Listed[] };
+type LineFault = { readonly line: number; readonly message: string };
+
+/**
+ * Reads a directory as CSV (RFC 4180) with the header `kind,system,value,practice`. A row of the kind practice,
+ * performer or clinician is an entry. A row of the kind user lists a login name of the practice whose code it names.
+ * The system of that row is the one of the practice. It is needed only if two practices have the code.
+ * @throws TypeError that lists every fault by its line, and no value.
+ */
+export function parseDirectoryCsv(text: string): Directory {
+  const [first, ...rows] = parseCsv(text);
+  if (first?.fields.join(',') !== header) throw directoryError([`line 1 must be ${header}`]);
+  const lists: Lists = { practices: [], performers: [], clinicians: [] };
+  const users = rows.filter(({ fields }) => fields[0] === 'user');
+  const ofRows = [...rows.flatMap((row) => listEntry(row, lists)), ...listUsers(users, lists.practices)];
+  const candidate = Object.fromEntries(
+    Object.entries(lists)
+      .filter(([, listed]) => listed.length > 0)
+      .map(([name, listed]) => [name, listed.map(({ entry }) => entry)]),
+  );
+  const faults = [...ofRows, ...directoryFaults(candidate).map((fault) => toLineFault(fault, lists))];
+  if (faults.length === 0) return parseDirectory(candidate);
+  const inOrder = faults.toSorted((one, other) => one.line - other.line);
+  throw directoryError(inOrder.map(({ line, message }) => `line ${line} ${message}`));
+}
+
+/** Adds a row that is no user to its list, or returns what is wrong with it. */
+function listEntry({ line, fields }: CsvRow, lists: Lists): LineFault[] {
+  const [kind = '', system = '', code = '', practice] = fields;
+  if (fields.length !== 4) return [{ line, message: 'must have 4 fields' }];
+  if (kind === 'user') return [];
+  if (!isKind(kind)) return [{ line, message: 'kind must be one of practice, user, performer, clinician' }];
+  lists[listNames[kind]].push({ entry: { system, code }, line, userLines: [] });
+  return practice === '' ? [] : [{ line, message: 'practice must be empty: it is for users' }];
+}
+
+const isKind = (kind: string): kind is Kind => Object.hasOwn(listNames, kind);
+
+/** Adds the rows of users to their practices, or returns what is wrong with them. */
+function listUsers(rows: readonly CsvRow[], practices: readonly Listed[]): LineFault[] {
+  const byCode = Map.groupBy(practices, ({ entry }) => entry.code);
+  return rows.flatMap(({ line, fields }) => {
+    const [, system = '', name = '', code = ''] = fields;
+    if (fields.length !== 4) return [];
+    const named = (byCode.get(code) ?? []).filter(({ entry }) => system === '' || entry.system === system);
+    const [practice, ...others] = named;
+    if (practice === undefined)
+      return [{ line, message: 'practice must be the code of a practice of this file' }];
+    if (others.length > 0)
+      return [{ line, message: 'system must be that of the practice, because several have this code' }];
+    (practice.entry.users ??= []).push(name);
+    practice.userLines.push(line);
+    return [];
+  });
+}
+
+/** The fault of an entry by its line and column: `practices[3].code` is the value of some line. */
+function toLineFault({ path, message }: FileFault, lists: Lists): LineFault {
+  const found = /^(practices|performers|clinicians)\[(\d+)\](?:\.users\[(\d+)\])?(?:\.(\w+))?$/.exec(path);
+  if (found === null) return { line: 1, message };
+  const [, list, at, user, member] = found;
+  const listed = lists[list as keyof Lists][Number(at)];
+  const line = (user === undefined ? listed?.line : listed?.userLines[Number(user)]) ?? 1;
+  const column = user === undefined && member !== 'code' ? member : 'value';
+  return { line, message: column === undefined ? message : `${column} ${message}` };
+}

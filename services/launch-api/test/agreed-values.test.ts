@@ -1,0 +1,389 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defaultNamespaces } from '@clinical-launch/contracts';
+import { openDirectories, readDirectories } from '@clinical-launch/service';
+import { aServiceRequest, containedAt, type ServiceRequestParts } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { faultsOf, startLaunchApi, wholeFaultsOf } from './launch-api.ts';
+
+const { fhir, nhs, hl7uk } = defaultNamespaces;
+const systems = {
+  ods: `${nhs}/Id/ods-organization-code`,
+  local: `${fhir}/Id/local-org-code`,
+  performing: `${fhir}/Id/performing-org`,
+  professional: `${hl7uk}/Id/professional-code`,
+  staff: `${fhir}/Id/local-staff-code`,
+  username: `${fhir}/Id/username`,
+};
+
+/** One directory in its two forms. It agrees the values of `aServiceRequest`, and a few more. */
+const forms = {
+  'directory.json': JSON.stringify({
+    practices: [
+      { system: 'ods-organization-code', code: 'b82017', users: ['a.okonkwo', 'hill, ada "the nurse"'] },
+      { system: 'local-org-code', code: 'Oak42' },
+    ],
+    performers: [
+      { system: 'performing-org', code: 'RCB00' },
+      { system: 'ods-organization-code', code: 'RCB' },
+    ],
+    clinicians: [
+      { system: 'professional-code', code: 'g8134567' },
+      { system: 'local-staff-code', code: 'Staff 1' },
+    ],
+  }),
+  'directory.csv': [
+    '\uFEFFkind,system,value,practice',
+    'practice,ods-organization-code,b82017,',
+    'user,,a.okonkwo,b82017',
+    'user,ods-organization-code,"hill, ada ""the nurse""",b82017',
+    '',
+    'practice,local-org-code,Oak42,',
+    'performer,performing-org,RCB00,',
+    'performer,ods-organization-code,RCB,',
+    'clinician,professional-code,g8134567,',
+    'clinician,local-staff-code,"Staff 1",\r\n',
+  ].join('\r\n'),
+};
+
+const identified = (system: string, value: string) => ({ identifier: [{ system, value }] });
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'directory-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Writes a file beside the registry. */
+async function file(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+type Started = Awaited<ReturnType<typeof startLaunchApi>>;
+
+async function faultsIn(api: Started, parts: ServiceRequestParts, to?: 'Validate') {
+  const response = await api.post({ payload: aServiceRequest(parts), ...(to && { to }) });
+  if (response.status === 200) return [];
+  expect(response.status).toBe(400);
+  return faultsOf(response);
+}
+
+describe.each(Object.entries(forms))('with a directory as %s, a launch', (name, text) => {
+  let api: Started;
+  let directories: ReturnType<typeof openDirectories>;
+  beforeAll(async () => {
+    directories = openDirectories({
+      sharedFile: await file(name, text),
+      registryFile: join(folder, 'registry.json'),
+      logger: pino({ enabled: false }),
+    });
+    api = await startLaunchApi({
+      directories,
+      policies: { pms: { practices: [{ system: 'ods-organization-code', code: 'B82017' }] } },
+    });
+  });
+  afterAll(async () => {
+    directories.stop();
+    await api.stop();
+  });
+
+  it.each<[string, ServiceRequestParts]>([
+    ['of listed values', {}],
+    ['of an ODS code in another case', { practice: identified(systems.ods, 'B82017') }],
+    [
+      'of a user whose name has commas and quotation marks',
+      { author: identified(systems.username, 'hill, ada "the nurse"') },
+    ],
+    ['of a clinician by a local code', { clinician: identified(systems.staff, 'Staff 1') }],
+    ['of a performer by its ODS code', { laboratory: identified(systems.ods, 'rcb') }],
+  ])('%s is accepted', async (_what, parts) => {
+    expect(await faultsIn(api, parts)).toEqual([]);
+  });
+
+  it.each<[string, keyof typeof containedAt, { system: string; value: string }]>([
+    ['practice', 'practice', { system: systems.ods, value: 'B82018' }],
+    ['practice in the code set of another', 'practice', { system: systems.local, value: 'B82017' }],
+    ['user', 'author', { system: systems.username, value: 'b.nobody' }],
+    ['user in another case', 'author', { system: systems.username, value: 'A.Okonkwo' }],
+    ['clinician', 'clinician', { system: systems.professional, value: 'G9999999' }],
+    ['clinician by a local code in another case', 'clinician', { system: systems.staff, value: 'staff 1' }],
+    ['performer', 'laboratory', { system: systems.performing, value: 'RCB01' }],
+    [
+      'performer by a member of every object',
+      'laboratory',
+      { system: systems.performing, value: 'constructor' },
+    ],
+  ])(
+    'of an unlisted %s is answered 400 with its path and the word agreed',
+    async (_what, where, identifier) => {
+      const parts = { [where]: { identifier: [identifier] } };
+      const expected = [
+        {
+          path: `${containedAt[where]}.identifier[0].value`,
+          message: expect.stringMatching(/agreed.*send one of those/),
+        },
+      ];
+      expect(await faultsIn(api, parts)).toEqual(expected);
+      expect(await faultsIn(api, parts, 'Validate')).toEqual(expected);
+      const response = await api.post({ payload: aServiceRequest(parts) });
+      expect(await response.clone().text()).not.toContain(identifier.value);
+      expect((await wholeFaultsOf(response)).map(({ code }) => code)).toEqual(['business-rule']);
+    },
+  );
+
+  it('has every unlisted value reported, together with its other faults', async () => {
+    const faults = await faultsIn(api, {
+      author: identified(systems.username, 'b.nobody'),
+      clinician: { ...identified(systems.staff, '9'), name: undefined },
+      laboratory: {
+        identifier: [
+          { system: 'urn:other', value: 'x' },
+          { system: systems.local, value: '9' },
+        ],
+      },
+      authoredOn: 'yesterday',
+    });
+    expect(faults.map(({ path }) => path).toSorted()).toEqual([
+      'authoredOn',
+      `${containedAt.author}.identifier[0].value`,
+      `${containedAt.clinician}.identifier[0].value`,
+      `${containedAt.clinician}.name`,
+      `${containedAt.laboratory}.identifier[1].value`,
+    ]);
+  });
+
+  it('of a practice outside the binding and the directory has one fault', async () => {
+    const faults = await faultsIn(api, { practice: identified(systems.ods, 'X99999') });
+    expect(faults).toHaveLength(1);
+  });
+
+  it('of any user is accepted of a practice that lists none', async () => {
+    const token = await api.issuer.sign({ claims: { client_id: 'other', azp: 'other' } });
+    const payload = aServiceRequest({
+      practice: identified(systems.local, 'Oak42'),
+      author: identified(systems.username, 'b.nobody'),
+    });
+    expect((await api.post({ payload, token })).status).toBe(200);
+  });
+});
+
+describe('a list that a directory does not have', () => {
+  it.each([
+    ['only.csv', 'kind,system,value,practice\nperformer,performing-org,RCB00,'],
+    ['only.json', '{"performers":[{"system":"performing-org","code":"RCB00"}]}'],
+  ])('accepts every value of its kind: %s', async (name, text) => {
+    const directories = openDirectories({
+      sharedFile: await file(name, text),
+      registryFile: join(folder, 'registry.json'),
+      logger: pino({ enabled: false }),
+    });
+    const api = await startLaunchApi({ directories });
+    try {
+      const others = {
+        practice: identified(systems.local, 'any'),
+        author: identified(systems.username, 'anybody'),
+        clinician: identified(systems.staff, 'any'),
+      };
+      expect(await faultsIn(api, others)).toEqual([]);
+      expect(await faultsIn(api, { laboratory: identified(systems.performing, 'other') })).toHaveLength(1);
+    } finally {
+      directories.stop();
+      await api.stop();
+    }
+  });
+
+  it('is every list without a directory', async () => {
+    const api = await startLaunchApi();
+    const parts = { author: identified(systems.username, 'b'), laboratory: identified(systems.local, '9') };
+    expect(await faultsIn(api, parts)).toEqual([]);
+    await api.stop();
+  });
+});
+
+describe('the directory of one client', () => {
+  it('replaces the shared one for that client, and follows its file', async () => {
+    const own = (code: string) => JSON.stringify({ performers: [{ system: 'performing-org', code }] });
+    const path = await file('own.json', own('OWN01'));
+    const told: string[] = [];
+    let wake = () => {};
+    const logger = pino(
+      {},
+      {
+        write(line: string) {
+          told.push(line);
+          wake();
+        },
+      },
+    );
+    const directories = openDirectories({
+      sharedFile: await file('shared.json', forms['directory.json']),
+      registryFile: join(folder, 'registry.json'),
+      logger,
+      everyMs: 5,
+    });
+    const clients = [{ clientId: 'other', directory: 'own.json' }];
+    directories.follow({ realms: [], trustedIssuers: [{ issuer: 'https://issuer.example', clients }] });
+    const api = await startLaunchApi({ directories, policies: { other: { directory: 'own.json' } } });
+    const token = await api.issuer.sign({ claims: { client_id: 'other', azp: 'other' } });
+    const statusOf = async (code: string, of?: string) => {
+      const payload = aServiceRequest({ laboratory: identified(systems.performing, code) });
+      return (await api.post({ payload, ...(of && { token: of }) })).status;
+    };
+    const change = async (text: string) => {
+      const heard = new Promise<void>((resolve) => (wake = resolve));
+      await writeFile(path, text);
+      await heard;
+    };
+    try {
+      expect([await statusOf('OWN01', token), await statusOf('RCB00', token)]).toEqual([200, 400]);
+      expect([await statusOf('OWN01'), await statusOf('RCB00')]).toEqual([400, 200]);
+      await change(own('OWN02'));
+      expect([await statusOf('OWN02', token), await statusOf('OWN01', token)]).toEqual([200, 400]);
+      expect(told.pop()).toContain('the changed directory is in use');
+
+      await change('{"performers":[{"system":"performing-org","code":"secret-code"},{}], "practices":');
+      expect(told[0]).toContain('the changed directory cannot be used');
+      expect(told[0]).toContain('at line 1, column');
+      expect(told[0]).not.toContain('secret-code');
+      expect([await statusOf('OWN02', token), await statusOf('OWN01', token)]).toEqual([200, 400]);
+      await change(own('OWN03'));
+      expect(await statusOf('OWN03', token)).toBe(200);
+    } finally {
+      directories.stop();
+      await api.stop();
+    }
+  });
+
+  it('keeps a registry out that names one which cannot be used', async () => {
+    const registryFile = join(folder, 'registry.json');
+    const directories = openDirectories({
+      sharedFile: undefined,
+      registryFile,
+      logger: pino({ enabled: false }),
+    });
+    await file('empty.json', '{}');
+    const registryNaming = (directory: string) => ({
+      realms: [
+        { realm: 'demo', clients: [{ clientId: 'pms', name: 'PMS', secrets: [], scopes: [], directory }] },
+      ],
+    });
+    const at = 'realms[0].clients[0].directory';
+    expect(() => directories.follow(registryNaming('gone.json'))).toThrow(`${at} cannot be read (ENOENT)`);
+    expect(() => directories.follow(registryNaming('empty.json'))).toThrow(
+      `${at} The directory cannot be used`,
+    );
+    expect(() => directories.of({ directory: 'gone.json' })).toThrow('not followed');
+    directories.stop();
+  });
+});
+
+describe('a directory that cannot be used ends the start, with every fault', () => {
+  const environment = (DIRECTORY_FILE: string) => ({ DIRECTORY_FILE, PUBLIC_URL: 'https://launch.example' });
+
+  it.each([
+    ['that is gone', undefined, ['DIRECTORY_FILE cannot be read (ENOENT)']],
+    ['that is no JSON', '{"practices": [', ['is not JSON', 'at line 1, column 16']],
+    [
+      'with faults of form',
+      '{"practices":[{"system":"performing-org","code":""}],"clinicians":[],"staff":[]}',
+      [
+        'practices[0].system must be one of',
+        'practices[0].code must',
+        'clinicians must have at least 1 entry',
+      ],
+    ],
+    [
+      'with an entry twice',
+      JSON.stringify({
+        practices: ['B82017', 'b82017'].map((code) => ({
+          system: 'ods-organization-code',
+          code,
+          users: ['u', 'u'],
+        })),
+      }),
+      ['practices[1] is listed twice', 'practices[0].users[1] is listed twice'],
+    ],
+    ['that lists nothing', '{}', ['must list practices, performers or clinicians']],
+  ])('%s, as JSON', async (_what, text, said) => {
+    const path = text === undefined ? join(folder, 'gone.json') : await file('faulty.json', text);
+    for (const each of said) expect(() => readDirectories(environment(path))).toThrow(each);
+    expect(() => readDirectories(environment(path))).toThrow(
+      expect.objectContaining({ name: 'ConfigurationError' }),
+    );
+  });
+
+  it.each([
+    ['without its header', ['practice,local-org-code,1,'], ['line 1 must be kind,system,value,practice']],
+    ['that lists nothing', [], ['line 1 must list practices']],
+    [
+      'with faults of form',
+      [
+        'practice,local-org-code,1',
+        'nurse,,x,',
+        'practice,performing-org,1,',
+        'clinician,local-staff-code,,',
+        'performer,performing-org,1,Oak42',
+        'practice,local-org-code,"a"b,',
+      ],
+      ['line 7 has a quotation mark where none may be'],
+    ],
+    [
+      'with entries that do not fit',
+      [
+        'practice,local-org-code,1',
+        'nurse,,x,',
+        'practice,performing-org,"1\n2",',
+        'clinician,local-staff-code,,',
+        'performer,performing-org,1,Oak42',
+        'user,,u,nowhere',
+        'practice,local-org-code,1,',
+        'practice,ods-organization-code,1,',
+        'practice,local-org-code,1,',
+        'user,,u,1',
+        'user,ods-organization-code,u,1',
+        'user,ods-organization-code,u,1',
+        'user,ods-organization-code,,1',
+      ],
+      [
+        'line 2 must have 4 fields',
+        'line 3 kind must be one of',
+        'line 4 system must be one of',
+        'line 6 value must',
+        'line 7 practice must be empty',
+        'line 8 practice must be the code of a practice of this file',
+        'line 11 is listed twice',
+        'line 12 system must be that of the practice',
+        'line 14 value is listed twice',
+        'line 15 value must not be empty',
+      ],
+    ],
+    [
+      'with a user twice',
+      ['practice,local-org-code,1,', 'user,,u,1', 'user,,secret-name,1', 'user,,secret-name,1', 'user,,,1'],
+      ['line 6 value'],
+    ],
+  ])('%s, as CSV', async (_what, rows, said) => {
+    const header = rows.length === 1 ? [] : ['kind,system,value,practice'];
+    const path = await file('faulty.csv', [...header, ...rows].join('\n'));
+    for (const each of said) expect(() => readDirectories(environment(path))).toThrow(each);
+    expect(() => readDirectories(environment(path))).not.toThrow('secret-name');
+  });
+
+  it('of a client, with the place that names it', async () => {
+    await file('own.csv', 'kind,system,value,practice\nnurse,,x,');
+    const clients = [{ clientId: 'pms', directory: 'own.csv' }];
+    const registry = { realms: [], trustedIssuers: [{ issuer: 'https://issuer.example', clients }] };
+    const REGISTRY_FILE = await file('registry.json', JSON.stringify(registry));
+    expect(() => readDirectories({ REGISTRY_FILE, PUBLIC_URL: 'https://launch.example' })).toThrow(
+      /REGISTRY_FILE: trustedIssuers\[0\]\.clients\[0\]\.directory: The directory cannot be used:\s+line 1 must list[^]*line 2 kind must be/,
+    );
+  });
+
+  it('is none where no directory is configured', () => {
+    expect(readDirectories({ PUBLIC_URL: 'https://launch.example' })).toBeUndefined();
+  });
+});
