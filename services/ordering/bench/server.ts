@@ -10,7 +10,7 @@ import {
 } from '@clinical-launch/service';
 import { openPostgresStorage } from '@clinical-launch/storage';
 import { InMemoryTickets } from '@clinical-launch/tickets';
-import { ordering, readCatalogue } from '../src/index.ts';
+import { ordering, readCatalogues } from '../src/index.ts';
 
 /**
  * The ordering service in a process of its own, as a benchmark wants it: on the PostgreSQL of `DATABASE_URL`. Its
@@ -22,7 +22,7 @@ const tickets = new InMemoryTickets({ clock, outbox: bus });
 const storage = await openPostgresStorage({ url: process.env.DATABASE_URL ?? '', applicationName: 'bench' });
 const sealer = createSealer([{ id: 'bench', key: randomBytes(32) }]);
 const service = ordering(
-  { publicUrl: 'https://launch.example.org', catalogue: readCatalogue(), timeZone: 'Europe/London' },
+  { publicUrl: 'https://launch.example.org', catalogues: readCatalogues(), timeZone: 'Europe/London' },
   { tickets, storage, bus, sealers: { order: sealer }, clock, logger },
 );
 await service.start?.();

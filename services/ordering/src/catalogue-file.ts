@@ -1,12 +1,36 @@
-import { readFileSync } from 'node:fs';
-import { type Catalogue, parseCatalogue } from './domain/catalogue.ts';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Catalogue, catalogueError, parseCatalogue } from './domain/catalogue.ts';
+import { type Catalogues, createCatalogues } from './domain/catalogues.ts';
 
-const shipped = new URL('../catalogue/catalogue.json', import.meta.url);
+const shipped = fileURLToPath(new URL('../catalogue/catalogue.json', import.meta.url));
 
 /**
  * Reads a catalogue file; without a path, the one that ships with this service.
  * @throws Error when it cannot be read, TypeError that lists every fault when it cannot be used.
  */
-export function readCatalogue(path: string | URL = shipped): Catalogue {
+export function readCatalogue(path: string = shipped): Catalogue {
   return parseCatalogue(JSON.parse(readFileSync(path, 'utf8')));
+}
+
+/**
+ * Reads the catalogue of a file, or those of a folder: each of its files whose name ends in `.json`.
+ * @throws Error when they cannot be read, TypeError that lists every fault when they cannot be used.
+ */
+export function readCatalogues(path: string = shipped): Catalogues {
+  if (!statSync(path).isDirectory()) return createCatalogues([readCatalogue(path)]);
+  const names = readdirSync(path).filter((name) => name.endsWith('.json'));
+  if (names.length === 0) throw catalogueError(['the folder has no file whose name ends in .json']);
+  return createCatalogues(names.toSorted().map((name) => readNamed(path, name)));
+}
+
+/** Reads one catalogue of a folder. @throws TypeError that names the file. */
+function readNamed(folder: string, name: string): Catalogue {
+  try {
+    return readCatalogue(join(folder, name));
+  } catch (cause) {
+    const said = cause instanceof TypeError ? cause.message : 'cannot be read as JSON';
+    throw new TypeError(`${name}: ${said}`, { cause });
+  }
 }

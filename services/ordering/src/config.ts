@@ -1,13 +1,13 @@
 import { ConfigurationError, originSetting, readEnvironment } from '@clinical-launch/service';
 import { Type } from 'typebox';
-import { readCatalogue } from './catalogue-file.ts';
-import type { Catalogue } from './domain/catalogue.ts';
+import { readCatalogues } from './catalogue-file.ts';
+import type { Catalogues } from './domain/catalogues.ts';
 
 /** What the ordering service is given. */
 export type OrderingConfig = {
   /** The address that browsers use, without a path: `https://launch.example.org` */
   readonly publicUrl: string;
-  readonly catalogue: Catalogue;
+  readonly catalogues: Catalogues;
   /** IANA zone of the practices, which decides a patient's age. */
   readonly timeZone: string;
 };
@@ -15,7 +15,7 @@ export type OrderingConfig = {
 const environmentSchema = Type.Object({
   PUBLIC_URL: originSetting,
   TIME_ZONE: Type.String({ default: 'Europe/London' }),
-  /** A catalogue other than the one that ships with the service. */
+  /** A catalogue other than the one that ships with the service, or a folder of several. */
   CATALOGUE_FILE: Type.Optional(Type.String()),
 });
 
@@ -31,13 +31,13 @@ export function readOrderingConfig(
   return Object.freeze({
     publicUrl: PUBLIC_URL,
     timeZone: TIME_ZONE,
-    catalogue: readCatalogueFor(CATALOGUE_FILE),
+    catalogues: readCataloguesFor(CATALOGUE_FILE),
   });
 }
 
-function readCatalogueFor(path: string | undefined): Catalogue {
+function readCataloguesFor(path: string | undefined): Catalogues {
   try {
-    return readCatalogue(path);
+    return readCatalogues(path);
   } catch (cause) {
     // The faults of a catalogue name paths in it, never a value of the environment.
     const said = cause instanceof TypeError ? cause.message : 'cannot be read as JSON';

@@ -33,6 +33,14 @@ export const notOfThisAction = () =>
     message: 'This was opened for something else. Nothing was changed',
   });
 
+/** A launch that orders tests of a laboratory of which there is no catalogue. */
+export const noCatalogueOfLaboratory = () =>
+  new ServiceError({
+    status: 404,
+    code: 'no_catalogue',
+    message: 'You cannot order tests from this laboratory here',
+  });
+
 export const pageNotFound = () =>
   new ServiceError({ status: 404, code: 'not_found', message: 'There is no page at this address' });
 

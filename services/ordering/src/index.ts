@@ -1,5 +1,6 @@
-export { readCatalogue } from './catalogue-file.ts';
+export { readCatalogue, readCatalogues } from './catalogue-file.ts';
 export { type OrderingConfig, readOrderingConfig } from './config.ts';
 export { type Catalogue, parseCatalogue } from './domain/catalogue.ts';
+export { type Catalogues, createCatalogues } from './domain/catalogues.ts';
 export { type OrderingBacking, ordering } from './service.ts';
 export { openOrderingDatabase } from './store/database.ts';

@@ -8,21 +8,23 @@ import {
 import { launchSessionIdleSeconds } from '@clinical-launch/service';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
-import { ordering, readCatalogue } from '../src/index.ts';
+import { createCatalogues, ordering, readCatalogue } from '../src/index.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
 
 /** Where browsers think that the application is; what they would send as `Origin`. */
 export const publicUrl = 'https://launch.example.org';
 
 /** Starts ordering on embedded parts, or on another database, with everything that a test wants to look at. */
-export async function startOrdering(openStorage: () => Promise<Storage> = openTestStorage) {
+export async function startOrdering(
+  openStorage: () => Promise<Storage> = openTestStorage,
+  catalogues = createCatalogues([readCatalogue()]),
+) {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
   const storage = await openStorage();
   const sealer = createSealer([{ id: 'test', key: randomBytes(32) }]);
-  const catalogue = readCatalogue();
   const service = ordering(
-    { publicUrl, catalogue, timeZone: 'Europe/London' },
+    { publicUrl, catalogues, timeZone: 'Europe/London' },
     { ...backing, storage, sealers: { order: sealer } },
   );
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
@@ -32,7 +34,8 @@ export async function startOrdering(openStorage: () => Promise<Storage> = openTe
     url: server.url,
     storage,
     sealer,
-    catalogue,
+    /** The default catalogue. */
+    catalogue: readCatalogue(),
     openLaunch: (
       context: LaunchContext = aLaunchContext(),
       { chainSeconds }: { chainSeconds?: number } = {},

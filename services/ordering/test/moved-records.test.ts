@@ -5,7 +5,7 @@ import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
 import { connectRedis, type RedisClient } from '@clinical-launch/tickets';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ordering, readCatalogue } from '../src/index.ts';
+import { ordering, readCatalogues } from '../src/index.ts';
 import { aLaunchContext, publicUrl } from './launches.ts';
 
 const prefix = `test-${randomUUID()}:`;
@@ -29,7 +29,7 @@ beforeAll(async () => {
     name: 'test',
     sealers,
   });
-  const config = { publicUrl, catalogue: readCatalogue(), timeZone: 'Europe/London' };
+  const config = { publicUrl, catalogues: readCatalogues(), timeZone: 'Europe/London' };
   const service = ordering(config, { ...backing, tickets: parts.tickets, storage, sealers });
   server = await serveForTest({ mounts: [{ path: '/', service }], backing });
 });

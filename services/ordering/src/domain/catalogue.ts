@@ -1,4 +1,4 @@
-import { compileSchema, type FileFault } from '@clinical-launch/contracts';
+import { compileSchema, type FileFault, performerCode } from '@clinical-launch/contracts';
 import { type Static, type TProperties, Type } from 'typebox';
 
 const closed = <P extends TProperties>(properties: P) =>
@@ -22,6 +22,10 @@ const question = closed({
 
 /** The catalogue as its data file has it: entries refer to each other by id. */
 export const catalogueSchema = closed({
+  /** Keeps what practices chose of it apart from what they chose of others. Beside `performers`. */
+  id: Type.Optional(id),
+  /** The performers whose tests these are; without them it is the default. */
+  performers: Type.Optional(Type.Array(closed(performerCode), { minItems: 1 })),
   locations: Type.Array(
     closed({
       /** Also the beginning of the references of its order batches. */
@@ -94,6 +98,8 @@ export const catalogueSchema = closed({
 
 type CatalogueFile = Static<typeof catalogueSchema>;
 
+/** A laboratory as launches name it. */
+export type Performer = Readonly<NonNullable<CatalogueFile['performers']>[number]>;
 /** A place where tests are performed. */
 export type LabLocation = Readonly<CatalogueFile['locations'][number]>;
 /** What a sample is taken into. */
@@ -128,6 +134,10 @@ export type OrderSet = {
 
 /** The catalogue with every reference resolved. The order of its lists is the order of the pages. */
 export type Catalogue = {
+  /** Absent from the default catalogue. */
+  readonly id?: string;
+  /** None of the default catalogue. */
+  readonly performers: readonly Performer[];
   readonly locations: readonly LabLocation[];
   readonly containers: ReadonlyMap<string, Container>;
   readonly groups: readonly Group[];
@@ -143,7 +153,7 @@ const compiled = compileSchema(catalogueSchema);
  * @throws TypeError that lists every fault by its path.
  */
 export function parseCatalogue(candidate: unknown): Catalogue {
-  if (!compiled.is(candidate)) throw catalogueError(compiled.faultsOf(candidate));
+  if (!compiled.is(candidate)) throw catalogueError(compiled.faultsOf(candidate).map(lineOf));
   const faults: FileFault[] = [];
   const unique = <T>(list: readonly T[], path: string, keyOf: (entry: T) => string) =>
     uniqueBy({ list, path, keyOf, faults });
@@ -153,6 +163,9 @@ export function parseCatalogue(candidate: unknown): Catalogue {
     return found;
   };
 
+  const { id: catalogueId, performers = [] } = candidate;
+  if ((catalogueId === undefined) !== (performers.length === 0))
+    faults.push({ path: 'id', message: 'must be there beside performers, and only there' });
   const locations = unique(candidate.locations, 'locations', (entry) => entry.id);
   const containers = unique(candidate.containers, 'containers', (entry) => entry.id);
   const groups = unique(candidate.groups, 'groups', (entry) => entry.id);
@@ -192,8 +205,10 @@ export function parseCatalogue(candidate: unknown): Catalogue {
     };
   });
   const sets = unique(orderSets, 'orderSets', (entry) => entry.id);
-  if (faults.length > 0) throw catalogueError(faults);
+  if (faults.length > 0) throw catalogueError(faults.map(lineOf));
   return {
+    ...(catalogueId === undefined ? {} : { id: catalogueId }),
+    performers,
     locations: [...locations.values()],
     containers,
     groups: [...groups.values()],
@@ -239,7 +254,8 @@ function uniqueBy<T>({ list, path, keyOf, faults }: UniqueList<T>): Map<string, 
   return entries;
 }
 
-function catalogueError(faults: readonly FileFault[]): TypeError {
-  const said = faults.map(({ path, message }) => `${path} ${message}`);
-  return new TypeError(`The catalogue cannot be used:\n  ${said.join('\n  ')}`);
-}
+const lineOf = ({ path, message }: FileFault) => `${path} ${message}`;
+
+/** Makes the error of a catalogue that cannot be used. */
+export const catalogueError = (faults: readonly string[]) =>
+  new TypeError(`The catalogue cannot be used:\n  ${faults.join('\n  ')}`);

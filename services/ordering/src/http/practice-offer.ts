@@ -1,7 +1,7 @@
 import type { Catalogue, OrderSet } from '../domain/catalogue.ts';
 import type { Choice, Offer } from '../domain/choice.ts';
 import { beginningOf, chosenTests, cleanText, type Draft, type Notice } from '../domain/draft.ts';
-import { practiceKeyOf } from '../store/keys.ts';
+import { choicesKeyOf } from '../store/keys.ts';
 import { maxSetNameLength, type PracticeChoices } from '../store/practice-choices.ts';
 import type { Visit } from './visit.ts';
 
@@ -13,13 +13,13 @@ export type PracticeOffer = Offer & {
   readonly practiceSets: readonly OrderSet[];
 };
 
-/** What the visit's practice can choose from. Tests that the catalogue no longer has are left out. */
+/** What the visit's practice can choose from, of one catalogue. Tests that the catalogue no longer has are left out. */
 export async function offerOf(
   { context }: Visit,
   { catalogue, practiceChoices }: OfferNeeds,
 ): Promise<PracticeOffer> {
   const { favourites, sets } = await practiceChoices.of(
-    practiceKeyOf(context.request.practice, context.client),
+    choicesKeyOf(context.request.practice, context.client, catalogue.id),
   );
   const practiceSets = sets.map(({ id, name, tests }) => ({
     id,
@@ -43,7 +43,7 @@ export async function changePracticeChoices(
   { action, setName, draft }: Asked,
   { catalogue, practiceChoices }: OfferNeeds,
 ): Promise<Notice | undefined> {
-  const practiceKey = practiceKeyOf(context.request.practice, context.client);
+  const practiceKey = choicesKeyOf(context.request.practice, context.client, catalogue.id);
   const by = context.request.author;
   switch (action.kind) {
     case 'favourite': {

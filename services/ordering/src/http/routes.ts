@@ -5,10 +5,11 @@ import type { Tickets } from '@clinical-launch/tickets';
 import type { Router } from 'express';
 import type { OrderingConfig } from '../config.ts';
 import type { Permission } from '../domain/action-rules.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
 import { createTestSearch } from '../domain/search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { createTimeWriter } from '../domain/written-time.ts';
-import { pageNotFound, requestComplete, requestNotFound } from '../errors.ts';
+import { noCatalogueOfLaboratory, pageNotFound, requestComplete, requestNotFound } from '../errors.ts';
 import type { Drafts } from '../store/drafts.ts';
 import { sightOf } from '../store/keys.ts';
 import type { ListSearches } from '../store/list-searches.ts';
@@ -56,25 +57,42 @@ type RoutesNeeds = {
 };
 
 /** Everything below `/oltr` but the assets. */
-export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig, parts: RoutesNeeds): Router {
+export function createRoutes(
+  { publicUrl, catalogues, timeZone }: OrderingConfig,
+  parts: RoutesNeeds,
+): Router {
   const { tickets, clock, pages, drafts, testRequests } = parts;
   const { origin, protocol } = new URL(publicUrl);
   const show = createShow({ pages, clock, timeZone });
-  const search = createTestSearch(catalogue);
   const write = createTimeWriter(timeZone);
-  const needs = { ...parts, catalogue, search, show, write, timeZone, isSecure: protocol === 'https:' };
+  const needs = { ...parts, catalogues, show, write, timeZone, isSecure: protocol === 'https:' };
   const inLaunch = createDoor({ tickets, pages, publicOrigin: origin });
 
-  /** The pages of a new order: over once it was submitted, since a launch makes one order. */
+  const searches = new Map(catalogues.all.map((catalogue) => [catalogue, createTestSearch(catalogue)]));
+  /** What the pages that choose, show and change tests need, with the catalogue that they use. */
+  const needsWith = (catalogue: Catalogue) => ({
+    ...needs,
+    catalogue,
+    search: searches.get(catalogue) ?? createTestSearch(catalogue),
+  });
+  type Needs = ReturnType<typeof needsWith>;
+  type Make<Handler> = (needs: Needs) => Handler;
+
+  /**
+   * The pages of a new order, with the catalogue of the laboratory that the launch names: over once it was submitted,
+   * since a launch makes one order.
+   */
   const ordering =
-    (handle: ChoosingHandler): VisitHandler =>
+    (make: Make<ChoosingHandler>): VisitHandler =>
     async (visit) => {
       const submitted = await testRequests.findByLaunch(visit.launchId);
       if (submitted !== undefined) return visit.response.redirect(303, resultPage(visit.home, submitted));
-      await handle(toNewOrder(visit));
+      const catalogue = catalogues.find(visit.context.request.performer);
+      if (catalogue === undefined) throw noCatalogueOfLaboratory();
+      await make(needsWith(catalogue))(toNewOrder(visit));
     };
-  /** The same pages for the change of a request. */
-  const changing = (page: string, handle: ChoosingHandler) =>
+  /** The same pages for the change of a request, with the catalogue of the laboratory that it went to. */
+  const changing = (page: string, make: Make<ChoosingHandler>) =>
     inLaunch(async (visit) => {
       const request = await getRequest(visit, testRequests);
       if (request.status === 'Complete') {
@@ -90,12 +108,15 @@ export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig,
       const isNew =
         visit.request.method !== 'POST' || (page !== 'matches' && !(await drafts.isKept(choosing.place)));
       if (isNew) await recordView(visit, request, needs);
-      await handle(choosing);
+      await make(needsWith(catalogues.ofRequest(request)))(choosing);
     }, 'change-tests');
 
   /** The pages of one request that the launch sees. */
-  const ofRequest = (permission: Permission) => (handle: RequestHandler) =>
-    inLaunch(async (visit) => handle(visit, await getRequest(visit, testRequests)), permission);
+  const ofRequest = (permission: Permission) => (make: Make<RequestHandler>) =>
+    inLaunch(async (visit) => {
+      const request = await getRequest(visit, testRequests);
+      await make(needsWith(catalogues.ofRequest(request)))(visit, request);
+    }, permission);
   const reading = ofRequest('read');
   const recording = ofRequest('record-samples');
 
@@ -108,33 +129,34 @@ export function createRoutes({ publicUrl, catalogue, timeZone }: OrderingConfig,
     if (!guidForm.test(launchId)) return next();
     response.redirect(308, `/oltr/${launchId}/`);
   });
-  const choose = ordering(showChoice(needs));
+  const choose = ordering(showChoice);
   const open = openLaunch(needs);
   router.get(
     '/:launchId/',
     inLaunch((visit) => (visit.rule.opens === 'new-order' ? choose(visit) : open(visit))),
   );
-  const choosing: readonly (readonly [method: 'get' | 'post', page: string, handle: ChoosingHandler])[] = [
-    ['get', '', showChoice(needs)],
-    ['post', '', postChoice(needs)],
-    ['post', 'chosen', postChosenPanel(needs)],
-    ['post', 'matches', postMatches(needs)],
-    ['get', 'review', showReview(needs)],
-    ['post', 'review', postReview(needs)],
-  ];
-  for (const [method, page, handle] of choosing) {
-    router[method](`/:launchId/requests/:guid/tests/${page}`, changing(page, handle));
+  const choosing: readonly (readonly [method: 'get' | 'post', page: string, make: Make<ChoosingHandler>])[] =
+    [
+      ['get', '', showChoice],
+      ['post', '', postChoice],
+      ['post', 'chosen', postChosenPanel],
+      ['post', 'matches', postMatches],
+      ['get', 'review', showReview],
+      ['post', 'review', postReview],
+    ];
+  for (const [method, page, make] of choosing) {
+    router[method](`/:launchId/requests/:guid/tests/${page}`, changing(page, make));
     if (`${method}${page}` !== 'get') {
-      router[method](`/:launchId/${page}`, inLaunch(ordering(handle), 'order'));
+      router[method](`/:launchId/${page}`, inLaunch(ordering(make), 'order'));
     }
   }
   router.get('/:launchId/requests', inLaunch(listRequests(needs)));
   router.post('/:launchId/requests', inLaunch(searchRequests(needs)));
-  router.get('/:launchId/requests/:guid', reading(showRequest(needs)));
-  router.get('/:launchId/requests/:guid/form', reading(printForm(needs)));
-  router.get('/:launchId/requests/:guid/labels', reading(printLabels(needs)));
-  router.get('/:launchId/requests/:guid/samples', recording(showSamples(needs)));
-  router.post('/:launchId/requests/:guid/samples', recording(postSamples(needs)));
+  router.get('/:launchId/requests/:guid', reading(showRequest));
+  router.get('/:launchId/requests/:guid/form', reading(printForm));
+  router.get('/:launchId/requests/:guid/labels', reading(printLabels));
+  router.get('/:launchId/requests/:guid/samples', recording(showSamples));
+  router.post('/:launchId/requests/:guid/samples', recording(postSamples));
   router.get('/:launchId/orders/:guid', inLaunch(showOrder(needs)));
   router.post('/:launchId/sign-out', inLaunch(signOut(needs)));
   router.use(() => {

@@ -1,6 +1,6 @@
 import type { Action } from '@clinical-launch/contracts';
 import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service';
-import type { Catalogue } from '../domain/catalogue.ts';
+import type { Catalogues } from '../domain/catalogues.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import { isLive } from '../domain/lifecycle.ts';
 import { fullName } from '../domain/patient-banner.ts';
@@ -14,7 +14,7 @@ import { resultPage } from './submission.ts';
 import type { Visit, VisitHandler } from './visit.ts';
 
 type ShowOrderNeeds = {
-  readonly catalogue: Catalogue;
+  readonly catalogues: Catalogues;
   readonly testRequests: TestRequests;
   readonly show: Show;
   /** Whether the platform is served by https. */
@@ -32,7 +32,7 @@ const titles: Readonly<Partial<Record<Action, string>>> = {
  * (OLTR: Returned data). Only of what this launch submitted. The order's own paths get the session too, and no other
  * order's.
  */
-export function showOrder({ catalogue, testRequests, show, isSecure }: ShowOrderNeeds): VisitHandler {
+export function showOrder({ catalogues, testRequests, show, isSecure }: ShowOrderNeeds): VisitHandler {
   return async (visit) => {
     const { request, response, launchId, context, rule, ticket, home } = visit;
     const guid = request.params.guid ?? '';
@@ -58,7 +58,9 @@ export function showOrder({ catalogue, testRequests, show, isSecure }: ShowOrder
       version: submission.requestVersion,
       isRemoved: !order.batches.some(({ tests }) => tests.some(isLive)),
       isSampleNeeded: samplesOf(order).length > 0,
-      draws: samplesInDrawOrder(order, catalogue).filter(({ sample }) => sample.completedAt === undefined),
+      draws: samplesInDrawOrder(order, catalogues.ofRequest(order)).filter(
+        ({ sample }) => sample.completedAt === undefined,
+      ),
       others: await presentOthers(visit, others, testRequests),
       isList: rule.opens === 'list',
       mayRecordSamples: rule.may.includes('record-samples'),

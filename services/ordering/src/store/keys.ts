@@ -124,6 +124,19 @@ export function practiceKeyOf(
   return keyOf(...(system === 'ods-organization-code' ? [] : [issuer, clientId]), system, codeOf(practice));
 }
 
+/**
+ * Returns the SHA-256 that identifies what a practice keeps of a catalogue: its favourites and order sets. Those of the
+ * default catalogue, which has no id, are kept under the practice itself.
+ */
+export function choicesKeyOf(
+  practice: { readonly identifier: CodedIdentifier },
+  client: TestRequest['client'],
+  catalogueId: string | undefined,
+): string {
+  const practiceKey = practiceKeyOf(practice, client);
+  return catalogueId === undefined ? practiceKey : keyOf(practiceKey, catalogueId);
+}
+
 /** The code of a practice as it is compared: an ODS code in capitals, every other code exactly. */
 const codeOf = ({ identifier: { system, value } }: { readonly identifier: CodedIdentifier }) =>
   system === 'ods-organization-code' ? inCapitals(value) : value;

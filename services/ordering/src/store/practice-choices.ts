@@ -18,8 +18,8 @@ export type PracticeSet = {
 type Added = { readonly practiceKey: string; readonly by: LaunchRequest['author'] };
 
 /**
- * What each practice keeps for its own page; every call names the practice, as `practiceKeyOf` does, and sees no
- * other's.
+ * What each practice keeps of a catalogue for its own page. Every call names the practice and the catalogue, as
+ * `choicesKeyOf` does, and sees no other's.
  */
 export type PracticeChoices = {
   /** The codes of its favourites, and its order sets by name. */
