@@ -81,7 +81,7 @@ const launched = {
 };
 
 /** What a host application sends to start a partner application for a user with a patient. */
-const desktopLaunch = Type.Object(
+export const desktopLaunchSchema = Type.Object(
   {
     /** The partner application. */
     client_id: Type.String({ maxLength: 200 }),
@@ -107,13 +107,13 @@ const desktopContext = Type.Object(
   closed,
 );
 
-export type DesktopLaunch = Static<typeof desktopLaunch>;
+export type DesktopLaunch = Static<typeof desktopLaunchSchema>;
 export type DesktopContext = Static<typeof desktopContext>;
 export type DesktopUser = Static<typeof desktopUser>;
 export type DesktopOrganisation = Static<typeof desktopOrganisation>;
 export type DesktopPatient = Static<typeof desktopPatient>;
 
-const compiledLaunch = compileSchema(desktopLaunch);
+const compiledLaunch = compileSchema(desktopLaunchSchema);
 const compiledContext = compileSchema(desktopContext);
 
 /**

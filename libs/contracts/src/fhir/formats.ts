@@ -60,12 +60,24 @@ export function isFutureDate(date: string, now: number): boolean {
 /** Written once a day. */
 let tomorrow = { day: Number.NaN, date: '' };
 
-/** The string formats of our schemas: how each is checked and what a fault says. */
+/**
+ * The string formats of our schemas: how each is checked, what a fault says, and what a published schema has in its
+ * place, for readers that know only the formats of JSON Schema.
+ */
 export const formats = {
-  'xml-text': { validate: isXmlText, message: 'must have only characters that XML 1.0 can carry' },
-  'calendar-date': { validate: isCalendarDate, message: 'must be a real date, written YYYY-MM-DD' },
+  'xml-text': {
+    validate: isXmlText,
+    message: 'must have only characters that XML 1.0 can carry',
+    published: { pattern: xmlText.source },
+  },
+  'calendar-date': {
+    validate: isCalendarDate,
+    message: 'must be a real date, written YYYY-MM-DD',
+    published: { format: 'date', pattern: date.source },
+  },
   'full-date-time': {
     validate: isFullDateTime,
     message: 'must be a real date and time with its offset, written like 2023-11-06T19:43:05Z',
+    published: { format: 'date-time', pattern: dateTime.source },
   },
 } as const;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import { launchVerifierForm } from '@clinical-launch/contracts';
 
-/** 64 to 128 random bytes are 86 to 171 characters of Base64URL, more than the 128 of RFC 7636 section 4.1. */
-const verifierForm = /^[A-Za-z0-9._~-]{43,256}$/;
+const verifierForm = new RegExp(`^${launchVerifierForm}$`);
 const base64UrlForm = /^[A-Za-z0-9_-]+$/;
 
 /**

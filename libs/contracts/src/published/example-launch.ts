@@ -1,0 +1,27 @@
+import type { DesktopLaunch } from '../desktop-context.ts';
+
+/** Returns the body of a launch request that is accepted, about an invented patient (Desktop: ID token claims). */
+export function exampleLaunch(partner: string): DesktopLaunch {
+  return {
+    client_id: partner,
+    user: {
+      userERN: 'ern:user:1042',
+      email: 'c.rees@surgery.example',
+      title: 'Dr',
+      firstName: 'Carys',
+      familyName: 'Rees',
+    },
+    organisation: { orgERN: 'ern:org:17', orgName: 'Example Surgery', cdb: '10001', ods: 'Y00001' },
+    authorizations: ['clinical-cr.read'],
+    patient: {
+      title: 'Mr',
+      forenames: 'John',
+      surname: 'Specimen',
+      gender: 'Male',
+      dob: '14-Jul-1971',
+      'patient-identifiers': [{ identifierType: 'NHS Number', identifierValue: '943 476 5919' }],
+      'address-details': [{ addressLine1: '1 Example Street' }],
+      'contact-details': [],
+    },
+  };
+}

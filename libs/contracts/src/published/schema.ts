@@ -1,0 +1,52 @@
+import { formats } from '../fhir/formats.ts';
+
+/** A JSON Schema (2020-12), or any part of one, as plain JSON. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+const publishedFormats: ReadonlyMap<unknown, JsonSchema> = new Map(
+  Object.entries(formats).map(([name, { published }]) => [name, published]),
+);
+
+/**
+ * Returns a schema that validates requests as plain JSON Schema 2020-12: without what only TypeBox reads, with standard
+ * formats and patterns in the place of our own formats, and with a type for every list of words.
+ */
+export function publishedSchema(schema: object): JsonSchema {
+  const plain: JsonSchema = JSON.parse(JSON.stringify(schema));
+  return rewrittenSchema(plain);
+}
+
+function rewrittenSchema(schema: JsonSchema): JsonSchema {
+  const rewritten = Object.fromEntries(
+    Object.entries(schema).map(([keyword, part]) => [keyword, rewrittenPart(keyword, part)]),
+  );
+  return withPublishedFormat(withType(rewritten));
+}
+
+/** Rewrites the schemas in a keyword. `properties` and `$defs` hold them by name, where a name is no keyword. */
+function rewrittenPart(keyword: string, part: unknown): unknown {
+  if (Array.isArray(part)) return part.map((one) => (isObject(one) ? rewrittenSchema(one) : one));
+  if (!isObject(part)) return part;
+  if (keyword !== 'properties' && keyword !== '$defs') return rewrittenSchema(part);
+  return Object.fromEntries(
+    Object.entries(part).map(([name, one]) => [name, isObject(one) ? rewrittenSchema(one) : one]),
+  );
+}
+
+function withType(schema: JsonSchema): JsonSchema {
+  const { enum: words } = schema;
+  const areWords = Array.isArray(words) && words.every((word) => typeof word === 'string');
+  return areWords ? { type: 'string', ...schema } : schema;
+}
+
+function withPublishedFormat({ format, ...schema }: JsonSchema): JsonSchema {
+  const published = publishedFormats.get(format);
+  if (published === undefined) return format === undefined ? schema : { ...schema, format };
+  // Two patterns cannot be in one schema.
+  if (!('pattern' in published) || !('pattern' in schema)) return { ...schema, ...published };
+  const others = Array.isArray(schema['allOf']) ? schema['allOf'] : [];
+  return { ...schema, allOf: [...others, published] };
+}
+
+const isObject = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

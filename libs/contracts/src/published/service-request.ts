@@ -1,0 +1,151 @@
+import { createVocabulary, type Vocabulary } from '../fhir/identifier-systems.ts';
+import { createResourceSchemas, type ResourceSchemas } from '../fhir/resource-schemas.ts';
+import type { Namespaces } from '../namespaces.ts';
+import { type JsonSchema, publishedSchema } from './schema.ts';
+
+/** The rules of the payload that its schema does not say. The reader enforces them, with a fault that names the path. */
+const furtherRules = `Rules beyond the schema:
+
+- Each reference is \`#\` and the \`id\` of one resource in \`contained\`, of the type that its element needs: Person for the author, Patient for \`subject\`, PractitionerRole for \`requester\`, Practitioner and Organization in the PractitionerRole, Organization for \`performer\`.
+- Two resources never have the same \`id\`.
+- The given names of one name have at most 35 characters in all. A previous (\`old\`) family name has at most 35, any other at most 70.
+- A Patient has one \`usual\` name and at most one \`old\` name. One name of a Practitioner is \`usual\`.
+- A Patient has at most one national identifier and at most one hospital number.
+- \`birthDate\` is not in the future, and dates are days of the calendar.
+- The practices that a client may name can be registered.
+
+Elements that the schema does not name are accepted and ignored.`;
+
+type Reference = (name: string) => JsonSchema;
+
+/**
+ * Returns the schemas of the payload of RequestLaunchUrl by name, `ServiceRequest` first (OLTR: Resources and their
+ * fields). They are made of the schemas that validate it.
+ * @param reference writes a reference to another of them
+ */
+export function serviceRequestSchemas(
+  namespaces: Namespaces,
+  reference: Reference,
+): Record<string, JsonSchema> {
+  const vocabulary = createVocabulary(namespaces);
+  const schemas = createResourceSchemas(vocabulary);
+  return {
+    ServiceRequest: serviceRequest({ schemas, vocabulary, reference }),
+    ActionExtension: ofUrl(vocabulary.actionExtension, schemas.action),
+    AuthorExtension: ofUrl(vocabulary.authorExtension, schemas.author),
+    Person: ofType('Person', schemas.person),
+    Patient: ofType('Patient', schemas.patient),
+    PractitionerRole: ofType('PractitionerRole', schemas.practitionerRole),
+    Practitioner: ofType('Practitioner', schemas.practitioner, needingOneOf(vocabulary.practitioner.keys())),
+    Organization: ofType('Organization', schemas.organization, needingOneOf(vocabulary.organization.keys())),
+  };
+}
+
+/** Returns the JSON Schema document of the payload. @param id its absolute address */
+export function serviceRequestDocument(namespaces: Namespaces, id: string): JsonSchema {
+  const { ServiceRequest, ...others } = serviceRequestSchemas(namespaces, (name) => ({
+    $ref: `#/$defs/${name}`,
+  }));
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: id,
+    title: 'ServiceRequest of RequestLaunchUrl',
+    ...ServiceRequest,
+    $defs: others,
+  };
+}
+
+type Sources = {
+  readonly schemas: ResourceSchemas;
+  readonly vocabulary: Vocabulary;
+  readonly reference: Reference;
+};
+
+function serviceRequest({ schemas, vocabulary, reference }: Sources): JsonSchema {
+  const { actionExtension, authorExtension } = vocabulary;
+  const { properties, ...request } = objectSchema(publishedSchema(schemas.serviceRequest));
+  const types = ['Person', 'Patient', 'PractitionerRole', 'Practitioner', 'Organization'];
+  return {
+    description: `A simplified FHIR R4 ServiceRequest about one patient. ${furtherRules}`,
+    ...request,
+    properties: {
+      ...properties,
+      identifier: { ...parts(properties['identifier']), ...needing('system', vocabulary.originatingId) },
+      extension: {
+        ...parts(properties['extension']),
+        items: {
+          anyOf: [
+            reference('ActionExtension'),
+            reference('AuthorExtension'),
+            otherThan('url', { not: { enum: [actionExtension, authorExtension] } }),
+          ],
+        },
+        allOf: [actionExtension, authorExtension].map((url) => ({ ...needing('url', url), maxContains: 1 })),
+      },
+      contained: {
+        ...parts(properties['contained']),
+        items: { anyOf: [...types.map(reference), otherResource(types)] },
+      },
+    },
+  };
+}
+
+const needing = (member: string, value: string) => ({
+  contains: { type: 'object', properties: { [member]: { const: value } }, required: [member] },
+});
+
+/** Of these systems one at least: others are ignored. */
+const needingOneOf = (systems: Iterable<string>) => ({
+  contains: { type: 'object', properties: { system: { enum: [...systems] } }, required: ['system'] },
+});
+
+const otherThan = (member: string, schema: JsonSchema): JsonSchema => ({
+  description: 'Any other: accepted and ignored.',
+  type: 'object',
+  properties: { [member]: schema },
+});
+
+const otherResource = (types: readonly string[]): JsonSchema => ({
+  ...otherThan('resourceType', { type: 'string', not: { enum: types } }),
+  required: ['resourceType'],
+});
+
+function ofUrl(url: string, schema: object): JsonSchema {
+  return withMember('url', url, objectSchema(publishedSchema(schema)));
+}
+
+function ofType(type: string, schema: object, identifier?: JsonSchema): JsonSchema {
+  const published = objectSchema(publishedSchema(schema));
+  if (identifier === undefined) return withMember('resourceType', type, published);
+  const { properties } = published;
+  return withMember('resourceType', type, {
+    ...published,
+    properties: { ...properties, identifier: { ...parts(properties['identifier']), ...identifier } },
+  });
+}
+
+/** A part of a schema that is one itself. @throws TypeError for any other */
+function parts(schema: unknown): JsonSchema {
+  if (typeof schema !== 'object' || schema === null) throw new TypeError('not a schema');
+  return { ...schema };
+}
+
+/** The schema of an object, by its members. */
+function objectSchema({ properties, required, ...schema }: JsonSchema): ObjectSchema {
+  const names = Array.isArray(required) ? required.map(String) : [];
+  return { ...schema, properties: parts(properties), required: names };
+}
+
+type ObjectSchema = JsonSchema & { readonly properties: JsonSchema; readonly required: readonly string[] };
+
+function withMember(
+  name: string,
+  value: string,
+  { properties, required, ...schema }: ObjectSchema,
+): JsonSchema {
+  return {
+    ...schema,
+    properties: { [name]: { const: value }, ...properties },
+    required: [name, ...required],
+  };
+}

@@ -1,0 +1,76 @@
+import { aServiceRequest, mutatedServiceRequest, validServiceRequest } from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { defaultNamespaces, desktopLaunchSchema, readDesktopLaunch } from '../src/index.ts';
+import {
+  exampleLaunch,
+  exampleServiceRequest,
+  publishedSchema,
+  serviceRequestDocument,
+} from '../src/published/index.ts';
+import { faultsOf } from './fhir-reading.ts';
+
+/** A validator of others: it knows the formats of JSON Schema, and none of ours. */
+const anyDay = () => true;
+const ajv = new Ajv2020({ strict: true, formats: { date: anyDay, 'date-time': anyDay } });
+const id = 'https://oltr.example/AccessApi/schemas/service-request.json';
+const accepts = ajv.compile(serviceRequestDocument(defaultNamespaces, id));
+
+/** What the description of the schema says in words, as the reader reports it. */
+const rulesInWords = [
+  /^must refer to (a resource|one resource) /,
+  /^must not be the id of another contained resource$/,
+  /^must have at most 35 characters in all$/,
+  /^must have at most (35|70) characters$/,
+  /^must have (exactly one|an) entry whose use is usual$/,
+  /^must have at most one /,
+  /^must not be in the future$/,
+  /^must be a real date/,
+];
+
+describe('the JSON Schema of the payload', () => {
+  it('accepts what the reader accepts', () => {
+    fc.assert(
+      fc.property(validServiceRequest(), (payload) => {
+        expect(faultsOf(payload)).toEqual([]);
+        expect(accepts(payload) ? [] : accepts.errors).toEqual([]);
+      }),
+    );
+  });
+
+  it('refuses what the reader refuses, but for the rules that its description has in words', () => {
+    let refused = 0;
+    fc.assert(
+      fc.property(mutatedServiceRequest(), (payload) => {
+        const faults = faultsOf(payload);
+        const isAccepted = accepts(payload);
+        refused += isAccepted ? 0 : 1;
+        const unsaid = faults.filter(({ message }) => !rulesInWords.some((rule) => rule.test(message)));
+        expect(isAccepted ? unsaid.length === 0 : faults.length > 0).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+    expect(refused).toBeGreaterThan(200);
+  });
+
+  it('has the namespaces of the installation', () => {
+    const namespaces = { ...defaultNamespaces, fhir: 'https://fhir.other.example' };
+    expect(accepts(aServiceRequest({ namespaces }))).toBe(false);
+    const others = serviceRequestDocument(namespaces, `${id}?other`);
+    expect(ajv.compile(others)(aServiceRequest({ namespaces }))).toBe(true);
+  });
+
+  it('has an example that is accepted', () => {
+    const example = exampleServiceRequest(defaultNamespaces);
+    expect([faultsOf(example), accepts(example)]).toEqual([[], true]);
+  });
+});
+
+describe('the JSON Schema of a launch request', () => {
+  it('has an example that is accepted', () => {
+    const example = exampleLaunch('partner-demo');
+    expect(readDesktopLaunch(example)).toEqual({ launch: example });
+    expect(ajv.compile(publishedSchema(desktopLaunchSchema))(example)).toBe(true);
+  });
+});
