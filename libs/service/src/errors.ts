@@ -1,6 +1,7 @@
 import { type CloudEvent, type Fault, type RefusalType, Unavailable } from '@clinical-launch/contracts';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { type Call, callOf } from './call.ts';
+import type { OAuthError, Problem } from './openapi/error-schemas.ts';
 import { operationOutcome } from './operation-outcome.ts';
 import type { RefusedRequest } from './refusals.ts';
 
@@ -119,13 +120,18 @@ export function tooMany(waitMs: number, cause?: unknown): ServiceError {
 
 const emptyStatuses = new Set([401, 403, 404, 409, 410, 429]);
 
+/** Whether an answer of the problem dialect has a body. */
+export function hasProblemBody(status: number, { isProduction }: { isProduction: boolean }): boolean {
+  return !emptyStatuses.has(status) && !(status >= 500 && isProduction);
+}
+
 /**
  * RFC 9457 problem details, or an OperationOutcome for `Accept: application/fhir+json`; an empty body where the
  * OLTR specification has none. In production a 5xx keeps its GUID in the header alone (OLTR: Errors).
  */
 export function problemDialect({ isProduction }: { isProduction: boolean }): ErrorDialect {
   return (error, { request, response, call }) => {
-    if (emptyStatuses.has(error.status) || (error.status >= 500 && isProduction)) return void response.end();
+    if (!hasProblemBody(error.status, { isProduction })) return void response.end();
     if (
       request.accepts(['application/problem+json', 'application/json', 'application/fhir+json']) ===
       'application/fhir+json'
@@ -134,12 +140,12 @@ export function problemDialect({ isProduction }: { isProduction: boolean }): Err
         .type('application/fhir+json')
         .send(JSON.stringify(operationOutcome(error, call.correlationId)));
     }
-    const problem = {
+    const problem: Problem = {
       type: 'about:blank',
       title: error.message,
       status: error.status,
       correlationId: call.correlationId,
-      ...(error.status === 400 ? { errors: error.faults } : {}),
+      ...(error.status === 400 ? { errors: [...error.faults] } : {}),
     };
     response.type('application/problem+json').send(JSON.stringify(problem));
   };
@@ -147,17 +153,13 @@ export function problemDialect({ isProduction }: { isProduction: boolean }): Err
 
 /** RFC 6749 section 5.2 errors, with `correlation_id`, and `errors` where a JSON body has faults. */
 export const oauthDialect: ErrorDialect = (error, { response, call }) => {
-  response
-    .set('Pragma', 'no-cache')
-    .type('application/json')
-    .send(
-      JSON.stringify({
-        error: error.code,
-        error_description: error.message,
-        correlation_id: call.correlationId,
-        ...(error.faults.length === 0 ? {} : { errors: error.faults }),
-      }),
-    );
+  const told: OAuthError = {
+    error: error.code,
+    error_description: error.message,
+    correlation_id: call.correlationId,
+    ...(error.faults.length === 0 ? {} : { errors: [...error.faults] }),
+  };
+  response.set('Pragma', 'no-cache').type('application/json').send(JSON.stringify(told));
 };
 
 function asServiceError(thrown: unknown): ServiceError {

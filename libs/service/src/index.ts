@@ -31,6 +31,7 @@ export * from './page-headers.ts';
 export * from './partner-address.ts';
 export * from './production-registry.ts';
 export * from './proof-of-possession.ts';
+export * from './published-document.ts';
 export * from './rate-limit.ts';
 export * from './refusals.ts';
 export * from './registry-file.ts';

@@ -1,4 +1,4 @@
-import type { IdentifierCheck, Namespaces } from '@clinical-launch/contracts';
+import { defaultXmlNamespace, type IdentifierCheck, type Namespaces } from '@clinical-launch/contracts';
 import {
   isProduction,
   namespaceSettings,
@@ -10,9 +10,13 @@ import {
 import { Type } from 'typebox';
 
 export type LaunchApiConfig = {
+  /** The origin at which backends reach this service. */
+  readonly publicUrl: string;
   /** {oltr_server}: the origin at which browsers reach `/secureLaunch`. */
   readonly oltrServer: string;
   readonly namespaces: Namespaces;
+  /** {xml_ns}: of the order documents whose XML Schema is published here. */
+  readonly xmlNamespace: string;
   /** OLTR: Limits, "ten seconds or less". */
   readonly launchTokenSeconds: number;
   readonly originatingIdRetentionDays: number;
@@ -30,6 +34,7 @@ const environmentSchema = Type.Object({
   OLTR_SERVER: Type.Optional(originSetting),
   PUBLIC_URL: originSetting,
   ...namespaceSettings,
+  XML_NS: Type.String({ default: defaultXmlNamespace }),
   LAUNCH_TOKEN_SECONDS: Type.Integer({ minimum: 1, maximum: 10, default: 10 }),
   ORIGINATING_ID_RETENTION_DAYS: Type.Integer({ minimum: 1, default: 400 }),
   IDENTIFIER_CHECK: Type.Enum(['lenient', 'strict'], { default: 'lenient' }),
@@ -47,8 +52,10 @@ export function readLaunchApiConfig(
   const read = readEnvironment(environmentSchema, environment);
   const perAddress = read.REQUESTS_PER_SECOND_PER_ADDRESS;
   return Object.freeze({
+    publicUrl: read.PUBLIC_URL,
     oltrServer: read.OLTR_SERVER ?? read.PUBLIC_URL,
     namespaces: namespacesOf(read),
+    xmlNamespace: read.XML_NS,
     launchTokenSeconds: read.LAUNCH_TOKEN_SECONDS,
     originatingIdRetentionDays: read.ORIGINATING_ID_RETENTION_DAYS,
     maxPayloadBytes: read.MAX_PAYLOAD_BYTES,

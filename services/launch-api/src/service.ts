@@ -15,7 +15,9 @@ import {
 import type { Tickets } from '@clinical-launch/tickets';
 import type { RequestHandler } from 'express';
 import type { LaunchApiConfig } from './config.ts';
-import { auditRefusal, createLaunchCheck } from './http/check-launch.ts';
+import { addresses } from './http/addresses.ts';
+import { auditRefusal, countAddress, createLaunchCheck } from './http/check-launch.ts';
+import { publishedDocuments } from './http/published-documents.ts';
 import { requestLaunchUrl } from './http/request-launch-url.ts';
 import { validate } from './http/validate.ts';
 
@@ -34,8 +36,8 @@ export function launchApi(
   { tickets, tokens, limiter, clock, directories }: LaunchApiBacking,
 ): Service {
   const router = createRouter();
-  const addresses = createRateLimiter(clock);
-  const check = createLaunchCheck(config, { tokens, clock, limiter, addresses, directories });
+  const callers = createRateLimiter(clock);
+  const check = createLaunchCheck(config, { tokens, clock, limiter, addresses: callers, directories });
   const dialect = problemDialect({ isProduction: config.isProduction });
   const serve = (path: string, handler: RequestHandler, audit: RefusalAudit): DirectRoute => {
     const onError = errorEdge({ dialect, audit });
@@ -43,7 +45,14 @@ export function launchApi(
     return { method: 'POST', path, handler, onError };
   };
   const launch = requestLaunchUrl(config, { tickets, check });
-  const direct = [serve('/AccessApi/RequestLaunchUrl', launch, auditRefusal())];
-  serve('/AccessApi/Validate', validate(check), auditRefusal('validate'));
+  const direct = [serve(addresses.requestLaunchUrl, launch, auditRefusal())];
+  serve(addresses.validate, validate(check), auditRefusal('validate'));
+  const count: RequestHandler = (request, _response, next) => {
+    countAddress(config, callers, request);
+    next();
+  };
+  for (const [path, document] of Object.entries(publishedDocuments(config))) {
+    router.route(path).get(count, document).all(onlyMethods('GET', 'HEAD'), errorEdge({ dialect }));
+  }
   return { name: 'launch-api', router, direct };
 }

@@ -29,7 +29,8 @@ import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challe
 /** The source of this service's events. */
 export const source = '/launch-api';
 
-const requiredRight = 'ocs-launch.write';
+export const requiredRight = 'ocs-launch.write';
+export const payloadTypes = ['application/json', 'application/fhir+json'];
 
 export type LaunchCheckBacking = {
   readonly tokens: AccessTokenVerifier;
@@ -61,10 +62,10 @@ export function createLaunchCheck(
   { tokens, limiter, clock, addresses, directories }: LaunchCheckBacking,
 ): LaunchCheck {
   const readServiceRequest = createServiceRequestReader(config.namespaces, clock, config.identifierCheck);
-  const body = { types: ['application/json', 'application/fhir+json'], limitBytes: config.maxPayloadBytes };
+  const body = { types: payloadTypes, limitBytes: config.maxPayloadBytes };
 
   return async (request, response) => {
-    addresses.count(`address ${request.ip}`, config.requestsPerSecondPerAddress);
+    countAddress(config, addresses, request);
     const caller = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
     });
@@ -78,6 +79,15 @@ export function createLaunchCheck(
     const read = (sent: unknown) => readServiceRequest(sent, caller.practices, directory);
     return { caller, ...validate(payload, request, read) };
   };
+}
+
+/** Counts a request by its address, whatever it is for. @throws ServiceError 429 */
+export function countAddress(
+  { requestsPerSecondPerAddress }: LaunchApiConfig,
+  addresses: LocalRateLimiter,
+  request: Request,
+): void {
+  addresses.count(`address ${request.ip}`, requestsPerSecondPerAddress);
 }
 
 /** Makes `launch.url.refused.v1`; `step` tells a refused check from a launch URL that was refused. */
@@ -120,7 +130,8 @@ function validate(
   });
 }
 
-const challengeNames = {
+/** Where the code challenge may be; the first header is the one to use. */
+export const challengeNames = {
   headers: ['code-challenge', 'x-code-challenge', 'codechallenge'],
   fields: ['codeChallenge', 'code_challenge'],
 };

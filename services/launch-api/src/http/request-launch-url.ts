@@ -4,6 +4,7 @@ import type { Tickets } from '@clinical-launch/tickets';
 import type { RequestHandler } from 'express';
 import type { LaunchApiConfig } from '../config.ts';
 import { originatingIdClaim } from '../domain/originating-id.ts';
+import type { LaunchUrlAnswer } from '../openapi/answers.ts';
 import { type LaunchCheck, source } from './check-launch.ts';
 
 const daySeconds = 86_400;
@@ -42,7 +43,8 @@ export function requestLaunchUrl(
       ],
     });
     if (issue.outcome === 'claimed') throw identifierUsed();
-    const body = JSON.stringify({ url: `${config.oltrServer}/secureLaunch?launchToken=${issue.ticket}` });
+    const answer: LaunchUrlAnswer = { url: `${config.oltrServer}/secureLaunch?launchToken=${issue.ticket}` };
+    const body = JSON.stringify(answer);
     // By Node's own means: on this path, Express's look at what may be answered costs more than it brings.
     response
       .writeHead(200, {

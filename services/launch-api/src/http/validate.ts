@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { ValidateAnswer } from '../openapi/answers.ts';
 import type { LaunchCheck } from './check-launch.ts';
 
 /**
@@ -8,6 +9,7 @@ import type { LaunchCheck } from './check-launch.ts';
 export function validate(check: LaunchCheck): RequestHandler {
   return async (request, response) => {
     await check(request, response);
-    response.set('Cache-Control', 'no-store').json({ errors: [] });
+    const answer: ValidateAnswer = { errors: [] };
+    response.set('Cache-Control', 'no-store').json(answer);
   };
 }

@@ -1,0 +1,71 @@
+import { type JsonSchema, publishedSchema } from '@clinical-launch/contracts/published';
+import { commonHeaders } from './answers.ts';
+
+/** One answer of an operation, as OpenAPI 3.1 has it. */
+export type DescribedAnswer = {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, JsonSchema>>;
+  readonly content?: Readonly<Record<string, JsonSchema>>;
+};
+
+/** The answers of an operation, by status. */
+export type DescribedAnswers = Readonly<Record<string, DescribedAnswer>>;
+
+export type Operation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly JsonSchema[];
+  readonly requestBody?: JsonSchema;
+  readonly responses: DescribedAnswers;
+  /** Ways to authenticate of which one is enough; none where anybody may call. */
+  readonly security: readonly JsonSchema[];
+};
+
+export type Method = 'get' | 'post' | 'delete';
+
+/** What can be done at one path. */
+export type PathItem = { readonly [Name in Method]?: Operation } & {
+  readonly servers?: readonly { readonly url: string }[];
+};
+
+type DocumentOptions = {
+  readonly title: string;
+  readonly description: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly paths: Readonly<Record<string, PathItem>>;
+  /** Schemas by name, as they validate or as JSON Schema. */
+  readonly schemas: Readonly<Record<string, object>>;
+  readonly securitySchemes: Readonly<Record<string, JsonSchema>>;
+  readonly externalDocs: { readonly description: string; readonly url: string };
+};
+
+/** The version of the described interfaces: a change that breaks callers raises its first number. */
+const version = '1.0.0';
+
+/**
+ * Returns an OpenAPI 3.1 document. Its server is the origin that it was fetched from, so that it holds behind every
+ * proxy.
+ */
+export function openApiDocument({ title, description, tags, schemas, ...rest }: DocumentOptions): JsonSchema {
+  const { paths, securitySchemes, externalDocs } = rest;
+  return {
+    openapi: '3.1.1',
+    info: { title, version, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: '/', description: 'The origin that this document was fetched from' }],
+    externalDocs,
+    tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(schemas).map(([name, schema]) => [name, publishedSchema(schema)]),
+      ),
+      headers: commonHeaders,
+      securitySchemes,
+    },
+  };
+}
+
+/** A reference to a schema of the same document. */
+export const schemaReference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });

@@ -1,0 +1,58 @@
+import { faultCodes, guidPattern } from '@clinical-launch/contracts';
+import { type Static, Type } from 'typebox';
+
+const guid = Type.String({
+  pattern: guidPattern,
+  description: 'The GUID of the request, as in `X-Correlation-Id`: give it to support.',
+});
+
+/** One fault of a request, as a 400 lists it. */
+export const faultSchema = Type.Object({
+  path: Type.String({
+    description:
+      'Where it is: `contained[1].name[0].family`; a header or a parameter by its name; empty for the whole body.',
+  }),
+  message: Type.String({ description: 'What to do, as the rest of a sentence that begins with the path.' }),
+  code: Type.Enum([...faultCodes], {
+    description: 'What kind of fault it is. `docs/errors.md` explains each.',
+  }),
+  resource: Type.Optional(Type.String({ description: 'The FHIR resource that has it: `Patient #patient`.' })),
+});
+
+/** Problem details (RFC 9457). */
+export const problemSchema = Type.Object({
+  type: Type.Literal('about:blank'),
+  title: Type.String(),
+  status: Type.Integer(),
+  correlationId: guid,
+  errors: Type.Optional(Type.Array(faultSchema, { description: 'Every fault at once; with a 400 alone.' })),
+});
+export type Problem = Static<typeof problemSchema>;
+
+/** The same as an OperationOutcome (FHIR R4), for `Accept: application/fhir+json`. */
+export const operationOutcomeSchema = Type.Object({
+  resourceType: Type.Literal('OperationOutcome'),
+  id: guid,
+  issue: Type.Array(
+    Type.Object({
+      severity: Type.Literal('error'),
+      code: Type.String({ description: 'FHIR R4 value set issue-type.' }),
+      details: Type.Optional(Type.Object({ text: Type.String() })),
+      diagnostics: Type.String(),
+      expression: Type.Optional(Type.Array(Type.String({ description: 'FHIRPath.' }))),
+      location: Type.Optional(Type.Array(Type.String({ description: '`http.` and the name of a header.' }))),
+    }),
+    { minItems: 1 },
+  ),
+});
+
+/** An error of OAuth 2.0 (RFC 6749 section 5.2). */
+export const oauthErrorSchema = Type.Object({
+  error: Type.String({
+    description: 'A code of RFC 6749 or its extensions. `docs/errors.md` explains each.',
+  }),
+  error_description: Type.String({ description: 'For the developer who reads it; it may change.' }),
+  correlation_id: guid,
+  errors: Type.Optional(Type.Array(faultSchema, { description: 'Every fault of a JSON body at once.' })),
+});
+export type OAuthError = Static<typeof oauthErrorSchema>;

@@ -1,0 +1,21 @@
+import type { RequestHandler } from 'express';
+
+type PublishedDocument = {
+  readonly contentType: string;
+  /** Makes the text; called at the first request, so that a start is not slower for it. */
+  readonly make: () => Promise<string>;
+};
+
+/** Answers with a document that is the same for everybody: made once, then sent as the same bytes. */
+export function publishDocument({ contentType, make }: PublishedDocument): RequestHandler {
+  let making: Promise<Buffer> | undefined;
+  const prepare = async () => Buffer.from(await make());
+  return async (_request, response) => {
+    making ??= prepare().catch((error: unknown) => {
+      making = undefined;
+      throw error;
+    });
+    const bytes = await making;
+    response.set({ 'Cache-Control': 'public, max-age=300', 'Content-Type': contentType }).send(bytes);
+  };
+}

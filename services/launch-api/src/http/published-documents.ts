@@ -1,0 +1,24 @@
+import { orderDocumentXsd } from '@clinical-launch/contracts';
+import { publishDocument } from '@clinical-launch/service';
+import type { RequestHandler } from 'express';
+import type { LaunchApiConfig } from '../config.ts';
+import { addresses } from './addresses.ts';
+
+/** What anybody may read of the launch API, by path: its OpenAPI document and the schemas that go with it. */
+export function publishedDocuments(config: LaunchApiConfig): Readonly<Record<string, RequestHandler>> {
+  const describe = () => import('../openapi/document.ts');
+  return {
+    [addresses.document]: publishDocument({
+      contentType: 'application/json; charset=utf-8',
+      make: async () => JSON.stringify((await describe()).launchApiDocument(config)),
+    }),
+    [addresses.payloadSchema]: publishDocument({
+      contentType: 'application/schema+json; charset=utf-8',
+      make: async () => JSON.stringify((await describe()).payloadSchemaDocument(config)),
+    }),
+    [addresses.orderSchema]: publishDocument({
+      contentType: 'application/xml; charset=utf-8',
+      make: async () => orderDocumentXsd(config.xmlNamespace),
+    }),
+  };
+}

@@ -1,0 +1,152 @@
+import {
+  exampleServiceRequest,
+  type JsonSchema,
+  serviceRequestDocument,
+  serviceRequestSchemas,
+} from '@clinical-launch/contracts/published';
+import { hasProblemBody } from '@clinical-launch/service';
+import {
+  describedAnswer,
+  openApiDocument,
+  operationOutcomeSchema,
+  type PathItem,
+  problemRefusals,
+  problemSchema,
+  schemaReference,
+} from '@clinical-launch/service/openapi';
+import type { LaunchApiConfig } from '../config.ts';
+import { addresses } from '../http/addresses.ts';
+import { challengeNames, payloadTypes, requiredRight } from '../http/check-launch.ts';
+import { launchUrlAnswer, validateAnswer } from './answers.ts';
+import { challengeParameter, secureLaunchPath } from './secure-launch.ts';
+
+const description = `Launches online test requesting (OLTR) for a patient, from the backend of a practice management system.
+
+1. Get an access token with the right \`${requiredRight}\`: see \`/idp/openapi.json\`.
+2. Make a code verifier, and post the ServiceRequest with its code challenge to RequestLaunchUrl.
+3. Append the code verifier to the launch URL, and open it in the browser of the user.
+
+Every answer has \`X-Correlation-Id\`. Any method that is not described is answered 405 with \`Allow\`.`;
+
+/** Returns the OpenAPI document of the launch API and of the launch URL that it hands out. */
+export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
+  return openApiDocument({
+    title: 'Clinical Launch: launch API',
+    description,
+    tags: {
+      Launch: 'From the backend of a practice management system to the browser of its user.',
+      Schemas: 'The formats of what is sent and of what comes back.',
+    },
+    paths: {
+      [addresses.requestLaunchUrl]: launchPath(config, {
+        operationId: 'requestLaunchUrl',
+        summary: 'Request a launch URL',
+        description: `Checks the request, stores its context, and answers with a launch URL: for one use, within ${config.launchTokenSeconds} seconds.`,
+        answer: 'LaunchUrl',
+        statuses: [400, 401, 403, 409, 413, 415, 429, 500, 503],
+      }),
+      [addresses.validate]: launchPath(config, {
+        operationId: 'validate',
+        summary: 'Check a request for a launch URL',
+        description: 'Makes the checks of RequestLaunchUrl and uses nothing up. The identifier stays free.',
+        answer: 'Validation',
+        statuses: [400, 401, 403, 413, 415, 429, 500, 503],
+      }),
+      '/secureLaunch': secureLaunchPath(config),
+      [addresses.payloadSchema]: schemaPath('application/schema+json', {
+        operationId: 'getPayloadSchema',
+        summary: 'Get the JSON Schema of the ServiceRequest',
+      }),
+      [addresses.orderSchema]: schemaPath('application/xml', {
+        operationId: 'getOrderSchema',
+        summary: 'Get the XML Schema of the order document that comes back',
+      }),
+    },
+    schemas: {
+      ...serviceRequestSchemas(config.namespaces, schemaReference),
+      LaunchUrl: launchUrlAnswer,
+      Validation: validateAnswer,
+      Problem: problemSchema,
+      OperationOutcome: operationOutcomeSchema,
+    },
+    securitySchemes: {
+      accessToken: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: `An access token with the right \`${requiredRight}\`, of this platform or of a trusted issuer.`,
+      },
+    },
+    externalDocs: {
+      description: 'JSON Schema of the ServiceRequest; the XML Schema of the order document is beside it',
+      url: addresses.payloadSchema,
+    },
+  });
+}
+
+/** Returns the JSON Schema of the payload as a document of its own. */
+export function payloadSchemaDocument({ publicUrl, namespaces }: LaunchApiConfig): JsonSchema {
+  return serviceRequestDocument(namespaces, `${publicUrl}${addresses.payloadSchema}`);
+}
+
+type LaunchOperation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly answer: string;
+  readonly statuses: readonly number[];
+};
+
+function launchPath(
+  config: LaunchApiConfig,
+  { operationId, summary, description: text, answer, statuses }: LaunchOperation,
+): PathItem {
+  const example = exampleServiceRequest(config.namespaces);
+  const media = { schema: schemaReference('ServiceRequest'), example };
+  return {
+    post: {
+      operationId,
+      summary,
+      description: text,
+      tags: ['Launch'],
+      security: [{ accessToken: [] }],
+      parameters: [challengeParameter(challengeNames)],
+      requestBody: {
+        description: `At most ${config.maxPayloadBytes} bytes of UTF-8.`,
+        required: true,
+        content: Object.fromEntries(payloadTypes.map((type) => [type, media])),
+      },
+      responses: {
+        200: describedAnswer('The request is in order.', {
+          content: { 'application/json': { schema: schemaReference(answer) } },
+        }),
+        ...problemRefusals({
+          statuses,
+          isChallenged: true,
+          hasBody: (status) => hasProblemBody(status, config),
+          texts: {
+            400: 'The payload or the code challenge is invalid. `errors` lists every fault at once.',
+            429: 'Too many requests of this client or address: wait as long as `Retry-After` says.',
+          },
+        }),
+      },
+    },
+  };
+}
+
+function schemaPath(
+  type: string,
+  operation: { readonly operationId: string; readonly summary: string },
+): PathItem {
+  return {
+    get: {
+      ...operation,
+      tags: ['Schemas'],
+      security: [],
+      responses: {
+        200: describedAnswer('The schema.', { isStored: true, content: { [type]: { schema: {} } } }),
+        ...problemRefusals({ statuses: [429], hasBody: () => false }),
+      },
+    },
+  };
+}

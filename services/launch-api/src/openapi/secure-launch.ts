@@ -1,0 +1,106 @@
+import { codeChallengePattern, launchVerifierForm } from '@clinical-launch/contracts';
+import type { JsonSchema } from '@clinical-launch/contracts/published';
+import { hasProblemBody } from '@clinical-launch/service';
+import {
+  describedAnswer,
+  type Operation,
+  type PathItem,
+  problemRefusals,
+} from '@clinical-launch/service/openapi';
+import type { LaunchApiConfig } from '../config.ts';
+
+/** The Base64URL text of random bytes, whose SHA-256 is `challenge`. */
+const example = {
+  verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+  challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+};
+
+/** Describes the header with the code challenge, and where else it may be. */
+export function challengeParameter({
+  headers,
+  fields,
+}: {
+  headers: readonly string[];
+  fields: readonly string[];
+}): JsonSchema {
+  const others = headers.slice(1).map((name) => `\`${name}\``);
+  const names = fields.map((name) => `\`${name}\``);
+  return {
+    name: 'Code-Challenge',
+    in: 'header',
+    required: true,
+    description: `The code challenge of S256 (RFC 7636): the SHA-256 of the code verifier in Base64URL, without padding. Also accepted in the headers ${others.join(', ')}, and as ${names.join(', ')} in the query or the body. Two that differ are refused.`,
+    schema: { type: 'string', pattern: codeChallengePattern },
+    example: example.challenge,
+  };
+}
+
+const parameters = {
+  launchToken: { type: 'string', description: 'The launch token, which the launch URL has.' },
+  codeVerifier: {
+    type: 'string',
+    pattern: `^${launchVerifierForm}={0,2}$`,
+    description: 'The code verifier: the Base64URL text of 64 to 128 random bytes.',
+  },
+};
+
+const examples: Readonly<Record<string, string>> = {
+  launchToken: 'q2N0cGV4YW1wbGUtbGF1bmNoLXRva2Vu',
+  codeVerifier: example.verifier,
+};
+
+/** Describes the launch URL itself (OLTR: Launch the OLTR system), which the launch gateway serves. */
+export function secureLaunchPath({ oltrServer, publicUrl, isProduction }: LaunchApiConfig): PathItem {
+  return {
+    ...(oltrServer === publicUrl ? {} : { servers: [{ url: oltrServer }] }),
+    get: {
+      ...operation({ isProduction }),
+      operationId: 'openLaunchUrl',
+      summary: 'Open a launch URL',
+      parameters: Object.entries(parameters).map(([name, { description, ...schema }]) => ({
+        name,
+        in: 'query',
+        required: true,
+        description,
+        schema,
+        example: examples[name],
+      })),
+    },
+    post: {
+      ...operation({ isProduction }),
+      operationId: 'postLaunchUrl',
+      summary: 'Open a launch URL without the code verifier in the address',
+      requestBody: {
+        required: true,
+        content: {
+          'application/x-www-form-urlencoded': {
+            schema: { type: 'object', properties: parameters, required: Object.keys(parameters) },
+            example: examples,
+          },
+        },
+      },
+    },
+  };
+}
+
+const operation = (config: { isProduction: boolean }): Omit<Operation, 'operationId' | 'summary'> => ({
+  tags: ['Launch'],
+  description:
+    'Sent by the browser of the user. Uses the launch token up. A prefetch or a preview is refused.',
+  security: [],
+  responses: {
+    200: describedAnswer('The page that opens the OLTR application.', {
+      headers: {
+        'Set-Cookie': { description: 'The launch session.', required: true, schema: { type: 'string' } },
+      },
+      content: { 'text/html': { schema: { type: 'string' } } },
+    }),
+    ...problemRefusals({
+      statuses: [401, 410, 429, 500, 503],
+      hasBody: (status) => hasProblemBody(status, config),
+      texts: {
+        401: 'A parameter is missing, or the launch token is unknown or has expired, or the code verifier does not fit.',
+      },
+    }),
+  },
+});
