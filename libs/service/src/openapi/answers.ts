@@ -82,10 +82,12 @@ type RefusalOptions = {
   readonly texts?: Readonly<Record<number, string>>;
   /** Whether a 401 has a Bearer challenge. */
   readonly isChallenged?: boolean;
+  /** Further headers of a status. */
+  readonly headers?: Readonly<Record<number, DescribedAnswer['headers']>>;
 };
 
 function refusals(
-  { statuses, texts = {}, isChallenged = false }: RefusalOptions,
+  { statuses, texts = {}, isChallenged = false, headers: further = {} }: RefusalOptions,
   contentOf: (status: number) => DescribedAnswer['content'],
 ): DescribedAnswers {
   return Object.fromEntries(
@@ -93,7 +95,7 @@ function refusals(
       const { text = '', headers } = meanings[status] ?? {};
       const content = contentOf(status);
       const described = describedAnswer(texts[status] ?? text, {
-        headers: { ...headers, ...(status === 401 && isChallenged ? challenge : {}) },
+        headers: { ...headers, ...further[status], ...(status === 401 && isChallenged ? challenge : {}) },
         ...(content === undefined ? {} : { content }),
       });
       return [status, described];

@@ -27,6 +27,8 @@ export type Method = 'get' | 'post' | 'delete';
 
 /** What can be done at one path. */
 export type PathItem = { readonly [Name in Method]?: Operation } & {
+  /** Parameters of every operation of the path. */
+  readonly parameters?: readonly JsonSchema[];
   readonly servers?: readonly { readonly url: string }[];
 };
 

@@ -40,8 +40,11 @@ type Rule = {
   /** Without a partner, what depends on it is not judged. */
   fits(value: string, partner: RegisteredPartner | undefined): boolean;
   /** Whether it may be left out; no parameter may, but for these. */
-  isOptional?(partner: RegisteredPartner | undefined): boolean;
+  readonly isOptional?: (partner: RegisteredPartner | undefined) => boolean;
 };
+
+/** A rule as it can be told: what a value must be, as the rest of a sentence that begins with the parameter. */
+export type AuthorizationRule = Pick<Rule, 'name' | 'message'> & { readonly isOptional: boolean };
 
 const invalid = 'invalid_request' as const;
 
@@ -130,6 +133,17 @@ const referenceRules: readonly Rule[] = [
     fits: (value) => ticketOfRequestUri(value) !== undefined,
   },
 ];
+
+/**
+ * The parameters of an authorization request, with what each must be. An optional one may be left out by every partner application, or by those that are registered so.
+ */
+export const authorizationRules: readonly AuthorizationRule[] = rules.map(
+  ({ name, message, isOptional }) => ({
+    name,
+    message,
+    isOptional: isOptional !== undefined,
+  }),
+);
 
 /** The names of the parameters of an authorization request; others are ignored. */
 export const authorizationParameters: readonly string[] = rules.map(({ name }) => name);

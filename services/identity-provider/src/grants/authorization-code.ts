@@ -18,7 +18,8 @@ import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
 /** Letters, digits, `_`, `-` and `.` alone (Desktop: Limits): RFC 7636 without the tilde. */
-const codeVerifierForm = /^[A-Za-z0-9_.-]{43,128}$/;
+export const codeVerifierPattern = '^[A-Za-z0-9_.-]{43,128}$';
+const codeVerifierForm = new RegExp(codeVerifierPattern);
 
 /** Wrong proofs (verifier or redirect URI) that one code accepts; the last of them uses it up. */
 const mismatchLimit = 5;

@@ -1,6 +1,9 @@
 import type { CloudEvent, RegisteredClient, RegisteredPartner } from '@clinical-launch/contracts';
 import type { Call } from '@clinical-launch/service';
 import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
+import type { TokenAnswer } from '../openapi/answers.ts';
+
+export type { TokenAnswer } from '../openapi/answers.ts';
 
 type GrantParameters = {
   /** The grant's own parameters, by name; one that was empty is absent (RFC 6749 section 3.2). */
@@ -32,19 +35,6 @@ export type PartnerRequest = GrantParameters & {
   readonly certificate: string | undefined;
   /** Counts a request of a partner that turned out to hold a live ticket. @throws ServiceError 429 */
   readonly count: (partner: RegisteredPartner) => Promise<void> | undefined;
-};
-
-/** RFC 6749 section 5.1 */
-export type TokenAnswer = {
-  readonly access_token: string;
-  /** `DPoP` for an access token that is bound to a key (RFC 9449 section 5). */
-  readonly token_type: 'Bearer' | 'DPoP';
-  /** seconds */
-  readonly expires_in: number;
-  readonly refresh_token?: string;
-  readonly id_token?: string;
-  /** Absent when the client has no rights: an empty scope cannot be written. */
-  readonly scope?: string;
 };
 
 type GrantOf<Kind extends 'confidential' | 'public', Request> = {

@@ -20,7 +20,8 @@ import type { FindOwnToken } from '../store/own-tokens.ts';
 import { type RealmParams, realmOfPath } from './realm-of-path.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-const requiredRight = 'token.introspect';
+/** What a resource server needs. */
+export const introspectionRight = 'token.introspect';
 
 type IntrospectParts = {
   readonly realms: Realms;
@@ -46,7 +47,7 @@ export function introspectToken(parts: IntrospectParts): RequestHandler<RealmPar
     });
     callOf(response).identify(`client ${asker.issuer} ${asker.clientId}`);
     await limiter.count(`introspection ${asker.issuer} ${asker.clientId}`, asker.policy.requestsPerSecond);
-    assertRight(asker, requiredRight);
+    assertRight(asker, introspectionRight);
     const form = await readTokenForm(request, response);
     const token = pickParameters(form, ['token', 'token_type_hint']).get('token');
     if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'token' });

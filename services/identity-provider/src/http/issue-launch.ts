@@ -27,11 +27,14 @@ import { isCallable, withParameters } from '../domain/addresses.ts';
 import { launchOwner, launchProof } from '../domain/desktop-chain.ts';
 import type { DesktopIssuingRealm, Realms } from '../domain/realms.ts';
 import { eventSource } from '../event-source.ts';
+import type { LaunchAnswer } from '../openapi/answers.ts';
 import { askerOf } from './asker.ts';
 import { desktopRealmOfPath, type RealmParams } from './realm-of-path.ts';
 
-const requiredRight = 'launch.issue';
-const body = { types: ['application/json'], limitBytes: 32 * 1024 };
+/** What a host application needs. */
+export const hostRight = 'launch.issue';
+/** What the body of a launch request may be. */
+export const launchBody = { types: ['application/json'], limitBytes: 32 * 1024 };
 
 /** What recognises a host application. */
 export type HostParts = {
@@ -61,7 +64,7 @@ export function issueLaunch(parts: IssueLaunchParts): RequestHandler<RealmParams
   return async (request, response) => {
     const realm = desktopRealmOfPath(realms, request.params);
     const host = await authenticateHost(parts, request, response);
-    const launch = validate(await readJson(request, response, body), realm, parts);
+    const launch = validate(await readJson(request, response, launchBody), realm, parts);
     const call = callOf(response);
     const { launchIdentifierSeconds: ttlSeconds, sessionSeconds: chainSeconds } = realm.desktop;
     const issue = await tickets.issue('launch-identifier', {
@@ -77,7 +80,8 @@ export function issueLaunch(parts: IssueLaunchParts): RequestHandler<RealmParams
     const registered = partnerOf(launch, realm).launchUrl;
     const launchUrl = withParameters(registered, { iss: realm.issuer, launch: issue.ticket });
     const called = launch.call === true ? { called: await callLaunchUrl(launchUrl, call) } : {};
-    response.status(201).json({ launch: issue.ticket, launchUrl, expires_in: ttlSeconds, ...called });
+    const answer: LaunchAnswer = { launch: issue.ticket, launchUrl, expires_in: ttlSeconds, ...called };
+    response.status(201).json(answer);
   };
 }
 
@@ -95,7 +99,7 @@ export async function authenticateHost(
   });
   hosts.set(response, host);
   await limiter.count(`host ${host.issuer} ${host.clientId}`, host.policy.requestsPerSecond);
-  assertRight(host, requiredRight);
+  assertRight(host, hostRight);
   return host;
 }
 

@@ -10,6 +10,7 @@ import { launchProof, readLaunch } from '../domain/desktop-chain.ts';
 import { type PushedParameters, pushedRequestSeconds, requestUriOf } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm, Realms } from '../domain/realms.ts';
 import { AuthorizeRefusal, TokenRefusal } from '../errors.ts';
+import type { PushedAnswer } from '../openapi/answers.ts';
 import type { ClientAuthenticationParts } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
 import { clientParameters } from './client-credentials.ts';
@@ -51,7 +52,11 @@ export function pushAuthorizationRequest(parts: PushParts): RequestHandler<Realm
       events: [],
     });
     if (issue.outcome === 'claimed') throw new TypeError('A pushed request claims nothing');
-    response.status(201).json({ request_uri: requestUriOf(issue.ticket), expires_in: pushedRequestSeconds });
+    const answer: PushedAnswer = {
+      request_uri: requestUriOf(issue.ticket),
+      expires_in: pushedRequestSeconds,
+    };
+    response.status(201).json(answer);
   };
 }
 

@@ -9,10 +9,11 @@ import {
   type OutboundFetch,
   oauthDialect,
   onlyMethods,
+  publishDocument,
   type RateLimiter,
 } from '@clinical-launch/service';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
-import type { Router } from 'express';
+import type { RequestHandler, Router } from 'express';
 import { createLaunchCaller } from '../call-launch-url.ts';
 import type { Realms } from '../domain/realms.ts';
 import type { Grant } from '../grants/grant.ts';
@@ -30,6 +31,16 @@ import { auditLaunchRefusal, issueLaunch } from './issue-launch.ts';
 import { pushAuthorizationRequest } from './push-authorization-request.ts';
 import { auditRefusal, neverCached, requestToken } from './request-token.ts';
 import { revokeToken } from './revoke-token.ts';
+
+function publishedDescription({ grants, scopes: [scope = ''] }: RouteParts): RequestHandler {
+  return publishDocument({
+    contentType: 'application/json; charset=utf-8',
+    make: async () => {
+      const { identityProviderDocument } = await import('../openapi/document.ts');
+      return JSON.stringify(identityProviderDocument({ grants, scope }));
+    },
+  });
+}
 
 export type RouteParts = {
   readonly realms: Realms;
@@ -112,9 +123,14 @@ export function desktopRoutes(parts: RouteParts): Router {
   return createRouter().use(launches, endings, pushes, authorizes);
 }
 
-/** What anybody may read of a realm. */
+/** What anybody may read: the description of all endpoints, and of each realm what its clients need. */
 export function publishedRoutes(parts: RouteParts): Router {
   const router = createRouter();
+  router
+    .route('/openapi.json')
+    .all(allowAnyOrigin('GET'))
+    .get(publishedDescription(parts))
+    .all(onlyMethods('GET', 'HEAD'));
   const documents = {
     'v2.0/.well-known/openid-configuration': getDiscovery(parts),
     'v2.0/.well-known/smart-configuration': getSmartConfiguration(parts),

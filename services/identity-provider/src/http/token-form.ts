@@ -2,7 +2,8 @@ import { readForm, ServiceError } from '@clinical-launch/service';
 import type { Request, Response } from 'express';
 import { TokenRefusal } from '../errors.ts';
 
-const formLimitBytes = 8 * 1024;
+/** More than the largest request of any client. */
+export const formLimitBytes = 8 * 1024;
 
 /** Reads the form of a token request. @throws TokenRefusal 400, and 413 for more than 8 KiB. */
 export async function readTokenForm(request: Request, response: Response): Promise<URLSearchParams> {

@@ -1,0 +1,139 @@
+import { type Static, Type } from 'typebox';
+
+const seconds = Type.Integer({ minimum: 1, description: 'seconds' });
+const words = Type.Array(Type.String());
+const address = Type.String({ format: 'uri' });
+
+/** RFC 6749 section 5.1 */
+export const tokenAnswer = Type.Object({
+  access_token: Type.String({ description: 'A JWT (RFC 9068). To be sent as `Authorization: Bearer`.' }),
+  token_type: Type.Enum(['Bearer', 'DPoP'], {
+    description: '`DPoP` for an access token that is bound to a key (RFC 9449 section 5).',
+  }),
+  expires_in: seconds,
+  refresh_token: Type.Optional(Type.String({ description: 'In a desktop launch. Rotated at every use.' })),
+  id_token: Type.Optional(
+    Type.String({
+      description: 'In a desktop launch: a JWT with the user, the organisation and the patient.',
+    }),
+  ),
+  scope: Type.Optional(Type.String({ description: 'Absent when the client has no rights.' })),
+});
+export type TokenAnswer = Readonly<Static<typeof tokenAnswer>>;
+
+/** RFC 7662 section 2.2: of a token that is not alive, `active` alone. */
+export const introspectionAnswer = Type.Object({
+  active: Type.Boolean(),
+  token_type: Type.Optional(Type.Enum(['Bearer', 'DPoP'])),
+  client_id: Type.Optional(Type.String()),
+  azp: Type.Optional(Type.String()),
+  scope: Type.Optional(Type.String()),
+  scp: Type.Optional(words),
+  roles: Type.Optional(words),
+  authorizations: Type.Optional(words),
+  iss: Type.Optional(address),
+  sub: Type.Optional(Type.String()),
+  aud: Type.Optional(Type.String()),
+  jti: Type.Optional(Type.String()),
+  iat: Type.Optional(Type.Integer()),
+  nbf: Type.Optional(Type.Integer()),
+  exp: Type.Optional(Type.Integer()),
+  sid: Type.Optional(Type.String({ description: 'The GUID of the desktop launch.' })),
+  cnf: Type.Optional(
+    Type.Object(
+      { jkt: Type.Optional(Type.String()), 'x5t#S256': Type.Optional(Type.String()) },
+      { description: 'The key or the certificate that the token is bound to.' },
+    ),
+  ),
+});
+
+/** A launch identifier, for a host application. */
+export const launchAnswer = Type.Object({
+  launch: Type.String({ description: 'The launch identifier: for one use, by this partner application.' }),
+  launchUrl: Type.String({ description: 'Complete: with `iss` and `launch`.' }),
+  expires_in: seconds,
+  called: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the service reached the launch URL. Present when `call` was sent.',
+    }),
+  ),
+});
+export type LaunchAnswer = Readonly<Static<typeof launchAnswer>>;
+
+/** RFC 9126 section 2.2 */
+export const pushedAnswer = Type.Object({
+  request_uri: Type.String({ description: 'For one authorization request.' }),
+  expires_in: seconds,
+});
+export type PushedAnswer = Readonly<Static<typeof pushedAnswer>>;
+
+/** RFC 7517 section 5, with the members of each kind of key. */
+export const keySet = Type.Object({
+  keys: Type.Array(
+    Type.Object({
+      kty: Type.Enum(['RSA', 'EC', 'OKP']),
+      kid: Type.String(),
+      use: Type.Literal('sig'),
+      alg: Type.String(),
+      n: Type.Optional(Type.String()),
+      e: Type.Optional(Type.String()),
+      crv: Type.Optional(Type.String()),
+      x: Type.Optional(Type.String()),
+      y: Type.Optional(Type.String()),
+    }),
+  ),
+});
+
+const shared = {
+  issuer: address,
+  token_endpoint: address,
+  jwks_uri: address,
+  revocation_endpoint: address,
+  revocation_endpoint_auth_methods_supported: words,
+  revocation_endpoint_auth_signing_alg_values_supported: Type.Optional(words),
+  introspection_endpoint: address,
+  introspection_endpoint_auth_methods_supported: words,
+  grant_types_supported: words,
+  scopes_supported: words,
+  token_endpoint_auth_methods_supported: words,
+  token_endpoint_auth_signing_alg_values_supported: Type.Optional(words),
+  tls_client_certificate_bound_access_tokens: Type.Optional(Type.Boolean()),
+};
+
+const desktop = {
+  authorization_endpoint: address,
+  pushed_authorization_request_endpoint: address,
+  require_pushed_authorization_requests: Type.Boolean(),
+  response_types_supported: words,
+  response_modes_supported: words,
+  code_challenge_methods_supported: words,
+  dpop_signing_alg_values_supported: words,
+};
+
+/** The discovery document of a realm without desktop launches (RFC 8414 section 2). */
+export const clientConfiguration = Type.Object({
+  ...shared,
+  response_types_supported: words,
+  subject_types_supported: words,
+  id_token_signing_alg_values_supported: words,
+});
+
+/** OpenID Connect Discovery 1.0 section 3 */
+export const desktopConfiguration = Type.Object({
+  ...shared,
+  ...desktop,
+  subject_types_supported: words,
+  id_token_signing_alg_values_supported: words,
+  acr_values_supported: words,
+  claim_types_supported: words,
+  claims_supported: words,
+  backchannel_logout_supported: Type.Boolean(),
+  backchannel_logout_session_supported: Type.Boolean(),
+  claims_parameter_supported: Type.Boolean(),
+  request_parameter_supported: Type.Boolean(),
+  request_uri_parameter_supported: Type.Boolean(),
+  authorization_response_iss_parameter_supported: Type.Boolean(),
+});
+
+/** SMART App Launch 2.2, Conformance */
+export const smartConfiguration = Type.Object({ ...shared, ...desktop, capabilities: words });

@@ -1,0 +1,178 @@
+import { exampleLaunch, type JsonSchema } from '@clinical-launch/contracts/published';
+import {
+  type DescribedAnswers,
+  describedAnswer,
+  oauthRefusals,
+  type PathItem,
+  schemaReference,
+} from '@clinical-launch/service/openapi';
+import { hostRight, launchBody } from '../http/issue-launch.ts';
+import {
+  authorizationProperties,
+  authorizationRequest,
+  clientForm,
+  dpopHeader,
+  examples,
+  formBody,
+} from './parameters.ts';
+
+const tag = 'Desktop launch';
+const hostRefusals = (statuses: readonly number[]): DescribedAnswers =>
+  oauthRefusals({ statuses, isChallenged: true });
+
+/** Describes where a host application asks for a launch identifier. */
+export const launchesPath: PathItem = {
+  post: {
+    operationId: 'issueLaunch',
+    summary: 'Get a launch identifier for a partner application',
+    description: `For host applications, with an access token of this platform that has the right \`${hostRight}\`. The launch identifier carries the user, the organisation and the patient.`,
+    tags: [tag],
+    security: [{ accessToken: [] }],
+    requestBody: {
+      description: `At most ${launchBody.limitBytes} bytes of UTF-8. A national identifier has its form, and the date of birth is a day that is not in the future.`,
+      required: true,
+      content: {
+        'application/json': { schema: schemaReference('Launch'), example: exampleLaunch('example-partner') },
+      },
+    },
+    responses: {
+      201: describedAnswer('The launch identifier.', {
+        content: { 'application/json': { schema: schemaReference('IssuedLaunch') } },
+      }),
+      ...hostRefusals([400, 401, 403, 404, 413, 415, 429, 500, 503]),
+    },
+  },
+};
+
+/** Describes where a host application ends a launch. */
+export const launchPath: PathItem = {
+  delete: {
+    operationId: 'endLaunch',
+    summary: 'End a launch',
+    description: 'Revokes everything that came of it. A launch that has ended already is answered alike.',
+    tags: [tag],
+    security: [{ accessToken: [] }],
+    parameters: [
+      {
+        name: 'id',
+        in: 'path',
+        required: true,
+        description: 'The `X-Correlation-Id` of the answer that issued the launch, or the launch identifier.',
+        schema: { type: 'string' },
+        example: 'a5cf3b1e-5f0c-4e0f-9c58-0d7f6a3e1b42',
+      },
+    ],
+    responses: {
+      204: describedAnswer('The launch has ended.'),
+      ...hostRefusals([401, 403, 404, 429, 500, 503]),
+    },
+  },
+};
+
+const redirect = describedAnswer('The redirect to the partner application.', {
+  headers: {
+    Location: {
+      description: 'The redirect URI with `code`, `state` and, unless the realm switches it off, `iss`.',
+      required: true,
+      schema: { type: 'string' },
+    },
+    'Referrer-Policy': {
+      description: 'Always `no-referrer`.',
+      required: true,
+      schema: { const: 'no-referrer' },
+    },
+  },
+});
+
+/**
+ * Refusals are JSON, or a page for a browser that a person looks at; never a redirect. A failure is `default` here: the
+ * one success is a redirect, and linters look for a 2xx or `default`.
+ */
+function authorizeRefusals(statuses: readonly number[]): DescribedAnswers {
+  return Object.fromEntries(
+    Object.entries(oauthRefusals({ statuses })).map(([status, { content, ...answer }]) => [
+      status === '500' ? 'default' : status,
+      { ...answer, content: { ...content, 'text/html': { schema: { type: 'string' } } } },
+    ]),
+  );
+}
+
+const requestUri: JsonSchema = {
+  type: 'string',
+  description:
+    'The `request_uri` of a pushed request. Every other parameter but `client_id` is ignored then.',
+};
+
+const pushedReference: JsonSchema = {
+  type: 'object',
+  properties: { client_id: authorizationProperties['client_id'], request_uri: requestUri },
+  required: ['client_id', 'request_uri'],
+};
+
+/** Describes the authorization endpoint (Desktop: Authorization endpoint; RFC 6749 section 4.1.1). */
+export const authorizePath: PathItem = {
+  get: {
+    operationId: 'authorizeByGet',
+    summary: 'Exchange a launch identifier for a code',
+    description: 'Every parameter is required, unless the request was pushed before.',
+    tags: [tag],
+    security: [],
+    parameters: [...Object.entries(authorizationProperties), ['request_uri', requestUri] as const].map(
+      ([name, { description, ...schema } = {}]) => ({
+        name,
+        in: 'query',
+        required: name === 'client_id',
+        description,
+        schema,
+        ...(name in examples.authorization ? { example: exampleOf(name) } : {}),
+      }),
+    ),
+    responses: { 302: redirect, ...authorizeRefusals([400, 404, 429, 500, 503]) },
+  },
+  post: {
+    operationId: 'authorize',
+    summary: 'Exchange a launch identifier for a code, with a form',
+    description: 'A complete authorization request, or the reference to one that was pushed before.',
+    tags: [tag],
+    security: [],
+    requestBody: formBody(
+      { anyOf: [schemaReference('AuthorizationRequest'), schemaReference('PushedReference')] },
+      { plain: examples.authorization },
+    ),
+    responses: { 302: redirect, ...authorizeRefusals([400, 404, 413, 429, 500, 503]) },
+  },
+};
+
+function exampleOf(name: string): string | undefined {
+  return Object.entries(examples.authorization).find(([one]) => one === name)?.[1];
+}
+
+/** Describes the pushed authorization request endpoint (RFC 9126). */
+export const pushPath: PathItem = {
+  post: {
+    operationId: 'pushAuthorizationRequest',
+    summary: 'Push an authorization request',
+    tags: [tag],
+    security: [{}],
+    parameters: [dpopHeader],
+    requestBody: formBody(clientForm(authorizationProperties, requiredOf(authorizationRequest)), {
+      plain: examples.authorization,
+    }),
+    responses: {
+      201: describedAnswer('The reference to the stored request.', {
+        content: { 'application/json': { schema: schemaReference('PushedRequest') } },
+      }),
+      ...oauthRefusals({ statuses: [400, 401, 404, 413, 429, 500, 503] }),
+    },
+  },
+};
+
+function requiredOf({ required }: JsonSchema): string[] {
+  return Array.isArray(required) ? required.map(String) : [];
+}
+
+/** The schemas of desktop launches that are not answers. */
+export const desktopSchemas = {
+  AuthorizationRequest: authorizationRequest,
+  PushedReference: pushedReference,
+};

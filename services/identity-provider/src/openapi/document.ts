@@ -1,0 +1,151 @@
+import { desktopLaunchSchema } from '@clinical-launch/contracts';
+import type { JsonSchema } from '@clinical-launch/contracts/published';
+import {
+  describedAnswer,
+  oauthErrorSchema,
+  oauthRefusals,
+  openApiDocument,
+  type PathItem,
+  schemaReference,
+} from '@clinical-launch/service/openapi';
+import type { Grant } from '../grants/grant.ts';
+import {
+  clientConfiguration,
+  desktopConfiguration,
+  introspectionAnswer,
+  keySet,
+  launchAnswer,
+  pushedAnswer,
+  smartConfiguration,
+  tokenAnswer,
+} from './answers.ts';
+import { authorizePath, desktopSchemas, launchesPath, launchPath, pushPath } from './desktop-operations.ts';
+import { realmParameters } from './parameters.ts';
+import { type DescribedRealm, introspectionPath, revocationPath, tokenPath } from './token-operations.ts';
+
+const description = `Identity provider: access tokens for backends, and desktop launches of partner applications.
+
+A realm has a name of one segment, as \`demo\`, or of two, as \`demo/desktop\`. Partner applications are launched in desktop realms, which have two.
+Every answer has \`X-Correlation-Id\`. Any method that is not described is answered 405 with \`Allow\`.`;
+
+type DocumentParts = {
+  readonly grants: readonly Pick<Grant, 'type' | 'clients' | 'parameters'>[];
+  /** What a client asks for: all of its rights. */
+  readonly scope: string;
+};
+
+const clientRealm: DescribedRealm = { suffix: '', isDesktop: false, tag: 'Client credentials' };
+const desktopRealm: DescribedRealm = { suffix: 'InDesktopRealm', isDesktop: true, tag: 'Desktop launch' };
+
+/** Returns the OpenAPI document of the identity provider, for every realm. */
+export function identityProviderDocument(parts: DocumentParts): JsonSchema {
+  return openApiDocument({
+    title: 'Clinical Launch: identity provider',
+    description,
+    tags: {
+      [clientRealm.tag]: 'Access tokens for backends.',
+      [desktopRealm.tag]: 'From the host application to the tokens of the partner application.',
+      Discovery: 'What anybody may read of a realm.',
+    },
+    paths: {
+      ...below('/idp/{realm}', realmParameters.one, {
+        ...tokenPaths(clientRealm, parts),
+        ...discoveryPaths(clientRealm, 'ClientConfiguration'),
+      }),
+      ...below('/idp/{segment1}/{segment2}', realmParameters.two, {
+        ...tokenPaths(desktopRealm, parts),
+        '/launches': launchesPath,
+        '/launches/{id}': launchPath,
+        '/oauth2/v2.0/authorize': authorizePath,
+        '/oauth2/v2.0/par': pushPath,
+        ...discoveryPaths(desktopRealm, 'DesktopConfiguration'),
+        '/v2.0/.well-known/smart-configuration': published('SmartConfiguration', {
+          operationId: 'getSmartConfiguration',
+          summary: 'Get the configuration for SMART clients',
+          statuses: [404, 429, 500],
+        }),
+      }),
+    },
+    schemas: {
+      Tokens: tokenAnswer,
+      Introspection: introspectionAnswer,
+      Launch: desktopLaunchSchema,
+      IssuedLaunch: launchAnswer,
+      PushedRequest: pushedAnswer,
+      ...desktopSchemas,
+      ClientConfiguration: clientConfiguration,
+      DesktopConfiguration: desktopConfiguration,
+      SmartConfiguration: smartConfiguration,
+      KeySet: keySet,
+      Error: oauthErrorSchema,
+    },
+    securitySchemes: {
+      clientSecret: {
+        type: 'http',
+        scheme: 'basic',
+        description: 'Client id and secret (RFC 6749 section 2.3.1).',
+      },
+      accessToken: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: 'An access token of a client of this platform.',
+      },
+    },
+    externalDocs: { description: 'The API that these access tokens are for', url: '/AccessApi/openapi.json' },
+  });
+}
+
+const tokenPaths = (realm: DescribedRealm, { grants, scope }: DocumentParts): Record<string, PathItem> => ({
+  '/oauth2/v2.0/token': tokenPath(realm, grants, scope),
+  '/oauth2/v2.0/revoke': revocationPath(realm),
+  '/oauth2/v2.0/introspect': introspectionPath(realm),
+});
+
+const discoveryPaths = ({ suffix }: DescribedRealm, configuration: string): Record<string, PathItem> => ({
+  '/v2.0/.well-known/openid-configuration': published(configuration, {
+    operationId: `getConfiguration${suffix}`,
+    summary: 'Get the discovery document',
+  }),
+  '/discovery/v2.0/keys': published('KeySet', {
+    operationId: `getKeys${suffix}`,
+    summary: 'Get the public keys that verify tokens',
+  }),
+});
+
+type PublishedOperation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly statuses?: readonly number[];
+};
+
+function published(
+  schema: string,
+  { statuses = [404, 429, 500, 503], ...operation }: PublishedOperation,
+): PathItem {
+  return {
+    get: {
+      ...operation,
+      tags: ['Discovery'],
+      security: [],
+      responses: {
+        200: describedAnswer('The document.', {
+          isStored: true,
+          content: { 'application/json': { schema: schemaReference(schema) } },
+        }),
+        ...oauthRefusals({ statuses }),
+      },
+    },
+  };
+}
+
+/** The paths of a realm, each with the parameters of its name. */
+function below(
+  prefix: string,
+  parameters: readonly JsonSchema[],
+  paths: Readonly<Record<string, PathItem>>,
+): Record<string, PathItem> {
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, item]) => [`${prefix}${path}`, { parameters, ...item }]),
+  );
+}

@@ -1,0 +1,153 @@
+import { codeChallengePattern } from '@clinical-launch/contracts';
+import type { JsonSchema } from '@clinical-launch/contracts/published';
+import { authorizationRules } from '../domain/authorization-request.ts';
+import { assertionType } from '../domain/client-assertion.ts';
+import { codeVerifierPattern } from '../grants/authorization-code.ts';
+import { clientParameters } from '../http/client-credentials.ts';
+import { formLimitBytes } from '../http/token-form.ts';
+
+/** The pair of RFC 7636 appendix B. */
+const example = {
+  verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+  challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+};
+
+/** What the documents' examples name: invented clients, and places where live values belong. */
+export const examples = {
+  client: { client_id: 'example-client', client_secret: 'the secret of example-client' },
+  code: {
+    grant_type: 'authorization_code',
+    client_id: 'example-partner',
+    scope: 'openid launch',
+    code: 'the-code-of-the-redirect',
+    redirect_uri: 'https://partner.example/callback',
+    code_verifier: example.verifier,
+  },
+  authorization: {
+    client_id: 'example-partner',
+    response_type: 'code',
+    redirect_uri: 'https://partner.example/callback',
+    response_mode: 'query',
+    scope: 'openid launch',
+    code_challenge: example.challenge,
+    code_challenge_method: 'S256',
+    state: 'af0ifjsldkj',
+    launch: 'the-launch-identifier',
+  },
+};
+
+const text = (description: string, more: JsonSchema = {}): JsonSchema => ({
+  type: 'string',
+  description,
+  ...more,
+});
+
+/** The parameters of token, revocation and introspection requests. */
+const parameters: Readonly<Record<string, JsonSchema>> = {
+  client_id: text('The client. May be left out where the request is authenticated in another way.'),
+  client_secret: text(
+    'The secret of the client, unless it authenticates by HTTP Basic, key or certificate.',
+    {
+      format: 'password',
+    },
+  ),
+  client_assertion: text('A JWT that the client signed (RFC 7523 section 2.2): one for each request.'),
+  client_assertion_type: { const: assertionType, description: 'With `client_assertion`.' },
+  scope: text(
+    'What is asked for: for a client, its default scope; in a desktop launch, at most what was granted.',
+  ),
+  code: text('The authorization code.'),
+  redirect_uri: text('As in the authorization request.'),
+  code_verifier: text('The code verifier of the authorization request.', { pattern: codeVerifierPattern }),
+  refresh_token: text('The refresh token.'),
+  token: text('The token that the request is about.'),
+  token_type_hint: text('Accepted, and not needed.'),
+};
+
+/** Schemas of parameters by name. @throws TypeError for a parameter that is not described */
+export function describedParameters(names: Iterable<string>): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const schema = parameters[name];
+      if (schema === undefined) throw new TypeError(`Describe the parameter ${name}`);
+      return [name, schema];
+    }),
+  );
+}
+
+/** A form of an endpoint at which clients authenticate. */
+export function clientForm(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[],
+): JsonSchema {
+  return {
+    type: 'object',
+    properties: { ...properties, ...describedParameters(clientParameters) },
+    required,
+  };
+}
+
+const authorizationForms: Readonly<Record<string, JsonSchema>> = {
+  response_type: { const: 'code' },
+  response_mode: { const: 'query' },
+  code_challenge: { pattern: codeChallengePattern },
+  code_challenge_method: { const: 'S256' },
+};
+
+/** The parameters of an authorization request: the table of rules that checks them, as schemas. */
+export const authorizationProperties: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
+  authorizationRules.map(({ name, message }) => [
+    name,
+    { type: 'string', description: `Each value ${message}.`, ...authorizationForms[name] },
+  ]),
+);
+
+const alwaysNeeded = authorizationRules.filter(({ isOptional }) => !isOptional).map(({ name }) => name);
+
+/** A complete authorization request. */
+export const authorizationRequest: JsonSchema = {
+  type: 'object',
+  properties: authorizationProperties,
+  required: alwaysNeeded,
+};
+
+/** A form body of the endpoints of OAuth. */
+export function formBody(schema: JsonSchema, formExamples: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return {
+    description: `At most ${formLimitBytes} bytes of UTF-8. A repeated parameter is refused, an unknown one is ignored.`,
+    required: true,
+    content: {
+      'application/x-www-form-urlencoded': {
+        schema,
+        examples: Object.fromEntries(Object.entries(formExamples).map(([name, value]) => [name, { value }])),
+      },
+    },
+  };
+}
+
+const segment = (name: string, description: string, sample: string): JsonSchema => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string', pattern: '^[A-Za-z0-9-]+$' },
+  example: sample,
+});
+
+/** The path parameters of a realm with a name of one segment, and of two. */
+export const realmParameters = {
+  one: [segment('realm', 'The realm, without regard to case.', 'demo')],
+  two: [
+    segment('segment1', 'The first segment of the realm, without regard to case.', 'demo'),
+    segment('segment2', 'The second segment of the realm.', 'desktop'),
+  ],
+};
+
+/** The proof of possession of the key that tokens are to be bound to. */
+export const dpopHeader: JsonSchema = {
+  name: 'DPoP',
+  in: 'header',
+  required: false,
+  description: 'A DPoP proof (RFC 9449): binds the tokens to its key.',
+  schema: { type: 'string' },
+};
