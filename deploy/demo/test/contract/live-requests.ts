@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { exampleOf, type OpenApi, type Operation, operationsOf, type Sent, send } from './described.ts';
+
+/** The operations of all documents, by id. */
+export type Operations = ReadonlyMap<string, Operation>;
+
+/** Reads the documents of running services. */
+export async function readOperations(url: string): Promise<Operations> {
+  const documents = await Promise.all(
+    ['/AccessApi/openapi.json', '/idp/openapi.json'].map(async (path) => (await fetch(url + path)).json()),
+  );
+  const operations = documents.flatMap((document) => operationsOf(document as OpenApi));
+  return new Map(operations.map((operation) => [operation.operationId, operation]));
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Speaks to running services by the examples of their documents. Where an example has a place for a live value (a
+ * token, a launch identifier, a code), a fresh one is written there.
+ */
+export function liveRequests(url: string, operations: Operations) {
+  const operation = (id: string): Operation => {
+    const found = operations.get(id);
+    if (found === undefined) throw new TypeError(`There is no operation ${id}`);
+    return found;
+  };
+  const answerOf = async (id: string, sent: Sent): Promise<Response> => {
+    const response = await send(url, operation(id), sent);
+    if (response.status >= 400) throw new Error(`${id}: ${response.status} ${await response.text()}`);
+    return response;
+  };
+  const bodyOf = async (id: string, sent: Sent) => (await (await answerOf(id, sent)).json()) as Json;
+  const withForm = (id: string, form: Readonly<Record<string, string>>, which?: string): Sent => {
+    const example = exampleOf(operation(id), which);
+    return { ...example, form: { ...example.form, ...form } };
+  };
+
+  const token = async (clientId = 'example-client') => {
+    const form = { client_id: clientId, client_secret: `the secret of ${clientId}` };
+    return String((await bodyOf('requestToken', withForm('requestToken', form)))['access_token']);
+  };
+  /** The request with an access token of a client, by default one that has every right. */
+  const authorized = async (sent: Sent, clientId?: string): Promise<Sent> => ({
+    ...sent,
+    headers: { ...sent.headers, Authorization: `Bearer ${await token(clientId)}` },
+  });
+  const launch = async () => {
+    const answer = await bodyOf('issueLaunch', await authorized(exampleOf(operation('issueLaunch'))));
+    return { launch: String(answer['launch']) };
+  };
+  const code = async () => {
+    const { headers } = await answerOf('authorize', withForm('authorize', await launch()));
+    return { code: new URL(headers.get('location') ?? '').searchParams.get('code') ?? '' };
+  };
+  const desktopTokens = async () =>
+    bodyOf('requestTokenInDesktopRealm', withForm('requestTokenInDesktopRealm', await code(), 'code'));
+  const withFreshIdentifier = (sent: Sent): Sent => {
+    const payload = sent.json as { identifier: [Json] };
+    return { ...sent, json: { ...payload, identifier: [{ ...payload.identifier[0], value: randomUUID() }] } };
+  };
+  const launchToken = async () => {
+    const sent = withFreshIdentifier(exampleOf(operation('requestLaunchUrl')));
+    const { url: launchUrl } = await bodyOf('requestLaunchUrl', await authorized(sent));
+    return { launchToken: new URL(String(launchUrl)).searchParams.get('launchToken') ?? '' };
+  };
+
+  const special: Readonly<Record<string, (example: Sent) => Promise<Sent>>> = {
+    requestLaunchUrl: (example) => authorized(withFreshIdentifier(example)),
+    validate: (example) => authorized(example),
+    openLaunchUrl: async (example) => ({ ...example, query: { ...example.query, ...(await launchToken()) } }),
+    postLaunchUrl: async () => withForm('postLaunchUrl', await launchToken()),
+    revokeToken: async () => withForm('revokeToken', { token: await token() }),
+    introspectToken: async () => authorized(withForm('introspectToken', { token: await token() })),
+    requestTokenInDesktopRealm: async () => withForm('requestTokenInDesktopRealm', await code(), 'code'),
+    revokeTokenInDesktopRealm: async () =>
+      withForm('revokeTokenInDesktopRealm', { token: String((await desktopTokens())['refresh_token']) }),
+    introspectTokenInDesktopRealm: async () =>
+      authorized(
+        withForm('introspectTokenInDesktopRealm', { token: String((await desktopTokens())['access_token']) }),
+      ),
+    issueLaunch: (example) => authorized(example),
+    endLaunch: async (example) =>
+      authorized({ ...example, path: { ...example.path, id: (await launch()).launch } }),
+    authorize: async () => withForm('authorize', await launch()),
+    authorizeByGet: async (example) => ({ ...example, query: { ...example.query, ...(await launch()) } }),
+    pushAuthorizationRequest: async () => withForm('pushAuthorizationRequest', await launch()),
+  };
+
+  return {
+    authorized,
+    token,
+    launch,
+    desktopTokens,
+    withForm,
+    /** A request of an operation that succeeds, once. */
+    live: async (id: string): Promise<Sent> => {
+      const example = exampleOf(operation(id));
+      return (await special[id]?.(example)) ?? example;
+    },
+  };
+}
