@@ -20,7 +20,7 @@ function rewrittenSchema(schema: JsonSchema): JsonSchema {
   const rewritten = Object.fromEntries(
     Object.entries(schema).map(([keyword, part]) => [keyword, rewrittenPart(keyword, part)]),
   );
-  return withPublishedFormat(withType(rewritten));
+  return withTypedParts(withPublishedFormat(withType(rewritten)));
 }
 
 /** Rewrites the schemas in a keyword. `properties` and `$defs` hold them by name, where a name is no keyword. */
@@ -46,6 +46,13 @@ function withPublishedFormat({ format, ...schema }: JsonSchema): JsonSchema {
   if (!('pattern' in published) || !('pattern' in schema)) return { ...schema, ...published };
   const others = Array.isArray(schema['allOf']) ? schema['allOf'] : [];
   return { ...schema, allOf: [...others, published] };
+}
+
+/** Writes the type of a text also on the parts of its `allOf`: without it, generators make a text of any type. */
+function withTypedParts(schema: JsonSchema): JsonSchema {
+  const { type, allOf } = schema;
+  if (type !== 'string' || !Array.isArray(allOf)) return schema;
+  return { ...schema, allOf: allOf.map((part: unknown) => (isObject(part) ? { type, ...part } : part)) };
 }
 
 const isObject = (value: unknown): value is JsonSchema =>

@@ -10,7 +10,8 @@ const furtherRules = `Rules beyond the schema:
 - Two resources never have the same \`id\`.
 - The given names of one name have at most 35 characters in all. A previous (\`old\`) family name has at most 35, any other at most 70.
 - A Patient has one \`usual\` name and at most one \`old\` name. One name of a Practitioner is \`usual\`.
-- A Patient has at most one national identifier and at most one hospital number.
+- A Patient has one national identifier, one hospital number, or one of each. National identifiers can be checked.
+- The Organization of the PractitionerRole has an identifier of a practice, not only one of a performing organisation.
 - \`birthDate\` is not in the future, and dates are days of the calendar.
 - The practices that a client may name can be registered.
 
@@ -80,7 +81,10 @@ function serviceRequest({ schemas, vocabulary, reference }: Sources): JsonSchema
             otherThan('url', { not: { enum: [actionExtension, authorExtension] } }),
           ],
         },
-        allOf: [actionExtension, authorExtension].map((url) => ({ ...needing('url', url), maxContains: 1 })),
+        ...needingOne('url', actionExtension),
+        // A list has one `contains`. Not in an `allOf`, of which generators make a list of any type.
+        if: { type: 'array', ...needingOne('url', authorExtension) },
+        else: { not: {} },
       },
       contained: {
         ...parts(properties['contained']),
@@ -93,6 +97,8 @@ function serviceRequest({ schemas, vocabulary, reference }: Sources): JsonSchema
 const needing = (member: string, value: string) => ({
   contains: { type: 'object', properties: { [member]: { const: value } }, required: [member] },
 });
+
+const needingOne = (member: string, value: string) => ({ ...needing(member, value), maxContains: 1 });
 
 /** Of these systems one at least: others are ignored. */
 const needingOneOf = (systems: Iterable<string>) => ({
