@@ -18,7 +18,8 @@ export class UnroutableError extends Error {
 }
 
 /** CloudEvents AMQP binding section 3.2 (structured content mode) */
-const contentType = 'application/cloudevents+json';
+/** The media type of every message: CloudEvents in structured mode. */
+export const contentType = 'application/cloudevents+json';
 
 /**
  * Publishes messages and resolves when the broker has confirmed every one of them (publisher confirms). They are

@@ -31,23 +31,23 @@ export type EventOrigin = {
 
 const eventMacsPattern = '^[a-z-]+=[\\w-]{43}(,[a-z-]+=[\\w-]{43})*$';
 
-const envelope = compileSchema(
-  Type.Object(
-    {
-      specversion: Type.Literal('1.0'),
-      id: Type.String({ pattern: guidPattern }),
-      source: Type.String({ pattern: '^/[a-z-]+$' }),
-      type: Type.String(),
-      time: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
-      datacontenttype: Type.Literal('application/json'),
-      correlationid: Type.String({ pattern: guidPattern }),
-      traceparent: Type.String({ pattern: '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' }),
-      data: Type.Object({}),
-      macs: Type.Optional(Type.String({ pattern: eventMacsPattern, maxLength: 1000 })),
-    },
-    { additionalProperties: false },
-  ),
+/** A CloudEvents envelope; its `data` is that of the catalogue. */
+export const cloudEventSchema = Type.Object(
+  {
+    specversion: Type.Literal('1.0'),
+    id: Type.String({ pattern: guidPattern }),
+    source: Type.String({ pattern: '^/[a-z-]+$' }),
+    type: Type.String(),
+    time: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
+    datacontenttype: Type.Literal('application/json'),
+    correlationid: Type.String({ pattern: guidPattern }),
+    traceparent: Type.String({ pattern: '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' }),
+    data: Type.Object({}),
+    macs: Type.Optional(Type.String({ pattern: eventMacsPattern, maxLength: 1000 })),
+  },
+  { additionalProperties: false },
 );
+const envelope = compileSchema(cloudEventSchema);
 
 const dataChecks = new Map<EventType, ReturnType<typeof compileSchema>>();
 

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { CallbackBody, CallbackHeaders } from './callback-schema.ts';
 
 /** An order document as it is told to its PMS. */
 export type CallbackDocument = {
@@ -14,11 +15,12 @@ export type CallbackDocument = {
 /** The body, which is the same at every attempt (Standard Webhooks: Payload structure). */
 export function callbackBody(document: CallbackDocument): string {
   const { orderGuid, orderVersion, launchId, messageId, renderedAt, xml } = document;
-  return JSON.stringify({
+  const body: CallbackBody = {
     type: 'order.document',
     timestamp: renderedAt.toISOString(),
     data: { orderGuid, orderVersion, launchId, messageId, document: xml },
-  });
+  };
+  return JSON.stringify(body);
 }
 
 type Signed = {
@@ -32,7 +34,7 @@ type Signed = {
 };
 
 /** The headers that say who sends it, and when (Standard Webhooks: Webhook headers, Signature scheme `v1`). */
-export function signatureHeaders({ id, now, body, secrets }: Signed) {
+export function signatureHeaders({ id, now, body, secrets }: Signed): CallbackHeaders {
   const timestamp = String(Math.floor(now / 1000));
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
