@@ -12,19 +12,15 @@ async function cpuMsOf(run: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** The least of several measurements: garbage collections and compilations come on top of it. */
-async function leastCpuMs(run: () => unknown, times: number): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let time = 0; time < times; time += 1) least = Math.min(least, await cpuMsOf(run));
-  return least;
-}
-
 /** A kernel may count processor time in ticks of 4 ms: a measurement must be of many of them. */
 const measurableMs = 60;
 
+/** Often enough that of each size one measurement is free of garbage collections, compilations and neighbours. */
+const measurements = 5;
+
 /**
- * How many times the processor time of `run` grows when its size doubles: 2 when the time is linear, 4 when it is
- * quadratic.
+ * How many times the processor time of `run` grows when its size grows four times: 4 when the time is linear, 16 when
+ * it is quadratic. Both sizes are measured in turn, so that a machine that slows down slows both.
  */
 export async function growthOf(run: (size: number) => unknown, size: number): Promise<number> {
   let rounds = 1;
@@ -32,8 +28,12 @@ export async function growthOf(run: (size: number) => unknown, size: number): Pr
     for (let round = 0; round < rounds; round += 1) await run(of);
   };
   while ((await cpuMsOf(() => repeat(size))) < measurableMs) rounds *= 2;
-  const once = await leastCpuMs(() => repeat(size), 3);
-  return (await leastCpuMs(() => repeat(2 * size), 3)) / once;
+  let [small, large] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let time = 0; time < measurements; time += 1) {
+    small = Math.min(small, await cpuMsOf(() => repeat(size)));
+    large = Math.min(large, await cpuMsOf(() => repeat(4 * size)));
+  }
+  return large / small;
 }
 
 /**
