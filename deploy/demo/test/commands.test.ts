@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { freePort, root, run, startDemo, walk } from './run-command.ts';
 
@@ -54,6 +54,20 @@ describe('npm start', () => {
     for (const name of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'REGISTRY_FILE', 'SEALING_KEYS']) {
       expect(start.output()).toContain(`${name} is not set`);
     }
+  }, 120_000);
+});
+
+describe('npm run dev', () => {
+  it('serves as npm start does, and serves again after a source file was saved', async () => {
+    const dev = run('npm', ['run', 'dev'], { PORT: String(await freePort()) });
+    const [, url = ''] = await dev.said(/^ready (.*)$/m);
+    const now = new Date();
+    utimesSync(`${root}services/launch-api/src/service.ts`, now, now);
+    await dev.said(/^ready [^]*^ready /m);
+    expect((await fetch(url)).status).toBe(200);
+    dev.child.kill('SIGTERM');
+    await dev.exited;
+    await expect(fetch(url)).rejects.toThrow();
   }, 120_000);
 });
 
