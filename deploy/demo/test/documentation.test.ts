@@ -7,7 +7,7 @@ const read = (path: string | URL) => readFileSync(new URL(path, root), 'utf8');
 
 /** The documents whose tables name a test in every row. */
 const citing = ['docs/conformance.md', 'docs/decisions.md'];
-const documents = ['README.md', 'SECURITY.md', ...find('docs/**/*.md', '{libs,services,deploy}/*/README.md')];
+const documents = find('*.md', 'docs/**/*.md', '{libs,services,deploy}/*/README.md');
 
 /** The targets that a document names by `[name]: target`. */
 function definitionsIn(markdown: string): Map<string, string> {
