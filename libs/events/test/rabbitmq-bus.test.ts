@@ -282,10 +282,10 @@ describe('RabbitMQ: connections', () => {
     const consuming = await place.connect();
     const { consumer, handed } = aCollector('waiting');
     await consuming.consume(consumer);
-    const bus = await place.connect({ url: proxy.url, confirmWithinMs: 100 });
+    const bus = await place.connect({ url: proxy.url, confirmWithinMs: 3000 });
     proxy.stall();
     const events = someEvents(3);
-    await expect(bus.publish(events)).rejects.toThrow('RabbitMQ did not confirm within 100 ms');
+    await expect(bus.publish(events)).rejects.toThrow('RabbitMQ did not confirm within 3000 ms');
     await until(async () => !(await bus.isReady()));
     proxy.flow();
     await until(() => bus.isReady());

@@ -120,7 +120,7 @@ describe('a broker of its own, which fails', () => {
 
   it('refuses events during a memory alarm, at once as soon as it is known, and delivers meanwhile', async () => {
     const place = await openPlace(broker.url);
-    const bus = await place.connect({ confirmWithinMs: 200, retryAfterMs: [] });
+    const bus = await place.connect({ confirmWithinMs: 3000, retryAfterMs: [] });
     const handed: CloudEvent[] = [];
     const { promise: alarm, resolve: alarmed } = Promise.withResolvers<void>();
     const handle = async (event: CloudEvent) => {

@@ -142,7 +142,7 @@ describe('a query', () => {
   }
 
   it('that takes longer than the statement time-out is ended, and the connection is used again', async () => {
-    const database = await openTable({ statementTimeoutMs: 50, poolSize: 1 });
+    const database = await openTable({ statementTimeoutMs: 1000, poolSize: 1 });
     const pid = () => sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database);
     const before = await pid();
     await expect(sql`select pg_sleep(30)`.execute(database)).rejects.toMatchObject({ code: '57014' });
@@ -150,7 +150,7 @@ describe('a query', () => {
   });
 
   it('that waits for a lock longer than the lock time-out is ended', async () => {
-    const database = await openTable({ lockTimeoutMs: 50 });
+    const database = await openTable({ lockTimeoutMs: 1000 });
     const update = (db: typeof database) => db.updateTable('account').set({ balance: 1 }).execute();
     await database.transaction().execute(async (transaction) => {
       await update(transaction);
@@ -176,7 +176,7 @@ describe('a query', () => {
   });
 
   it('finds its session ended when the transaction did nothing for too long', async () => {
-    const database = await openTable({ idleInTransactionTimeoutMs: 50 });
+    const database = await openTable({ idleInTransactionTimeoutMs: 1000 });
     const idle = database.transaction().execute(async (transaction) => {
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
       await sessionEnded(database, rows[0]?.pid ?? 0);
@@ -187,7 +187,7 @@ describe('a query', () => {
   });
 
   it('that finds no free connection in time is told that the storage is unavailable', async () => {
-    const database = await openTable({ poolSize: 1, connectTimeoutMs: 50 });
+    const database = await openTable({ poolSize: 1, connectTimeoutMs: 1000 });
     await database.transaction().execute(async (transaction) => {
       await sql`select 1`.execute(transaction);
       await expect(sql`select 1`.execute(database)).rejects.toThrow(StorageUnavailable);

@@ -16,8 +16,8 @@ const step = (name: string, statement: string) => ({
 const storage = await openPostgresStorage({
   url: process.argv[2] ?? '',
   applicationName: 'replica',
-  statementTimeoutMs: 200,
-  lockTimeoutMs: 200,
+  statementTimeoutMs: 400,
+  lockTimeoutMs: 400,
 });
 process.send?.('ready');
 await once(process, 'message');

@@ -21,7 +21,7 @@ const registered = (...secrets: ReturnType<typeof sealed>[]) =>
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  const callbacks = { connectTimeoutMs: 300, timeoutMs: 600 };
+  const callbacks = { connectTimeoutMs: 1000, timeoutMs: 2000 };
   platform = await startDeliveringPlatform({ registry: registered(sealed(secret)), callbacks });
 });
 afterAll(async () => {
