@@ -32,7 +32,8 @@ export default {
   coverageProvider: 'v8',
   maxWorkers: '100%',
   workerIdleMemoryLimit: '1GB',
-  testTimeout: 30_000,
+  // One limit for all, that a busy machine keeps: tests wait for conditions, and what never comes is found here.
+  testTimeout: 180_000,
   // A test that failed may have left a server open, and the run is over all the same.
   forceExit: true,
 };

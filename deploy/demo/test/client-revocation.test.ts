@@ -7,7 +7,7 @@ import { startPlatformForTest } from './running-platform.ts';
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 beforeAll(async () => {
   platform = await startPlatformForTest();
-}, 60_000);
+});
 afterAll(() => platform.stop());
 
 async function launch(token: string): Promise<Response> {

@@ -22,7 +22,7 @@ describe('npm start', () => {
     expect([ready.status, (await fetch(`${adminUrl}/healthz`)).status]).toEqual([200, 200]);
     start.child.kill('SIGTERM');
     expect(await start.exited).toBe(0);
-  }, 120_000);
+  });
 
   it('uses PUBLIC_URL in the addresses that it gives out', async () => {
     const port = String(await freePort());
@@ -32,7 +32,7 @@ describe('npm start', () => {
     expect(await discovery.json()).toMatchObject({ issuer: 'https://launch.example/idp/demo/v2.0' });
     start.child.kill('SIGINT');
     expect(await start.exited).toBe(0);
-  }, 120_000);
+  });
 
   it('names every mistake of the configuration at once, and starts nothing', async () => {
     const start = run('npm', ['start'], { PORT: 'many', LAUNCH_TOKEN_SECONDS: '11', KEY_ROTATION_DAYS: '0' });
@@ -41,7 +41,7 @@ describe('npm start', () => {
       /PORT must be[^]*KEY_ROTATION_DAYS must be[^]*LAUNCH_TOKEN_SECONDS must be/,
     );
     expect(start.output()).not.toMatch(/^ready|many/m);
-  }, 120_000);
+  });
 
   it('does not start in production, and says everything that is missing', async () => {
     const start = run('npm', ['start'], {
@@ -54,7 +54,7 @@ describe('npm start', () => {
     for (const name of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'REGISTRY_FILE', 'SEALING_KEYS']) {
       expect(start.output()).toContain(`${name} is not set`);
     }
-  }, 120_000);
+  });
 });
 
 describe('npm run dev', () => {
@@ -67,8 +67,8 @@ describe('npm run dev', () => {
     expect((await fetch(url)).status).toBe(200);
     dev.child.kill('SIGTERM');
     await dev.exited;
-    await expect(fetch(url)).rejects.toThrow();
-  }, 120_000);
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
 });
 
 describe('npm run demo', () => {
@@ -80,22 +80,22 @@ describe('npm run demo', () => {
         /<\/onlineOrder>[^]*ok {2}the ID token carries the context: .*Whitfield[^]*ok {2}GET \/resource\/patient .*Whitfield[^]*ok {2}the audit trail has the story: .*desktop\.launch\.issued/,
       ),
     ]);
-  }, 120_000);
+  });
 
   it('plays both on an instance that runs already', async () => {
     const demo = run('npm', ['run', 'demo'], { BASE_URL: await startDemo() });
     expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
-  }, 120_000);
+  });
 
   it('plays both on a platform with another audience and other namespaces', async () => {
     const demo = run('npm', ['run', 'demo'], otherNames);
     expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
-  }, 120_000);
+  });
 
   it('fails where nothing answers', async () => {
     const demo = run('npm', ['run', 'demo'], { BASE_URL: `http://127.0.0.1:${await freePort()}` });
     expect(await demo.exited).toBe(1);
-  }, 120_000);
+  });
 });
 
 describe('the simulators of a platform with another audience and other namespaces', () => {
@@ -110,7 +110,7 @@ describe('the simulators of a platform with another audience and other namespace
     ]);
     const host = await sent('host/launches', { partner: 'partner-demo', patient: 'whitfield' });
     expect([host.status, host.headers.get('location')]).toEqual([303, expect.stringContaining('launch=')]);
-  }, 120_000);
+  });
 });
 
 describe('the tour of the README', () => {
@@ -121,7 +121,7 @@ describe('the tour of the README', () => {
       code: 0,
       output: expect.stringMatching(/200 OK[^]*410 Gone[^]*launch\.token\.redeemed/),
     });
-  }, 120_000);
+  });
 });
 
 describe('the partner guide', () => {
@@ -135,5 +135,5 @@ describe('the partner guide', () => {
         /^Adaeze Okonkwo - Harbour Surgery - agmt-agmt\.read clinical-cr\.read\npatient-context 1\.0\.0 - Cathal Ó Súilleabháin 03-Nov-1987\n\{"user".*\}\{"title":"Mr".*\}\{"user".*\}[^]*401\n$/,
       ),
     });
-  }, 120_000);
+  });
 });

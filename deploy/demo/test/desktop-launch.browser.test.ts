@@ -10,7 +10,7 @@ let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 beforeAll(async () => {
   [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
-}, 60_000);
+});
 afterAll(async () => {
   await chromium.close();
   await platform.stop();
@@ -75,7 +75,7 @@ describe('one whole desktop launch in a browser', () => {
     await expectAccessible(partner);
     expect(complaints).toEqual([]);
     await context.close();
-  }, 60_000);
+  });
 
   it('goes on with refreshed tokens', async () => {
     const { context, host } = await openHost();
@@ -240,7 +240,7 @@ describe('a native partner application', () => {
       expect.objectContaining({ surname: 'Gruffydd', forenames: 'Siân Ŵyn' }),
     ]);
     await context.close();
-  }, 60_000);
+  });
 });
 
 /** Where the page asks to go, whether or not the browser can. */

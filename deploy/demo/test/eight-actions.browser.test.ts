@@ -10,7 +10,7 @@ let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 beforeAll(async () => {
   [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
-}, 60_000);
+});
 afterAll(async () => {
   await chromium.close();
   await platform.stop();
@@ -38,7 +38,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     const patient = [/whitfield/i, /súilleabháin/i, /gruffydd/i][user.index] ?? /whitfield/i;
     await follow(pms, patient);
     desk = { ...user, context, pms, patient };
-  }, 60_000);
+  });
   afterAll(() => desk.context.close());
 
   /** Looks at a page, once for all users: the same pages come to each of them. */
@@ -62,7 +62,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     expect(await testsIn(document)).toEqual(['HFBC R', 'KMSU R']);
     expect(await xpathOf(document, 'string(//*[local-name()="sampleCompletionTime"])')).toBe('');
     orderGuid = await guidIn(document);
-  }, 120_000);
+  });
 
   it('UpdateTest: all batches come back, the test that was added and the one that was removed with them', async () => {
     const { hands } = desk;
@@ -81,7 +81,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     const document = await returnedTo(desk, oltr);
     expect(await guidIn(document)).toBe(orderGuid);
     expect(await testsIn(document)).toEqual(['HFBC R', 'BUE R', 'KMSU D']);
-  }, 120_000);
+  });
 
   it('PatientSampleQueue: the sample that was recorded comes back with its time', async () => {
     const { hands } = desk;
@@ -96,7 +96,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     expect(await testsIn(document)).toEqual(['HFBC S', 'BUE R', 'KMSU D']);
     const taken = '//*[local-name()="sample" and contains(., "EDTA")]/*[local-name()="sampleCompletionTime"]';
     expect(await xpathOf(document, `string(${taken})`)).toMatch(/^\d{14}$/);
-  }, 120_000);
+  });
 
   it('PatientRequestList: a request is chosen, its last sample recorded, and it goes to the laboratory', async () => {
     const { hands } = desk;
@@ -110,7 +110,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     const document = await returnedTo(desk, oltr);
     expect(await guidIn(document)).toBe(orderGuid);
     expect(await testsIn(document)).toEqual(['HFBC S', 'BUE S', 'KMSU D']);
-  }, 120_000);
+  });
 
   it('PatientReport: the request can be read and printed, and nothing comes back', async () => {
     const oltr = await launch(desk, 'View a request');
@@ -131,7 +131,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
       await oltr.goBack();
       await oltr.getByRole('heading', { name: 'Test request' }).waitFor();
     }
-  }, 120_000);
+  });
 
   it('PatientReportList: all requests of the patient, each opened to read', async () => {
     const oltr = await launch(desk, "Patient's requests");
@@ -139,7 +139,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     await desk.hands.press(oltr, oltr.getByRole('link', { name: /^View request/ }).first());
     await oltr.getByRole('heading', { name: 'Test request' }).waitFor();
     expect(await oltr.locator('iframe, main form').count()).toBe(0);
-  }, 120_000);
+  });
 
   it('OrderTest: a panel, a question of the laboratory, and samples that are taken at once', async () => {
     const { hands } = desk;
@@ -161,7 +161,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
     await oltr.getByText('Submitted to the laboratory').first().waitFor();
     expect((await testsIn(await returnedTo(desk, oltr))).toSorted()).toEqual(['CINR S', 'HHAEM S']);
-  }, 120_000);
+  });
 
   it('OrderTest: what was requested a moment ago is ordered again with a reason', async () => {
     const { hands } = desk;
@@ -178,7 +178,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     );
     await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
     expect(await testsIn(await returnedTo(desk, oltr))).toEqual(['HFER R']);
-  }, 120_000);
+  });
 
   it('LocationSampleQueue: found by the patient in the queue of the practice, and returned', async () => {
     const { hands } = desk;
@@ -196,7 +196,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     const document = await returnedTo(desk, oltr);
     expect(await guidIn(document)).toBe(ordered.guid);
     expect(await testsIn(document)).toEqual(['BCRP S']);
-  }, 120_000);
+  });
 
   it('LocationReportList: all requests of the practice, found by name and opened to read', async () => {
     const oltr = await launch(desk, "Practice's requests");
@@ -208,7 +208,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     await desk.hands.press(oltr, oltr.getByRole('link', { name: /^View request/ }).first());
     await oltr.getByRole('heading', { name: 'Test request' }).waitFor();
     expect(await oltr.locator('iframe, main form').count()).toBe(0);
-  }, 120_000);
+  });
 
   it('signing out ends the launch', async () => {
     const oltr = await launch(desk, "Patient's requests");
@@ -220,7 +220,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     expect(ended?.status()).toBe(401);
     await oltr.getByRole('heading', { name: 'Your session has ended' }).waitFor();
     await look(oltr, 'session-ended');
-  }, 60_000);
+  });
 });
 
 /** Opens an action from the patient's record, in a window of its own; the one before was done with. */

@@ -75,7 +75,7 @@ describe("a caller's identifier", () => {
 
     await client.flushall();
     const answers = new Set<string>();
-    for (const giveUpAt = Date.now() + 20_000; !answers.has('409'); await delay(5)) {
+    for (const giveUpAt = Date.now() + 60_000; !answers.has('409'); await delay(5)) {
       const { status, headers } = await launch(platform, payload);
       answers.add([status, headers.get('retry-after')].join(' ').trim());
       if (Date.now() > giveUpAt) throw new Error('The claims were not restored');
@@ -101,7 +101,7 @@ async function untilRecorded(count: number): Promise<void> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   try {
-    for (const giveUpAt = Date.now() + 20_000; ; await delay(20)) {
+    for (const giveUpAt = Date.now() + 60_000; ; await delay(20)) {
       const { rows } = await client.query('select name from audit_trail.originating_id');
       if (rows.length >= count) return;
       if (Date.now() > giveUpAt) throw new Error(`${rows.length} of ${count} identifiers are recorded`);

@@ -11,7 +11,7 @@ let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 beforeAll(async () => {
   [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
-}, 60_000);
+});
 afterAll(async () => {
   await chromium.close();
   await platform.stop();
@@ -72,7 +72,7 @@ describe('one whole OLTR launch in a browser', () => {
     expect(await notepad?.locator('textarea[name="Output"]').inputValue()).toBe(xml);
     expect(complaints).toEqual([]);
     await context.close();
-  }, 60_000);
+  });
 
   it('is told by postMessage to the registered origin alone: not to another site that the window of the PMS shows', async () => {
     const { context, pms } = await openPms();
@@ -97,7 +97,7 @@ describe('one whole OLTR launch in a browser', () => {
     await pms.getByText('within reach').waitFor();
     expect(await pms.locator('li').allInnerTexts()).toEqual(['"within reach"']);
     await context.close();
-  }, 60_000);
+  });
 
   it('works without JavaScript up to the Notepad page', async () => {
     const { context, pms } = await openPms({ javaScriptEnabled: false });
@@ -113,7 +113,7 @@ describe('one whole OLTR launch in a browser', () => {
     const output = await notepad?.locator('textarea[name="Output"]').inputValue();
     expect(output?.match(/<orderBatch>/g)).toHaveLength(2);
     await context.close();
-  }, 60_000);
+  });
 
   it('works by keyboard alone', async () => {
     const { context, pms } = await openPms();
@@ -134,7 +134,7 @@ describe('one whole OLTR launch in a browser', () => {
     await oltr.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
     expect(await oltr.getByRole('heading', { level: 1 }).innerText()).toBe('Order submitted');
     await context.close();
-  }, 60_000);
+  });
 
   it('leaves the verifier in no address, referrer or history of the browser', async () => {
     const { context, pms } = await openPms();

@@ -78,7 +78,7 @@ describe('a patient', () => {
       }),
       { numRuns: 5, endOnFailure: true },
     );
-  }, 60_000);
+  });
 
   it('with a number that nobody was given is joined to nobody, and every page warns of it', async () => {
     const { guid } = await order('943 476 5918');

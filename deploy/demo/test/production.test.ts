@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClientSecret, hashClientSecret } from '@clinical-launch/identity-provider';
 import { createTestDatabase } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort, root, run } from './run-command.ts';
 
 const demoRegistry = `${root}deploy/demo/registry.json`;
@@ -43,8 +43,6 @@ const sealingSettings: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': [],
 };
 const services = [...withRegistry, 'launch-gateway', 'ordering'];
-
-jest.setTimeout(60_000);
 
 describe('a service in production', () => {
   it.each(services)(

@@ -10,7 +10,7 @@ const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 beforeAll(async () => {
   platform = await startPlatformForTest();
-}, 60_000);
+});
 afterAll(() => platform.stop());
 
 async function post(clientId: string, payload: object = aServiceRequest()): Promise<Response> {

@@ -32,7 +32,7 @@ export async function startPlatformForTest({ clock = systemClock }: { clock?: Cl
       wanted: readonly string[],
       token: string,
     ): Promise<{ type: string; data: object }[]> {
-      for (const giveUpAt = Date.now() + 10_000; ; ) {
+      for (const giveUpAt = Date.now() + 60_000; ; ) {
         const response = await fetch(`${url}/audit/events?correlationId=${correlationId}`, {
           headers: { Authorization: `Bearer ${token}` },
         });

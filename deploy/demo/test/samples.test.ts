@@ -14,7 +14,7 @@ const readServiceRequest = createServiceRequestReader(defaultNamespaces);
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 beforeAll(async () => {
   platform = await startPlatformForTest();
-}, 60_000);
+});
 afterAll(() => platform.stop());
 
 async function launch(name: string) {

@@ -16,7 +16,7 @@ let application: RunningServer;
 beforeAll(async () => {
   [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
   application = await startApplication();
-}, 60_000);
+});
 afterAll(async () => {
   await chromium.close();
   await application.stop();
@@ -96,4 +96,4 @@ it('fhirclient starts from iss and launch, gets its token and the context, and r
 
   expect(resource).toMatchObject({ surname: 'Ó Súilleabháin', dob: '03-Nov-1987' });
   await page.close();
-}, 60_000);
+});

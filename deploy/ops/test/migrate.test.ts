@@ -89,7 +89,7 @@ describe('npm run ops -- migrate', () => {
       roles: services.map(([, { schema }]) => roleOf(schema)),
     });
     expect(runs.map(({ output }) => output).join('')).not.toContain('password-of');
-  }, 60_000);
+  });
 
   it('leaves a service whose role may not migrate able to start and to work', async () => {
     const storage = await openPostgresStorage({

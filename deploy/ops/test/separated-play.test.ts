@@ -11,7 +11,7 @@ import { type SeparatedParts, startSeparatedParts } from './separated-parts.ts';
 let parts: SeparatedParts;
 beforeAll(async () => {
   parts = await startSeparatedParts();
-}, 60_000);
+});
 afterAll(() => parts.stop());
 
 const registry = fileURLToPath(new URL('../../demo/registry.json', import.meta.url));
@@ -88,5 +88,5 @@ describe('the platform with a user of its own for each service', () => {
       edge.server.closeAllConnections();
       edge.server.close();
     }
-  }, 120_000);
+  });
 });

@@ -17,7 +17,7 @@ export type EventBusUnderTest = {
 
 /** Looks until it is so; a bus may need the network and a broker for it. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + 20_000;
+  const giveUpAt = performance.now() + 60_000;
   while (!(await isSo())) {
     if (performance.now() > giveUpAt) throw new Error('It did not come to that');
     await delay(5);

@@ -8,7 +8,7 @@ import { openPlace, until } from './rabbitmq-place.ts';
 let broker: Awaited<ReturnType<typeof startRabbitMq>>;
 beforeAll(async () => {
   broker = await startRabbitMq();
-}, 90_000);
+});
 afterAll(() => broker.stop());
 
 /** An outbox that keeps what was appended until it is published. */
@@ -76,7 +76,7 @@ describe('a broker of its own, which fails', () => {
     expect(await place.depthOf(place.topology.deadLetterQueueOf('audit'))).toBe(0);
     process.stderr.write(`${appended.length} events, ${deliveries} deliveries over two kills\n`);
     await place.close();
-  }, 120_000);
+  });
 
   it('has replicated queues that lose nothing on the way to the dead letters, nor there', async () => {
     const place = await openPlace(broker.url);
@@ -149,5 +149,5 @@ describe('a broker of its own, which fails', () => {
       'RabbitMQ takes events again',
     ]);
     await place.close();
-  }, 60_000);
+  });
 });

@@ -171,7 +171,7 @@ describe('an address', () => {
 });
 
 async function until(isTrue: () => boolean): Promise<void> {
-  for (const giveUpAt = Date.now() + 10_000; !isTrue(); ) {
+  for (const giveUpAt = Date.now() + 60_000; !isTrue(); ) {
     if (Date.now() > giveUpAt) throw new Error('What was waited for did not happen');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -47,7 +47,7 @@ describe('a body within the limit', () => {
     };
     await send('{}');
     expect([seed, await overBudget(bodies, send)]).toEqual([seed, undefined]);
-  }, 120_000);
+  });
 
   it.each(['token', 'authorize', 'revoke', 'introspect'])(
     'of %s does not block the event loop for 50 ms, however it was made',
@@ -70,6 +70,5 @@ describe('a body within the limit', () => {
       const bodies = fc.sample(worstForms(fields, 8 * 1024), { numRuns: 40, seed });
       expect([seed, await overBudget(bodies, send)]).toEqual([seed, undefined]);
     },
-    60_000,
   );
 });

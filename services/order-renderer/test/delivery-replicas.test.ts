@@ -117,7 +117,7 @@ describe('a replica that ends while it delivers', () => {
     expect(second?.body).toBe(first?.body);
     const isOurs = ({ data }: { data: object }) => 'orderGuid' in data && data.orderGuid === guid;
     await until(() => heir.published.some((event) => isDelivered(event) && isOurs(event)));
-  }, 90_000);
+  });
 
   it('by a stop: another one delivers it at once, and the attempt does not count', async () => {
     const stopping = await startReplica();

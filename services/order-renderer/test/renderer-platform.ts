@@ -188,7 +188,7 @@ function aLaunchContext(
 }
 
 /** Resolves when it is so, and rejects when it is not so in time. */
-export async function until(isSo: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
   const signal = AbortSignal.timeout(withinMs);
   while (!(await isSo())) await delay(5, undefined, { signal });
 }

@@ -7,7 +7,7 @@ let application: Application;
 let chromium: Browser;
 beforeAll(async () => {
   [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
-}, 60_000);
+});
 afterAll(async () => {
   await chromium.close();
   await application.stop();
@@ -120,7 +120,7 @@ describe('by keyboard alone', () => {
     await page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
     expect((await rowsOf(application, launch))[0]?.answers).toMatchObject([{ answer: 'Warfarin' }]);
     await close();
-  }, 60_000);
+  });
 
   it('the Enter key in a field of the review checks what was typed, and submits and removes nothing', async () => {
     const { launch, page, close } = await openPage();

@@ -7,7 +7,7 @@ import { aPatient, aPractice, listedIn, openList, orderFor, search } from './lis
 let application: Application;
 beforeAll(async () => {
   application = await startOrdering();
-}, 60_000);
+});
 afterAll(() => application.stop());
 
 const ofPractice: [Action][] = [['LocationSampleQueue'], ['LocationReportList']];

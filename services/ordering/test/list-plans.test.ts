@@ -37,7 +37,7 @@ beforeAll(async () => {
   const heavy = { practice: single, count: 3_000, patients: 1, firstNumber: 100_000 };
   await seedRequests(database, inventRequests({ ...invention, ...heavy }));
   await settle(database);
-}, 120_000);
+});
 afterAll(async () => {
   await storage.close();
   await test.drop();

@@ -36,7 +36,7 @@ beforeAll(async () => {
   ]));
   ({ guid: second } = await orderFor(application, { request: { practice, patient: agnieszka, requester } }));
   firstReference = (await referencesOf(first))[0] ?? '';
-}, 60_000);
+});
 afterAll(() => application.stop());
 
 async function referencesOf(guid: string): Promise<string[]> {
@@ -201,7 +201,7 @@ describe('what is looked for', () => {
     const next = await launch.page(pageLink(html, 'next'));
     expect(listedIn(next)).toEqual(ofCathal.slice(25));
     expect(listedIn(await launch.page(pageLink(next, 'prev')))).toEqual(listedIn(html));
-  }, 60_000);
+  });
 });
 
 describe('the search in the list of a patient', () => {

@@ -14,7 +14,7 @@ let application: Application;
 let chromium: Browser;
 beforeAll(async () => {
   [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
-}, 60_000);
+});
 afterAll(async () => {
   await chromium.close();
   await application.stop();

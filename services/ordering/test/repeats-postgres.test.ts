@@ -23,7 +23,7 @@ beforeAll(async () => {
   application = await startOrdering(() =>
     openPostgresStorage({ url: database.url, applicationName: 'repeats' }),
   );
-}, 60_000);
+});
 afterAll(async () => {
   await application.stop();
   await database.drop();

@@ -39,7 +39,7 @@ beforeAll(async () => {
     await keepChoices(application, tenant, choice);
     choices.push({ tenant, ...choice });
   }
-}, 120_000);
+});
 afterAll(() => application.stop());
 
 function orderOfTenant({ client, practice, patient }: Tenant): StoredOrder {
@@ -63,7 +63,7 @@ describe('for any two clients, practices and patients, and each of the eight act
       }),
       { numRuns: 30, examples: [[namesakes.launch]] },
     );
-  }, 60_000);
+  });
 
   it('a launch opens a request of its rule, and reads nothing of another by any address', async () => {
     await fc.assert(
@@ -85,7 +85,7 @@ describe('for any two clients, practices and patients, and each of the eight act
       }),
       { numRuns: 40, examples: [[namesakes]] },
     );
-  }, 60_000);
+  });
 
   it('a launch changes no request beyond its rule, and no document of one is sent for it', async () => {
     await fc.assert(
@@ -102,7 +102,7 @@ describe('for any two clients, practices and patients, and each of the eight act
       }),
       { numRuns: 40, examples: [[namesakes]] },
     );
-  }, 60_000);
+  });
 
   it('a launch is offered the favourites and order sets of its own practice alone', async () => {
     await fc.assert(
@@ -118,7 +118,7 @@ describe('for any two clients, practices and patients, and each of the eight act
       }),
       { numRuns: 15 },
     );
-  }, 60_000);
+  });
 
   it('a launch is warned of repeats of its patient within its binding, and of no other', async () => {
     await fc.assert(
@@ -134,7 +134,7 @@ describe('for any two clients, practices and patients, and each of the eight act
       }),
       { numRuns: 15 },
     );
-  }, 60_000);
+  });
 });
 
 const stored = ({ guid }: StoredOrder) =>

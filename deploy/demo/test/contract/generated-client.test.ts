@@ -63,7 +63,7 @@ beforeAll(async () => {
   await writeFile(join(directory, 'package.json'), JSON.stringify({ type: 'module' }));
   await writeFile(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
   await writeFile(join(directory, 'program.ts'), program);
-}, 60_000);
+});
 afterAll(async () => {
   await platform.stop();
   await rm(directory, { recursive: true });
