@@ -165,6 +165,33 @@ describe('the event catalogue', () => {
     },
   );
 
+  /** The longest texts, the same in every event: what a registry and a token endpoint take must fit. */
+  const longest = { realm: 100, issuer: 300, clientId: 200, hostClientId: 200, tokenId: 100, scope: 1000 };
+
+  it.each(types)('%s: its texts are as long as those of the registry, and no longer', (type) => {
+    for (const [member, length] of Object.entries(longest)) {
+      if (!Object.hasOwn(examples[type], member)) continue;
+      const event = (size: number) => ({
+        ...exampleOf(type),
+        data: { ...examples[type], [member]: 'x'.repeat(size) },
+      });
+      expect(() => assertCloudEvent(event(length))).not.toThrow();
+      expect(refusalOf(event(length + 1))).toContain(`data.${member}`);
+    }
+  });
+
+  it.each(types.filter((type) => type.endsWith('.refused.v1')))(
+    '%s: the status of a refusal is one of HTTP, and of the kinds that refuse',
+    (type) => {
+      const withStatus = (status: number) => ({
+        ...exampleOf(type),
+        data: { ...examples[type], status },
+      });
+      for (const status of [400, 599]) expect(() => assertCloudEvent(withStatus(status))).not.toThrow();
+      for (const status of [99, 1000]) expect(refusalOf(withStatus(status))).toContain('data.status');
+    },
+  );
+
   it.each(types)('%s: its name is a past fact with a version, and can be a routing key', (type) => {
     expect(type).toMatch(/^[a-z]+(\.[a-z]+)+\.v\d+$/);
   });

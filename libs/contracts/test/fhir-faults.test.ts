@@ -61,6 +61,12 @@ describe('a fault', () => {
     }
   });
 
+  it.each(['p', 'x'.repeat(64)])('names a resource by an id of one to 64 characters: %s', (id) => {
+    const payload = replaceAt(replaceAt(valid, 'contained[1].id', id), 'subject.reference', `#${id}`);
+    const faults = wholeFaultsOf(replaceAt(payload, 'contained[1].gender', 'F'));
+    expect(faults.map(({ resource }) => resource)).toEqual([`Patient #${id}`]);
+  });
+
   it.each(['Margaret Whitfield', '943 476 5919', 'x'.repeat(65), '', '#patient', 'ä', 7, null, ['patient']])(
     'repeats no id that is not of the form of one: %j',
     (id) => {

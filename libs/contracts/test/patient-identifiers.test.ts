@@ -2,7 +2,7 @@ import { aServiceRequest } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createServiceRequestReader, defaultNamespaces } from '../src/index.ts';
-import { faultsOf, read } from './fhir-reading.ts';
+import { faultsOf, read, wholeFaultsOf } from './fhir-reading.ts';
 
 const { fhir, nhs } = defaultNamespaces;
 const systems = {
@@ -84,7 +84,13 @@ describe('a national identifier', () => {
     const strict = createServiceRequestReader(defaultNamespaces, undefined, 'strict');
     const reading = strict(payloadWith(['hospital-number', 'x y'], [system, value]));
     expect(reading).toMatchObject({
-      faults: [{ path: 'contained[1].identifier[1].value', message: expect.stringMatching(/^must be an? /) }],
+      faults: [
+        {
+          path: 'contained[1].identifier[1].value',
+          message: expect.stringMatching(/^must be an? /),
+          code: 'value',
+        },
+      ],
     });
     expect(JSON.stringify(reading)).not.toContain(value);
   });
@@ -114,7 +120,9 @@ describe('the two identifiers of a patient', () => {
     ['nhs-number', 'chi-number'],
     ['gha-number', 'ssn-number'],
   ])('are not %s and %s', (one, other) => {
-    expect(faultsOf(payloadWith([one, '9434765919'], [other, '9434765870']))).toEqual([fault]);
+    const payload = payloadWith([one, '9434765919'], [other, '9434765870']);
+    expect(faultsOf(payload)).toEqual([fault]);
+    expect(wholeFaultsOf(payload)).toMatchObject([{ code: 'invariant', resource: 'Patient #patient' }]);
   });
 
   it.each<[System, System]>([
