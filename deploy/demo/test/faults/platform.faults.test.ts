@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { expectBalance, expectRefusalsAudited, say, tell } from './balance.ts';
@@ -51,18 +53,28 @@ describe('a process', () => {
     const told: string[] = [];
     for (const service of serviceNames) {
       const [process] = system.replicasOf(service);
-      let fastestMs = Number.POSITIVE_INFINITY;
-      // Other tests run on the same processors: the fastest of five starts shows what it takes.
-      for (let start = 1; start <= 5 && fastestMs >= 2000; start += 1) {
+      let readyMs = Number.POSITIVE_INFINITY;
+      let limitMs = 0;
+      for (let start = 1; start <= 5 && readyMs >= limitMs; start += 1) {
         await process?.kill();
-        fastestMs = Math.min(fastestMs, (await process?.start()) ?? Number.NaN);
+        limitMs = Math.max(2000, bareStarts * (await bareStartMs()));
+        readyMs = (await process?.start()) ?? Number.NaN;
       }
-      told.push(`${service} ${Math.round(fastestMs)} ms`);
-      expect(fastestMs).toBeLessThan(2000);
+      told.push(`${service} ${Math.round(readyMs)} ms`);
+      expect(readyMs).toBeLessThan(limitMs);
     }
     say(`ready after: ${told.join(', ')}`);
   });
 });
+
+/** In two seconds Node starts so often with nothing to do. A crowded machine, where it takes longer, has longer. */
+const bareStarts = 50;
+
+async function bareStartMs(): Promise<number> {
+  const startedAt = performance.now();
+  await once(spawn(process.execPath, ['--eval', '0'], { stdio: 'ignore' }), 'exit');
+  return performance.now() - startedAt;
+}
 
 describe('the launch path', () => {
   it('makes one Redis round trip per request', async () => {
