@@ -87,6 +87,8 @@ describe('the number of entries', () => {
     ['contained[1].address', address, 1, 1],
     ['contained[1].telecom', phone, 0, 4],
     ['contained[1].address[0].line', 'Line', 0, 5],
+    ['contained[1].name[0].prefix', 'Dr', 0, 35],
+    ['contained[3].name[0].prefix', 'Dr', 0, 35],
   ];
 
   it.each(lists)('of %s is within its bounds', (path, entry, least, most) => {

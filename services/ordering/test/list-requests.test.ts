@@ -121,6 +121,13 @@ describe('a row of a list', () => {
     expect(textOf(link)).toBe(`View request ${references} for Whitfield, Margaret Anne (Mrs)`);
   });
 
+  it('says so where nothing is to be taken', async () => {
+    const request = { practice: aPractice() };
+    await orderFor(application, { request }, ['XCXR']);
+    const launch = await openList(application, 'LocationReportList', { request });
+    expect(textOf(await launch.page('requests'))).toContain('Complete No samples needed');
+  });
+
   it('writes the time as clocks show it where the practice is', async () => {
     const request = { practice: aPractice() };
     const { guid } = await orderFor(application, { request });

@@ -31,6 +31,7 @@ describe('the search for tests', () => {
     ['the middle of a word', 'globulin', 'IIGS'],
     ['swapped letters', 'thyriod', 'ETFT'],
     ['swapped letters in an abbreviation', 'fcb', 'HFBC'],
+    ['the first two letters swapped', 'bfc', 'HFBC'],
     ['a missing letter', 'feritin', 'HFER'],
     ['a doubled letter', 'glucosse', 'DGLUF'],
     ['a wrong letter', 'vitamim d', 'BVITD'],
@@ -52,6 +53,10 @@ describe('the search for tests', () => {
     expect(found('PSA')).toEqual(['MPSA']);
     expect(found('hep a')).toEqual(['VHEPA']);
     expect(found('vitamin d')).toEqual(['BVITD']);
+  });
+
+  it('forgives no second slip in a short word, and no wrong letter in the place of a swap', () => {
+    for (const query of ['fxy', 'tfxy', 'bxy', 'uqw']) expect(found(query)).toEqual([]);
   });
 
   it('gives every test for no words, and none for words that mean nothing', () => {
