@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts';
 import { expect, it } from '@jest/globals';
 import { InMemoryTickets } from '../src/index.ts';
+import { issueTicket, redeemTicket } from './ticket-fixtures.ts';
 import { describeTickets } from './tickets-contract.ts';
 
 function create(usedMarkerSeconds?: number) {
@@ -43,4 +44,14 @@ it.each([
   });
   await pass(0.1);
   expect(await tickets.redeem('launch-token', issued.ticket, { events: [] })).toEqual({ outcome: 'unknown' });
+});
+
+it('forgets what has expired from time to time, and nothing else', async () => {
+  const { tickets, pass } = create();
+  const lasting = await issueTicket(tickets, { ttlSeconds: 60 });
+  const brief = await issueTicket(tickets, { ttlSeconds: 5 });
+  await pass(30);
+  await issueTicket(tickets);
+  expect(await tickets.redeem('launch-token', brief, { events: [] })).toEqual({ outcome: 'unknown' });
+  expect(await redeemTicket(tickets, lasting)).toMatchObject({ outcome: 'redeemed' });
 });
