@@ -68,13 +68,15 @@ export function createRoutes(
   const needs = { ...parts, catalogues, show, write, timeZone, isSecure: protocol === 'https:' };
   const inLaunch = createDoor({ tickets, pages, publicOrigin: origin });
 
-  const searches = new Map(catalogues.all.map((catalogue) => [catalogue, createTestSearch(catalogue)]));
-  /** What the pages that choose, show and change tests need, with the catalogue that they use. */
-  const needsWith = (catalogue: Catalogue) => ({
-    ...needs,
-    catalogue,
-    search: searches.get(catalogue) ?? createTestSearch(catalogue),
-  });
+  /** What the pages that choose, show and change tests need, with the catalogue that they use: made once for each. */
+  const needsOf = new Map<Catalogue, ReturnType<typeof makeNeeds>>();
+  const makeNeeds = (catalogue: Catalogue) => ({ ...needs, catalogue, search: createTestSearch(catalogue) });
+  const needsWith = (catalogue: Catalogue) => {
+    const made = needsOf.get(catalogue) ?? makeNeeds(catalogue);
+    needsOf.set(catalogue, made);
+    return made;
+  };
+  for (const catalogue of catalogues.all) needsWith(catalogue);
   type Needs = ReturnType<typeof needsWith>;
   type Make<Handler> = (needs: Needs) => Handler;
 
