@@ -11,7 +11,7 @@ const all = {
   globalSetup: '<rootDir>/libs/testing/src/global-setup.ts',
   globalTeardown: '<rootDir>/libs/testing/src/global-teardown.ts',
 };
-const faults = '<rootDir>/deploy/demo/test/faults';
+const faults = '<rootDir>/deploy/tests/faults';
 
 export default {
   rootDir,
@@ -19,7 +19,7 @@ export default {
     {
       ...all,
       roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/deploy'],
-      testMatch: ['**/test/**/*.test.ts'],
+      testMatch: ['**/test/**/*.test.ts', '<rootDir>/deploy/tests/**/*.test.ts'],
       testPathIgnorePatterns: ['/node_modules/', `${faults}/`],
     },
     {

@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { createPurposeSealer, sealingPurposes } from '@clinical-launch/contracts';
 import { openSealers } from '@clinical-launch/service/parts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { purposesOf } from '../../demo/test/purposes-of.ts';
-import { root } from '../../demo/test/run-command.ts';
+import { purposesOf } from '../../tests/system/purposes-of.ts';
+import { root } from '../../tests/system/run-command.ts';
 import { serviceNames } from '../src/service-access.ts';
 import { runOps } from './run-ops.ts';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { connectRedis } from '@clinical-launch/tickets';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { freePort, run } from '../../demo/test/run-command.ts';
+import { freePort, run } from '../../tests/system/run-command.ts';
 import { type ServiceName, serviceNames } from '../src/service-access.ts';
 import { type SeparatedParts, startSeparatedParts } from './separated-parts.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts.stop());
 
-const registry = fileURLToPath(new URL('../../demo/registry.json', import.meta.url));
+const registry = fileURLToPath(new URL('../../simulators/registry.json', import.meta.url));
 
 /** The edge map; the prefix of the identity provider is removed. */
 const paths: readonly (readonly [string, ServiceName])[] = [
@@ -68,13 +68,12 @@ describe('the platform with a user of its own for each service', () => {
         LOG_LEVEL: 'warn',
       };
       const started = names.map((name) => {
-        const file =
-          name === 'simulators' ? 'deploy/demo/src/simulators-main.ts' : `services/${name}/src/main.ts`;
+        const file = name === 'simulators' ? 'deploy/simulators/src/main.ts' : `services/${name}/src/main.ts`;
         const own = name === 'simulators' ? {} : parts.addressesOf(name);
         return run(process.execPath, [file], { ...shared, PORT: String(portOf(name)), ...own });
       });
       await Promise.all(started.map((process) => process.said(/^ready /m)));
-      const play = run(process.execPath, ['deploy/demo/src/play.ts'], { BASE_URL: edge.url });
+      const play = run(process.execPath, ['deploy/platform/src/play.ts'], { BASE_URL: edge.url });
       expect({ code: await play.exited, output: play.output() }).toMatchObject({
         code: 0,
         output: expect.stringContaining('the audit trail has the story'),

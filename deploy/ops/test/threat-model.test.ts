@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { redisAccess } from '@clinical-launch/tickets';
 import { describe, expect, it } from '@jest/globals';
-import { purposesOf } from '../../demo/test/purposes-of.ts';
+import { purposesOf } from '../../tests/system/purposes-of.ts';
 import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');

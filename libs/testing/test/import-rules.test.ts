@@ -18,7 +18,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'libs/pms-client': ['contracts'],
   'libs/testing': ['contracts', 'events', 'service', 'storage', 'tickets', 'pms-client'],
   services: ['contracts', 'events', 'service', 'storage', 'tickets', 'pms-client'],
-  'deploy/demo': ['contracts', 'events', 'service', 'storage', 'tickets', 'pms-client', ...services],
+  'deploy/simulators': ['contracts', 'service', 'pms-client'],
+  'deploy/platform': ['contracts', 'service', 'simulators', ...services],
 };
 
 /** What a source imports of ours, and every path that leads out of its own package. */
@@ -38,7 +39,7 @@ function importsOf(path: string): string[] {
 const packageOf = (path: string) => path.split('/').slice(0, 2).join('/');
 
 describe('who may import whom', () => {
-  const packages = globSync(['libs/*', 'services/*', 'deploy/demo'], { cwd: root });
+  const packages = globSync(['libs/*', 'services/*', 'deploy/simulators', 'deploy/platform'], { cwd: root });
 
   it.each(packages)('%s imports only what it may', (name) => {
     const allowed = mayImport[name.startsWith('services/') ? 'services' : name] ?? [];

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseRegistry } from '@clinical-launch/contracts';
 import { runOnboarding } from '../src/onboarding/run.ts';
 
-const demoRegistry = fileURLToPath(new URL('../../../deploy/demo/registry.json', import.meta.url));
+const demoRegistry = fileURLToPath(new URL('../../../deploy/simulators/registry.json', import.meta.url));
 const command = fileURLToPath(new URL('../src/onboarding/main.ts', import.meta.url));
 
 /** Runs the command as an operator's script does: in a process of its own, without a terminal. */

@@ -1,8 +1,7 @@
 import { createLogger, systemClock } from '@clinical-launch/service';
-import { readDialect } from './dialect.ts';
+import { readDialect } from '@clinical-launch/simulators';
+import { playDesktopLaunch, playOltrLaunch } from '@clinical-launch/simulators/play';
 import { startPlatform } from './platform.ts';
-import { playDesktopLaunch } from './play/desktop-launch.ts';
-import { playOltrLaunch } from './play/oltr-launch.ts';
 
 const ownPlatform = process.env.BASE_URL
   ? undefined

@@ -7,7 +7,7 @@ import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort, root, run } from './run-command.ts';
 
-const demoRegistry = `${root}deploy/demo/registry.json`;
+const demoRegistry = `${root}deploy/simulators/registry.json`;
 const sealingKeys = `k1:${randomBytes(32).toString('base64url')}`;
 
 let folder: string;
@@ -75,7 +75,7 @@ describe('a service in production', () => {
 
 describe('the platform in one process', () => {
   const start = (environment: NodeJS.ProcessEnv) =>
-    run(process.execPath, ['deploy/demo/src/main.ts'], { ADMIN_PORT: '0', ...environment });
+    run(process.execPath, ['deploy/platform/src/main.ts'], { ADMIN_PORT: '0', ...environment });
 
   it('does not start as a demo by a mode that nobody knows', async () => {
     const platform = start({ PORT: '0', PUBLIC_URL: 'https://x.example', NODE_ENV: 'Production' });

@@ -37,9 +37,8 @@ import {
   openTicketParts,
   readSharedEventKeys,
 } from '@clinical-launch/service/parts';
+import { dialectOf, simulators } from '@clinical-launch/simulators';
 import { assertFitForProduction, readDemoConfig } from './config.ts';
-import { dialectOf } from './dialect.ts';
-import { simulators } from './simulators.ts';
 
 export type Platform = {
   /** The address that browsers and backends use. */

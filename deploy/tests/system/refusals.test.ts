@@ -1,8 +1,7 @@
 import { createPkcePair } from '@clinical-launch/pms-client';
+import { getPatient, launchBody } from '@clinical-launch/simulators';
 import { aServiceRequest } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { launchBody } from '../src/host/desktop-launch.ts';
-import { getPatient } from '../src/records.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';

@@ -30,7 +30,7 @@ function play(environment: Record<string, string | undefined>): Promise<string> 
   return new Promise((resolve, reject) => {
     execFile(
       process.execPath,
-      ['deploy/demo/src/play.ts'],
+      ['deploy/platform/src/play.ts'],
       { cwd: root, env: { ...inherited, ...environment } },
       (error, output, complaints) =>
         error === null ? resolve(output) : reject(new Error(output + complaints)),

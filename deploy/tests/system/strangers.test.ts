@@ -1,7 +1,7 @@
+import { startPlatform } from '@clinical-launch/platform';
 import { systemClock } from '@clinical-launch/service';
 import { aServiceRequest, createRecordedLogger } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startPlatform } from '../src/platform.ts';
 
 const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const limit = 10;

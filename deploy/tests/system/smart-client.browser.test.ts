@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { listen, type RunningServer } from '@clinical-launch/service';
+import { getPatient, launchBody } from '@clinical-launch/simulators';
 import { startChromium } from '@clinical-launch/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { launchBody } from '../src/host/desktop-launch.ts';
-import { getPatient } from '../src/records.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 const library = readFileSync(createRequire(import.meta.url).resolve('fhirclient/build/fhir-client.js'));

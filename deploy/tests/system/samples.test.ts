@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServiceRequestReader, defaultNamespaces } from '@clinical-launch/contracts';
 import { createPmsClient } from '@clinical-launch/pms-client';
+import { Browser, plainText } from '@clinical-launch/simulators/play';
 import { schemaFaultsOf, textsAt } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Browser, plainText } from '../src/browser.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 const directory = new URL('../../../libs/testing/samples/', import.meta.url);

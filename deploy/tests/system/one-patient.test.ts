@@ -1,8 +1,8 @@
 import { createPmsClient } from '@clinical-launch/pms-client';
+import { Browser } from '@clinical-launch/simulators/play';
 import { aServiceRequest } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Browser } from '../src/browser.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Platform, startPlatform } from '@clinical-launch/platform';
+import { Browser } from '@clinical-launch/simulators/play';
 import { createRecordedLogger, createTestDatabase, startChromium, TestClock } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Browser } from '../src/browser.ts';
-import { type Platform, startPlatform } from '../src/platform.ts';
 import { expectAccessible, expectNoSidewaysScrolling, follow } from './accessibility.ts';
 import { root } from './run-command.ts';
 

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { type Platform, startPlatform } from '@clinical-launch/platform';
 import { systemClock } from '@clinical-launch/service';
 import { aServiceRequest, createRecordedLogger } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { type Platform, startPlatform } from '../../src/platform.ts';
 import { createAuthority, sendByTls, type TestCertificate } from './client-certificates.ts';
 import { makeCertificate, startEdgeBefore } from './running-edge.ts';
 
@@ -27,7 +27,9 @@ const partner = {
 
 /** The registry of the demo, with clients and partner applications that have certificates. */
 function registryFile(): string {
-  const demo = JSON.parse(readFileSync(new URL('../../registry.json', import.meta.url), 'utf8'));
+  const demo = JSON.parse(
+    readFileSync(new URL('../../../simulators/registry.json', import.meta.url), 'utf8'),
+  );
   for (const realm of demo.realms) {
     if (realm.realm === 'demo')
       realm.clients.push(

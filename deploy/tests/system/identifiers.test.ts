@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { startPlatform } from '@clinical-launch/platform';
 import { systemClock } from '@clinical-launch/service';
 import {
   aServiceRequest,
@@ -9,7 +10,6 @@ import {
 import { connectRedis } from '@clinical-launch/tickets';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { startPlatform } from '../src/platform.ts';
 
 const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 

@@ -1,6 +1,6 @@
+import { startPlatform } from '@clinical-launch/platform';
 import { type Clock, systemClock } from '@clinical-launch/service';
 import { createRecordedLogger } from '@clinical-launch/testing';
-import { startPlatform } from '../src/platform.ts';
 
 /** The whole platform on a free port, with its log lines. */
 export async function startPlatformForTest({ clock = systemClock }: { clock?: Clock } = {}) {

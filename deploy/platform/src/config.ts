@@ -29,7 +29,8 @@ export function readDemoConfig(environment: Environment) {
     adminPort: read.ADMIN_PORT,
     publicUrl: read.PUBLIC_URL,
     trustedProxies: read.TRUSTED_PROXIES,
-    registryFile: read.REGISTRY_FILE ?? new URL('../registry.json', import.meta.url),
+    registryFile:
+      read.REGISTRY_FILE ?? new URL(import.meta.resolve('@clinical-launch/simulators/registry.json')),
   });
 }
 

@@ -149,7 +149,7 @@ async function createProcesses(
     SHUTDOWN_DELAY_MS: `${shutdownDelayMs}`,
     // Where browsers would find the edge. Nothing of ours goes there.
     PUBLIC_URL: 'http://launch.example',
-    REGISTRY_FILE: fileURLToPath(new URL('../../registry.json', import.meta.url)),
+    REGISTRY_FILE: fileURLToPath(new URL('../../simulators/registry.json', import.meta.url)),
     IDENTITY_PROVIDER_URL: addresses.find(({ service }) => service === 'identity-provider')?.url ?? '',
   };
   return addresses.map((address, index) =>

@@ -107,7 +107,7 @@ describe('the documentation', () => {
 });
 
 describe('a quotation', () => {
-  const source = read('deploy/demo/test/documentation.test.ts');
+  const source = read('deploy/tests/system/documentation.test.ts');
   const unfound = (row: string) => unfoundIn(row, (name) => (name === 'this.test' ? source : undefined));
 
   it('is found by its title, alone or behind that of its group, and by the name of a row', () => {

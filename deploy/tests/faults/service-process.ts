@@ -22,7 +22,7 @@ type ServiceProcessOptions = Replica & {
   readonly logFile: string;
 };
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 const endsWithItsTest = new URL('ends-with-its-test.ts', import.meta.url).href;
 const readyWithinMs = 60_000;
 

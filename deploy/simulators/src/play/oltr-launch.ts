@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LaunchRequest } from '@clinical-launch/contracts';
 import { buildServiceRequest, createPmsClient } from '@clinical-launch/pms-client';
-import { Browser, type Page, plainText } from '../browser.ts';
+import { Browser, type Page, plainText } from './browser.ts';
 import { expect, expectStory, type Played, say } from './steps.ts';
 
 /** Plays one OLTR launch as a PMS and its user would, step by step. @throws Error at the first step that fails. */
