@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPurposeSealer, sealingPurposes } from '@clinical-launch/contracts';
-import { openSealers } from '@clinical-launch/service/parts';
+import { openSealers } from '@clinical-launch/service/process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { purposesOf } from '../../tests/system/purposes-of.ts';
 import { root } from '../../tests/system/run-command.ts';

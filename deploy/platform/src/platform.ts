@@ -10,25 +10,20 @@ import { readResourceApiConfig, resourceApi } from '@clinical-launch/resource-ap
 import {
   assertPublicAddresses,
   type Clock,
-  checkRegistryFile,
-  createAdminApp,
-  createApp,
-  createFollowingVerifier,
-  createOutboundFetch,
-  desktopIssuerPolicies,
   type Environment,
   isProduction,
-  issuerPolicies,
   type Logger,
+  readTogether,
+} from '@clinical-launch/service';
+import {
+  createAdminApp,
+  createApp,
+  createOutboundFetch,
   listen,
-  openDirectories,
   type RunningServer,
   readAllowedNetworks,
-  readDirectories,
-  readTogether,
   type Service,
-  watchRegistry,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
 import {
   openBusPart,
   openRevocationsPart,
@@ -36,7 +31,16 @@ import {
   openStoragePart,
   openTicketParts,
   readSharedEventKeys,
-} from '@clinical-launch/service/parts';
+} from '@clinical-launch/service/process';
+import {
+  checkRegistryFile,
+  createFollowingVerifier,
+  desktopIssuerPolicies,
+  issuerPolicies,
+  openDirectories,
+  readDirectories,
+  watchRegistry,
+} from '@clinical-launch/service/trust';
 import { dialectOf, simulators } from '@clinical-launch/simulators';
 import { assertFitForProduction, readDemoConfig } from './config.ts';
 

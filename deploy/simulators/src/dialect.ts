@@ -1,11 +1,6 @@
 import type { Namespaces } from '@clinical-launch/contracts';
-import {
-  audienceSetting,
-  type Environment,
-  namespaceSettings,
-  namespacesOf,
-  readEnvironment,
-} from '@clinical-launch/service';
+import { type Environment, namespaceSettings, namespacesOf, readEnvironment } from '@clinical-launch/service';
+import { audienceSetting } from '@clinical-launch/service/trust';
 import { Type } from 'typebox';
 
 /** How the callers of a platform have to speak to it, as its operator configured it. */

@@ -1,12 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import {
-  type Clock,
-  type Environment,
-  originSetting,
-  pageHeaders,
-  readEnvironment,
-} from '@clinical-launch/service';
-import { createPages } from '@clinical-launch/service/pages';
+import { type Clock, type Environment, originSetting, readEnvironment } from '@clinical-launch/service';
+import { pageHeaders } from '@clinical-launch/service/pages';
+import { createPages } from '@clinical-launch/service/pages/templates';
 import type { Response } from 'express';
 import { Type } from 'typebox';
 import { type Dialect, readDialect } from './dialect.ts';

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { type Clock, createRouter, type Service } from '@clinical-launch/service';
-import { createAssetsRouter } from '@clinical-launch/service/pages';
+import type { Clock } from '@clinical-launch/service';
+import { createRouter, type Service } from '@clinical-launch/service/http';
+import { createAssetsRouter } from '@clinical-launch/service/pages/templates';
 import { hostSimulator } from './host/simulator.ts';
 import { partnerSimulator } from './partner/simulator.ts';
 import { pmsSimulator } from './pms/simulator.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { listen, type RunningServer } from '@clinical-launch/service';
+import { listen, type RunningServer } from '@clinical-launch/service/http';
 import { getPatient, launchBody } from '@clinical-launch/simulators';
 import { startChromium } from '@clinical-launch/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';

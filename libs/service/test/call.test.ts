@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { callOf, guidForm } from '../src/index.ts';
+import { callOf, guidForm } from '../src/http/index.ts';
 import { serveRoutes } from './serve-routes.ts';
 
 const start = () =>

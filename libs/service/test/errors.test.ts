@@ -8,7 +8,7 @@ import {
   onlyMethods,
   type RefusalAudit,
   ServiceError,
-} from '../src/index.ts';
+} from '../src/http/index.ts';
 import { serveRoutes } from './serve-routes.ts';
 
 const named: Fault[] = [

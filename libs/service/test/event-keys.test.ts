@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent, deriveEventKey } from '@clinical-launch/contracts';
 import { describe, expect, it } from '@jest/globals';
-import { readEventKeys, readSharedEventKeys } from '../src/event-keys.ts';
+import { readEventKeys, readSharedEventKeys } from '../src/process/event-keys.ts';
 
 const key = () => randomBytes(32);
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { startTokenIssuer, TestClock } from '@clinical-launch/testing';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { loopbackNetworks, openTokenVerifier } from '../src/index.ts';
+import { loopbackNetworks } from '../src/http/index.ts';
+import { openTokenVerifier } from '../src/trust/index.ts';
 
 const audience = 'api://clinical-launch';
 

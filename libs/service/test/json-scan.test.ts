@@ -1,7 +1,7 @@
 import { growthOf } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { scanJson } from '../src/json-scan.ts';
+import { scanJson } from '../src/http/json-scan.ts';
 
 /** JSON with white space where it may stand, and each name spelt in one of its ways. */
 const spelt = (value: unknown, indent: number) =>

@@ -1,7 +1,7 @@
 import { growthOf } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findJsonSyntaxFault, placeIn } from '../src/json-syntax.ts';
+import { findJsonSyntaxFault, placeIn } from '../src/http/json-syntax.ts';
 
 /** Where JSON.parse says that it stopped; undefined when it took the text, and NaN where it names no place. */
 function placeOfParser(text: string): number | undefined {

@@ -7,7 +7,7 @@ import {
   OutboundError,
   type OutboundOptions,
   readAllowedNetworks,
-} from '../src/index.ts';
+} from '../src/http/index.ts';
 
 let server: Awaited<ReturnType<typeof listen>> | undefined;
 afterEach(async () => {

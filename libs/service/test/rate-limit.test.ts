@@ -1,6 +1,6 @@
 import { TestClock } from '@clinical-launch/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createRateLimiter, type LocalRateLimiter } from '../src/index.ts';
+import { createRateLimiter, type LocalRateLimiter } from '../src/http/index.ts';
 
 let clock: TestClock;
 let limiter: LocalRateLimiter;

@@ -2,7 +2,14 @@ import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
 import { InMemoryLimits, type Limits, TicketsUnavailable } from '@clinical-launch/tickets';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Router } from 'express';
-import { callOf, errorEdge, networkOf, oauthDialect, type RefusalAudit, ServiceError } from '../src/index.ts';
+import {
+  callOf,
+  errorEdge,
+  networkOf,
+  oauthDialect,
+  type RefusalAudit,
+  ServiceError,
+} from '../src/http/index.ts';
 import { serveRoutes } from './serve-routes.ts';
 
 const audit: RefusalAudit = ({ status, code }, call) =>

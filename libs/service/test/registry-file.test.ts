@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Registry } from '@clinical-launch/contracts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { fixedRegistry, followRegistry, type WatchedRegistry, watchRegistryFile } from '../src/index.ts';
+import {
+  fixedRegistry,
+  followRegistry,
+  type WatchedRegistry,
+  watchRegistryFile,
+} from '../src/trust/index.ts';
 
 const registryOf = (...names: string[]) =>
   JSON.stringify({ realms: names.map((realm) => ({ realm, clients: [] })) });

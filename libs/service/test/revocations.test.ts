@@ -1,14 +1,13 @@
 import { createRecordedLogger, startTokenIssuer, TestClock } from '@clinical-launch/testing';
 import { InMemoryRevokedTokens, type RevokedTokens, TicketsUnavailable } from '@clinical-launch/tickets';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { createOutboundFetch, loopbackNetworks } from '../src/http/index.ts';
 import {
   createAccessTokenVerifier,
-  createOutboundFetch,
   type FollowedRevocations,
   followRevocations,
   issuerPolicies,
-  loopbackNetworks,
-} from '../src/index.ts';
+} from '../src/trust/index.ts';
 
 const audience = 'api://clinical-launch';
 

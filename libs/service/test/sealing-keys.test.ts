@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createPurposeSealer, sealingPurposes } from '@clinical-launch/contracts';
 import { describe, expect, it } from '@jest/globals';
 import { ConfigurationError, type Environment } from '../src/index.ts';
-import { openSealers, withSecretFiles } from '../src/parts.ts';
+import { openSealers, withSecretFiles } from '../src/process/index.ts';
 
 const bytes = randomBytes(32);
 const other = randomBytes(32);

@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { createRecordedLogger, TestClock } from '@clinical-launch/testing';
 import type { Router } from 'express';
-import { createApp, createRefusals, createRouter, listen, type RefusalsOptions } from '../src/index.ts';
+import { createApp, createRouter, listen } from '../src/http/index.ts';
+import { createRefusals, type RefusalsOptions } from '../src/process/index.ts';
 
 /** Serves routes as a service is served, on a free port, and keeps the log. */
 export async function serveRoutes(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { listen } from '../src/index.ts';
+import { listen } from '../src/http/index.ts';
 import { exchange } from './serve-routes.ts';
 
 /** How long the server waited until it answered and closed the connection. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { createRecordedLogger, TestClock } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { callOf, createAdminApp, createApp, createRouter, listen } from '../src/index.ts';
+import { callOf, createAdminApp, createApp, createRouter, listen } from '../src/http/index.ts';
 
 const loopback = { port: 0, host: '127.0.0.1' };
 

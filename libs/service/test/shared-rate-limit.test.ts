@@ -1,6 +1,7 @@
 import { connectRedis, type RedisClient, RedisRates } from '@clinical-launch/tickets';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createSharedRateLimiter, type RateLimiter, ServiceError } from '../src/index.ts';
+import { type RateLimiter, ServiceError } from '../src/http/index.ts';
+import { createSharedRateLimiter } from '../src/process/index.ts';
 
 let redis: RedisClient;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { callOf, readForm } from '../src/index.ts';
+import { callOf, readForm } from '../src/http/index.ts';
 import { exchange, serveRoutes } from './serve-routes.ts';
 
 type Server = Awaited<ReturnType<typeof start>>;

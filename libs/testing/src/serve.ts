@@ -1,17 +1,10 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
 import type { Consumer } from '@clinical-launch/events';
 import { type DeadLetter, InProcessBus } from '@clinical-launch/events';
-import {
-  type Clock,
-  createApp,
-  createAttempts,
-  createLogger,
-  createRateLimiter,
-  createRefusals,
-  type Logger,
-  listen,
-  type Service,
-} from '@clinical-launch/service';
+import { type Clock, createLogger, type Logger } from '@clinical-launch/service';
+import { createApp, createRateLimiter, listen, type Service } from '@clinical-launch/service/http';
+import { createRefusals } from '@clinical-launch/service/process';
+import { createAttempts } from '@clinical-launch/service/trust';
 import {
   InMemoryClaims,
   InMemoryLimits,

@@ -1,12 +1,13 @@
-import { isProduction, openTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
+import { isProduction, readTogether } from '@clinical-launch/service';
 import {
   openBusPart,
   openRevocationsPart,
   openStoragePart,
   openTicketParts,
   requireParts,
-} from '@clinical-launch/service/parts';
-import { runProcess } from '@clinical-launch/service/process';
+  runProcess,
+} from '@clinical-launch/service/process';
+import { openTokenVerifier, readTrust } from '@clinical-launch/service/trust';
 import { auditTrail } from './index.ts';
 
 await runProcess({

@@ -1,14 +1,13 @@
 import type { Outbox } from '@clinical-launch/events';
+import type { Clock, Logger } from '@clinical-launch/service';
 import {
-  type AccessTokenVerifier,
-  type Clock,
   createRouter,
   errorEdge,
-  type Logger,
   onlyMethods,
   problemDialect,
   type Service,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
+import type { AccessTokenVerifier } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import type { Claims } from '@clinical-launch/tickets';
 import { onEvent } from './consumers/on-event.ts';

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent, type EventData, type EventType } from '@clinical-launch/contracts';
-import {
-  createAccessTokenVerifier,
-  createOutboundFetch,
-  issuerPolicies,
-  loopbackNetworks,
-} from '@clinical-launch/service';
+import { createOutboundFetch, loopbackNetworks } from '@clinical-launch/service/http';
+import { createAccessTokenVerifier, issuerPolicies } from '@clinical-launch/service/trust';
 import {
   createTestBacking,
   openTestStorage,

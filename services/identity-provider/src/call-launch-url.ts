@@ -1,4 +1,4 @@
-import type { Call, OutboundFetch } from '@clinical-launch/service';
+import type { Call, OutboundFetch } from '@clinical-launch/service/http';
 
 /** Calls a launch URL; whether the partner's launch handler took it. Never throws: the host can still open it. */
 export type LaunchCaller = (launchUrl: string, call: Call) => Promise<boolean>;

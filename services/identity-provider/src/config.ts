@@ -1,4 +1,5 @@
-import { isProduction, readClientCertificateHeader, readEnvironment } from '@clinical-launch/service';
+import { isProduction, readEnvironment } from '@clinical-launch/service';
+import { readClientCertificateHeader } from '@clinical-launch/service/trust';
 import { Type } from 'typebox';
 
 export type IdentityProviderConfig = {

@@ -1,4 +1,4 @@
-import { ServiceError } from '@clinical-launch/service';
+import { ServiceError } from '@clinical-launch/service/http';
 import type { ParameterFault } from './domain/authorization-request.ts';
 
 /**

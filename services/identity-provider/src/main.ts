@@ -1,13 +1,6 @@
 import type { Registry } from '@clinical-launch/contracts';
-import {
-  createFollowingVerifier,
-  createOutboundFetch,
-  isProduction,
-  issuerPolicies,
-  readTogether,
-  readTrust,
-  watchRegistry,
-} from '@clinical-launch/service';
+import { isProduction, readTogether } from '@clinical-launch/service';
+import { createOutboundFetch } from '@clinical-launch/service/http';
 import {
   openBusPart,
   openRevocationsPart,
@@ -15,8 +8,14 @@ import {
   openStoragePart,
   openTicketParts,
   requireParts,
-} from '@clinical-launch/service/parts';
-import { runProcess } from '@clinical-launch/service/process';
+  runProcess,
+} from '@clinical-launch/service/process';
+import {
+  createFollowingVerifier,
+  issuerPolicies,
+  readTrust,
+  watchRegistry,
+} from '@clinical-launch/service/trust';
 import { identityProvider, readIdentityProviderConfig } from './index.ts';
 
 await runProcess({

@@ -1,20 +1,21 @@
 import type { Sealers } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
+import type { Clock, Logger } from '@clinical-launch/service';
+import {
+  createRouter,
+  errorEdge,
+  type OutboundFetch,
+  oauthDialect,
+  type RateLimiter,
+  type Service,
+} from '@clinical-launch/service/http';
+import type { DeliveryWorker } from '@clinical-launch/service/process';
 import {
   type AccessTokenVerifier,
   type Attempts,
   assertProductionRegistry,
-  type Clock,
-  createRouter,
-  type DeliveryWorker,
-  errorEdge,
-  type Logger,
-  type OutboundFetch,
-  oauthDialect,
-  type RateLimiter,
   type RegistrySource,
-  type Service,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
 import type { IdentityProviderConfig } from './config.ts';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { productionRegistryProblems } from '@clinical-launch/service';
+import { productionRegistryProblems } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import { findFreePort, openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -1,4 +1,4 @@
-import { listen } from '@clinical-launch/service';
+import { listen } from '@clinical-launch/service/http';
 import type { Storage } from '@clinical-launch/storage';
 import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

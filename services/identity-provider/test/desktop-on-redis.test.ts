@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@clinical-launch/service';
-import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/parts';
+import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/process';
 import type { Storage } from '@clinical-launch/storage';
 import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -1,9 +1,5 @@
-import {
-  createAccessTokenVerifier,
-  createOutboundFetch,
-  issuerPolicies,
-  loopbackNetworks,
-} from '@clinical-launch/service';
+import { createOutboundFetch, loopbackNetworks } from '@clinical-launch/service/http';
+import { createAccessTokenVerifier, issuerPolicies } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

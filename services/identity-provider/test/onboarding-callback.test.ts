@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { callbackSecretPurpose, parseRegistry, type RegisteredCallback } from '@clinical-launch/contracts';
-import { openSealers } from '@clinical-launch/service/parts';
+import { openSealers } from '@clinical-launch/service/process';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openRegistryCopy } from './registry-copy.ts';
 

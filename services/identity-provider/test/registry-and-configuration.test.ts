@@ -1,5 +1,5 @@
 import { parseRegistry } from '@clinical-launch/contracts';
-import { assertProductionRegistry, productionRegistryProblems } from '@clinical-launch/service';
+import { assertProductionRegistry, productionRegistryProblems } from '@clinical-launch/service/trust';
 import { describe, expect, it } from '@jest/globals';
 import { createClientSecret, hashClientSecret, readIdentityProviderConfig } from '../src/index.ts';
 import { aPartner } from './running-desktop.ts';

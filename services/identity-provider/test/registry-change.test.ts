@@ -1,7 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type WatchedRegistry, watchRegistryFile } from '@clinical-launch/service';
+import { type WatchedRegistry, watchRegistryFile } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -2,18 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { createSealer, parseRegistry, type Registry, type Sealer } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import {
+  createOutboundFetch,
+  createRouter,
+  loopbackNetworks,
+  type Service,
+} from '@clinical-launch/service/http';
+import {
   type AccessTokenVerifier,
   createAccessTokenVerifier,
   createAttempts,
-  createOutboundFetch,
-  createRouter,
   fixedRegistry,
   issuerOf,
   issuerPolicies,
-  loopbackNetworks,
   type RegistrySource,
-  type Service,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, serveForTest, type TestClock } from '@clinical-launch/testing';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';

@@ -4,9 +4,9 @@ import {
   namespaceSettings,
   namespacesOf,
   originSetting,
-  readClientCertificateHeader,
   readEnvironment,
 } from '@clinical-launch/service';
+import { readClientCertificateHeader } from '@clinical-launch/service/trust';
 import { Type } from 'typebox';
 
 export type LaunchApiConfig = {

@@ -1,17 +1,17 @@
-import {
-  openDirectories,
-  openTokenVerifier,
-  readDirectories,
-  readTogether,
-  readTrust,
-} from '@clinical-launch/service';
+import { readTogether } from '@clinical-launch/service';
 import {
   openRevocationsPart,
   openSealers,
   openTicketParts,
   requireParts,
-} from '@clinical-launch/service/parts';
-import { runProcess } from '@clinical-launch/service/process';
+  runProcess,
+} from '@clinical-launch/service/process';
+import {
+  openDirectories,
+  openTokenVerifier,
+  readDirectories,
+  readTrust,
+} from '@clinical-launch/service/trust';
 import { launchApi, readLaunchApiConfig } from './index.ts';
 
 await runProcess({

@@ -1,9 +1,7 @@
+import type { Clock } from '@clinical-launch/service';
 import {
-  type AccessTokenVerifier,
-  type Clock,
   createRateLimiter,
   createRouter,
-  type Directories,
   type DirectRoute,
   errorEdge,
   onlyMethods,
@@ -11,7 +9,8 @@ import {
   type RateLimiter,
   type RefusalAudit,
   type Service,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
+import type { AccessTokenVerifier, Directories } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { RequestHandler } from 'express';
 import type { LaunchApiConfig } from './config.ts';

@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TrustedIssuer } from '@clinical-launch/contracts';
-import { listen } from '@clinical-launch/service';
+import { listen } from '@clinical-launch/service/http';
 import { createTestKey, startTokenIssuer, type TestKey } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { CompactSign } from 'jose';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultNamespaces } from '@clinical-launch/contracts';
-import { openDirectories, readDirectories } from '@clinical-launch/service';
+import { openDirectories, readDirectories } from '@clinical-launch/service/trust';
 import { aServiceRequest, containedAt, type ServiceRequestParts } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger, systemClock } from '@clinical-launch/service';
-import { openRevocationsPart, openTicketParts, readSharedEventKeys } from '@clinical-launch/service/parts';
+import { openRevocationsPart, openTicketParts, readSharedEventKeys } from '@clinical-launch/service/process';
 import { startTokenIssuer } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { audience, startLaunchApi } from './launch-api.ts';

@@ -1,6 +1,5 @@
 import { readTogether } from '@clinical-launch/service';
-import { openSealers, openTicketParts, requireParts } from '@clinical-launch/service/parts';
-import { runProcess } from '@clinical-launch/service/process';
+import { openSealers, openTicketParts, requireParts, runProcess } from '@clinical-launch/service/process';
 import { launchGateway, readLaunchGatewayConfig } from './index.ts';
 
 await runProcess({

@@ -1,4 +1,10 @@
-import { createRouter, errorEdge, onlyMethods, problemDialect, type Service } from '@clinical-launch/service';
+import {
+  createRouter,
+  errorEdge,
+  onlyMethods,
+  problemDialect,
+  type Service,
+} from '@clinical-launch/service/http';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { LaunchGatewayConfig } from './config.ts';
 import { auditRefusal, secureLaunch } from './http/secure-launch.ts';

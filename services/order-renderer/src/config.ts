@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { defaultXmlNamespace } from '@clinical-launch/contracts';
 import {
   ConfigurationError,
-  checkRegistryFile,
   type Environment,
   isProduction,
   originSetting,
-  parseNetworks,
-  readAllowedNetworks,
   readEnvironment,
 } from '@clinical-launch/service';
+import { parseNetworks, readAllowedNetworks } from '@clinical-launch/service/http';
+import { checkRegistryFile } from '@clinical-launch/service/trust';
 import { Type } from 'typebox';
 
 /** How documents are posted to the callback addresses of the clients. */

@@ -1,4 +1,4 @@
-import { type ErrorDialect, ServiceError } from '@clinical-launch/service';
+import { type ErrorDialect, ServiceError } from '@clinical-launch/service/http';
 import { messagePage } from './views/pages.ts';
 
 const retryAfterSeconds = 2;

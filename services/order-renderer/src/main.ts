@@ -1,12 +1,13 @@
-import { readTogether, watchRegistry } from '@clinical-launch/service';
+import { readTogether } from '@clinical-launch/service';
 import {
   openBusPart,
   openSealers,
   openStoragePart,
   openTicketParts,
   requireParts,
-} from '@clinical-launch/service/parts';
-import { runProcess } from '@clinical-launch/service/process';
+  runProcess,
+} from '@clinical-launch/service/process';
+import { watchRegistry } from '@clinical-launch/service/trust';
 import { orderRenderer, readOrderRendererConfig, readRegistrySetting } from './index.ts';
 
 await runProcess({

@@ -1,18 +1,15 @@
 import type { CloudEvent, Sealers } from '@clinical-launch/contracts';
 import { type EventBus, type Relay, startRelay } from '@clinical-launch/events';
+import { type Clock, type Logger, observeOutbox } from '@clinical-launch/service';
 import {
-  type Clock,
   createRouter,
-  type DeliveryWorker,
   errorEdge,
-  type Logger,
-  observeOutbox,
   onlyMethods,
-  type RegistrySource,
   type ResolveName,
-  reportRejectedEvents,
   type Service,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
+import { type DeliveryWorker, reportRejectedEvents } from '@clinical-launch/service/process';
+import type { RegistrySource } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { OrderRendererConfig } from './config.ts';

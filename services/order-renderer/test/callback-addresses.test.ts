@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { createNetworkGuard, type ResolveName } from '@clinical-launch/service';
+import { createNetworkGuard, type ResolveName } from '@clinical-launch/service/http';
 import type { Storage } from '@clinical-launch/storage';
 import { openTestStorage } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { callbackSecretPurpose, createSealer, type Registry } from '@clinical-launch/contracts';
-import type { ResolveName } from '@clinical-launch/service';
+import type { ResolveName } from '@clinical-launch/service/http';
 import type { Storage } from '@clinical-launch/storage';
 import { TestClock } from '@clinical-launch/testing';
 import { Webhook } from 'standardwebhooks';

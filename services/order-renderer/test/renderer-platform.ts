@@ -9,8 +9,8 @@ import {
   type PracticeBinding,
   type Sealer,
 } from '@clinical-launch/contracts';
-import type { ResolveName } from '@clinical-launch/service';
-import { fixedRegistry, type RegistrySource } from '@clinical-launch/service';
+import type { ResolveName } from '@clinical-launch/service/http';
+import { fixedRegistry, type RegistrySource } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
 import {

@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createSealer, type LaunchContext } from '@clinical-launch/contracts';
 import { InProcessBus } from '@clinical-launch/events';
-import {
-  systemClock as clock,
-  createApp,
-  createLogger,
-  launchSessionIdleSeconds,
-  listen,
-} from '@clinical-launch/service';
+import { systemClock as clock, createLogger } from '@clinical-launch/service';
+import { createApp, listen } from '@clinical-launch/service/http';
+import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
 import { openPostgresStorage } from '@clinical-launch/storage';
 import { InMemoryTickets } from '@clinical-launch/tickets';
 import { ordering, readCatalogues } from '../src/index.ts';

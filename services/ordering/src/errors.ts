@@ -1,5 +1,6 @@
-import { type ErrorDialect, pageHeaders, ServiceError } from '@clinical-launch/service';
-import type { Pages } from '@clinical-launch/service/pages';
+import { type ErrorDialect, ServiceError } from '@clinical-launch/service/http';
+import { pageHeaders } from '@clinical-launch/service/pages';
+import type { Pages } from '@clinical-launch/service/pages/templates';
 
 /** There is no live launch session for this path: none was sent, it ended, or it belongs to another launch. */
 export const sessionEnded = () =>

@@ -5,8 +5,8 @@ import {
   openStoragePart,
   openTicketParts,
   requireParts,
-} from '@clinical-launch/service/parts';
-import { runProcess } from '@clinical-launch/service/process';
+  runProcess,
+} from '@clinical-launch/service/process';
 import { ordering, readOrderingConfig } from './index.ts';
 
 await runProcess({

@@ -1,16 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import type { Sealers } from '@clinical-launch/contracts';
 import { type EventBus, type Relay, startRelay } from '@clinical-launch/events';
-import {
-  type Clock,
-  createRouter,
-  errorEdge,
-  type Logger,
-  observeOutbox,
-  reportRejectedEvents,
-  type Service,
-} from '@clinical-launch/service';
-import { createAssetsRouter, createPages } from '@clinical-launch/service/pages';
+import { type Clock, type Logger, observeOutbox } from '@clinical-launch/service';
+import { createRouter, errorEdge, type Service } from '@clinical-launch/service/http';
+import { createAssetsRouter, createPages } from '@clinical-launch/service/pages/templates';
+import { reportRejectedEvents } from '@clinical-launch/service/process';
 import { type Storage, sqlOutbox } from '@clinical-launch/storage';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { OrderingConfig } from './config.ts';

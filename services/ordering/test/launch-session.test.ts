@@ -1,5 +1,5 @@
 import { actions } from '@clinical-launch/contracts';
-import { launchSessionIdleSeconds } from '@clinical-launch/service';
+import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Application,

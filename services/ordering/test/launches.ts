@@ -5,7 +5,7 @@ import {
   type LaunchContext,
   type LaunchRequest,
 } from '@clinical-launch/contracts';
-import { launchSessionIdleSeconds } from '@clinical-launch/service';
+import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
 import { createCatalogues, ordering, readCatalogue } from '../src/index.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createSealers, type LaunchContext } from '@clinical-launch/contracts';
-import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/parts';
+import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/process';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
 import { connectRedis, type RedisClient } from '@clinical-launch/tickets';

@@ -1,9 +1,5 @@
-import {
-  type Environment,
-  originSetting,
-  readClientCertificateHeader,
-  readEnvironment,
-} from '@clinical-launch/service';
+import { type Environment, originSetting, readEnvironment } from '@clinical-launch/service';
+import { readClientCertificateHeader } from '@clinical-launch/service/trust';
 import { Type } from 'typebox';
 
 export type ResourceApiConfig = {

@@ -1,6 +1,6 @@
-import { desktopIssuerPolicies, openTokenVerifier, readTogether, readTrust } from '@clinical-launch/service';
-import { openSealers, openTicketParts, requireParts } from '@clinical-launch/service/parts';
-import { runProcess } from '@clinical-launch/service/process';
+import { readTogether } from '@clinical-launch/service';
+import { openSealers, openTicketParts, requireParts, runProcess } from '@clinical-launch/service/process';
+import { desktopIssuerPolicies, openTokenVerifier, readTrust } from '@clinical-launch/service/trust';
 import { readResourceApiConfig, resourceApi } from './index.ts';
 
 await runProcess({

@@ -1,9 +1,8 @@
 import type { Sealers } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
+import type { Clock } from '@clinical-launch/service';
 import {
-  type AccessTokenVerifier,
   allowAnyOrigin,
-  type Clock,
   createRateLimiter,
   createRouter,
   errorEdge,
@@ -11,7 +10,8 @@ import {
   onlyMethods,
   type RateLimiter,
   type Service,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
+import type { AccessTokenVerifier } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { ResourceApiConfig } from './config.ts';
 import { resources } from './domain/resources.ts';

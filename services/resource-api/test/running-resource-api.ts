@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createSealer, placeOfTokenContext, type Sealer } from '@clinical-launch/contracts';
-import { createAccessTokenVerifier, createOutboundFetch, loopbackNetworks } from '@clinical-launch/service';
+import { createOutboundFetch, loopbackNetworks } from '@clinical-launch/service/http';
+import { createAccessTokenVerifier } from '@clinical-launch/service/trust';
 import {
   createTestBacking,
   serveForTest,

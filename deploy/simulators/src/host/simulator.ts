@@ -1,5 +1,5 @@
 import { TokenRefused } from '@clinical-launch/pms-client';
-import { callOf, createRouter, queryOf, readForm } from '@clinical-launch/service';
+import { callOf, createRouter, queryOf, readForm } from '@clinical-launch/service/http';
 import type { RequestHandler, Router } from 'express';
 import { badRequest, getPatient, records } from '../records.ts';
 import type { Simulation } from '../simulator.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { callOf, createRouter, issuerOf, queryOf, ServiceError } from '@clinical-launch/service';
+import { callOf, createRouter, queryOf, ServiceError } from '@clinical-launch/service/http';
+import { issuerOf } from '@clinical-launch/service/trust';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { Memory, type Simulation } from '../simulator.ts';
 import {

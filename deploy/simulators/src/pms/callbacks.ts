@@ -1,5 +1,6 @@
 import { CallbackRefused, verifyCallback } from '@clinical-launch/pms-client';
-import { type Clock, callOf, createRouter, readForm } from '@clinical-launch/service';
+import type { Clock } from '@clinical-launch/service';
+import { callOf, createRouter, readForm } from '@clinical-launch/service/http';
 import express, { type RequestHandler, type Router } from 'express';
 import { badRequest, getPatient } from '../records.ts';
 import { Memory, type Simulation } from '../simulator.ts';

@@ -6,7 +6,7 @@ import {
   LaunchRefused,
   TokenRefused,
 } from '@clinical-launch/pms-client';
-import { callOf, createRouter, queryOf, readForm, readJson } from '@clinical-launch/service';
+import { callOf, createRouter, queryOf, readForm, readJson } from '@clinical-launch/service/http';
 import type { RequestHandler, Router } from 'express';
 import { Type } from 'typebox';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';

@@ -3,14 +3,8 @@ import { createSealer, parseRegistry, Unavailable } from '@clinical-launch/contr
 import { hashClientSecret, identityProvider } from '@clinical-launch/identity-provider';
 import { launchApi, readLaunchApiConfig } from '@clinical-launch/launch-api';
 import { launchGateway, readLaunchGatewayConfig } from '@clinical-launch/launch-gateway';
-import {
-  createAccessTokenVerifier,
-  createAttempts,
-  createOutboundFetch,
-  createRouter,
-  issuerPolicies,
-  loopbackNetworks,
-} from '@clinical-launch/service';
+import { createOutboundFetch, createRouter, loopbackNetworks } from '@clinical-launch/service/http';
+import { createAccessTokenVerifier, createAttempts, issuerPolicies } from '@clinical-launch/service/trust';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
 import type { RequestHandler, Router } from 'express';
 

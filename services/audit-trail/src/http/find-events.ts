@@ -1,14 +1,7 @@
 import { createEvent } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
-import {
-  type AccessTokenVerifier,
-  assertRight,
-  authorizationOf,
-  callOf,
-  guidForm,
-  queryOf,
-  ServiceError,
-} from '@clinical-launch/service';
+import { authorizationOf, callOf, guidForm, queryOf, ServiceError } from '@clinical-launch/service/http';
+import { type AccessTokenVerifier, assertRight } from '@clinical-launch/service/trust';
 import type { RequestHandler } from 'express';
 import type { AuditStore } from '../store/audit-store.ts';
 

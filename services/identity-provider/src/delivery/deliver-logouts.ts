@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
+import type { Clock, Logger } from '@clinical-launch/service';
+import type { OutboundFetch } from '@clinical-launch/service/http';
 import {
   attemptDelivery,
-  type Clock,
   type DeliveryAttempt,
   type DeliveryWorker,
-  type Logger,
   nextAttemptAt,
-  type OutboundFetch,
   startDeliveryWorker,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/process';
 import { logoutTokenClaims } from '../domain/logout-token.ts';
 import type { Realms } from '../domain/realms.ts';
 import { eventSource } from '../event-source.ts';

@@ -1,5 +1,5 @@
 import { compileSchema, type RegisteredClient } from '@clinical-launch/contracts';
-import { asymmetricAlgorithms } from '@clinical-launch/service';
+import { asymmetricAlgorithms } from '@clinical-launch/service/trust';
 import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { Type } from 'typebox';
 

@@ -1,5 +1,5 @@
 import type { RegisteredClient } from '@clinical-launch/contracts';
-import { type ClientCertificate, readCertificate } from '@clinical-launch/service';
+import { type ClientCertificate, readCertificate } from '@clinical-launch/service/trust';
 import { hasKeys } from './client-assertion.ts';
 
 type Registered = Pick<

@@ -5,7 +5,7 @@ import type {
   RegisteredPartner,
   Registry,
 } from '@clinical-launch/contracts';
-import { followRegistry, issuerOf, type RegistrySource } from '@clinical-launch/service';
+import { followRegistry, issuerOf, type RegistrySource } from '@clinical-launch/service/trust';
 
 export type SigningAlgorithm = NonNullable<Realm['signingAlgorithm']>;
 

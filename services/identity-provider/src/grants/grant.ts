@@ -1,5 +1,5 @@
 import type { CloudEvent, RegisteredClient, RegisteredPartner } from '@clinical-launch/contracts';
-import type { Call } from '@clinical-launch/service';
+import type { Call } from '@clinical-launch/service/http';
 import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
 import type { TokenAnswer } from '../openapi/answers.ts';
 

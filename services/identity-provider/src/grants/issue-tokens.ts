@@ -6,7 +6,8 @@ import {
   placeOfTokenContext,
   type Sealer,
 } from '@clinical-launch/contracts';
-import type { Call, Clock } from '@clinical-launch/service';
+import type { Clock } from '@clinical-launch/service';
+import type { Call } from '@clinical-launch/service/http';
 import {
   accessTokenHash,
   desktopAccessTokenClaims,

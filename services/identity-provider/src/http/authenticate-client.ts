@@ -1,16 +1,14 @@
 import type { CloudEvent, RegisteredClient } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
+import type { Clock } from '@clinical-launch/service';
 import {
-  type Attempts,
   authorizationOf,
-  type ClientCertificate,
-  type Clock,
   callOf,
-  clientCertificateOf,
   networkOf,
   plainAddress,
   type RateLimiter,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
+import { type Attempts, type ClientCertificate, clientCertificateOf } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request, Response } from 'express';
 import { hasCertificates, isCertificateOf } from '../domain/client-certificates.ts';

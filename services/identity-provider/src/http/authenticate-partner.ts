@@ -1,5 +1,6 @@
 import type { RegisteredPartner } from '@clinical-launch/contracts';
-import { authorizationOf, clientCertificateOf } from '@clinical-launch/service';
+import { authorizationOf } from '@clinical-launch/service/http';
+import { clientCertificateOf } from '@clinical-launch/service/trust';
 import type { Request, Response } from 'express';
 import { hasCertificates, isCertificateOf, isConfidential } from '../domain/client-certificates.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';

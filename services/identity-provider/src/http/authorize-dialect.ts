@@ -1,5 +1,6 @@
 import { escapeMarkup } from '@clinical-launch/contracts';
-import { type ErrorDialect, oauthDialect, pageHeaders } from '@clinical-launch/service';
+import { type ErrorDialect, oauthDialect } from '@clinical-launch/service/http';
+import { pageHeaders } from '@clinical-launch/service/pages';
 
 /** Errors of authorize: OAuth's JSON, or the same as a page for a browser that a person looks at. */
 export const authorizeDialect: ErrorDialect = (error, exchange) => {

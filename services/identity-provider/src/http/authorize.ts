@@ -6,7 +6,7 @@ import {
   queryOf,
   type RateLimiter,
   type RefusalAudit,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
 import type { Redemption, Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
 import { withParameters } from '../domain/addresses.ts';

@@ -1,4 +1,5 @@
-import { type Clock, verifyDpopProof } from '@clinical-launch/service';
+import type { Clock } from '@clinical-launch/service';
+import { verifyDpopProof } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request } from 'express';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';

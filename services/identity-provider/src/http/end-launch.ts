@@ -1,5 +1,5 @@
 import { createEvent } from '@clinical-launch/contracts';
-import { callOf, guidForm } from '@clinical-launch/service';
+import { callOf, guidForm } from '@clinical-launch/service/http';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { RequestHandler } from 'express';
 import { launchOwner, revocationSeconds } from '../domain/desktop-chain.ts';

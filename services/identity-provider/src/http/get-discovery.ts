@@ -1,4 +1,4 @@
-import { asymmetricAlgorithms } from '@clinical-launch/service';
+import { asymmetricAlgorithms } from '@clinical-launch/service/trust';
 import type { RequestHandler } from 'express';
 import { hasKeys } from '../domain/client-assertion.ts';
 import { launchedByHost } from '../domain/desktop-tokens.ts';

@@ -1,13 +1,7 @@
 import { createEvent } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
-import {
-  type AccessTokenVerifier,
-  assertRight,
-  authorizationOf,
-  callOf,
-  clientCertificateOf,
-  type RateLimiter,
-} from '@clinical-launch/service';
+import { authorizationOf, callOf, type RateLimiter } from '@clinical-launch/service/http';
+import { type AccessTokenVerifier, assertRight, clientCertificateOf } from '@clinical-launch/service/trust';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
 import type { RequestHandler } from 'express';
 import type { JWTPayload } from 'jose';

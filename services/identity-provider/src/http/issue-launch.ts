@@ -6,20 +6,22 @@ import {
   maxFaults,
   readDesktopLaunch,
 } from '@clinical-launch/contracts';
+import type { Clock } from '@clinical-launch/service';
 import {
-  type AccessTokenVerifier,
-  assertRight,
   authorizationOf,
   type Call,
-  type Caller,
-  type Clock,
   callOf,
-  clientCertificateOf,
   type RateLimiter,
   type RefusalAudit,
   readJson,
   ServiceError,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
+import {
+  type AccessTokenVerifier,
+  assertRight,
+  type Caller,
+  clientCertificateOf,
+} from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
 import type { LaunchCaller } from '../call-launch-url.ts';

@@ -1,4 +1,4 @@
-import { callOf, type RateLimiter } from '@clinical-launch/service';
+import { callOf, type RateLimiter } from '@clinical-launch/service/http';
 import type { FoundTicket, Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler } from 'express';
 import {

@@ -1,5 +1,6 @@
 import { createEvent } from '@clinical-launch/contracts';
-import { callOf, clientCertificateOf, type RateLimiter, type RefusalAudit } from '@clinical-launch/service';
+import { callOf, type RateLimiter, type RefusalAudit } from '@clinical-launch/service/http';
+import { clientCertificateOf } from '@clinical-launch/service/trust';
 import type { Request, RequestHandler, Response } from 'express';
 import type { IssuingRealm, Realms } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';

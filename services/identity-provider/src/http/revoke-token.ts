@@ -1,5 +1,6 @@
 import { createEvent } from '@clinical-launch/contracts';
-import { authorizationOf, callOf, clientCertificateOf, type RateLimiter } from '@clinical-launch/service';
+import { authorizationOf, callOf, type RateLimiter } from '@clinical-launch/service/http';
+import { clientCertificateOf } from '@clinical-launch/service/trust';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
 import { claimedClient } from '../domain/client-assertion.ts';

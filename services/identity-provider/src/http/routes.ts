@@ -1,9 +1,7 @@
 import type { Outbox } from '@clinical-launch/events';
+import type { Clock } from '@clinical-launch/service';
 import {
-  type AccessTokenVerifier,
-  type Attempts,
   allowAnyOrigin,
-  type Clock,
   createRouter,
   errorEdge,
   type OutboundFetch,
@@ -11,7 +9,8 @@ import {
   onlyMethods,
   publishDocument,
   type RateLimiter,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
+import type { AccessTokenVerifier, Attempts } from '@clinical-launch/service/trust';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
 import type { RequestHandler, Router } from 'express';
 import { createLaunchCaller } from '../call-launch-url.ts';

@@ -1,4 +1,4 @@
-import { readForm, ServiceError } from '@clinical-launch/service';
+import { readForm, ServiceError } from '@clinical-launch/service/http';
 import type { Request, Response } from 'express';
 import { TokenRefusal } from '../errors.ts';
 

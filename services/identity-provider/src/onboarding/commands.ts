@@ -1,5 +1,5 @@
 import type { Registry } from '@clinical-launch/contracts';
-import { productionRegistryProblems } from '@clinical-launch/service';
+import { productionRegistryProblems } from '@clinical-launch/service/trust';
 import { createClientSecret, hashClientSecret } from '../domain/client-secrets.ts';
 import {
   callbackProblems,

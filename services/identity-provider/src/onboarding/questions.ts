@@ -1,4 +1,4 @@
-import { partnerAddressFault } from '@clinical-launch/service';
+import { partnerAddressFault } from '@clinical-launch/service/trust';
 import { callbackAddressFault } from './callback-address.ts';
 
 /** One thing that a command has to know: an option of the command line, or a question on a terminal. */

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { isProduction } from '@clinical-launch/service';
-import { openSealers, withSecretFiles } from '@clinical-launch/service/parts';
+import { openSealers, withSecretFiles } from '@clinical-launch/service/process';
 import { commands } from './commands.ts';
 import { type Answers, type Ask, findAnswers, UnansweredError } from './questions.ts';
 import { readDocument, writeDocument } from './registry-document.ts';

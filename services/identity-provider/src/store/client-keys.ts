@@ -1,11 +1,6 @@
 import type { PublicJwk, RegisteredClient, RegisteredPartner, Registry } from '@clinical-launch/contracts';
-import {
-  asResponse,
-  followRegistry,
-  type OutboundFetch,
-  type RegistrySource,
-  temporarilyUnavailable,
-} from '@clinical-launch/service';
+import { asResponse, type OutboundFetch, temporarilyUnavailable } from '@clinical-launch/service/http';
+import { followRegistry, type RegistrySource } from '@clinical-launch/service/trust';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 
 /** Who registered keys: a client, or a partner application, of one realm. */

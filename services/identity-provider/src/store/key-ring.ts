@@ -1,5 +1,6 @@
 import type { Sealer } from '@clinical-launch/contracts';
-import { type Clock, type Logger, temporarilyUnavailable } from '@clinical-launch/service';
+import type { Clock, Logger } from '@clinical-launch/service';
+import { temporarilyUnavailable } from '@clinical-launch/service/http';
 import type { Storage } from '@clinical-launch/storage';
 import { CompactSign, type JWK } from 'jose';
 import { asciiJson } from '../domain/ascii-json.ts';

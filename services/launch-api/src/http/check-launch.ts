@@ -6,22 +6,24 @@ import {
   maxFaults,
   type ServiceRequestReading,
 } from '@clinical-launch/contracts';
+import type { Clock } from '@clinical-launch/service';
 import {
-  type AccessTokenVerifier,
-  assertRight,
   authorizationOf,
-  type Caller,
-  type Clock,
   callOf,
-  clientCertificateOf,
-  type Directories,
   type LocalRateLimiter,
   queryOf,
   type RateLimiter,
   type RefusalAudit,
   readJson,
   ServiceError,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
+import {
+  type AccessTokenVerifier,
+  assertRight,
+  type Caller,
+  clientCertificateOf,
+  type Directories,
+} from '@clinical-launch/service/trust';
 import type { Request, Response } from 'express';
 import type { LaunchApiConfig } from '../config.ts';
 import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challenge.ts';

@@ -1,5 +1,5 @@
 import { orderDocumentXsd } from '@clinical-launch/contracts';
-import { publishDocument } from '@clinical-launch/service';
+import { publishDocument } from '@clinical-launch/service/http';
 import type { RequestHandler } from 'express';
 import type { LaunchApiConfig } from '../config.ts';
 import { addresses } from './addresses.ts';

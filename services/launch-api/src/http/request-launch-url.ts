@@ -1,5 +1,6 @@
 import { createEvent, type LaunchContext, type LaunchRequest } from '@clinical-launch/contracts';
-import { type Call, type Caller, callOf, ServiceError } from '@clinical-launch/service';
+import { type Call, callOf, ServiceError } from '@clinical-launch/service/http';
+import type { Caller } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { RequestHandler } from 'express';
 import type { LaunchApiConfig } from '../config.ts';

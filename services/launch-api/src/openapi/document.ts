@@ -4,7 +4,7 @@ import {
   serviceRequestDocument,
   serviceRequestSchemas,
 } from '@clinical-launch/contracts/published';
-import { hasProblemBody } from '@clinical-launch/service';
+import { hasProblemBody } from '@clinical-launch/service/http';
 import {
   describedAnswer,
   openApiDocument,

@@ -1,6 +1,6 @@
 import { codeChallengePattern, launchVerifierForm } from '@clinical-launch/contracts';
 import type { JsonSchema } from '@clinical-launch/contracts/published';
-import { hasProblemBody } from '@clinical-launch/service';
+import { hasProblemBody } from '@clinical-launch/service/http';
 import {
   describedAnswer,
   type Operation,

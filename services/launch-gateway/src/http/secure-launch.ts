@@ -4,15 +4,17 @@ import {
   type Call,
   callOf,
   isSpeculative,
-  launchSessionCookie,
-  launchSessionCookieOptions,
-  launchSessionIdleSeconds,
-  pageHeaders,
   queryOf,
   type RefusalAudit,
   readForm,
   ServiceError,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
+import {
+  launchSessionCookie,
+  launchSessionCookieOptions,
+  launchSessionIdleSeconds,
+  pageHeaders,
+} from '@clinical-launch/service/pages';
 import type { Redemption, Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
 import type { LaunchGatewayConfig } from '../config.ts';

@@ -1,11 +1,6 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
-import {
-  type Clock,
-  type DeliveryWorker,
-  type Logger,
-  nextAttemptAt,
-  startDeliveryWorker,
-} from '@clinical-launch/service';
+import type { Clock, Logger } from '@clinical-launch/service';
+import { type DeliveryWorker, nextAttemptAt, startDeliveryWorker } from '@clinical-launch/service/process';
 import type { CallbackConfig } from '../config.ts';
 import type { Deliveries, DueDelivery } from '../store/deliveries.ts';
 import type { Attempt } from './deliver.ts';

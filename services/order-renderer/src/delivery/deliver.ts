@@ -1,12 +1,8 @@
 import { callbackSecretPurpose, type RegisteredCallback, type Sealer } from '@clinical-launch/contracts';
-import {
-  attemptDelivery,
-  type Clock,
-  createOutboundFetch,
-  type DeliveryAttempt,
-  type RegistrySource,
-  type ResolveName,
-} from '@clinical-launch/service';
+import type { Clock } from '@clinical-launch/service';
+import { createOutboundFetch, type ResolveName } from '@clinical-launch/service/http';
+import { attemptDelivery, type DeliveryAttempt } from '@clinical-launch/service/process';
+import type { RegistrySource } from '@clinical-launch/service/trust';
 import type { CallbackConfig } from '../config.ts';
 import { callbackBody, signatureHeaders } from '../domain/callback-message.ts';
 import { type ClientKey, findCallback } from '../domain/find-callback.ts';

@@ -1,4 +1,4 @@
-import type { DeliveryFailure } from '@clinical-launch/service';
+import type { DeliveryFailure } from '@clinical-launch/service/process';
 
 /** Why an attempt failed; the words that operators and the audit trail see. */
 export type FailureReason =

@@ -1,5 +1,6 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
-import { callOf, guidForm, pageHeaders, queryOf } from '@clinical-launch/service';
+import { callOf, guidForm, queryOf } from '@clinical-launch/service/http';
+import { pageHeaders } from '@clinical-launch/service/pages';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
 import { documentNotReady, orderNotFound } from '../errors.ts';

@@ -1,5 +1,5 @@
 import { compileSchema, guidPattern, practiceBindingSchema } from '@clinical-launch/contracts';
-import { readLaunchSessionCookies } from '@clinical-launch/service';
+import { readLaunchSessionCookies } from '@clinical-launch/service/pages';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request } from 'express';
 import { type Static, Type } from 'typebox';

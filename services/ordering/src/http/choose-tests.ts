@@ -1,4 +1,4 @@
-import { guidForm, queryOf } from '@clinical-launch/service';
+import { guidForm, queryOf } from '@clinical-launch/service/http';
 import { applyChoice, type Choice, maxSearchLength, readChoiceAction } from '../domain/choice.ts';
 import type { Draft, Notice } from '../domain/draft.ts';
 import { coveredBy } from '../domain/panels.ts';

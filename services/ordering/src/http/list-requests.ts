@@ -1,5 +1,5 @@
 import { createEvent } from '@clinical-launch/contracts';
-import { callOf, guidForm, queryOf } from '@clinical-launch/service';
+import { callOf, guidForm, queryOf } from '@clinical-launch/service/http';
 import { maxSearchLength } from '../domain/choice.ts';
 import { withoutControls } from '../domain/draft.ts';
 import { presentEntry } from '../domain/list-entry.ts';

@@ -1,5 +1,5 @@
 import { createEvent } from '@clinical-launch/contracts';
-import { callOf } from '@clinical-launch/service';
+import { callOf } from '@clinical-launch/service/http';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { fullName } from '../domain/patient-banner.ts';
 import { presentForms, presentLabels } from '../domain/print-sheets.ts';

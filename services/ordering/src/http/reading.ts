@@ -1,5 +1,5 @@
 import { createEvent } from '@clinical-launch/contracts';
-import { callOf, isSpeculative } from '@clinical-launch/service';
+import { callOf, isSpeculative } from '@clinical-launch/service/http';
 import type { TestRequest } from '../domain/test-request.ts';
 import { speculativeReading } from '../errors.ts';
 import type { RecordEvents } from '../store/record-events.ts';

@@ -1,4 +1,4 @@
-import { guidForm, queryOf } from '@clinical-launch/service';
+import { guidForm, queryOf } from '@clinical-launch/service/http';
 import { applyChoice } from '../domain/choice.ts';
 import { chosenTests, type Draft } from '../domain/draft.ts';
 import { fullName } from '../domain/patient-banner.ts';

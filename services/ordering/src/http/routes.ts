@@ -1,6 +1,8 @@
 import type { Sealer } from '@clinical-launch/contracts';
-import { type Clock, createRouter, guidForm, pageHeaders } from '@clinical-launch/service';
-import type { Pages } from '@clinical-launch/service/pages';
+import type { Clock } from '@clinical-launch/service';
+import { createRouter, guidForm } from '@clinical-launch/service/http';
+import { pageHeaders } from '@clinical-launch/service/pages';
+import type { Pages } from '@clinical-launch/service/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Router } from 'express';
 import type { OrderingConfig } from '../config.ts';

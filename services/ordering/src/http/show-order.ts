@@ -1,5 +1,5 @@
 import type { Action } from '@clinical-launch/contracts';
-import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service';
+import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service/pages';
 import type { Catalogues } from '../domain/catalogues.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import { isLive } from '../domain/lifecycle.ts';

@@ -1,6 +1,6 @@
 import type { LaunchRequest } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
-import type { Pages } from '@clinical-launch/service/pages';
+import type { Pages } from '@clinical-launch/service/pages/templates';
 import { localDay } from '../domain/local-time.ts';
 import { type PatientBanner, presentBanner } from '../domain/patient-banner.ts';
 import type { TestRequest } from '../domain/test-request.ts';

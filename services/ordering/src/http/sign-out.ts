@@ -1,6 +1,7 @@
 import { createEvent } from '@clinical-launch/contracts';
-import { callOf, launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service';
-import type { Pages } from '@clinical-launch/service/pages';
+import { callOf } from '@clinical-launch/service/http';
+import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service/pages';
+import type { Pages } from '@clinical-launch/service/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets';
 import { readLaunchForm, type VisitHandler } from './visit.ts';
 

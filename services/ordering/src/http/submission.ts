@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent, placeOfOrder, type Sealer } from '@clinical-launch/contracts';
-import { type Clock, callOf } from '@clinical-launch/service';
+import type { Clock } from '@clinical-launch/service';
+import { callOf } from '@clinical-launch/service/http';
 import { type TestRequest, toOrder } from '../domain/test-request.ts';
 import type { Visit } from './visit.ts';
 

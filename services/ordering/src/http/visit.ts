@@ -1,13 +1,11 @@
 import type { LaunchContext } from '@clinical-launch/contracts';
+import { callOf, guidForm, readForm } from '@clinical-launch/service/http';
 import {
-  callOf,
-  guidForm,
   launchSessionIdleSeconds,
   pageHeaders,
-  readForm,
   readLaunchSessionCookies,
-} from '@clinical-launch/service';
-import type { Pages } from '@clinical-launch/service/pages';
+} from '@clinical-launch/service/pages';
+import type { Pages } from '@clinical-launch/service/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
 import { type ActionRule, actionRules, type Permission } from '../domain/action-rules.ts';

@@ -1,5 +1,5 @@
 import { compileSchema, guidPattern, placeOfTokenContext, type Sealer } from '@clinical-launch/contracts';
-import { type Caller, invalidToken } from '@clinical-launch/service';
+import { type Caller, invalidToken } from '@clinical-launch/service/trust';
 import { Type } from 'typebox';
 
 /** What an access token of a desktop launch says beside its rights (RFC 9068, and our own claims). */

@@ -1,19 +1,21 @@
 import { type CloudEvent, createEvent, type Sealer } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import {
-  type AccessTokenVerifier,
   authorizationOf,
-  type Caller,
   callOf,
-  clientCertificateOf,
-  type DpopProof,
-  invalidProof,
-  invalidToken,
   type LocalRateLimiter,
   type RateLimiter,
   type RefusalAudit,
   ServiceError,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/http';
+import {
+  type AccessTokenVerifier,
+  type Caller,
+  clientCertificateOf,
+  type DpopProof,
+  invalidProof,
+  invalidToken,
+} from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { RequestHandler, Response } from 'express';
 import type { ResourceApiConfig } from '../config.ts';

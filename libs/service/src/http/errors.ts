@@ -1,0 +1,187 @@
+import { type CloudEvent, type Fault, type RefusalType, Unavailable } from '@clinical-launch/contracts';
+import type { ErrorRequestHandler, Request, Response } from 'express';
+import type { RefusedRequest } from '../process/refusals.ts';
+import { type Call, callOf } from './call.ts';
+import type { OAuthError, Problem } from './openapi/error-schemas.ts';
+import { operationOutcome } from './operation-outcome.ts';
+
+type ServiceErrorOptions = {
+  readonly status: number;
+  /** A word of the service's catalogue: what the log, the audit trail and OAuth's `error` call it. */
+  readonly code: string;
+  /** Tells the person who can act on it what to do. No value that a caller sent. */
+  readonly message: string;
+  readonly faults?: readonly Fault[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+};
+
+/** A refusal or a failure that is answered; the edge of its path puts it into that path's dialect. */
+export class ServiceError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly faults: readonly Fault[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor({ status, code, message, faults = [], headers = {}, cause }: ServiceErrorOptions) {
+    super(message, { cause });
+    this.name = 'ServiceError';
+    this.status = status;
+    this.code = code;
+    this.faults = faults;
+    this.headers = headers;
+  }
+}
+
+/**
+ * Makes the 503 of what does not answer at present, and will.
+ * @param message what is out of reach, as a sentence without its full stop: the caller is told to try again
+ */
+export function temporarilyUnavailable(
+  message: string,
+  { retryAfterSeconds = 5, cause }: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
+): ServiceError {
+  return new ServiceError({
+    status: 503,
+    code: 'temporarily_unavailable',
+    message: `${message}: try again`,
+    headers: { 'Retry-After': String(Math.ceil(retryAfterSeconds)) },
+    cause,
+  });
+}
+
+/** How errors of one path are answered. Sends the body; status and headers are set. */
+export type ErrorDialect = (
+  error: ServiceError,
+  exchange: { request: Request; response: Response; call: Call },
+) => void;
+
+type ErrorEdgeOptions = {
+  readonly dialect: ErrorDialect;
+  /** The audit event of a refusal; undefined for one that is only logged. */
+  readonly audit?: RefusalAudit;
+};
+
+/** Makes the audit event of an error, if it has one. A 429 never has: a flood must not become a flood of events. */
+export type RefusalAudit = (
+  error: ServiceError,
+  call: Call,
+  response: Response,
+) => CloudEvent<RefusalType> | undefined;
+
+/**
+ * The one place where an error of a path becomes an answer: logged once with its cause, audited, in its dialect. A
+ * refusal beyond the limit of its address is answered 429 instead, without an event.
+ */
+export function errorEdge({ dialect, audit }: ErrorEdgeOptions): ErrorRequestHandler {
+  return async (thrown: unknown, request, response, _next) => {
+    const call = callOf(response);
+    const found = asServiceError(thrown);
+    const event = found.status === 429 ? undefined : audit?.(found, call, response);
+    const error = await withinLimit(found, { event, call, address: request.ip });
+    // Without `resource`: its id is the caller's.
+    const faults = error.faults.map(({ path, message, code }) => ({ path, message, code }));
+    const said = { status: error.status, code: error.code, faults };
+    if (error.status >= 500) call.logger.error({ ...said, err: error.cause ?? error }, error.message);
+    else call.logger.warn(said, error.message);
+    if (response.headersSent) return response.destroy();
+    response.status(error.status).set({ 'Cache-Control': 'no-store', ...error.headers });
+    dialect(error, { request, response, call });
+  };
+}
+
+type Refused = Pick<RefusedRequest, 'event' | 'address'> & { readonly call: Call };
+
+/**
+ * The error itself, or the 429 of an address that is over its limit. A failure to count changes nothing for the
+ * caller.
+ */
+async function withinLimit(error: ServiceError, { call, ...request }: Refused): Promise<ServiceError> {
+  if (error.status === 429 || call.refusals === undefined) return error;
+  const { identity, isAnonymous } = call;
+  const isCounted = identity === undefined && error.status < 500;
+  const refused = { ...request, identity, isAnonymous, isCounted };
+  const recorded = await call.refusals.record(refused).catch((cause: unknown) => {
+    call.logger.error({ err: cause }, 'the audit event of this refusal was not kept');
+  });
+  return recorded === undefined || recorded.overForMs === 0 ? error : tooMany(recorded.overForMs, error);
+}
+
+/** The 429 of a limit (RFC 6585 section 4), with the seconds to wait. */
+export function tooMany(waitMs: number, cause?: unknown): ServiceError {
+  return new ServiceError({
+    status: 429,
+    code: 'too_many_requests',
+    message: 'Too many requests: wait as long as Retry-After says',
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+    cause,
+  });
+}
+
+const emptyStatuses = new Set([401, 403, 404, 409, 410, 429]);
+
+/** Whether an answer of the problem dialect has a body. */
+export function hasProblemBody(status: number, { isProduction }: { isProduction: boolean }): boolean {
+  return !emptyStatuses.has(status) && !(status >= 500 && isProduction);
+}
+
+/**
+ * RFC 9457 problem details, or an OperationOutcome for `Accept: application/fhir+json`; an empty body where the
+ * OLTR specification has none. In production a 5xx keeps its GUID in the header alone (OLTR: Errors).
+ */
+export function problemDialect({ isProduction }: { isProduction: boolean }): ErrorDialect {
+  return (error, { request, response, call }) => {
+    if (!hasProblemBody(error.status, { isProduction })) return void response.end();
+    if (
+      request.accepts(['application/problem+json', 'application/json', 'application/fhir+json']) ===
+      'application/fhir+json'
+    ) {
+      return void response
+        .type('application/fhir+json')
+        .send(JSON.stringify(operationOutcome(error, call.correlationId)));
+    }
+    const problem: Problem = {
+      type: 'about:blank',
+      title: error.message,
+      status: error.status,
+      correlationId: call.correlationId,
+      ...(error.status === 400 ? { errors: [...error.faults] } : {}),
+    };
+    response.type('application/problem+json').send(JSON.stringify(problem));
+  };
+}
+
+/** RFC 6749 section 5.2 errors, with `correlation_id`, and `errors` where a JSON body has faults. */
+export const oauthDialect: ErrorDialect = (error, { response, call }) => {
+  const told: OAuthError = {
+    error: error.code,
+    error_description: error.message,
+    correlation_id: call.correlationId,
+    ...(error.faults.length === 0 ? {} : { errors: [...error.faults] }),
+  };
+  response.set('Pragma', 'no-cache').type('application/json').send(JSON.stringify(told));
+};
+
+function asServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown;
+  if (thrown instanceof Unavailable) {
+    const { retryAfterSeconds } = thrown;
+    return temporarilyUnavailable('The service cannot answer now', { retryAfterSeconds, cause: thrown });
+  }
+  // Express and its parsers throw errors with a status for what a caller sent (a path that cannot be decoded).
+  const status = thrown instanceof Error && 'status' in thrown ? thrown.status : undefined;
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return new ServiceError({
+      status,
+      code: 'invalid_request',
+      message: 'The request cannot be read',
+      cause: thrown,
+    });
+  }
+  return new ServiceError({
+    status: 500,
+    code: 'server_error',
+    message: 'Something failed here. Report the correlation id to support.',
+    cause: thrown,
+  });
+}

@@ -1,0 +1,31 @@
+export { networkOf, plainAddress } from './address.ts';
+export { readForm, readJson } from './body.ts';
+export { type Call, callOf, guidForm } from './call.ts';
+export { allowAnyOrigin } from './cross-origin.ts';
+export type { DirectRoute } from './direct-routes.ts';
+export {
+  type ErrorDialect,
+  errorEdge,
+  hasProblemBody,
+  oauthDialect,
+  problemDialect,
+  type RefusalAudit,
+  ServiceError,
+  temporarilyUnavailable,
+} from './errors.ts';
+export { createNetworkGuard } from './network-guard.ts';
+export { OutboundError } from './outbound-error.ts';
+export {
+  asResponse,
+  createOutboundFetch,
+  type OutboundFetch,
+  type OutboundOptions,
+  type ResolveName,
+} from './outbound-fetch.ts';
+export { loopbackNetworks, parseNetworks, readAllowedNetworks } from './outbound-settings.ts';
+export { publishDocument } from './published-document.ts';
+export { createRateLimiter, type LocalRateLimiter, type RateLimiter } from './rate-limit.ts';
+export { authorizationOf, queryOf } from './request-target.ts';
+export { createAdminApp, createApp, listen, type RunningServer } from './server.ts';
+export { createRouter, onlyMethods, type Service } from './service.ts';
+export { isSpeculative } from './speculative.ts';

@@ -1,0 +1,9 @@
+export { describedAnswer, oauthRefusals, problemRefusals } from './answers.ts';
+export {
+  type DescribedAnswers,
+  type Operation,
+  openApiDocument,
+  type PathItem,
+  schemaReference,
+} from './document.ts';
+export { oauthErrorSchema, operationOutcomeSchema, problemSchema } from './error-schemas.ts';

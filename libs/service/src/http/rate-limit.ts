@@ -1,0 +1,41 @@
+import type { Clock } from '../clock.ts';
+import { tooMany } from './errors.ts';
+
+/** Counts requests by key: of a client, in all replicas, or of an address, in this process. */
+export type RateLimiter = {
+  /**
+   * Counts one request against `perSecond` in any one second. Throws, or rejects with, ServiceError 429 with
+   * `Retry-After` (RFC 6585 section 4) when it is one too many; it is not counted then. Returns no promise where
+   * nothing has to be asked: await it all the same.
+   */
+  count(key: string, perSecond: number | undefined): Promise<void> | undefined;
+};
+
+/** A limiter that asks nobody else. */
+export type LocalRateLimiter = { count(key: string, perSecond: number | undefined): undefined };
+
+const sweepAtKeys = 10_000;
+
+/**
+ * Creates a limiter of this process: a sliding window, so that no second holds more than the limit wherever it
+ * begins.
+ */
+export function createRateLimiter(clock: Clock): LocalRateLimiter {
+  const taken = new Map<string, number[]>();
+  const forgetOld = (now: number) => {
+    for (const [key, times] of taken) if ((times.at(-1) ?? 0) <= now - 1000) taken.delete(key);
+  };
+  return {
+    count(key, perSecond) {
+      if (perSecond === undefined) return undefined;
+      const now = clock.now();
+      if (taken.size > sweepAtKeys) forgetOld(now);
+      const recent = (taken.get(key) ?? []).filter((time) => time > now - 1000);
+      taken.set(key, recent);
+      const [oldest = now] = recent;
+      if (recent.length >= perSecond) throw tooMany(oldest + 1000 - now);
+      recent.push(now);
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { type RequestListener, type Server, ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Logger } from '../logger.ts';
+
+const correlationHeader = 'X-Correlation-Id';
+
+/** The errors of Node's parser that have a status of their own; every other one is 400. */
+const statusOfError: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/**
+ * Answers the requests that Node never hands to a listener, as Node itself would: the status (400, 408, 413, 417 or
+ * 431), `Connection: close` and no body. Adds `X-Correlation-Id`, under which each is logged once. The log has the
+ * parser's code alone: its error holds what was sent. Never throws, also for a connection that is gone.
+ */
+export function answerUnreadableRequests(server: Server, logger: Logger | undefined): void {
+  const log = (correlationId: string, status: number, code: string) =>
+    logger?.info({ correlationId, status, code }, 'request could not be read');
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const { code = '' } = error;
+    const response = responseUnderWay(socket);
+    if (socket.writable && response?.headersSent !== true) {
+      const status = statusOfError[code] ?? 400;
+      // A request of which only the body fails has its GUID already.
+      const correlationId = String(response?.getHeader(correlationHeader) ?? randomUUID());
+      log(correlationId, status, code);
+      socket.write(
+        `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n${correlationHeader}: ${correlationId}\r\n\r\n`,
+      );
+    }
+    closeAfterWriting(socket);
+  });
+  // RFC 9110 section 10.1.1: any expectation but 100-continue.
+  server.on('checkExpectation', (_request, response) => {
+    const correlationId = randomUUID();
+    log(correlationId, 417, 'unknown_expectation');
+    response.writeHead(417, { [correlationHeader]: correlationId, Connection: 'close' }).end();
+  });
+}
+
+/**
+ * Refuses a request of HTTP/1.1 without a Host header: 400 (RFC 9112 section 3.2). In place of Node's own check, whose
+ * answer has no `X-Correlation-Id`.
+ */
+export function requireHost(listener: RequestListener, logger: Logger | undefined): RequestListener {
+  return (request, response) => {
+    if (request.headers.host !== undefined || request.httpVersion !== '1.1')
+      return listener(request, response);
+    const correlationId = randomUUID();
+    logger?.info({ correlationId, status: 400, code: 'no_host' }, 'request could not be read');
+    response.writeHead(400, { [correlationHeader]: correlationId, Connection: 'close' }).end();
+  };
+}
+
+/** The response whose turn it is on a connection. Node has no public name for it, and none is kept for each request. */
+function responseUnderWay(socket: Duplex): ServerResponse | undefined {
+  const current: unknown = Reflect.get(socket, '_httpMessage');
+  return current instanceof ServerResponse ? current : undefined;
+}
+
+function closeAfterWriting(socket: Duplex): void {
+  if ('destroySoon' in socket && typeof socket.destroySoon === 'function') socket.destroySoon();
+  else socket.end();
+}

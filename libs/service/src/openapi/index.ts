@@ -1,3 +1,0 @@
-export * from './answers.ts';
-export * from './document.ts';
-export * from './error-schemas.ts';

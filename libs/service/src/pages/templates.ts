@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import express, { type Router } from 'express';
+import nunjucks from 'nunjucks';
+import { createRouter } from '../http/service.ts';
+
+/** The directory above `nhsuk/`, from which templates and assets of the NHS.UK frontend library are taken. */
+const nhsukRoot = fileURLToPath(
+  new URL('../', import.meta.resolve('nhsuk-frontend/dist/nhsuk/template.njk')),
+);
+
+export type Pages = {
+  /** Renders a template with everything escaped. @throws Error when the template is faulty. */
+  render(template: string, model: object): string;
+  /** The hash of the one inline script of the NHS.UK page template, as CSP writes it. */
+  readonly scriptHash: string;
+};
+
+/** Prepares the templates of a service: its own views, and the NHS.UK frontend library's. */
+export function createPages(views: string): Pages {
+  const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader([views, nhsukRoot]), {
+    autoescape: true,
+    throwOnUndefined: false,
+    trimBlocks: true,
+    lstripBlocks: true,
+  });
+  const [, inlineScript = ''] =
+    /<script>([^]*?)<\/script>/.exec(environment.renderString('{% extends "nhsuk/template.njk" %}', {})) ??
+    [];
+  return {
+    render: (template, model) => environment.render(template, model),
+    scriptHash: `'sha256-${createHash('sha256').update(inlineScript).digest('base64')}'`,
+  };
+}
+
+/**
+ * The library's stylesheet without its web font, which comes from another host and is licensed to NHS sites alone,
+ * and with its images beside it.
+ */
+function readStylesheet(): string {
+  return readFileSync(`${nhsukRoot}nhsuk/nhsuk-frontend.min.css`, 'utf8')
+    .replace(/@font-face\{[^}]*\}/g, '')
+    .replaceAll('url(/assets/images/', 'url(images/');
+}
+
+/** Serves a service's own assets and, below `nhsuk/`, the stylesheet, script and images of the NHS.UK library. */
+export function createAssetsRouter(directory: string): Router {
+  const router = createRouter();
+  const options = { index: false, redirect: false, maxAge: '1d' } as const;
+  const nhsuk = `${nhsukRoot}nhsuk`;
+  const stylesheet = readStylesheet();
+  router.get('/nhsuk/nhsuk-frontend.css', (_request, response) => {
+    response.set({ 'Cache-Control': 'public, max-age=86400' }).type('css').send(stylesheet);
+  });
+  router.get('/nhsuk/nhsuk-frontend.js', (_request, response) => {
+    response.sendFile('nhsuk-frontend.min.js', { root: nhsuk, maxAge: '1d' });
+  });
+  router.use('/nhsuk', express.static(`${nhsuk}/assets`, options));
+  router.use(express.static(directory, { ...options, maxAge: 0 }));
+  return router;
+}

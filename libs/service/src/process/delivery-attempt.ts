@@ -1,0 +1,55 @@
+import { OutboundError } from '../http/outbound-error.ts';
+import type { OutboundAnswer } from '../http/outbound-fetch.ts';
+import { type DeliveryFailure, readRetryAfter } from './delivery-retry.ts';
+
+/** What became of one attempt. A service may have reasons of its own. */
+export type DeliveryAttempt<Reason extends string = never> =
+  | { readonly outcome: 'delivered'; readonly status: number }
+  | {
+      readonly outcome: 'failed';
+      readonly reason: DeliveryFailure | Reason;
+      readonly status?: number;
+      readonly retryAfterMs?: number;
+      /** For the log. */
+      readonly cause?: unknown;
+    }
+  /** This process is stopping; nothing is known of the receiver. */
+  | { readonly outcome: 'interrupted' };
+
+/**
+ * Sends something and returns what became of it by the answer's status: 2xx is delivered, 410 ends it, 429 and 503
+ * may ask for a longer wait. @param now milliseconds since 1970
+ */
+export async function attemptDelivery(
+  send: () => Promise<Pick<OutboundAnswer, 'status' | 'headers'>>,
+  now: () => number,
+): Promise<DeliveryAttempt> {
+  try {
+    return judge(await send(), now());
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    const { code: reason, cause } = error;
+    return reason === 'interrupted' ? { outcome: reason } : { outcome: 'failed', reason, cause };
+  }
+}
+
+function judge(
+  { status, headers }: Pick<OutboundAnswer, 'status' | 'headers'>,
+  now: number,
+): DeliveryAttempt {
+  if (status >= 200 && status <= 299) return { outcome: 'delivered', status };
+  const retryAfterMs =
+    status === 429 || status === 503 ? readRetryAfter(headers['retry-after'], now) : undefined;
+  return {
+    outcome: 'failed',
+    reason: reasonOf(status),
+    status,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+/** 410 is the receiver's word that it wants no more (Standard Webhooks: Response status codes). */
+function reasonOf(status: number): DeliveryFailure {
+  if (status === 410) return 'gone';
+  return status >= 300 && status <= 399 ? 'redirected' : 'not_accepted';
+}

@@ -1,0 +1,157 @@
+import { hkdfSync } from 'node:crypto';
+import {
+  createEventVerifier,
+  createEventWriter,
+  deriveEventKey,
+  type EventSigningKey,
+  type EventVerifier,
+  type EventWriter,
+  eventConsumers,
+  eventSources,
+  ForgedEventError,
+  listenersOf,
+  type ServiceName,
+} from '@clinical-launch/contracts';
+import { metrics } from '@opentelemetry/api';
+import { ConfigurationError, type Environment, readTogether } from '../environment.ts';
+import { isProduction } from '../mode.ts';
+import { readSharedKeys } from './sealing-keys.ts';
+
+const signingSetting = 'EVENT_SIGNING_KEYS';
+const verificationSetting = 'EVENT_VERIFICATION_KEYS';
+const unsignedSetting = 'ACCEPT_UNSIGNED_EVENTS';
+
+/** Every setting with keys of events; each may be given as a file too. */
+export const eventKeySettings: readonly string[] = [signingSetting, verificationSetting];
+
+/** What a process signs its events with, and proves to itself the events of others with. */
+export type EventKeys = {
+  readonly writeEvent: EventWriter;
+  /** What proves events to one of its consumers, by the name of the queue; undefined for another service's. */
+  readonly verifierOf: (consumer: string) => EventVerifier | undefined;
+};
+
+/**
+ * Reads the keys of one service, and none for a process that is no service of the platform: `EVENT_SIGNING_KEYS`, as
+ * `listener:key` for each service that listens to it, and `EVENT_VERIFICATION_KEYS` if it listens itself, the keys
+ * from which those of its sources are derived (`deriveEventKey`). Keys are 32 bytes in Base64URL, several by commas.
+ * Outside production they may be derived from `SEALING_KEYS`, or the key of the demo.
+ * @throws ConfigurationError with every problem at once: keys that cannot be used, and in production those that are
+ * missing.
+ */
+export function readEventKeys(environment: Environment, service: string): EventKeys {
+  if (!isService(service)) return { writeEvent: JSON.stringify, verifierOf: () => undefined };
+  const { signing, verification } = readTogether({
+    signing: () => readSigningKeys(environment, service),
+    verification: () => readVerificationKeys(environment, service),
+  });
+  return eventKeysOf(signing, new Map([[service, verification]]), acceptsUnsigned(environment));
+}
+
+const isService = (name: string): name is ServiceName => Object.hasOwn(eventSources, name);
+
+/**
+ * Derives the keys of all services from `SEALING_KEYS`, as one process for everything has them.
+ * @throws ConfigurationError as `openSealers`.
+ */
+export function readSharedEventKeys(environment: Environment): EventKeys {
+  const services = Object.keys(eventSources) as ServiceName[];
+  const signing = services.flatMap((source) => sharedSigningKeys(environment, source));
+  const verification = new Map(
+    services.map((service) => [service, sharedListenerKeys(environment, service)]),
+  );
+  return eventKeysOf(signing, verification, acceptsUnsigned(environment));
+}
+
+function eventKeysOf(
+  signing: readonly EventSigningKey[],
+  verification: ReadonlyMap<ServiceName, readonly Uint8Array[]>,
+  isLenient: boolean,
+): EventKeys {
+  const consumers: readonly [string, { readonly service: ServiceName }][] = Object.entries(eventConsumers);
+  const verifiers = new Map(
+    consumers.flatMap(([consumer, { service }]) => {
+      const keys = verification.get(service);
+      if (keys === undefined || keys.length === 0) return [];
+      const verify = createEventVerifier(service, { keys, acceptsUnsigned: isLenient });
+      return [[consumer, counting(consumer, verify)] as const];
+    }),
+  );
+  return { writeEvent: createEventWriter(signing), verifierOf: (consumer) => verifiers.get(consumer) };
+}
+
+/** Counts events that are not proven: each is a fault of the configuration, or somebody's attempt. */
+function counting(consumer: string, verify: EventVerifier): EventVerifier {
+  const count = metrics.getMeter('clinical-launch').createCounter('clinical_launch.events.refused', {
+    description: 'Events that were not proven to come from their source; they are dead letters',
+    unit: '{event}',
+  });
+  const about = { 'clinical_launch.consumer.name': consumer };
+  // A series that begins with its first event would show no increase.
+  count.add(0, about);
+  return (event) => {
+    try {
+      return verify(event);
+    } catch (error) {
+      if (error instanceof ForgedEventError) count.add(1, about);
+      throw error;
+    }
+  };
+}
+
+function readSigningKeys(environment: Environment, source: ServiceName): readonly EventSigningKey[] {
+  const listeners = listenersOf(source);
+  const isSet = Boolean(environment[signingSetting]);
+  if (!isSet && !isProduction(environment)) return sharedSigningKeys(environment, source);
+  const given = new Map(isSet ? entriesOf(environment, signingSetting) : []);
+  const missing = listeners.filter((listener) => !given.has(listener));
+  if (missing.length > 0) {
+    throw new ConfigurationError(missing.map((listener) => `${signingSetting} has no key for ${listener}`));
+  }
+  return listeners.map((listener) => ({ source, listener, key: given.get(listener) ?? Buffer.alloc(0) }));
+}
+
+function readVerificationKeys(environment: Environment, service: ServiceName): readonly Uint8Array[] {
+  const isListening = Object.values(eventConsumers).some((consumer) => consumer.service === service);
+  if (!isListening) return [];
+  if (environment[verificationSetting]) {
+    return entriesOf(environment, verificationSetting).map(([, key]) => key);
+  }
+  if (isProduction(environment)) throw new ConfigurationError([`${verificationSetting} is not set`]);
+  return sharedListenerKeys(environment, service);
+}
+
+/** @throws ConfigurationError when an entry is not `name:key`. */
+function entriesOf(environment: Environment, setting: string): (readonly [string, Uint8Array])[] {
+  return (environment[setting] ?? '').split(',').map((entry) => {
+    const [, name, key] = /^\s*([a-z0-9-]{1,40}):([\w-]{43})=?\s*$/i.exec(entry) ?? [];
+    if (name === undefined || key === undefined) {
+      throw new ConfigurationError([
+        `${setting} must be name:key, the key 32 bytes in Base64URL; several by commas`,
+      ]);
+    }
+    return [name, Buffer.from(key, 'base64url')] as const;
+  });
+}
+
+function sharedListenerKeys(environment: Environment, listener: ServiceName): readonly Uint8Array[] {
+  const info = `clinical-launch events for ${listener}`;
+  return readSharedKeys(environment).map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', info, 32)));
+}
+
+/** The first of the shared keys signs, all prove. */
+function sharedSigningKeys(environment: Environment, source: ServiceName): readonly EventSigningKey[] {
+  return listenersOf(source).flatMap((listener) =>
+    sharedListenerKeys(environment, listener)
+      .slice(0, 1)
+      .map((key) => ({ source, listener, key: deriveEventKey(key, source) })),
+  );
+}
+
+function acceptsUnsigned(environment: Environment): boolean {
+  const value = environment[unsignedSetting] ?? '';
+  if (!['', 'true', 'false'].includes(value)) {
+    throw new ConfigurationError([`${unsignedSetting} must be true or false`]);
+  }
+  return value === 'true';
+}

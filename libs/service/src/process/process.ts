@@ -1,0 +1,177 @@
+import type { EventBus } from '@clinical-launch/events';
+import { metrics } from '@opentelemetry/api';
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { Type } from 'typebox';
+import { type Clock, systemClock } from '../clock.ts';
+import { ConfigurationError, type Environment, readEnvironment, readTogether } from '../environment.ts';
+import { createAdminApp, createApp, listen, type RunningServer } from '../http/server.ts';
+import type { Service } from '../http/service.ts';
+import { createLogger, type Logger } from '../logger.ts';
+import { assertPublicAddresses, isProduction } from '../mode.ts';
+import { type EventKeys, readEventKeys } from './event-keys.ts';
+import type { RunningPart } from './parts.ts';
+import type { Refusals } from './refusals.ts';
+import { withSecretFiles } from './secret-files.ts';
+
+const port = { minimum: 0, maximum: 65_535 };
+
+const environmentSchema = Type.Object({
+  PORT: Type.Integer({ ...port, default: 8080 }),
+  HOST: Type.Optional(Type.String()),
+  ADMIN_PORT: Type.Integer({ ...port, default: 9090 }),
+  ADMIN_HOST: Type.Optional(Type.String()),
+  /** Reverse proxies in front, for callers' addresses. */
+  TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
+  /** Given to load balancers to notice that this process is going, before it takes no more connections. */
+  SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
+  LOG_LEVEL: Type.String({ default: 'info', pattern: '^(trace|debug|info|warn|error|fatal|silent)$' }),
+});
+
+type ProcessTools = {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly name: string;
+  readonly eventKeys: EventKeys;
+  /** Takes over a part: its checks count for readiness, and it is stopped after the services. */
+  own<Part extends RunningPart>(part: Part): Part;
+};
+
+type ProcessPlan<Config> = {
+  readonly name: string;
+  /** Reads the service's part of the environment. @throws ConfigurationError */
+  configure(environment: Environment): Config;
+  /** Connects the parts and makes the services, with the paths below which the edge sends requests to them. */
+  open(
+    config: Config,
+    tools: ProcessTools,
+  ): Promise<{
+    readonly mounts: readonly { readonly path: string; readonly service: Service }[];
+    /** Where the services' consumers listen. */
+    readonly bus?: EventBus;
+    /** Limits and audits the refusals of all services of the process. */
+    readonly refusals?: Refusals;
+  }>;
+};
+
+/**
+ * Runs one process of the platform until SIGTERM or SIGINT: reads the configuration (every problem at once, exit code
+ * 1), connects, serves, and on the signal lets what is under way finish before it stops everything in reverse order.
+ * A secret may also be given as `<NAME>_FILE`, a file that holds it.
+ */
+export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<void> {
+  try {
+    const environment = withSecretFiles(process.env);
+    const { settings, config, eventKeys } = readTogether({
+      settings: () => readEnvironment(environmentSchema, environment),
+      addresses: () => assertPublicAddresses(environment),
+      eventKeys: () => readEventKeys(environment, plan.name),
+      config: () => plan.configure(environment),
+    });
+    const logger = createLogger({ level: settings.LOG_LEVEL }).child({ service: plan.name });
+    const running = await start(plan, config, { environment, settings, eventKeys, logger });
+    const stop = (signal: NodeJS.Signals) => {
+      logger.info({ signal }, 'stopping');
+      running.stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          logger.fatal({ err: error }, 'did not stop cleanly');
+          process.exit(1);
+        },
+      );
+    };
+    process.once('SIGTERM', stop).once('SIGINT', stop);
+    process.stdout.write(
+      `ready ${plan.name} http://localhost:${running.port} admin http://localhost:${running.adminPort}\n`,
+    );
+  } catch (error) {
+    const isExpected = error instanceof ConfigurationError;
+    process.stderr.write(`${isExpected ? error.message : String((error as Error).stack)}\n`);
+    process.exit(1);
+  }
+}
+
+type StartOptions = {
+  readonly environment: Environment;
+  readonly settings: ReturnType<typeof readEnvironment<typeof environmentSchema>>;
+  readonly eventKeys: EventKeys;
+  readonly logger: Logger;
+};
+
+async function start<Config>(
+  plan: ProcessPlan<Config>,
+  config: Config,
+  { environment, settings, eventKeys, logger }: StartOptions,
+) {
+  const exporter = startMetrics(plan.name);
+  const parts: RunningPart[] = [];
+  const checks: Record<string, () => Promise<boolean>> = { serving: async () => isServing };
+  let isServing = false;
+  const admin = await listen(
+    createAdminApp(checks, (request, response) => exporter.getMetricsRequestHandler(request, response)),
+    {
+      port: settings.ADMIN_PORT,
+      logger,
+      ...(settings.ADMIN_HOST === undefined ? {} : { host: settings.ADMIN_HOST }),
+    },
+  );
+  const own = <Part extends RunningPart>(part: Part): Part => {
+    parts.push(part);
+    Object.assign(checks, part.checks);
+    return part;
+  };
+  const clock = systemClock;
+  const { mounts, bus, refusals } = await plan.open(config, {
+    environment,
+    clock,
+    logger,
+    name: plan.name,
+    eventKeys,
+    own,
+  });
+  const services = mounts.map(({ service }) => service);
+  for (const service of services) await service.start?.();
+  for (const consumer of services.flatMap(({ consumers = [] }) => consumers)) await bus?.consume(consumer);
+  const app = createApp({
+    mounts,
+    logger,
+    clock,
+    isProduction: isProduction(environment),
+    trustedProxies: settings.TRUSTED_PROXIES,
+    publicUrl: environment.PUBLIC_URL ?? '',
+    refusals,
+  });
+  const server = await listen(app, {
+    port: settings.PORT,
+    logger,
+    ...(settings.HOST === undefined ? {} : { host: settings.HOST }),
+  });
+  isServing = true;
+
+  return {
+    port: server.port,
+    adminPort: admin.port,
+    async stop() {
+      isServing = false;
+      await new Promise((resolve) => setTimeout(resolve, settings.SHUTDOWN_DELAY_MS));
+      await stopInOrder([server, ...services.toReversed(), ...parts.toReversed(), admin]);
+    },
+  };
+}
+
+async function stopInOrder(running: readonly (Pick<RunningServer, 'stop'> | Service)[]): Promise<void> {
+  for (const one of running) await one.stop?.();
+}
+
+/** Metrics of this process, for Prometheus to fetch at `/metrics` of the admin port. */
+function startMetrics(service: string): PrometheusExporter {
+  const exporter = new PrometheusExporter({ preventServerStart: true });
+  const provider = new MeterProvider({
+    readers: [exporter],
+    resource: resourceFromAttributes({ 'service.name': service }),
+  });
+  metrics.setGlobalMeterProvider(provider);
+  return exporter;
+}

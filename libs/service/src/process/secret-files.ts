@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { ConfigurationError, type Environment } from '../environment.ts';
+import { eventKeySettings } from './event-keys.ts';
+import { sealingSettings } from './sealing-keys.ts';
+
+/** Settings that hold passwords or keys, and may come as a file that the orchestrator mounts. */
+const secrets = ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL', ...sealingSettings, ...eventKeySettings];
+
+/**
+ * Reads secrets from files: `<NAME>_FILE` names the file with the secret `<NAME>`, unless that is set itself.
+ * @throws ConfigurationError for a file that cannot be read.
+ */
+export function withSecretFiles(environment: Environment): Environment {
+  const fromFiles = secrets.flatMap((name) => {
+    const path = environment[`${name}_FILE`];
+    if (!path || environment[name]) return [];
+    try {
+      return [[name, readFileSync(path, 'utf8').trim()] as const];
+    } catch (cause) {
+      throw new ConfigurationError([`${name}_FILE cannot be read`], { cause });
+    }
+  });
+  return { ...environment, ...Object.fromEntries(fromFiles) };
+}

@@ -1,0 +1,236 @@
+import { hash } from 'node:crypto';
+import { type LaunchPolicy, type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts';
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { Clock } from '../clock.ts';
+import { ServiceError } from '../http/errors.ts';
+import type { OutboundFetch } from '../http/outbound-fetch.ts';
+import { asymmetricAlgorithms } from './algorithms.ts';
+import type { DpopProof } from './dpop-proof.ts';
+import { invalidToken, missingToken, refusedToken } from './invalid-token.ts';
+import { createIssuerKeys } from './issuer-keys.ts';
+import {
+  dpopChallenge,
+  type Possession,
+  type PresentedToken,
+  provePossession,
+} from './proof-of-possession.ts';
+import type { Revocations } from './revocations.ts';
+import { assertNoIdToken, assertPossibleTimes } from './token-claims.ts';
+
+/** One identity provider whose access tokens are accepted, and on what terms. */
+export type IssuerPolicy = {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  /**
+   * Its published keys. When absent, its discovery document (OpenID Connect Discovery 1.0) says where they are, on the
+   * issuer's own origin.
+   */
+  readonly jwksUri?: string;
+  /** Whether the operator configured `jwksUri`, as for our realms: it may then be within the deployment, by http. */
+  readonly isConfigured: boolean;
+  readonly rightClaims: readonly ('scope' | 'scp' | 'roles')[];
+  /** Whether tokens must name themselves access tokens (RFC 9068 section 4). Never accepts ID tokens. */
+  readonly requiresAccessTokenType: boolean;
+  /** The claims that may carry the client: the first that is a text is it. */
+  readonly clientIdClaims: readonly string[];
+  /**
+   * Whether tokens must name their key. Without `kid` one is accepted while a single published key fits its
+   * algorithm.
+   */
+  readonly requiresKeyId: boolean;
+  /** The clients that may call. */
+  readonly clients: ReadonlyMap<string, AcceptedClient>;
+};
+
+/** A registered client. */
+export type AcceptedClient = {
+  /** The rights that its tokens may carry. Others in a token count for nothing. */
+  readonly grants: readonly string[];
+  readonly policy: LaunchPolicy;
+};
+
+/** Who calls, as a verified access token has it. */
+export type Caller = {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** The rights in the token that the registry grants to this client. */
+  readonly rights: ReadonlySet<string>;
+  readonly policy: LaunchPolicy;
+  /** The practices that the client is bound to; any when absent. */
+  readonly practices?: PracticeBinding;
+  /** Everything that the token says, for who needs more than the rights. Verified; of whatever form they came. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** The proof of possession of a bound token: claim it before you serve the request, so that it counts once. */
+  readonly proof?: DpopProof;
+};
+
+export type AccessTokenVerifier = {
+  /**
+   * Verifies the access token of an Authorization header (RFC 6750 section 2.1). A token that is bound to a key needs
+   * a proof of possession (RFC 9449), one that is bound to a certificate that certificate (RFC 8705); endpoints that
+   * pass neither accept tokens without a binding alone.
+   * @throws ServiceError 401 when there is none or it is not valid or revoked, 503 when the issuer's keys or the
+   * revocations cannot be read.
+   */
+  verify(authorization: string | undefined, possession?: Possession): Promise<Caller>;
+};
+
+const clockToleranceSeconds = 10;
+/** A verified token is remembered this long at most, so that a withdrawn key has an end. */
+const rememberedMs = 5 * 60_000;
+const rememberedTokens = 10_000;
+
+type VerifierOptions = {
+  readonly issuers: readonly IssuerPolicy[];
+  readonly clock: Clock;
+  /** Fetches discovery documents and keys. */
+  readonly fetchOutbound: OutboundFetch;
+  /** The tokens that were revoked by their id. Absent where none of the accepted tokens can be. */
+  readonly revocations?: Revocations | undefined;
+};
+
+/** Creates the verifier for all trusted issuers. Keys are fetched when first needed and kept. */
+export function createAccessTokenVerifier({
+  issuers,
+  clock,
+  fetchOutbound,
+  revocations,
+}: VerifierOptions): AccessTokenVerifier {
+  const trusted = new Map(
+    issuers.map((policy) => [
+      policy.issuer,
+      { policy, keys: createIssuerKeys(policy, fetchOutbound), bindings: bindingsOf(policy) },
+    ]),
+  );
+  const remembered = new Map<string, { caller: Caller; until: number }>();
+
+  const callerWith = async (token: string): Promise<Caller> => {
+    const fingerprint = hash('sha256', token, 'base64');
+    const known = remembered.get(fingerprint);
+    if (known !== undefined && known.until > clock.now()) return known.caller;
+    remembered.delete(fingerprint);
+
+    const found = trusted.get(claimedIssuer(token));
+    if (found === undefined) throw invalidToken('the issuer is not trusted');
+    const claims = await verifySignature(token, found, clock);
+    const caller = callerOf(claims, found);
+    if (remembered.size >= rememberedTokens) remembered.clear();
+    const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1000;
+    remembered.set(fingerprint, { caller, until: Math.min(expiresAt, clock.now() + rememberedMs) });
+    return caller;
+  };
+
+  return {
+    async verify(authorization, possession = {}) {
+      const presented = presentedToken(authorization, possession);
+      const caller = await callerWith(presented.token);
+      const { cnf, jti } = caller.claims;
+      // At each request: a token may be revoked while it is remembered.
+      if (typeof jti === 'string' && revocations?.has(jti)) throw invalidToken('the token was revoked');
+      const proof = await provePossession(presented, { cnf, possession, now: clock.now() });
+      return proof === undefined ? caller : { ...caller, proof };
+    },
+  };
+}
+
+const presentedForm = /^(Bearer|DPoP) +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i;
+
+function presentedToken(authorization: string | undefined, { dpop }: Possession): PresentedToken {
+  if (authorization === undefined)
+    throw missingToken(dpop === undefined ? 'Bearer' : `Bearer, ${dpopChallenge}`);
+  const [, scheme = '', token] = presentedForm.exec(authorization) ?? [];
+  const isBearer = scheme.toLowerCase() === 'bearer';
+  if (token === undefined || !(isBearer || dpop !== undefined))
+    throw invalidToken('the Authorization header has no Bearer token');
+  return { scheme: isBearer ? 'bearer' : 'dpop', token };
+}
+
+/** Only chooses whose keys are tried; the signature decides. */
+function claimedIssuer(token: string): string {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    if (typeof claims === 'object' && claims !== null && 'iss' in claims && typeof claims.iss === 'string')
+      return claims.iss;
+  } catch {
+    // Falls through: a token that cannot be read names no issuer.
+  }
+  throw invalidToken('the token cannot be read');
+}
+
+async function verifySignature(
+  token: string,
+  { policy, keys }: { policy: IssuerPolicy; keys: JWTVerifyGetKey },
+  clock: Clock,
+): Promise<JWTPayload> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      issuer: policy.issuer,
+      audience: [...policy.audiences],
+      algorithms: asymmetricAlgorithms,
+      clockTolerance: clockToleranceSeconds,
+      currentDate: new Date(clock.now()),
+      requiredClaims: ['exp'],
+      ...(policy.requiresAccessTokenType ? { typ: 'at+jwt' } : {}),
+    });
+    if (policy.requiresKeyId && protectedHeader.kid === undefined)
+      throw invalidToken('the token names no key');
+    assertPossibleTimes(payload, clock.now() / 1000 + clockToleranceSeconds);
+    return payload;
+  } catch (error) {
+    throw error instanceof errors.JOSEError ? refusedToken(error) : error;
+  }
+}
+
+type Bindings = ReadonlyMap<string, PracticeBinding>;
+
+/** Computes the bindings once for all requests, since a client may be bound to many practices. */
+function bindingsOf({ clients }: IssuerPolicy): Bindings {
+  return new Map(
+    [...clients].flatMap(([clientId, { policy }]) => {
+      const binding = practiceBindingOf(policy.practices);
+      return binding === undefined ? [] : [[clientId, binding] as const];
+    }),
+  );
+}
+
+type Accepted = { readonly policy: IssuerPolicy; readonly bindings: Bindings };
+
+/** The one place where rights are decided: a right counts if the token carries it and the registry grants it. */
+function callerOf(claims: JWTPayload, { policy: issuerPolicy, bindings }: Accepted): Caller {
+  const { issuer, rightClaims, clientIdClaims, clients, ...policy } = issuerPolicy;
+  const clientId = clientIdClaims.map((name) => claims[name]).find((claim) => typeof claim === 'string');
+  if (typeof clientId !== 'string') throw invalidToken('the token names no client');
+  if (!policy.requiresAccessTokenType) assertNoIdToken(claims, clientId);
+  const client = clients.get(clientId);
+  if (client === undefined) throw invalidToken('the client is not registered here');
+  const carried = new Set(rightClaims.flatMap((name) => wordsOf(claims[name])));
+  const rights = new Set(client.grants.filter((right) => carried.has(right)));
+  const practices = bindings.get(clientId);
+  return {
+    issuer,
+    clientId,
+    policy: client.policy,
+    rights,
+    claims,
+    ...(practices === undefined ? {} : { practices }),
+  };
+}
+
+function wordsOf(claim: unknown): string[] {
+  if (typeof claim === 'string') return claim.split(' ');
+  return Array.isArray(claim) ? claim.filter((word) => typeof word === 'string') : [];
+}
+
+/**
+ * Checks that the caller holds a right.
+ * @throws ServiceError 403 (RFC 6750 section 3.1, insufficient_scope).
+ */
+export function assertRight(caller: Caller, right: string): void {
+  if (caller.rights.has(right)) return;
+  throw new ServiceError({
+    status: 403,
+    code: 'insufficient_scope',
+    message: `The token does not carry the right ${right}`,
+    headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${right}"` },
+  });
+}

@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  type Directory,
+  directoryError,
+  type LaunchPolicy,
+  parseDirectory,
+  type Registry,
+} from '@clinical-launch/contracts';
+import { ConfigurationError, type Environment } from '../environment.ts';
+import { findJsonSyntaxFault, placeIn } from '../http/json-syntax.ts';
+import type { Logger } from '../logger.ts';
+import { parseDirectoryCsv } from './directory-csv.ts';
+import { readRegistryFile } from './registry-file.ts';
+import { type WatchedFile, watchFile } from './watched-file.ts';
+
+/** The directory of each client, as its file is now (OLTR: "values must be agreed"). */
+export type Directories = {
+  /** The directory of a client; undefined if every value is accepted from it. @throws Error for one not followed. */
+  of(policy: Pick<LaunchPolicy, 'directory'>): Directory | undefined;
+};
+
+export type FollowedDirectories = Directories & {
+  /**
+   * Follows the files that the clients of a registry name, also those that a later one names no longer: a request may
+   * still be under way. Call it before the registry takes effect.
+   * @throws TypeError that names the entry of the registry, and lists every fault of its directory.
+   */
+  follow(registry: Registry): void;
+  stop(): void;
+};
+
+type Options = {
+  /** The directory of the clients that name none of their own. */
+  readonly sharedFile: string | undefined;
+  /** Clients name their files relative to it. */
+  readonly registryFile: string | URL;
+  readonly logger: Pick<Logger, 'info' | 'error'>;
+  readonly everyMs?: number;
+};
+
+/**
+ * Opens the shared directory, and follows every directory file as the registry is followed.
+ * @throws TypeError that lists every fault of the shared directory.
+ */
+export function openDirectories({ sharedFile, registryFile, logger, everyMs }: Options): FollowedDirectories {
+  const watch = (path: string) =>
+    watchFile(path, {
+      parse: (text) => parseDirectoryText(text, path),
+      onChange: () => logger.info({ file: path }, 'the changed directory is in use'),
+      onFault: (error) =>
+        logger.error(
+          { err: error, file: path },
+          'the changed directory cannot be used; the one before it goes on',
+        ),
+      ...(everyMs === undefined ? {} : { everyMs }),
+    });
+  const shared = sharedFile === undefined ? undefined : watch(sharedFile);
+  const byName = new Map<string, WatchedFile<Directory>>();
+  return {
+    of({ directory: name }) {
+      if (name === undefined) return shared?.current();
+      const own = byName.get(name);
+      if (own === undefined) throw new Error('The directory of a client is not followed');
+      return own.current();
+    },
+    follow(registry) {
+      for (const { name, path } of directoriesOf(registry)) {
+        if (byName.has(name)) continue;
+        byName.set(
+          name,
+          named(path, () => watch(besideRegistry(registryFile, name))),
+        );
+      }
+    },
+    stop() {
+      for (const watched of [shared, ...byName.values()]) watched?.stop();
+    },
+  };
+}
+
+/**
+ * Checks the shared directory (`DIRECTORY_FILE`) and those that the registry (`REGISTRY_FILE`) names, and returns the
+ * path of the shared one. A registry that cannot be read is for its own check to report.
+ * @throws ConfigurationError that lists every fault of every directory, and no value.
+ */
+export function readDirectories({
+  DIRECTORY_FILE,
+  REGISTRY_FILE,
+  PUBLIC_URL,
+}: Environment): string | undefined {
+  const sharedFile = DIRECTORY_FILE || undefined;
+  const problems = sharedFile === undefined ? [] : problemsOf('DIRECTORY_FILE', sharedFile);
+  const registry = REGISTRY_FILE ? readableRegistry(REGISTRY_FILE, PUBLIC_URL) : undefined;
+  for (const { name, path } of registry === undefined ? [] : directoriesOf(registry)) {
+    problems.push(...problemsOf(`REGISTRY_FILE: ${path}:`, besideRegistry(REGISTRY_FILE ?? '', name)));
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return sharedFile;
+}
+
+function readableRegistry(path: string, publicUrl: string | undefined): Registry | undefined {
+  try {
+    return readRegistryFile(path, { publicUrl: publicUrl || 'http://localhost' });
+  } catch {
+    return undefined;
+  }
+}
+
+function problemsOf(named: string, path: string): string[] {
+  try {
+    parseDirectoryText(readFileSync(path, 'utf8'), path);
+    return [];
+  } catch (error) {
+    return [`${named} ${reasonOf(error)}`];
+  }
+}
+
+/** The faults of a directory, which hold no value; of what the system reports, its code. */
+function reasonOf(error: unknown): string {
+  if (error instanceof TypeError) return error.message;
+  const { code } = error as { readonly code?: unknown };
+  return `cannot be read (${String(code)})`;
+}
+
+function named<Made>(path: string, make: () => Made): Made {
+  try {
+    return make();
+  } catch (cause) {
+    throw new TypeError(`${path} ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** Every directory that a registry names, with where it does. */
+function directoriesOf({ realms, trustedIssuers = [] }: Registry): { name: string; path: string }[] {
+  const namedBy = (clients: readonly Pick<LaunchPolicy, 'directory'>[], owner: string) =>
+    clients.flatMap(({ directory: name }, index) =>
+      name === undefined ? [] : [{ name, path: `${owner}.clients[${index}].directory` }],
+    );
+  return [
+    ...realms.flatMap(({ clients }, at) => namedBy(clients, `realms[${at}]`)),
+    ...trustedIssuers.flatMap(({ clients }, at) => namedBy(clients, `trustedIssuers[${at}]`)),
+  ];
+}
+
+const besideRegistry = (registryFile: string | URL, name: string) =>
+  resolve(dirname(registryFile instanceof URL ? fileURLToPath(registryFile) : registryFile), name);
+
+/** Reads a directory: CSV if its name ends in `.csv`, otherwise JSON. */
+function parseDirectoryText(text: string, path: string): Directory {
+  if (path.toLowerCase().endsWith('.csv')) return parseDirectoryCsv(text);
+  return parseDirectory(parseJson(text));
+}
+
+/** @throws TypeError with the place of the fault. The message of JSON.parse would quote the text. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const { at, message } = findJsonSyntaxFault(text);
+    const { line, column } = placeIn(text, at);
+    throw directoryError([`${message}, at line ${line}, column ${column}`]);
+  }
+}

@@ -1,0 +1,32 @@
+export {
+  type AccessTokenVerifier,
+  assertRight,
+  type Caller,
+  createAccessTokenVerifier,
+  type IssuerPolicy,
+} from './access-tokens.ts';
+export { asymmetricAlgorithms } from './algorithms.ts';
+export { type Attempts, createAttempts } from './attempts.ts';
+export {
+  type ClientCertificate,
+  clientCertificateOf,
+  readCertificate,
+  readClientCertificateHeader,
+} from './client-certificate.ts';
+export { type Directories, openDirectories, readDirectories } from './directory-file.ts';
+export { type DpopProof, verifyDpopProof } from './dpop-proof.ts';
+export { createFollowingVerifier, openTokenVerifier, watchRegistry } from './following-registry.ts';
+export { invalidToken } from './invalid-token.ts';
+export { desktopIssuerPolicies, issuerOf, issuerPolicies } from './issuer-policies.ts';
+export { partnerAddressFault } from './partner-address.ts';
+export { assertProductionRegistry, productionRegistryProblems } from './production-registry.ts';
+export { invalidProof } from './proof-of-possession.ts';
+export {
+  fixedRegistry,
+  followRegistry,
+  type RegistrySource,
+  type WatchedRegistry,
+  watchRegistryFile,
+} from './registry-file.ts';
+export { type FollowedRevocations, followRevocations, type Revocations } from './revocations.ts';
+export { audienceSetting, checkRegistryFile, readTrust } from './trust.ts';
