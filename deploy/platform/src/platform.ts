@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { auditTrail } from '@clinical-launch/audit-trail';
+import { auditTrail, readAuditTrailConfig } from '@clinical-launch/audit-trail';
 import { sealingPurposes } from '@clinical-launch/contracts';
 import { identityProvider, readIdentityProviderConfig } from '@clinical-launch/identity-provider';
 import { launchApi, readLaunchApiConfig } from '@clinical-launch/launch-api';
@@ -17,20 +17,20 @@ import {
 } from '@clinical-launch/service';
 import {
   createAdminApp,
-  createApp,
   createOutboundFetch,
   listen,
   type RunningServer,
   readAllowedNetworks,
-  type Service,
 } from '@clinical-launch/service/http';
 import {
+  type Mount,
   openBusPart,
   openRevocationsPart,
   openSealers,
   openStoragePart,
   openTicketParts,
   readSharedEventKeys,
+  startServices,
 } from '@clinical-launch/service/process';
 import {
   checkRegistryFile,
@@ -81,6 +81,7 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
       environment,
       configs: readConfigs({ ...reachingItself(environment, platformUrl), PUBLIC_URL: publicUrl }),
       registryFile: demo.registryFile,
+      trustedProxies: demo.trustedProxies,
       platformUrl,
       clock,
       logger,
@@ -90,15 +91,7 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
       host: '127.0.0.1',
       logger,
     });
-    answer = createApp({
-      mounts: parts.mounts,
-      logger,
-      clock,
-      isProduction: isProduction(environment),
-      trustedProxies: demo.trustedProxies,
-      publicUrl,
-      refusals: parts.refusals,
-    });
+    answer = parts.listener;
     return {
       publicUrl,
       adminUrl: `http://127.0.0.1:${admin.port}`,
@@ -123,9 +116,11 @@ type PartsOptions = PlatformOptions & {
   readonly registryFile: string | URL;
   /** Where this process reaches itself. */
   readonly platformUrl: string;
+  readonly trustedProxies: number;
 };
 
-async function openParts({ environment, configs, registryFile, platformUrl, clock, logger }: PartsOptions) {
+async function openParts(parts: PartsOptions) {
+  const { environment, configs, registryFile, platformUrl, trustedProxies, clock, logger } = parts;
   const { publicUrl, audience } = configs.identityProvider;
   const dialect = dialectOf({ audience, namespaces: configs.launchApi.namespaces });
   const eventKeys = readSharedEventKeys(environment);
@@ -173,16 +168,16 @@ async function openParts({ environment, configs, registryFile, platformUrl, cloc
   };
 
   /** The edge map: services see their whole path, but for the identity provider, whose prefix is removed. */
-  const mounts: { path: string; service: Service }[] = [
+  const mounts: Mount[] = [
     {
       path: '/idp',
-      service: identityProvider(configs.identityProvider, backing),
+      service: await identityProvider(configs.identityProvider, backing),
     },
     { path: '/', service: launchApi(configs.launchApi, backing) },
     { path: '/', service: launchGateway(configs.launchGateway, backing) },
-    { path: '/', service: ordering(configs.ordering, backing) },
-    { path: '/', service: orderRenderer(configs.orderRenderer, backing) },
-    { path: '/', service: auditTrail(configs.launchApi, backing) },
+    { path: '/', service: await ordering(configs.ordering, backing) },
+    { path: '/', service: await orderRenderer(configs.orderRenderer, backing) },
+    { path: '/', service: await auditTrail(configs.auditTrail, backing) },
     {
       path: '/',
       service: resourceApi(configs.resourceApi, { ...backing, tokens: verifierOf(desktopIssuerPolicies) }),
@@ -191,18 +186,22 @@ async function openParts({ environment, configs, registryFile, platformUrl, cloc
       ? []
       : [{ path: '/', service: simulators({ publicUrl, platformUrl, dialect }, backing) }]),
   ];
-  const services = mounts.map(({ service }) => service);
-  for (const service of services) {
-    await service.start?.();
-    for (const consumer of service.consumers ?? []) await bus.consume(consumer);
-  }
+  const services = await startServices({
+    mounts,
+    bus,
+    logger,
+    clock,
+    isProduction: isProduction(environment),
+    trustedProxies,
+    publicUrl,
+    refusals: ticketParts.refusals,
+  });
   ticketParts.startRelay(bus);
   return {
-    mounts,
-    refusals: ticketParts.refusals,
+    listener: services.listener,
     checks: { ...storagePart.checks, ...ticketParts.checks, ...revocationsPart.checks },
     async stop() {
-      for (const service of services.toReversed()) await service.stop?.();
+      await services.stop();
       registry.stop();
       directories.stop();
       await stopAll([revocationsPart, ticketParts, busPart, storagePart]);
@@ -229,6 +228,7 @@ function readConfigs(environment: Environment) {
   return readTogether({
     identityProvider: () => readIdentityProviderConfig(environment),
     launchApi: () => readLaunchApiConfig(environment),
+    auditTrail: () => readAuditTrailConfig(environment),
     launchGateway: () => readLaunchGatewayConfig(environment),
     ordering: () => readOrderingConfig(environment),
     orderRenderer: () => readOrderRendererConfig(environment),

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '@clinical-launch/service';
-import { createRouter, type Service } from '@clinical-launch/service/http';
+import { createRouter } from '@clinical-launch/service/http';
 import { createAssetsRouter } from '@clinical-launch/service/pages/templates';
+import type { Service } from '@clinical-launch/service/process';
 import { hostSimulator } from './host/simulator.ts';
 import { partnerSimulator } from './partner/simulator.ts';
 import { pmsSimulator } from './pms/simulator.ts';

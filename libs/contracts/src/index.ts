@@ -7,6 +7,7 @@ export * from './events/catalogue.ts';
 export * from './events/cloud-event.ts';
 export * from './events/event-macs.ts';
 export * from './fault.ts';
+export { entriesOf, memberOf } from './fhir/payload-access.ts';
 export type { IdentifierCheck } from './fhir/resource-rules.ts';
 export * from './fhir/service-request-reader.ts';
 export * from './launch-context.ts';

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { callOf, guidForm } from '../src/http/index.ts';
+import { type Call, callOf, guidForm } from '../src/http/index.ts';
 import { serveRoutes } from './serve-routes.ts';
+
+const originOf = ({ correlationId, traceparent }: Call) => ({ correlationId, traceparent });
 
 const start = () =>
   serveRoutes((router) => {
     router.get('/origin', (_request, response) => {
-      response.json(callOf(response).origin('/test'));
+      response.json(originOf(callOf(response)));
     });
     router.get('/adopt', (_request, response) => {
       callOf(response).adopt('d3b07384-d9a0-4c9b-8f2e-000000000001');
-      response.json(callOf(response).origin('/test'));
+      response.json(originOf(callOf(response)));
     });
   });
 

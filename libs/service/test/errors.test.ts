@@ -1,11 +1,14 @@
-import { createEvent, type Fault } from '@clinical-launch/contracts';
+import { type Fault } from '@clinical-launch/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Router } from 'express';
 import {
   createRouter,
+  type Exchange,
+  endpoint,
   errorEdge,
   oauthDialect,
-  onlyMethods,
+  openToAll,
+  problemDialect,
   type RefusalAudit,
   ServiceError,
 } from '../src/http/index.ts';
@@ -30,8 +33,8 @@ const refusal = (status: number) =>
   });
 const defect = () => new TypeError('Whitfield is not iterable at /srv/secret.ts');
 
-const aTokenRefused: RefusalAudit = ({ status, code }, call) =>
-  createEvent('launch.token.refused.v1', call.origin('/test'), { status, reason: code });
+const aTokenRefused: RefusalAudit = ({ status, code }, { call }) =>
+  call.event('launch.token.refused.v1', { status, reason: code });
 
 function addRoutes(router: Router): void {
   router.get('/refused/:status', ({ params }) => {
@@ -45,19 +48,25 @@ function addRoutes(router: Router): void {
     response.write('the first half');
     throw defect();
   });
-  router
-    .route('/only')
-    .get((_request, response) => void response.end())
-    .all(onlyMethods('GET'));
+  const shared = { source: '/test', open: openToAll };
+  router.all(
+    '/only',
+    endpoint({
+      ...shared,
+      dialect: problemDialect({ isProduction: false }),
+      methods: { GET: ({ response }: Exchange) => void response.end() },
+    }),
+  );
   const oauth = createRouter();
   addOauthRoutes(oauth);
   router.use('/oauth', oauth);
-  const unaudited = createRouter();
-  unaudited.get('/', () => {
+  const refuse = () => {
     throw refusal(401);
-  });
-  unaudited.use(errorEdge({ dialect: oauthDialect, audit: aTokenRefused }));
-  router.use('/unaudited', unaudited);
+  };
+  router.all(
+    '/unaudited',
+    endpoint({ ...shared, dialect: oauthDialect, audit: aTokenRefused, methods: { GET: refuse } }),
+  );
 }
 
 function addOauthRoutes(router: Router): void {
@@ -75,7 +84,7 @@ function addOauthRoutes(router: Router): void {
       faults: [{ path: 'name[0]', message: 'is required', code: 'required' }],
     });
   });
-  router.use(errorEdge({ dialect: oauthDialect }));
+  router.use(errorEdge(oauthDialect));
 }
 
 let testing: Awaited<ReturnType<typeof serveRoutes>>;

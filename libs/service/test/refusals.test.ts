@@ -1,35 +1,50 @@
-import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts';
 import { InMemoryLimits, type Limits, TicketsUnavailable } from '@clinical-launch/tickets';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Router } from 'express';
 import {
-  callOf,
-  errorEdge,
+  type Exchange,
+  endpoint,
+  type Handler,
   networkOf,
   oauthDialect,
+  openToAll,
   type RefusalAudit,
   ServiceError,
 } from '../src/http/index.ts';
 import { serveRoutes } from './serve-routes.ts';
 
-const audit: RefusalAudit = ({ status, code }, call) =>
-  createEvent('launch.token.refused.v1', call.origin('/test'), { status, reason: code });
+const audit: RefusalAudit = ({ status, code }, { call }) =>
+  call.event('launch.token.refused.v1', { status, reason: code });
 
 function addRoutes(router: Router): void {
   const refuse = (status: number) => {
     throw new ServiceError({ status, code: `refused_${status}`, message: 'Refused' });
   };
-  router.get('/ok', (_request, response) => void response.end());
-  router.get('/anonymous/:status', ({ params }) => refuse(Number(params.status)));
-  router.get('/client', (_request, response) => {
-    callOf(response).identify('client of a test');
-    refuse(400);
-  });
-  router.get('/launch', (_request, response) => {
-    callOf(response).adopt('d3b07384-d9a0-4c9b-8f2e-000000000001');
-    refuse(410);
-  });
-  router.use(errorEdge({ dialect: oauthDialect, audit }));
+  const serve = (handle: Handler<Exchange>) =>
+    endpoint({ source: '/test', dialect: oauthDialect, audit, open: openToAll, methods: { GET: handle } });
+  router.all(
+    '/ok',
+    serve(({ response }) => void response.end()),
+  );
+  router.all(
+    '/anonymous/:status',
+    serve(({ request }) => refuse(Number(request.params.status))),
+  );
+  router.all(
+    '/client',
+    serve(({ call }) => {
+      call.identify('client of a test');
+      refuse(400);
+    }),
+  );
+  router.all(
+    '/launch',
+    serve(({ call }) => {
+      call.adopt('d3b07384-d9a0-4c9b-8f2e-000000000001');
+      refuse(410);
+    }),
+  );
 }
 
 const endings: (() => Promise<void>)[] = [];

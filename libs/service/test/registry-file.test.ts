@@ -23,7 +23,7 @@ let wake: () => void;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'registry-'));
   path = join(folder, 'registry.json');
-  await writeFile(path, registryOf('north'));
+  await replace(registryOf('north'));
   [changes, faults, wake, watched] = [[], [], () => undefined, undefined];
 });
 afterEach(async () => {
@@ -52,7 +52,13 @@ function watch(check?: (registry: Registry) => void): WatchedRegistry {
 const told = () => new Promise<void>((resolve) => (wake = resolve));
 const realmsOf = ({ realms }: Registry) => realms.map(({ realm }) => realm);
 
-/** Changes the file and waits until that is told. */
+/** Replaces the file in one step: a poll never reads half of it. */
+async function replace(text: string): Promise<void> {
+  await writeFile(`${path}.next`, text);
+  await rename(`${path}.next`, path);
+}
+
+/** Changes the file and waits until that is reported. */
 async function change(make: () => Promise<void>): Promise<void> {
   const hearing = told();
   await make();
@@ -63,9 +69,9 @@ describe('a registry file that is followed', () => {
   it('takes effect when it changed, without a restart', async () => {
     const { current } = watch();
     expect(realmsOf(current())).toEqual(['north']);
-    await change(() => writeFile(path, registryOf('north', 'south')));
+    await change(() => replace(registryOf('north', 'south')));
     expect(realmsOf(current())).toEqual(['north', 'south']);
-    await change(() => writeFile(path, registryOf('south')));
+    await change(() => replace(registryOf('south')));
     expect(realmsOf(current())).toEqual(['south']);
     expect(changes).toHaveLength(2);
     expect(faults).toEqual([]);
@@ -74,7 +80,7 @@ describe('a registry file that is followed', () => {
   it('writes the platform address where its name stands', async () => {
     const { current } = watch();
     const issuer = { issuer: '${PUBLIC_URL}/issuer', clients: [] };
-    await change(() => writeFile(path, JSON.stringify({ realms: [], trustedIssuers: [issuer] })));
+    await change(() => replace(JSON.stringify({ realms: [], trustedIssuers: [issuer] })));
     expect(current().trustedIssuers?.[0]?.issuer).toBe('https://launch.example/issuer');
   });
 
@@ -85,10 +91,10 @@ describe('a registry file that is followed', () => {
     ['empty', ''],
   ])('keeps the one before when the new one is %s, says so once, and recovers', async (_what, text) => {
     const { current } = watch();
-    await change(() => writeFile(path, text));
+    await change(() => replace(text));
     expect(realmsOf(current())).toEqual(['north']);
     expect(faults).toHaveLength(1);
-    await change(() => writeFile(path, registryOf('south')));
+    await change(() => replace(registryOf('south')));
     expect(realmsOf(current())).toEqual(['south']);
     expect(faults).toHaveLength(1);
   });
@@ -98,7 +104,7 @@ describe('a registry file that is followed', () => {
     await change(() => unlink(path));
     expect(realmsOf(current())).toEqual(['north']);
     expect(String(faults[0])).toContain('ENOENT');
-    await change(() => writeFile(path, registryOf('south')));
+    await change(() => replace(registryOf('south')));
     expect(realmsOf(current())).toEqual(['south']);
   });
 
@@ -106,7 +112,7 @@ describe('a registry file that is followed', () => {
     const { current } = watch(({ realms }) => {
       if (realms.some(({ realm }) => realm === 'demo')) throw new TypeError('not in production');
     });
-    await change(() => writeFile(path, registryOf('demo')));
+    await change(() => replace(registryOf('demo')));
     expect(realmsOf(current())).toEqual(['north']);
     expect(String(faults[0])).toContain('not in production');
   });

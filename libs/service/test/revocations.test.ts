@@ -2,12 +2,8 @@ import { createRecordedLogger, startTokenIssuer, TestClock } from '@clinical-lau
 import { InMemoryRevokedTokens, type RevokedTokens, TicketsUnavailable } from '@clinical-launch/tickets';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createOutboundFetch, loopbackNetworks } from '../src/http/index.ts';
-import {
-  createAccessTokenVerifier,
-  type FollowedRevocations,
-  followRevocations,
-  issuerPolicies,
-} from '../src/trust/index.ts';
+import { type FollowedRevocations, followRevocations } from '../src/process/index.ts';
+import { createAccessTokenVerifier, issuerPolicies } from '../src/trust/index.ts';
 
 const audience = 'api://clinical-launch';
 

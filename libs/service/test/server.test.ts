@@ -2,8 +2,16 @@ import { Agent, get, request as httpRequest, type IncomingMessage } from 'node:h
 import { connect } from 'node:net';
 import { createRecordedLogger, TestClock } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
-import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { callOf, createAdminApp, createApp, createRouter, listen } from '../src/http/index.ts';
+import {
+  createAdminApp,
+  createApp,
+  createRouter,
+  type ErrorDialect,
+  type Exchange,
+  endpoint,
+  listen,
+  openToAll,
+} from '../src/http/index.ts';
 
 const loopback = { port: 0, host: '127.0.0.1' };
 
@@ -136,13 +144,13 @@ describe('services behind one address', () => {
   it('reach a direct route by its exact path, and answer what it throws', async () => {
     const router = createRouter();
     router.get('/here', (_request, response) => void response.send('by the router'));
-    const handler: RequestHandler = (request, response) => {
+    const answer = ({ request, response, call }: Exchange) => {
       if (request.originalUrl.endsWith('?fails')) throw new Error('no');
-      response.send(`direct, ${callOf(response).correlationId}`);
+      response.send(`direct, ${call.correlationId}`);
     };
-    const onError: ErrorRequestHandler = (_error, _request, response, _next) =>
-      void response.status(418).end();
-    const direct = [{ method: 'GET', path: '/here', handler, onError }] as const;
+    const dialect: ErrorDialect = (_error, { response }) => void response.status(418).end();
+    const handler = endpoint({ source: '/test', dialect, open: openToAll, methods: { GET: answer } });
+    const direct = [{ method: 'GET', path: '/here', handler }] as const;
     const app = createApp({
       mounts: [{ path: '/', service: { router, direct } }],
       logger: createRecordedLogger().logger,

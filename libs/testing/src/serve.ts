@@ -1,10 +1,8 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
-import type { Consumer } from '@clinical-launch/events';
 import { type DeadLetter, InProcessBus } from '@clinical-launch/events';
 import { type Clock, createLogger, type Logger } from '@clinical-launch/service';
-import { createApp, createRateLimiter, listen, type Service } from '@clinical-launch/service/http';
-import { createRefusals } from '@clinical-launch/service/process';
-import { createAttempts } from '@clinical-launch/service/trust';
+import { createRateLimiter, listen } from '@clinical-launch/service/http';
+import { createAttempts, createRefusals, type Mount, startServices } from '@clinical-launch/service/process';
 import {
   InMemoryClaims,
   InMemoryLimits,
@@ -64,7 +62,7 @@ export function createTestBacking(
 const suiteRefusalLimit = { refusals: 100_000, windowSeconds: 10 };
 
 type ServeOptions = {
-  readonly mounts: readonly { readonly path: string; readonly service: Service }[];
+  readonly mounts: readonly Mount[];
   readonly backing: ReturnType<typeof createTestBacking>;
   readonly isProduction?: boolean;
 };
@@ -72,11 +70,8 @@ type ServeOptions = {
 /** Starts services on a free port behind one address; `stop` ends them in reverse order. */
 export async function serveForTest({ mounts, backing, isProduction = false }: ServeOptions) {
   const { clock, logger, bus, refusals } = backing;
-  const services = mounts.map(({ service }) => service);
-  const consumers: Consumer[] = services.flatMap(({ consumers = [] }) => consumers);
-  for (const consumer of consumers) await bus.consume(consumer);
-  for (const service of services) await service.start?.();
-  const server = await listen(createApp({ mounts, logger, clock, isProduction, refusals }), {
+  const services = await startServices({ mounts, bus, logger, clock, isProduction, refusals });
+  const server = await listen(services.listener, {
     port: 0,
     host: '127.0.0.1',
     logger,
@@ -85,7 +80,7 @@ export async function serveForTest({ mounts, backing, isProduction = false }: Se
     url: `http://127.0.0.1:${server.port}`,
     async stop() {
       await server.stop();
-      for (const service of services.toReversed()) await service.stop?.();
+      await services.stop();
       await refusals.stop();
       await bus.stop();
     },

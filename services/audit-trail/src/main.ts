@@ -1,4 +1,4 @@
-import { isProduction, readTogether } from '@clinical-launch/service';
+import { readTogether } from '@clinical-launch/service';
 import {
   openBusPart,
   openRevocationsPart,
@@ -8,13 +8,13 @@ import {
   runProcess,
 } from '@clinical-launch/service/process';
 import { openTokenVerifier, readTrust } from '@clinical-launch/service/trust';
-import { auditTrail } from './index.ts';
+import { auditTrail, readAuditTrailConfig } from './index.ts';
 
 await runProcess({
   name: 'audit-trail',
   configure: (environment) =>
     readTogether({
-      auditTrail: () => ({ isProduction: isProduction(environment) }),
+      auditTrail: () => readAuditTrailConfig(environment),
       trust: () => readTrust(environment),
       parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
     }),
@@ -26,7 +26,7 @@ await runProcess({
     ticketParts.startRelay(bus);
     const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
     const { tokens } = tools.own(openTokenVerifier(trust, { ...tools, revocations }));
-    const service = auditTrail(config, {
+    const service = await auditTrail(config, {
       ...tools,
       storage,
       tokens,

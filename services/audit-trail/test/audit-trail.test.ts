@@ -46,7 +46,10 @@ async function startAuditTrail() {
     clock,
     fetchOutbound: createOutboundFetch({ allowedNetworks: loopbackNetworks }),
   });
-  const service = auditTrail({ isProduction: false }, { ...backing, storage, tokens, events: backing.bus });
+  const service = await auditTrail(
+    { isProduction: false },
+    { ...backing, storage, tokens, events: backing.bus },
+  );
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
   const token = await issuer.sign({ claims: { client_id: 'audit', scope: 'audit.read' } });
 

@@ -25,7 +25,7 @@ async function startAuditTrail() {
       return true;
     },
   };
-  const service = auditTrail(
+  const service = await auditTrail(
     { isProduction: false },
     { ...backing, claims, storage, tokens: refusesAll, events: backing.bus },
   );

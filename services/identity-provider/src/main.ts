@@ -50,7 +50,7 @@ await runProcess({
     // Without a readiness check: the keys that are known go on signing for a while when the database is away.
     const { storage } = tools.own({ ...database, checks: {} });
     const { bus } = tools.own(await openBusPart(tools));
-    const service = identityProvider(config, {
+    const service = await identityProvider(config, {
       ...tools,
       registry,
       storage,

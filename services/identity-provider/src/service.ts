@@ -7,9 +7,8 @@ import {
   type OutboundFetch,
   oauthDialect,
   type RateLimiter,
-  type Service,
 } from '@clinical-launch/service/http';
-import type { DeliveryWorker } from '@clinical-launch/service/process';
+import type { Service } from '@clinical-launch/service/process';
 import {
   type AccessTokenVerifier,
   type Attempts,
@@ -29,7 +28,7 @@ import { refreshToken } from './grants/refresh-token.ts';
 import { desktopRoutes, publishedRoutes, tokenRoutes } from './http/routes.ts';
 import { createClientKeys } from './store/client-keys.ts';
 import { KeyRing } from './store/key-ring.ts';
-import { createLogouts, type Logouts } from './store/logouts.ts';
+import { createLogouts } from './store/logouts.ts';
 import { createOwnTokens } from './store/own-tokens.ts';
 import { openSchema } from './store/tables.ts';
 
@@ -57,15 +56,18 @@ export type IdentityProviderBacking = {
 
 /**
  * The identity provider: realms, clients, signing keys, access tokens, and the desktop launch from launch identifier to
- * tokens. Mounted at `/idp`, prefix removed.
+ * tokens. Mounted at `/idp`, prefix removed. Its schema is there, and every realm has a signing key, when it resolves.
  * @throws TypeError when production is given a registry with demo clients or secrets
  */
-export function identityProvider(config: IdentityProviderConfig, backing: IdentityProviderBacking): Service {
+export async function identityProvider(
+  config: IdentityProviderConfig,
+  backing: IdentityProviderBacking,
+): Promise<Service> {
   const { publicUrl, audience, isProduction, keyRotationDays, clientCertificateHeader } = config;
   const { registry, events, clock, tickets, sealers } = backing;
   if (isProduction) assertProductionRegistry(registry.current());
   const realms = createRealms(registry, publicUrl);
-  const keyRing = new KeyRing({
+  const keyRing = await KeyRing.open({
     ...backing,
     sealer: sealers['signing-key'],
     realms,
@@ -92,25 +94,15 @@ export function identityProvider(config: IdentityProviderConfig, backing: Identi
 
   const router = createRouter();
   router.use(tokenRoutes(parts), desktopRoutes(parts), publishedRoutes(parts));
-  router.use(errorEdge({ dialect: oauthDialect }));
-  let started: { readonly logouts: Logouts; readonly worker: DeliveryWorker } | undefined;
+  router.use(errorEdge(oauthDialect));
+  const logouts = createLogouts(await openSchema(backing.storage));
+  const worker = startLogoutDelivery({ ...parts, logouts });
   const consumer = onChainRevoked({
     realms,
     tickets,
     async add(logout) {
-      if (started === undefined) throw new TypeError('Start the service before it consumes');
-      if (await started.logouts.add(logout, clock.now())) started.worker.nudge();
+      if (await logouts.add(logout, clock.now())) worker.nudge();
     },
   });
-  return {
-    name: 'identity-provider',
-    router,
-    consumers: [consumer],
-    async start() {
-      await keyRing.start();
-      const logouts = createLogouts(await openSchema(backing.storage));
-      started = { logouts, worker: startLogoutDelivery({ ...parts, logouts }) };
-    },
-    stop: async () => started?.worker.stop(),
-  };
+  return { name: 'identity-provider', router, consumers: [consumer], stop: () => worker.stop() };
 }

@@ -1,16 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createSealer, parseRegistry, type Registry, type Sealer } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
-import {
-  createOutboundFetch,
-  createRouter,
-  loopbackNetworks,
-  type Service,
-} from '@clinical-launch/service/http';
+import { createOutboundFetch, createRouter, loopbackNetworks } from '@clinical-launch/service/http';
+import { createAttempts, type Service } from '@clinical-launch/service/process';
 import {
   type AccessTokenVerifier,
   createAccessTokenVerifier,
-  createAttempts,
   fixedRegistry,
   issuerOf,
   issuerPolicies,
@@ -100,7 +95,7 @@ export async function runIdentityProvider({
     await server.stop();
   };
   const startReplica = async () => {
-    const service = identityProvider(config, {
+    const service = await identityProvider(config, {
       ...backing,
       attempts: createAttempts(backing),
       events,
@@ -112,7 +107,6 @@ export async function runIdentityProvider({
       tokens,
       fetchOutbound,
     });
-    await service.start?.();
     services.push(service);
     return service.router;
   };

@@ -3,16 +3,16 @@ import {
   createRateLimiter,
   createRouter,
   type DirectRoute,
-  errorEdge,
-  onlyMethods,
+  type Exchange,
+  endpoint,
+  type Handler,
+  openToAll,
   problemDialect,
   type RateLimiter,
-  type RefusalAudit,
-  type Service,
 } from '@clinical-launch/service/http';
+import type { Service } from '@clinical-launch/service/process';
 import type { AccessTokenVerifier, Directories } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
-import type { RequestHandler } from 'express';
 import type { LaunchApiConfig } from './config.ts';
 import { addresses } from './http/addresses.ts';
 import { auditRefusal, countAddress, createLaunchCheck } from './http/check-launch.ts';
@@ -34,24 +34,27 @@ export function launchApi(
   config: LaunchApiConfig,
   { tickets, tokens, limiter, clock, directories }: LaunchApiBacking,
 ): Service {
+  const addressLimit = createRateLimiter(clock);
+  const check = createLaunchCheck(config, { tokens, clock, limiter, addresses: addressLimit, directories });
+  const shared = { source: '/launch-api', dialect: problemDialect(config), open: openToAll };
+  const launch = endpoint({
+    ...shared,
+    audit: auditRefusal(),
+    methods: { POST: requestLaunchUrl(config, { tickets, check }) },
+  });
   const router = createRouter();
-  const callers = createRateLimiter(clock);
-  const check = createLaunchCheck(config, { tokens, clock, limiter, addresses: callers, directories });
-  const dialect = problemDialect({ isProduction: config.isProduction });
-  const serve = (path: string, handler: RequestHandler, audit: RefusalAudit): DirectRoute => {
-    const onError = errorEdge({ dialect, audit });
-    router.route(path).post(handler).all(onlyMethods('POST'), onError);
-    return { method: 'POST', path, handler, onError };
-  };
-  const launch = requestLaunchUrl(config, { tickets, check });
-  const direct = [serve(addresses.requestLaunchUrl, launch, auditRefusal())];
-  serve(addresses.validate, validate(check), auditRefusal('validate'));
-  const count: RequestHandler = (request, _response, next) => {
-    countAddress(config, callers, request);
-    next();
-  };
-  for (const [path, document] of Object.entries(publishedDocuments(config))) {
-    router.route(path).get(count, document).all(onlyMethods('GET', 'HEAD'), errorEdge({ dialect }));
+  router.all(addresses.requestLaunchUrl, launch);
+  router.all(
+    addresses.validate,
+    endpoint({ ...shared, audit: auditRefusal('validate'), methods: { POST: validate(check) } }),
+  );
+  for (const [path, send] of Object.entries(publishedDocuments(config))) {
+    const publish: Handler<Exchange> = (exchange) => {
+      countAddress(config, addressLimit, exchange.request);
+      return send(exchange);
+    };
+    router.all(path, endpoint({ ...shared, methods: { GET: publish, HEAD: publish } }));
   }
-  return { name: 'launch-api', router, direct };
+  const direct: DirectRoute = { method: 'POST', path: addresses.requestLaunchUrl, handler: launch };
+  return { name: 'launch-api', router, direct: [direct] };
 }

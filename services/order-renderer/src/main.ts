@@ -28,7 +28,7 @@ await runProcess({
     const { tickets, refusals } = tools.own(await openTicketParts({ ...tools, sealers }));
     const { storage } = tools.own(await openStoragePart(tools));
     const { bus } = tools.own(await openBusPart(tools));
-    const service = orderRenderer(config, { ...tools, registry, tickets, storage, bus, sealers });
+    const service = await orderRenderer(config, { ...tools, registry, tickets, storage, bus, sealers });
     return { mounts: [{ path: '/', service }], bus, refusals };
   },
 });

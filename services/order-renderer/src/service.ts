@@ -1,14 +1,8 @@
 import type { CloudEvent, Sealers } from '@clinical-launch/contracts';
 import { type EventBus, type Relay, startRelay } from '@clinical-launch/events';
 import { type Clock, type Logger, observeOutbox } from '@clinical-launch/service';
-import {
-  createRouter,
-  errorEdge,
-  onlyMethods,
-  type ResolveName,
-  type Service,
-} from '@clinical-launch/service/http';
-import { type DeliveryWorker, reportRejectedEvents } from '@clinical-launch/service/process';
+import { createRouter, endpoint, openToAll, type ResolveName } from '@clinical-launch/service/http';
+import { reportRejectedEvents, type Service } from '@clinical-launch/service/process';
 import type { RegistrySource } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import type { Tickets } from '@clinical-launch/tickets';
@@ -35,69 +29,15 @@ export type OrderRendererBacking = {
   readonly logger: Logger;
 };
 
-type Parts = { readonly documents: Documents; readonly relay: Relay; readonly worker: DeliveryWorker };
-
-/** Makes, keeps, returns and delivers the order document. Its router answers whole paths: mount it at `/`. */
-export function orderRenderer(config: OrderRendererConfig, backing: OrderRendererBacking): Service {
-  let started: Parts | undefined;
-  const parts = () => {
-    if (started === undefined) throw new TypeError('Start the order renderer before it is used');
-    return started;
-  };
-  const delivering = deliveryNeeds(config, backing);
-  const consumer = onOrderSubmitted({
-    ...backing,
-    sealer: backing.sealers.order,
-    config,
-    isToBeDelivered: (client) => isCallbackRegistered(delivering, client),
-    keep: async (document, events) => {
-      const { documents, relay, worker } = parts();
-      if (!(await documents.keep(document, events))) return;
-      relay.nudge();
-      if (document.deliverTo !== undefined) worker.nudge();
-    },
-  });
-  return {
-    name: 'order-renderer',
-    router: createDocumentRouter(config, {
-      tickets: backing.tickets,
-      find: (key) => parts().documents.find(key),
-      findOthers: (key) => parts().documents.findOthers(key),
-      record: async (events: readonly CloudEvent[]) => {
-        await parts().documents.record(events);
-        parts().relay.nudge();
-      },
-      waitMs: config.documentWaitMs,
-      isSecure: config.callbacks.publicUrl.startsWith('https:'),
-    }),
-    consumers: [consumer],
-    async start() {
-      started = await startParts(config, backing);
-    },
-    async stop() {
-      await started?.worker.stop();
-      await started?.relay.stop();
-    },
-  };
-}
-
-function createDocumentRouter(config: OrderRendererConfig, needs: DocumentNeeds) {
-  const router = createRouter();
-  const only = onlyMethods('GET', 'HEAD');
-  router.route('/orders/:guid/notepad').get(getNotepad(needs)).all(only);
-  router.route('/orders/:guid.xml').get(getDownload(needs)).all(only);
-  router.use(errorEdge({ dialect: pageDialect(config) }));
-  return router;
-}
-
-const deliveryNeeds = ({ callbacks }: OrderRendererConfig, backing: OrderRendererBacking) => ({
-  ...backing,
-  config: callbacks,
-  sealer: backing.sealers.callback,
-});
-
-async function startParts(config: OrderRendererConfig, backing: OrderRendererBacking): Promise<Parts> {
-  const { storage, bus, clock, logger } = backing;
+/**
+ * Makes, keeps, returns and delivers the order document. Its router answers whole paths: mount it at `/`. Its schema is
+ * there, and its background work runs, when it resolves.
+ */
+export async function orderRenderer(
+  config: OrderRendererConfig,
+  backing: OrderRendererBacking,
+): Promise<Service> {
+  const { storage, tickets, clock, logger } = backing;
   const documents = createDocuments(
     await openSchema(storage),
     reportRejectedEvents('order-renderer', logger),
@@ -105,17 +45,63 @@ async function startParts(config: OrderRendererConfig, backing: OrderRendererBac
   const { outbox, deliveries } = documents;
   observeOutbox('order-renderer', () => outbox.level());
   observeDeliveries(() => deliveries.level(clock.now()));
-  const relay = startRelay({
-    source: outbox,
-    publish: (events) => bus.publish(events),
-    onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of the order renderer'),
-  });
-  const delivering = deliveryNeeds(config, backing);
+  const relay = relayOutbox(outbox, backing);
+  const delivering = { ...backing, config: config.callbacks, sealer: backing.sealers.callback };
   const worker = startDocumentDelivery({
     ...delivering,
     deliveries,
     deliver: (due, stopping) => deliver(delivering, due, stopping),
     onEvents: () => relay.nudge(),
   });
-  return { documents, relay, worker };
+  const consumer = onOrderSubmitted({
+    ...backing,
+    sealer: backing.sealers.order,
+    config,
+    isToBeDelivered: (client) => isCallbackRegistered(delivering, client),
+    keep: async (document, events) => {
+      if (!(await documents.keep(document, events))) return;
+      relay.nudge();
+      if (document.deliverTo !== undefined) worker.nudge();
+    },
+  });
+  const router = createDocumentRouter(config, {
+    tickets,
+    find: (key) => documents.find(key),
+    findOthers: (key) => documents.findOthers(key),
+    record: async (events: readonly CloudEvent[]) => {
+      await documents.record(events);
+      relay.nudge();
+    },
+    waitMs: config.documentWaitMs,
+    isSecure: config.callbacks.publicUrl.startsWith('https:'),
+  });
+  return {
+    name: 'order-renderer',
+    router,
+    consumers: [consumer],
+    async stop() {
+      await worker.stop();
+      await relay.stop();
+    },
+  };
+}
+
+function relayOutbox(
+  outbox: Documents['outbox'],
+  { bus, logger }: Pick<OrderRendererBacking, 'bus' | 'logger'>,
+): Relay {
+  return startRelay({
+    source: outbox,
+    publish: (events) => bus.publish(events),
+    onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of the order renderer'),
+  });
+}
+
+function createDocumentRouter(config: OrderRendererConfig, needs: DocumentNeeds) {
+  const shared = { source: '/order-renderer', dialect: pageDialect(config), open: openToAll };
+  const serve = (get: ReturnType<typeof getNotepad>) =>
+    endpoint<object, { readonly guid: string }>({ ...shared, methods: { GET: get, HEAD: get } });
+  return createRouter()
+    .all('/orders/:guid/notepad', serve(getNotepad(needs)))
+    .all('/orders/:guid.xml', serve(getDownload(needs)));
 }

@@ -64,7 +64,7 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
   } = options;
   const backing = createTestBacking(clock);
   const storage = options.storage ?? (await openTestStorage());
-  const service = orderRenderer(config, {
+  const service = await orderRenderer(config, {
     ...backing,
     storage,
     registry,

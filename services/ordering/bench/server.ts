@@ -17,11 +17,10 @@ const bus = new InProcessBus({ onDeadLetter: () => undefined });
 const tickets = new InMemoryTickets({ clock, outbox: bus });
 const storage = await openPostgresStorage({ url: process.env.DATABASE_URL ?? '', applicationName: 'bench' });
 const sealer = createSealer([{ id: 'bench', key: randomBytes(32) }]);
-const service = ordering(
+const service = await ordering(
   { publicUrl: 'https://launch.example.org', catalogues: readCatalogues(), timeZone: 'Europe/London' },
   { tickets, storage, bus, sealers: { order: sealer }, clock, logger },
 );
-await service.start?.();
 const app = createApp({ mounts: [{ path: '/', service }], logger, clock, isProduction: false });
 const server = await listen(app, { port: 0, host: '127.0.0.1' });
 

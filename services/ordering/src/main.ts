@@ -22,7 +22,7 @@ await runProcess({
     const { storage } = tools.own(await openStoragePart(tools));
     const { bus } = tools.own(await openBusPart(tools));
     return {
-      mounts: [{ path: '/', service: ordering(config, { ...tools, tickets, storage, bus, sealers }) }],
+      mounts: [{ path: '/', service: await ordering(config, { ...tools, tickets, storage, bus, sealers }) }],
       bus,
       refusals,
     };

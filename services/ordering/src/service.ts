@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import type { Sealers } from '@clinical-launch/contracts';
-import { type EventBus, type Relay, startRelay } from '@clinical-launch/events';
+import { type EventBus, startRelay } from '@clinical-launch/events';
 import { type Clock, type Logger, observeOutbox } from '@clinical-launch/service';
-import { createRouter, errorEdge, type Service } from '@clinical-launch/service/http';
+import { createRouter, errorEdge } from '@clinical-launch/service/http';
 import { createAssetsRouter, createPages } from '@clinical-launch/service/pages/templates';
-import { reportRejectedEvents } from '@clinical-launch/service/process';
+import { reportRejectedEvents, type Service } from '@clinical-launch/service/process';
 import { type Storage, sqlOutbox } from '@clinical-launch/storage';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { OrderingConfig } from './config.ts';
@@ -33,55 +33,35 @@ export type OrderingBacking = {
 
 const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The OLTR web application. Mounted at `/`: it answers below `/oltr`. Serves its pages once it was started. */
-export function ordering(config: OrderingConfig, backing: OrderingBacking): Service {
+/** The OLTR web application. Mounted at `/`: it answers below `/oltr`. Its schema is there when it resolves. */
+export async function ordering(config: OrderingConfig, backing: OrderingBacking): Promise<Service> {
   const { tickets, storage, bus, sealers, clock, logger } = backing;
   const pages = createPages(directory('views'));
+  const database = await openOrderingDatabase(storage);
+  const outbox = sqlOutbox(database, { onRejected: reportRejectedEvents('ordering', logger) });
+  observeOutbox('ordering', () => outbox.level());
+  const relay = startRelay({
+    source: outbox,
+    publish: (events) => bus.publish(events),
+    onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
+  });
+  const routes = createRoutes(config, {
+    tickets,
+    sealer: sealers.order,
+    clock,
+    pages,
+    drafts: createDrafts(database, clock),
+    testRequests: createTestRequests(database, clock),
+    requestLists: createRequestLists(database),
+    listSearches: createListSearches(database, clock),
+    prints: createPrints(database, clock),
+    record: createRecordEvents(database),
+    practiceChoices: createPracticeChoices(database, clock),
+    findEarlier: (search: PatientSearch) => repeatsOf(database, search),
+    nudge: () => relay.nudge(),
+  });
   const router = createRouter();
   router.use('/oltr/assets', createAssetsRouter(directory('../public')));
-  let relay: Relay | undefined;
-  return {
-    name: 'ordering',
-    router,
-    async start() {
-      const database = await openOrderingDatabase(storage);
-      const outbox = sqlOutbox(database, { onRejected: reportRejectedEvents('ordering', logger) });
-      observeOutbox('ordering', () => outbox.level());
-      const running = startRelay({
-        source: outbox,
-        publish: (events) => bus.publish(events),
-        onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
-      });
-      relay = running;
-      const drafts = createDrafts(database, clock);
-      const testRequests = createTestRequests(database, clock);
-      const requestLists = createRequestLists(database);
-      const listSearches = createListSearches(database, clock);
-      const prints = createPrints(database, clock);
-      const record = createRecordEvents(database);
-      const practiceChoices = createPracticeChoices(database, clock);
-      const findEarlier = (search: PatientSearch) => repeatsOf(database, search);
-      const nudge = () => running.nudge();
-      router.use(
-        '/oltr',
-        createRoutes(config, {
-          tickets,
-          sealer: sealers.order,
-          clock,
-          pages,
-          drafts,
-          testRequests,
-          requestLists,
-          listSearches,
-          prints,
-          record,
-          practiceChoices,
-          findEarlier,
-          nudge,
-        }),
-        errorEdge({ dialect: pageDialect(pages) }),
-      );
-    },
-    stop: async () => relay?.stop(),
-  };
+  router.use('/oltr', routes, errorEdge(pageDialect(pages)));
+  return { name: 'ordering', router, stop: () => relay.stop() };
 }

@@ -23,7 +23,7 @@ export async function startOrdering(
   const backing = createTestBacking(clock);
   const storage = await openStorage();
   const sealer = createSealer([{ id: 'test', key: randomBytes(32) }]);
-  const service = ordering(
+  const service = await ordering(
     { publicUrl, catalogues, timeZone: 'Europe/London' },
     { ...backing, storage, sealers: { order: sealer } },
   );

@@ -30,7 +30,7 @@ beforeAll(async () => {
     sealers,
   });
   const config = { publicUrl, catalogues: readCatalogues(), timeZone: 'Europe/London' };
-  const service = ordering(config, { ...backing, tickets: parts.tickets, storage, sealers });
+  const service = await ordering(config, { ...backing, tickets: parts.tickets, storage, sealers });
   server = await serveForTest({ mounts: [{ path: '/', service }], backing });
 });
 afterAll(async () => {

@@ -5,12 +5,12 @@ import {
   allowAnyOrigin,
   createRateLimiter,
   createRouter,
-  errorEdge,
+  endpoint,
   oauthDialect,
-  onlyMethods,
+  openToAll,
   type RateLimiter,
-  type Service,
 } from '@clinical-launch/service/http';
+import type { Service } from '@clinical-launch/service/process';
 import type { AccessTokenVerifier } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { ResourceApiConfig } from './config.ts';
@@ -37,14 +37,18 @@ export function resourceApi(config: ResourceApiConfig, backing: ResourceApiBacki
   const addresses = createRateLimiter(clock);
   const router = createRouter();
   for (const resource of resources) {
-    const routes = createRouter();
-    routes
-      .route(`/resource/${resource.name}`)
-      .all(allowAnyOrigin('GET'))
-      .get(getResource(resource, config, { ...backing, sealer, revocations, addresses }))
-      .all(onlyMethods('GET', 'HEAD'));
-    routes.use(errorEdge({ dialect: oauthDialect, audit: auditRefusal(resource) }));
-    router.use(routes);
+    const get = getResource(resource, config, { ...backing, sealer, revocations, addresses });
+    router.all(
+      `/resource/${resource.name}`,
+      allowAnyOrigin('GET'),
+      endpoint({
+        source: '/resource-api',
+        dialect: oauthDialect,
+        audit: auditRefusal(resource),
+        open: openToAll,
+        methods: { GET: get, HEAD: get },
+      }),
+    );
   }
   return { name: 'resource-api', router };
 }

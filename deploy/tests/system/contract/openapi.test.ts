@@ -199,11 +199,16 @@ describe('the routes of the services', () => {
   const routesOf = (router: Router, prefix = ''): string[] =>
     router.stack.flatMap(({ route, handle }) => {
       if (route === undefined) return 'stack' in handle ? routesOf(handle as unknown as Router, prefix) : [];
-      const methods = new Set(route.stack.map(({ method }) => method));
+      const methods = new Set(route.stack.flatMap(({ method, handle }) => [method, ...methodsOf(handle)]));
       const isPublic = (method: string | undefined) =>
-        ['get', 'post', 'delete', 'put', 'patch'].includes(method ?? '');
-      return [...methods].filter(isPublic).map((method) => `${method.toUpperCase()} ${prefix}${route.path}`);
+        ['get', 'post', 'delete', 'put', 'patch'].includes(method?.toLowerCase() ?? '');
+      return [...methods]
+        .filter(isPublic)
+        .map((method) => `${String(method).toUpperCase()} ${prefix}${route.path}`);
     });
+
+  const methodsOf = (handle: object): readonly string[] =>
+    'methods' in handle && Array.isArray(handle.methods) ? handle.methods.map(String) : [];
 
   it('are those that are described, and the documents themselves', () => {
     const { identityProvider, launchApi, launchGateway } = running.services;

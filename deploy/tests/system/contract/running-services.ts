@@ -4,7 +4,8 @@ import { hashClientSecret, identityProvider } from '@clinical-launch/identity-pr
 import { launchApi, readLaunchApiConfig } from '@clinical-launch/launch-api';
 import { launchGateway, readLaunchGatewayConfig } from '@clinical-launch/launch-gateway';
 import { createOutboundFetch, createRouter, loopbackNetworks } from '@clinical-launch/service/http';
-import { createAccessTokenVerifier, createAttempts, issuerPolicies } from '@clinical-launch/service/trust';
+import { createAttempts } from '@clinical-launch/service/process';
+import { createAccessTokenVerifier, issuerPolicies } from '@clinical-launch/service/trust';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
 import type { RequestHandler, Router } from 'express';
 
@@ -88,11 +89,10 @@ export async function startServices({ isLimited = false } = {}) {
   };
   const idpConfig = { publicUrl: url, audience, isProduction: false, keyRotationDays: 30 };
   const services = {
-    identityProvider: identityProvider(idpConfig, parts),
+    identityProvider: await identityProvider(idpConfig, parts),
     launchApi: launchApi(readLaunchApiConfig(environment), parts),
     launchGateway: launchGateway(readLaunchGatewayConfig(environment), parts),
   };
-  await services.identityProvider.start?.();
   addressed = createRouter()
     .use('/idp', services.identityProvider.router)
     .use(services.launchApi.router, services.launchGateway.router);

@@ -1,29 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { drawBytes, type EventOrigin, guidPattern } from '@clinical-launch/contracts';
+import {
+  type CloudEvent,
+  createEvent,
+  drawBytes,
+  type EventData,
+  type EventType,
+  guidPattern,
+} from '@clinical-launch/contracts';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { createRequestMeter } from '../metrics.ts';
-import type { Refusals } from '../process/refusals.ts';
-
-/** What one inbound request knows of itself: on every log line, event and session that follows from it. */
-export type Call = {
-  readonly correlationId: string;
-  readonly traceparent: string;
-  readonly logger: Logger;
-  /** What its events are signed with. */
-  origin(source: string): EventOrigin;
-  /** Goes on under the GUID of the launch that this request turned out to belong to. */
-  adopt(correlationId: string): void;
-  /** Names the caller once it is verified: a registered client, or a live session. */
-  identify(caller: string): void;
-  /** The verified caller, if there is one. */
-  readonly identity: string | undefined;
-  /** Whether neither a caller nor a launch is known. */
-  readonly isAnonymous: boolean;
-  /** Counts and audits refusals in this process; absent where no service is. */
-  readonly refusals: Refusals | undefined;
-};
+import type { Refusals } from './refusals.ts';
 
 /** RFC 9562 text form of a GUID, as it is accepted from a caller. */
 export const guidForm = new RegExp(guidPattern);
@@ -32,7 +20,84 @@ const traceparentForm = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f
 
 type CallParts = { readonly logger: Logger; readonly clock: Clock; readonly refusals?: Refusals | undefined };
 
-const calls = new WeakMap<Response, Call>();
+/** What one inbound request knows of itself: on every log line, event and session that follows from it. */
+export class Call {
+  readonly traceparent: string;
+  /** Counts and audits refusals in this process; absent where no service is. */
+  readonly refusals: Refusals | undefined;
+  /** The `source` of its events; the endpoint that answers sets it. */
+  source = '/';
+  readonly #response: Response;
+  readonly #parts: CallParts;
+  #correlationId: string;
+  #logger: Logger;
+  #identity: string | undefined;
+  #isAdopted = false;
+
+  constructor(request: Pick<Request, 'headers'>, response: Response, parts: CallParts) {
+    this.#response = response;
+    this.#parts = parts;
+    this.refusals = parts.refusals;
+    this.traceparent = continuedTrace(request.headers.traceparent);
+    this.#correlationId = randomUUID();
+    this.#logger = this.#file();
+  }
+
+  get correlationId(): string {
+    return this.#correlationId;
+  }
+
+  get logger(): Logger {
+    return this.#logger;
+  }
+
+  /** The verified caller, if there is one. */
+  get identity(): string | undefined {
+    return this.#identity;
+  }
+
+  /** Whether neither a caller nor a launch is known. */
+  get isAnonymous(): boolean {
+    return this.#identity === undefined && !this.#isAdopted;
+  }
+
+  /** Makes an event of the catalogue that follows from this request. */
+  event<Type extends EventType>(type: Type, data: EventData<Type>): CloudEvent<Type> {
+    const { source, correlationId, traceparent } = this;
+    return createEvent(
+      type,
+      { source, correlationId, traceparent, now: new Date(this.#parts.clock.now()) },
+      data,
+    );
+  }
+
+  /** Names the caller once it is verified: a registered client, or a live session. */
+  identify(caller: string): void {
+    this.#identity = caller;
+  }
+
+  /** Goes on under the GUID of the launch that this request turned out to belong to. */
+  adopt(launchId: string): void {
+    this.#isAdopted = true;
+    this.#logger.info({ launchId }, 'belongs to a launch');
+    this.#correlationId = launchId;
+    this.#logger = this.#file();
+  }
+
+  #file(): Logger {
+    if (!this.#response.headersSent) this.#response.setHeader('X-Correlation-Id', this.#correlationId);
+    return this.#parts.logger.child({ correlationId: this.#correlationId });
+  }
+}
+
+declare global {
+  namespace Express {
+    // What Express calls the values of one response.
+    interface Locals {
+      call?: Call;
+    }
+  }
+}
 
 /**
  * Gives every request its GUID, answers it in `X-Correlation-Id`, honours `traceparent` (W3C Trace Context) and
@@ -42,8 +107,8 @@ const calls = new WeakMap<Response, Call>();
 export function correlate(parts: CallParts): RequestHandler {
   const measure = createRequestMeter();
   return (request, response, next) => {
-    const call = createCall({ ...parts, request, response });
-    calls.set(response, call);
+    const call = new Call(request, response, parts);
+    response.locals.call = call;
     const startedAt = performance.now();
     response.on('close', () => {
       const durationMs = performance.now() - startedAt;
@@ -75,59 +140,14 @@ function routeOf({ route, baseUrl }: Request): string | undefined {
 
 /** The call that a response belongs to. @throws TypeError when `correlate` was not mounted before. */
 export function callOf(response: Response): Call {
-  const call = calls.get(response);
+  const { call } = response.locals;
   if (call === undefined) throw new TypeError('Mount correlate() before the routes');
   return call;
 }
 
-function createCall({
-  request,
-  response,
-  logger,
-  clock,
-  refusals,
-}: CallParts & { readonly request: Request; readonly response: Response }): Call {
-  let correlationId: string;
-  let identity: string | undefined;
-  let isAdopted = false;
-  let callLogger: Logger;
-  const file = (id: string) => {
-    correlationId = id;
-    callLogger = logger.child({ correlationId: id });
-    if (!response.headersSent) response.setHeader('X-Correlation-Id', id);
-  };
-  file(randomUUID());
-  const traceparent = continuedTrace(request.get('traceparent'));
-  return {
-    get correlationId() {
-      return correlationId;
-    },
-    get logger() {
-      return callLogger;
-    },
-    traceparent,
-    origin: (source) => ({ source, correlationId, traceparent, now: new Date(clock.now()) }),
-    get identity() {
-      return identity;
-    },
-    get isAnonymous() {
-      return identity === undefined && !isAdopted;
-    },
-    refusals,
-    identify(caller) {
-      identity = caller;
-    },
-    adopt(launchId) {
-      isAdopted = true;
-      callLogger.info({ launchId }, 'belongs to a launch');
-      file(launchId);
-    },
-  };
-}
-
-function continuedTrace(parent: string | undefined): string {
+function continuedTrace(parent: string | string[] | undefined): string {
   const spanId = drawBytes(8).toString('hex');
-  if (parent === undefined || !traceparentForm.test(parent))
+  if (typeof parent !== 'string' || !traceparentForm.test(parent))
     return `00-${drawBytes(16).toString('hex')}-${spanId}-01`;
   return `00-${parent.slice(3, 35)}-${spanId}-${parent.slice(-2)}`;
 }

@@ -1,14 +1,13 @@
 import type { RequestListener } from 'node:http';
-import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
 
 /** A route of the launch path, which is found by its method and its exact path before Express looks for one. */
 export type DirectRoute = {
   readonly method: 'GET' | 'POST';
   /** As the caller writes it, without parameters. */
   readonly path: string;
+  /** An endpoint: it answers its errors itself. */
   readonly handler: RequestHandler;
-  /** Answers what the handler throws. */
-  readonly onError: ErrorRequestHandler;
 };
 
 type Direct = {
@@ -34,14 +33,12 @@ export function withDirectRoutes(app: Express, { routes, before }: Direct): Requ
     const response: Response = Object.setPrototypeOf(outgoing, app.response);
     // What Express itself gives to both.
     Object.assign(request, { res: response, originalUrl: url, baseUrl: '', route });
-    Object.assign(response, { req: request });
+    Object.assign(response, { req: request, locals: {} });
     const run = async () => {
       for (const handler of before) handler(request, response, ignore);
       await route.handler(request, response, ignore);
     };
-    run()
-      .catch((thrown: unknown) => route.onError(thrown, request, response, ignore))
-      .catch(() => response.destroy());
+    run().catch(() => response.destroy());
   };
 }
 

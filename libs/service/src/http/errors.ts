@@ -1,9 +1,9 @@
 import { type CloudEvent, type Fault, type RefusalType, Unavailable } from '@clinical-launch/contracts';
 import type { ErrorRequestHandler, Request, Response } from 'express';
-import type { RefusedRequest } from '../process/refusals.ts';
 import { type Call, callOf } from './call.ts';
 import type { OAuthError, Problem } from './openapi/error-schemas.ts';
 import { operationOutcome } from './operation-outcome.ts';
+import type { RefusedRequest } from './refusals.ts';
 
 type ServiceErrorOptions = {
   readonly status: number;
@@ -50,44 +50,49 @@ export function temporarilyUnavailable(
   });
 }
 
+/** What is read of a request that is refused, whatever its parameters. */
+type ExpressRequest = Pick<Request, 'accepts' | 'ip'>;
+
 /** How errors of one path are answered. Sends the body; status and headers are set. */
 export type ErrorDialect = (
   error: ServiceError,
-  exchange: { request: Request; response: Response; call: Call },
+  exchange: { request: ExpressRequest; response: Response; call: Call },
 ) => void;
 
-type ErrorEdgeOptions = {
+type Refusal = {
+  readonly request: ExpressRequest;
+  readonly response: Response;
+  readonly call: Call;
   readonly dialect: ErrorDialect;
-  /** The audit event of a refusal; undefined for one that is only logged. */
-  readonly audit?: RefusalAudit;
+  /** Makes the audit event of the error, if it has one. Never called for a 429. */
+  readonly audit?: (error: ServiceError) => CloudEvent<RefusalType> | undefined;
 };
-
-/** Makes the audit event of an error, if it has one. A 429 never has: a flood must not become a flood of events. */
-export type RefusalAudit = (
-  error: ServiceError,
-  call: Call,
-  response: Response,
-) => CloudEvent<RefusalType> | undefined;
 
 /**
  * The one place where an error of a path becomes an answer: logged once with its cause, audited, in its dialect. A
  * refusal beyond the limit of its address is answered 429 instead, without an event.
  */
-export function errorEdge({ dialect, audit }: ErrorEdgeOptions): ErrorRequestHandler {
-  return async (thrown: unknown, request, response, _next) => {
-    const call = callOf(response);
-    const found = asServiceError(thrown);
-    const event = found.status === 429 ? undefined : audit?.(found, call, response);
-    const error = await withinLimit(found, { event, call, address: request.ip });
-    // Without `resource`: its id is the caller's.
-    const faults = error.faults.map(({ path, message, code }) => ({ path, message, code }));
-    const said = { status: error.status, code: error.code, faults };
-    if (error.status >= 500) call.logger.error({ ...said, err: error.cause ?? error }, error.message);
-    else call.logger.warn(said, error.message);
-    if (response.headersSent) return response.destroy();
-    response.status(error.status).set({ 'Cache-Control': 'no-store', ...error.headers });
-    dialect(error, { request, response, call });
-  };
+export async function refuse(
+  thrown: unknown,
+  { request, response, call, dialect, audit }: Refusal,
+): Promise<void> {
+  const found = asServiceError(thrown);
+  const event = found.status === 429 ? undefined : audit?.(found);
+  const error = await withinLimit(found, { event, call, address: request.ip });
+  // Without `resource`: its id is the caller's.
+  const faults = error.faults.map(({ path, message, code }) => ({ path, message, code }));
+  const said = { status: error.status, code: error.code, faults };
+  if (error.status >= 500) call.logger.error({ ...said, err: error.cause ?? error }, error.message);
+  else call.logger.warn(said, error.message);
+  if (response.headersSent) return void response.destroy();
+  response.status(error.status).set({ 'Cache-Control': 'no-store', ...error.headers });
+  dialect(error, { request, response, call });
+}
+
+/** Answers what a router throws outside its endpoints, without an audit event. */
+export function errorEdge(dialect: ErrorDialect): ErrorRequestHandler {
+  return (thrown: unknown, request, response, _next) =>
+    refuse(thrown, { request, response, call: callOf(response), dialect });
 }
 
 type Refused = Pick<RefusedRequest, 'event' | 'address'> & { readonly call: Call };

@@ -9,10 +9,10 @@ export {
   hasProblemBody,
   oauthDialect,
   problemDialect,
-  type RefusalAudit,
   ServiceError,
   temporarilyUnavailable,
 } from './errors.ts';
+export { type Exchange, endpoint, type Handler, openToAll, type RefusalAudit } from './exchange.ts';
 export { createNetworkGuard } from './network-guard.ts';
 export { OutboundError } from './outbound-error.ts';
 export {
@@ -25,7 +25,8 @@ export {
 export { loopbackNetworks, parseNetworks, readAllowedNetworks } from './outbound-settings.ts';
 export { publishDocument } from './published-document.ts';
 export { createRateLimiter, type LocalRateLimiter, type RateLimiter } from './rate-limit.ts';
+export type { Refusals } from './refusals.ts';
 export { authorizationOf, queryOf } from './request-target.ts';
+export { createRouter } from './router.ts';
 export { createAdminApp, createApp, listen, type RunningServer } from './server.ts';
-export { createRouter, onlyMethods, type Service } from './service.ts';
 export { isSpeculative } from './speculative.ts';

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Exchange, Handler } from './exchange.ts';
 
 type PublishedDocument = {
   readonly contentType: string;
@@ -7,10 +7,13 @@ type PublishedDocument = {
 };
 
 /** Answers with a document that is the same for everybody: made once, then sent as the same bytes. */
-export function publishDocument({ contentType, make }: PublishedDocument): RequestHandler {
+export function publishDocument({
+  contentType,
+  make,
+}: PublishedDocument): Handler<Pick<Exchange, 'response'>> {
   let making: Promise<Buffer> | undefined;
   const prepare = async () => Buffer.from(await make());
-  return async (_request, response) => {
+  return async ({ response }) => {
     making ??= prepare().catch((error: unknown) => {
       making = undefined;
       throw error;

@@ -1,19 +1,25 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
-import type { Refusals } from '../process/refusals.ts';
 import { correlate } from './call.ts';
-import { withDirectRoutes } from './direct-routes.ts';
+import { type DirectRoute, withDirectRoutes } from './direct-routes.ts';
 import { errorEdge, problemDialect, ServiceError } from './errors.ts';
-import type { Service } from './service.ts';
+import type { Refusals } from './refusals.ts';
 import { leaveLargeBodiesUnread } from './unread-body.ts';
 import { answerUnreadableRequests, requireHost } from './unreadable-requests.ts';
 
-type AppOptions = {
+/** What answers requests. */
+export type Mounted = {
+  readonly router: Router;
+  /** The routes of the launch path, which the router has as well. Only for a service that is mounted at `/`. */
+  readonly direct?: readonly DirectRoute[];
+};
+
+export type AppOptions = {
   /** The edge map: which service answers below which path. `/` keeps the path whole. */
-  readonly mounts: readonly { readonly path: string; readonly service: Pick<Service, 'router' | 'direct'> }[];
+  readonly mounts: readonly { readonly path: string; readonly service: Mounted }[];
   readonly logger: Logger;
   readonly clock: Clock;
   readonly isProduction: boolean;
@@ -47,7 +53,7 @@ export function createApp(options: AppOptions): RequestListener {
   app.use(() => {
     throw new ServiceError({ status: 404, code: 'not_found', message: 'There is nothing at this address' });
   });
-  app.use(errorEdge({ dialect: problemDialect({ isProduction }) }));
+  app.use(errorEdge(problemDialect({ isProduction })));
   return withDirectRoutes(app, { before, routes: mounts.flatMap(({ service }) => service.direct ?? []) });
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import express, { type Router } from 'express';
 import nunjucks from 'nunjucks';
-import { createRouter } from '../http/service.ts';
+import { createRouter } from '../http/router.ts';
 
 /** The directory above `nhsuk/`, from which templates and assets of the NHS.UK frontend library are taken. */
 const nhsukRoot = fileURLToPath(

@@ -1,3 +1,4 @@
+export { createAttempts } from './attempts.ts';
 export { attemptDelivery, type DeliveryAttempt } from './delivery-attempt.ts';
 export { type DeliveryFailure, nextAttemptAt } from './delivery-retry.ts';
 export { type DeliveryWorker, startDeliveryWorker } from './delivery-worker.ts';
@@ -10,9 +11,12 @@ export {
   requireParts,
   type TicketParts,
 } from './parts.ts';
-export { runProcess } from './process.ts';
+export { runProcess, stopOnSignal } from './process.ts';
 export { createRefusals, type RefusalsOptions } from './refusals.ts';
 export { reportRejectedEvents } from './rejected-events.ts';
+export { type FollowedRevocations, followRevocations } from './revocations.ts';
 export { openSealers } from './sealing-keys.ts';
 export { withSecretFiles } from './secret-files.ts';
+export type { Service } from './service.ts';
 export { createSharedRateLimiter } from './shared-rate-limit.ts';
+export { type Mount, type StartedServices, startServices } from './start-services.ts';

@@ -31,15 +31,18 @@ import {
 import type { Clock } from '../clock.ts';
 import { ConfigurationError, type Environment } from '../environment.ts';
 import { createRateLimiter, type RateLimiter } from '../http/rate-limit.ts';
+import type { Refusals } from '../http/refusals.ts';
 import type { Logger } from '../logger.ts';
 import { observeOutbox } from '../metrics.ts';
 import { isProduction } from '../mode.ts';
-import { type Attempts, createAttempts } from '../trust/attempts.ts';
-import { followRevocations, type Revocations } from '../trust/revocations.ts';
+import type { Attempts } from '../trust/attempts.ts';
+import type { Revocations } from '../trust/revocations.ts';
+import { createAttempts } from './attempts.ts';
 import type { EventKeys } from './event-keys.ts';
 import { readRefusalSettings } from './refusal-settings.ts';
-import { createRefusals, type Refusals } from './refusals.ts';
+import { createRefusals } from './refusals.ts';
 import { reportRejectedEvents } from './rejected-events.ts';
+import { followRevocations } from './revocations.ts';
 import { createSharedRateLimiter } from './shared-rate-limit.ts';
 
 export { type EventKeys, readSharedEventKeys } from './event-keys.ts';

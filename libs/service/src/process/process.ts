@@ -6,14 +6,14 @@ import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { Type } from 'typebox';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConfigurationError, type Environment, readEnvironment, readTogether } from '../environment.ts';
-import { createAdminApp, createApp, listen, type RunningServer } from '../http/server.ts';
-import type { Service } from '../http/service.ts';
+import type { Refusals } from '../http/refusals.ts';
+import { createAdminApp, listen } from '../http/server.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { assertPublicAddresses, isProduction } from '../mode.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
 import type { RunningPart } from './parts.ts';
-import type { Refusals } from './refusals.ts';
 import { withSecretFiles } from './secret-files.ts';
+import { type Mount, startServices } from './start-services.ts';
 
 const port = { minimum: 0, maximum: 65_535 };
 
@@ -48,7 +48,7 @@ type ProcessPlan<Config> = {
     config: Config,
     tools: ProcessTools,
   ): Promise<{
-    readonly mounts: readonly { readonly path: string; readonly service: Service }[];
+    readonly mounts: readonly Mount[];
     /** Where the services' consumers listen. */
     readonly bus?: EventBus;
     /** Limits and audits the refusals of all services of the process. */
@@ -72,17 +72,7 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
     });
     const logger = createLogger({ level: settings.LOG_LEVEL }).child({ service: plan.name });
     const running = await start(plan, config, { environment, settings, eventKeys, logger });
-    const stop = (signal: NodeJS.Signals) => {
-      logger.info({ signal }, 'stopping');
-      running.stop().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          logger.fatal({ err: error }, 'did not stop cleanly');
-          process.exit(1);
-        },
-      );
-    };
-    process.once('SIGTERM', stop).once('SIGINT', stop);
+    stopOnSignal(running, logger);
     process.stdout.write(
       `ready ${plan.name} http://localhost:${running.port} admin http://localhost:${running.adminPort}\n`,
     );
@@ -91,6 +81,21 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
     process.stderr.write(`${isExpected ? error.message : String((error as Error).stack)}\n`);
     process.exit(1);
   }
+}
+
+/** Ends this process on SIGTERM or SIGINT, once everything has stopped: exit code 0, or 1 if something failed. */
+export function stopOnSignal(running: { stop(): Promise<void> }, logger: Logger): void {
+  const stop = (signal: NodeJS.Signals) => {
+    logger.info({ signal }, 'stopping');
+    running.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.fatal({ err: error }, 'did not stop cleanly');
+        process.exit(1);
+      },
+    );
+  };
+  process.once('SIGTERM', stop).once('SIGINT', stop);
 }
 
 type StartOptions = {
@@ -131,11 +136,9 @@ async function start<Config>(
     eventKeys,
     own,
   });
-  const services = mounts.map(({ service }) => service);
-  for (const service of services) await service.start?.();
-  for (const consumer of services.flatMap(({ consumers = [] }) => consumers)) await bus?.consume(consumer);
-  const app = createApp({
+  const services = await startServices({
     mounts,
+    bus,
     logger,
     clock,
     isProduction: isProduction(environment),
@@ -143,7 +146,7 @@ async function start<Config>(
     publicUrl: environment.PUBLIC_URL ?? '',
     refusals,
   });
-  const server = await listen(app, {
+  const server = await listen(services.listener, {
     port: settings.PORT,
     logger,
     ...(settings.HOST === undefined ? {} : { host: settings.HOST }),
@@ -156,13 +159,9 @@ async function start<Config>(
     async stop() {
       isServing = false;
       await new Promise((resolve) => setTimeout(resolve, settings.SHUTDOWN_DELAY_MS));
-      await stopInOrder([server, ...services.toReversed(), ...parts.toReversed(), admin]);
+      for (const one of [server, services, ...parts.toReversed(), admin]) await one.stop();
     },
   };
-}
-
-async function stopInOrder(running: readonly (Pick<RunningServer, 'stop'> | Service)[]): Promise<void> {
-  for (const one of running) await one.stop?.();
 }
 
 /** Metrics of this process, for Prometheus to fetch at `/metrics` of the admin port. */

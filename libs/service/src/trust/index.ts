@@ -6,7 +6,7 @@ export {
   type IssuerPolicy,
 } from './access-tokens.ts';
 export { asymmetricAlgorithms } from './algorithms.ts';
-export { type Attempts, createAttempts } from './attempts.ts';
+export type { Attempts } from './attempts.ts';
 export {
   type ClientCertificate,
   clientCertificateOf,
@@ -28,5 +28,5 @@ export {
   type WatchedRegistry,
   watchRegistryFile,
 } from './registry-file.ts';
-export { type FollowedRevocations, followRevocations, type Revocations } from './revocations.ts';
+export type { Revocations } from './revocations.ts';
 export { audienceSetting, checkRegistryFile, readTrust } from './trust.ts';

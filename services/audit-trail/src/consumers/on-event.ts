@@ -3,11 +3,11 @@ import type { Consumer } from '@clinical-launch/events';
 import type { AuditStore } from '../store/audit-store.ts';
 
 /** Keeps every event of the platform, without what is sealed for another consumer. */
-export function onEvent(store: () => AuditStore): Consumer {
+export function onEvent(store: AuditStore): Consumer {
   return {
     name: 'audit-trail',
     ...eventConsumers['audit-trail'],
-    handle: (event) => store().keep(withoutSealed(event)),
+    handle: (event) => store.keep(withoutSealed(event)),
   };
 }
 

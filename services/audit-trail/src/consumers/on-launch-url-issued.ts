@@ -4,7 +4,7 @@ import type { Claims } from '@clinical-launch/tickets';
 import type { OriginatingIds } from '../store/originating-ids.ts';
 
 type Recording = {
-  readonly originatingIds: () => OriginatingIds;
+  readonly originatingIds: OriginatingIds;
   readonly claims: Pick<Claims, 'hold'>;
 };
 
@@ -19,7 +19,7 @@ export function onLaunchUrlIssued({ originatingIds, claims }: Recording): Consum
     async handle(event) {
       const claim = claimOf(event);
       if (claim === undefined) return;
-      await originatingIds().record(claim);
+      await originatingIds.record(claim);
       await claims.hold([claim]);
     },
   };

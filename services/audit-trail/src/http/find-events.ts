@@ -1,15 +1,20 @@
-import { createEvent } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
-import { authorizationOf, callOf, guidForm, queryOf, ServiceError } from '@clinical-launch/service/http';
+import {
+  authorizationOf,
+  type Exchange,
+  guidForm,
+  type Handler,
+  queryOf,
+  ServiceError,
+} from '@clinical-launch/service/http';
 import { type AccessTokenVerifier, assertRight } from '@clinical-launch/service/trust';
-import type { RequestHandler } from 'express';
 import type { AuditStore } from '../store/audit-store.ts';
 
 const requiredRight = 'audit.read';
 const pageSize = 500;
 
 export type FindEventsBacking = {
-  readonly store: () => AuditStore;
+  readonly store: AuditStore;
   readonly tokens: AccessTokenVerifier;
   readonly events: Outbox;
 };
@@ -19,23 +24,21 @@ export type FindEventsBacking = {
  * happened. A page holds the next 500 that arrived; `next`, when there is more, is the address of the following one.
  * The look-up is itself an event.
  */
-export function findEvents({ store, tokens, events }: FindEventsBacking): RequestHandler {
-  return async (request, response) => {
+export function findEvents({ store, tokens, events }: FindEventsBacking): Handler<Exchange> {
+  return async ({ request, response, call }) => {
     const caller = await tokens.verify(authorizationOf(request));
-    callOf(response).identify(`client ${caller.issuer} ${caller.clientId}`);
+    call.identify(`client ${caller.issuer} ${caller.clientId}`);
     assertRight(caller, requiredRight);
     const query = queryOf(request);
     const correlationId = searchedId(query);
     // One more than the page has, so that it is known whether there is a next one.
-    const found = await store().findByCorrelation(correlationId, {
+    const found = await store.findByCorrelation(correlationId, {
       after: searchedPage(query),
       limit: pageSize + 1,
     });
     const page = found.slice(0, pageSize);
     const searched = { clientId: caller.clientId, searchedId: correlationId };
-    await events.append([
-      createEvent('audit.searched.v1', callOf(response).origin('/audit-trail'), searched),
-    ]);
+    await events.append([call.event('audit.searched.v1', searched)]);
     const last = page.at(-1);
     response.set('Cache-Control', 'no-store').json({
       correlationId,

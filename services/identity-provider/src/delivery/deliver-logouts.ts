@@ -10,9 +10,9 @@ import {
   nextAttemptAt,
   startDeliveryWorker,
 } from '@clinical-launch/service/process';
+import { eventSource } from '../domain/addresses.ts';
 import { logoutTokenClaims } from '../domain/logout-token.ts';
 import type { Realms } from '../domain/realms.ts';
-import { eventSource } from '../event-source.ts';
 import type { KeyRing } from '../store/key-ring.ts';
 import { type DueLogout, type Logouts, receiverOf } from '../store/logouts.ts';
 

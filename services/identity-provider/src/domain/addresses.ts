@@ -27,3 +27,6 @@ export function withParameters(address: string, parameters: Readonly<Record<stri
 export function isCallable(launchUrl: string, { isProduction }: { isProduction: boolean }): boolean {
   return launchUrl.startsWith('https://') || (!isProduction && launchUrl.startsWith('http://'));
 }
+
+/** The `source` of this service's events (CloudEvents section 3.1.1). */
+export const eventSource = '/identity-provider';

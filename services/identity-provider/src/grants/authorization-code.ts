@@ -1,4 +1,4 @@
-import { createEvent, type RegisteredPartner } from '@clinical-launch/contracts';
+import type { RegisteredPartner } from '@clinical-launch/contracts';
 import type { FoundTicket, Tickets } from '@clinical-launch/tickets';
 import { isConfidential } from '../domain/client-certificates.ts';
 import {
@@ -11,7 +11,6 @@ import {
 import { narrowScope } from '../domain/scopes.ts';
 import type { TokenBinding } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
-import { eventSource } from '../event-source.ts';
 import { certificateToBind } from './certificate-binding.ts';
 import { assertDpopKey } from './dpop-binding.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
@@ -168,6 +167,6 @@ function revocation(
   const data = { realm: realm.name, reason };
   return {
     revokeForSeconds: revocationSeconds(realm),
-    events: [createEvent('desktop.chain.revoked.v1', call.origin(eventSource), data)],
+    events: [call.event('desktop.chain.revoked.v1', data)],
   };
 }

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createEvent } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import { accessTokenClaims } from '../domain/access-token.ts';
 import { TokenRefusal } from '../errors.ts';
-import { eventSource } from '../event-source.ts';
 import type { KeyRing } from '../store/key-ring.ts';
 import { certificateToBind } from './certificate-binding.ts';
 import type { ClientGrant, ClientRequest, TokenAnswer } from './grant.ts';
@@ -32,7 +30,7 @@ export function clientCredentials({ audience, keyRing, clock }: ClientCredential
       const claims = accessTokenClaims({ realm, client, audience, tokenId, certificate, now: clock.now() });
       const signer = await keyRing.signer(realm);
       const token = await signer.sign('at+jwt', claims);
-      const issued = createEvent('access.token.issued.v1', call.origin(eventSource), {
+      const issued = call.event('access.token.issued.v1', {
         realm: realm.name,
         clientId: client.clientId,
         tokenId,

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
   type CloudEvent,
-  createEvent,
   type DesktopContext,
   placeOfTokenContext,
   type Sealer,
@@ -16,7 +15,6 @@ import {
 } from '../domain/desktop-tokens.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import type { TokenBinding } from '../domain/token-binding.ts';
-import { eventSource } from '../event-source.ts';
 import type { KeyRing } from '../store/key-ring.ts';
 import type { TokenAnswer } from './grant.ts';
 
@@ -63,7 +61,7 @@ export function createTokenIssue({ audience, keyRing, sealer, clock }: TokenIssu
     const hasSession = realm.desktop.partners.get(clientId)?.backchannelLogoutUri !== undefined;
     const expiresInSeconds = desktopTokenSeconds(realm, chainEndsInSeconds);
     return {
-      event: createEvent('desktop.tokens.issued.v1', call.origin(eventSource), {
+      event: call.event('desktop.tokens.issued.v1', {
         realm: realm.name,
         clientId,
         grant,

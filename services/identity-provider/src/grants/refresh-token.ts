@@ -1,4 +1,4 @@
-import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import type { FoundTicket, Redemption, Tickets } from '@clinical-launch/tickets';
 import { isConfidential } from '../domain/client-certificates.ts';
@@ -10,7 +10,6 @@ import {
 } from '../domain/desktop-chain.ts';
 import { narrowScope } from '../domain/scopes.ts';
 import { TokenRefusal } from '../errors.ts';
-import { eventSource } from '../event-source.ts';
 import { certificateToBind } from './certificate-binding.ts';
 import { assertDpopKey } from './dpop-binding.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
@@ -146,7 +145,7 @@ function redeem(
     repeatableSeconds,
     onReplay: {
       revokeForSeconds: revocationSeconds(realm),
-      events: [createEvent('desktop.chain.revoked.v1', call.origin(eventSource), replayed)],
+      events: [call.event('desktop.chain.revoked.v1', replayed)],
     },
     events,
   });

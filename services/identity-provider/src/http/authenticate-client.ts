@@ -1,26 +1,17 @@
 import type { CloudEvent, RegisteredClient } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import type { Clock } from '@clinical-launch/service';
-import {
-  authorizationOf,
-  callOf,
-  networkOf,
-  plainAddress,
-  type RateLimiter,
-} from '@clinical-launch/service/http';
+import { authorizationOf, networkOf, plainAddress, type RateLimiter } from '@clinical-launch/service/http';
 import { type Attempts, type ClientCertificate, clientCertificateOf } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
-import type { Request, Response } from 'express';
 import { hasCertificates, isCertificateOf } from '../domain/client-certificates.ts';
 import { checkClientSecret } from '../domain/client-secrets.ts';
-import type { IssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
 import type { ClientRequest } from '../grants/grant.ts';
 import type { FindClientKeys } from '../store/client-keys.ts';
-import { noteClient } from './asker.ts';
 import { authenticateByAssertion, readClientAssertion } from './client-assertion.ts';
 import { type ClientCredentials, readClientCredentials } from './client-credentials.ts';
-import type { RealmParams } from './realm-of-path.ts';
+import type { RealmExchange } from './door.ts';
 
 export type ClientAuthenticationParts = {
   readonly findClientKeys: FindClientKeys;
@@ -33,12 +24,9 @@ export type ClientAuthenticationParts = {
   readonly clientCertificateHeader?: string | undefined;
 };
 
-type ClientExchange = {
+type ClientExchange = Pick<RealmExchange, 'realm' | 'request' | 'call' | 'found'> & {
   readonly parts: ClientAuthenticationParts & { readonly limiter: RateLimiter };
-  readonly realm: IssuingRealm;
   readonly parameters: ReadonlyMap<string, string>;
-  readonly request: Request<RealmParams>;
-  readonly response: Response;
 };
 
 /** What a request carries that may prove a client. */
@@ -62,19 +50,19 @@ export async function authenticateClient({
   request,
   ...exchange
 }: ClientExchange): Promise<AuthenticatedClient & Pick<Authenticating, 'certificate'>> {
-  const { parts, realm, response } = exchange;
+  const { parts, realm, call } = exchange;
   const authorization = authorizationOf(request);
   const certificate = clientCertificateOf(request, parts.clientCertificateHeader);
   const proven = await proveClient({ ...exchange, authorization, certificate, address: request.ip });
   const { clientId, requestsPerSecond } = proven.client;
-  callOf(response).identify(`client ${realm.issuer} ${clientId}`);
+  call.identify(`client ${realm.issuer} ${clientId}`);
   // Only now, so that nobody without the client's credentials can use up its limit.
   await parts.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
   return { ...proven, certificate };
 }
 
 async function proveClient(exchange: Authenticating): Promise<AuthenticatedClient> {
-  const { parts, realm, parameters, response } = exchange;
+  const { parts, realm, parameters, found } = exchange;
   const assertion = readClientAssertion(exchange);
   if (assertion === undefined) {
     const client = authenticateByCertificate(exchange) ?? (await authenticateBySecret(exchange));
@@ -87,7 +75,7 @@ async function proveClient(exchange: Authenticating): Promise<AuthenticatedClien
     registered: realm.clients,
     findKeys: parts.findClientKeys,
     clientId: parameters.get('client_id'),
-    response,
+    found,
     now: parts.clock.now(),
   });
   return { client, commit: (events) => useUp(parts.tickets, singleUse, events) };
@@ -112,14 +100,14 @@ function authenticateByCertificate({
   realm,
   parameters,
   authorization,
-  response,
+  found,
   certificate,
 }: Authenticating): RegisteredClient | undefined {
   if (certificate === undefined || authorization !== undefined || parameters.has('client_secret'))
     return undefined;
   const client = realm.clients.get(parameters.get('client_id') ?? '');
   if (client === undefined || !hasCertificates(client)) return undefined;
-  noteClient(response, client);
+  found.clientId = client.clientId;
   if (isCertificateOf(client, certificate, parts.clock.now())) return client;
   throw new TokenRefusal('wrong_certificate');
 }
@@ -142,13 +130,13 @@ async function authenticateBySecret(exchange: Authenticating): Promise<Registere
 
 /** The client, or why these credentials are not those of one. */
 function checkSecret(
-  { parts, realm, response }: Authenticating,
+  { parts, realm, found }: Authenticating,
   { clientId, clientSecret, challenge }: ClientCredentials,
 ): RegisteredClient | TokenRefusal {
   const client = realm.clients.get(clientId);
   const check = checkClientSecret(client, clientSecret, parts.clock.now());
   if (client === undefined) return new TokenRefusal('unknown_client', { headers: challenge });
-  noteClient(response, client);
+  found.clientId = client.clientId;
   switch (check) {
     case 'accepted':
       return client;

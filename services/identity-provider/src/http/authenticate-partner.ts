@@ -1,20 +1,15 @@
 import type { RegisteredPartner } from '@clinical-launch/contracts';
 import { authorizationOf } from '@clinical-launch/service/http';
 import { clientCertificateOf } from '@clinical-launch/service/trust';
-import type { Request, Response } from 'express';
 import { hasCertificates, isCertificateOf, isConfidential } from '../domain/client-certificates.ts';
-import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
-import { noteClient } from './asker.ts';
 import { type ClientAuthenticationParts, useUp } from './authenticate-client.ts';
 import { authenticateByAssertion, readClientAssertion } from './client-assertion.ts';
+import type { DesktopExchange } from './door.ts';
 
-type PartnerExchange = {
+type PartnerExchange = Pick<DesktopExchange, 'realm' | 'request' | 'found'> & {
   readonly parts: ClientAuthenticationParts;
-  readonly realm: DesktopIssuingRealm;
   readonly parameters: ReadonlyMap<string, string>;
-  readonly request: Pick<Request, 'rawHeaders' | 'headers'>;
-  readonly response: Response;
 };
 
 /**
@@ -29,7 +24,7 @@ export async function authenticatePartner({
   realm,
   parameters,
   request,
-  response,
+  found,
 }: PartnerExchange): Promise<RegisteredPartner | undefined> {
   const authorization = authorizationOf(request);
   const { partners: registered } = realm.desktop;
@@ -43,7 +38,7 @@ export async function authenticatePartner({
       registered,
       findKeys: parts.findClientKeys,
       clientId,
-      response,
+      found,
       now: parts.clock.now(),
     });
     await useUp(parts.tickets, singleUse, []);
@@ -55,7 +50,7 @@ export async function authenticatePartner({
   if (clientId === undefined) return undefined;
   const partner = registered.get(clientId);
   if (partner === undefined) throw new TokenRefusal('unknown_partner');
-  noteClient(response, partner);
+  found.clientId = partner.clientId;
   const certificate = clientCertificateOf(request, parts.clientCertificateHeader);
   if (certificate !== undefined && hasCertificates(partner)) {
     if (isCertificateOf(partner, certificate, parts.clock.now())) return partner;

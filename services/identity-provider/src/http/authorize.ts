@@ -1,14 +1,13 @@
-import { createEvent } from '@clinical-launch/contracts';
 import {
   type Call,
-  callOf,
+  type Handler,
   isSpeculative,
   queryOf,
   type RateLimiter,
   type RefusalAudit,
 } from '@clinical-launch/service/http';
 import type { Redemption, Tickets } from '@clinical-launch/tickets';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Response } from 'express';
 import { withParameters } from '../domain/addresses.ts';
 import {
   type AuthorizationRequest,
@@ -17,15 +16,12 @@ import {
 } from '../domain/authorization-request.ts';
 import { type CodeDetail, codeProof, launchProof } from '../domain/desktop-chain.ts';
 import { readPushedParameters } from '../domain/pushed-request.ts';
-import type { DesktopIssuingRealm, Realms } from '../domain/realms.ts';
+import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { AuthorizeRefusal, speculativeRequest, TokenRefusal } from '../errors.ts';
-import { eventSource } from '../event-source.ts';
-import { askerOf, noteClient } from './asker.ts';
-import { desktopRealmOfPath, type RealmParams } from './realm-of-path.ts';
+import type { DesktopExchange, Found, RealmParams } from './door.ts';
 import { readTokenForm } from './token-form.ts';
 
 type AuthorizeParts = {
-  readonly realms: Realms;
   readonly tickets: Tickets;
   readonly limiter: RateLimiter;
 };
@@ -36,15 +32,14 @@ type AuthorizeParts = {
  * wrong is answered here and never by a redirect, and leaves the launch identifier as it was. A request that was
  * pushed before is named by its `request_uri` (RFC 9126 section 4).
  */
-export function authorize({ realms, tickets, limiter }: AuthorizeParts): RequestHandler<RealmParams> {
-  return async (request, response) => {
+export function authorize({ tickets, limiter }: AuthorizeParts): Handler<DesktopExchange> {
+  return async ({ realm, request, response, call, found }) => {
     response.set('Referrer-Policy', 'no-referrer');
     if (isSpeculative(request)) throw speculativeRequest();
-    const realm = desktopRealmOfPath(realms, request.params);
     const sent = await sentParameters(request, response);
-    noteClient(response, realm.desktop.partners.get(sent.get('client_id') ?? ''));
+    const { clientId } = realm.desktop.partners.get(sent.get('client_id') ?? '') ?? {};
+    if (clientId !== undefined) found.clientId = clientId;
     const isPushed = sent.has('request_uri');
-    const call = callOf(response);
     const asked = isPushed
       ? assertInOrder(await redeemPushed({ tickets, realm, sent, call }), realm)
       : assertPlain(assertInOrder(sent, realm));
@@ -63,7 +58,7 @@ export function authorize({ realms, tickets, limiter }: AuthorizeParts): Request
 }
 
 /** The form of a POST, the query of a GET; never both. */
-function sentParameters(request: Request<RealmParams>, response: Response): Promise<URLSearchParams> {
+function sentParameters(request: DesktopExchange['request'], response: Response): Promise<URLSearchParams> {
   if (request.method === 'POST') return readTokenForm(request, response);
   return Promise.resolve(queryOf(request));
 }
@@ -147,7 +142,7 @@ function redeemLaunch({ tickets, realm, asked, call }: LaunchUse & { call: Call 
       challenge: codeProof({ clientId, redirectUri, codeChallenge }),
     },
     events: [
-      createEvent('desktop.code.issued.v1', call.origin(eventSource), {
+      call.event('desktop.code.issued.v1', {
         realm: realm.name,
         clientId,
         ttlSeconds,
@@ -175,14 +170,14 @@ function assertRedeemed(redemption: Redemption, call: Call): string {
 }
 
 /** Makes `desktop.launch.refused.v1`. */
-export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit {
-  return (error, call, response) => {
-    const asker = askerOf(response);
-    if (asker === undefined) return undefined;
+export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit<Found, RealmParams> {
+  return (error, { call, found: { realm, clientId } }) => {
+    if (realm === undefined) return undefined;
     const hasReason = error instanceof AuthorizeRefusal || error instanceof TokenRefusal;
     const parameters = error instanceof AuthorizeRefusal ? error.parameters : [];
-    return createEvent('desktop.launch.refused.v1', call.origin(eventSource), {
-      ...asker,
+    return call.event('desktop.launch.refused.v1', {
+      realm,
+      ...(clientId === undefined ? {} : { clientId }),
       step,
       status: error.status,
       reason: hasReason ? error.reason : error.code,

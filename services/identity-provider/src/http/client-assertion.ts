@@ -1,9 +1,8 @@
-import type { Response } from 'express';
 import { assertionType, claimedClient, verifyClientAssertion } from '../domain/client-assertion.ts';
 import type { IssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
 import type { FindClientKeys, KeyOwner } from '../store/client-keys.ts';
-import { noteClient } from './asker.ts';
+import type { RealmExchange } from './door.ts';
 
 export const assertionParameters = ['client_assertion', 'client_assertion_type'];
 
@@ -21,7 +20,7 @@ type Asserting<Client> = {
   readonly findKeys: FindClientKeys;
   /** The value of `client_id`, which may be left out (RFC 7521 section 4.2). */
   readonly clientId: string | undefined;
-  readonly response: Response;
+  readonly found: RealmExchange['found'];
   /** milliseconds since 1970 */
   readonly now: number;
 };
@@ -57,7 +56,7 @@ export async function authenticateByAssertion<Client extends { readonly clientId
   kind,
   registered,
   findKeys,
-  response,
+  found,
   now,
   ...sent
 }: Asserting<Client>): Promise<AssertedClient<Client>> {
@@ -65,7 +64,7 @@ export async function authenticateByAssertion<Client extends { readonly clientId
   const client = registered.get(clientId);
   const keys = findKeys({ realm: realm.name, kind, clientId });
   if (client === undefined) throw new TokenRefusal('unknown_client');
-  noteClient(response, client);
+  found.clientId = clientId;
   if (keys === undefined) throw new TokenRefusal('wrong_assertion');
   if (sent.clientId !== undefined && sent.clientId !== clientId)
     throw new TokenRefusal('assertion_of_other_client');

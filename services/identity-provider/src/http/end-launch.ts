@@ -1,33 +1,32 @@
-import { createEvent } from '@clinical-launch/contracts';
-import { callOf, guidForm } from '@clinical-launch/service/http';
+import { guidForm, type Handler } from '@clinical-launch/service/http';
 import type { Tickets } from '@clinical-launch/tickets';
-import type { RequestHandler } from 'express';
 import { launchOwner, revocationSeconds } from '../domain/desktop-chain.ts';
 import { unknownLaunch } from '../errors.ts';
-import { eventSource } from '../event-source.ts';
+import type { DesktopExchange, RealmParams } from './door.ts';
 import { authenticateHost, type HostParts } from './issue-launch.ts';
-import { desktopRealmOfPath, type RealmParams } from './realm-of-path.ts';
 
-type LaunchParams = RealmParams & { readonly id: string };
+/** What the path of a launch names. */
+export type LaunchParams = RealmParams & { readonly id: string };
 
 /**
  * `DELETE /{realm}/launches/{id}`: the host application ends a launch that it asked for, by the launch's GUID or its
  * launch identifier. Revokes the launch identifier, code, refresh and access tokens. A launch that has ended already
  * is answered alike, 204, until its absolute end; one of another host is 404, as an unknown one.
  */
-export function endLaunch(parts: HostParts & { readonly tickets: Tickets }): RequestHandler<LaunchParams> {
-  const { realms, tickets } = parts;
-  return async (request, response) => {
-    const realm = desktopRealmOfPath(realms, request.params);
-    const host = await authenticateHost(parts, request, response);
+export function endLaunch(
+  parts: HostParts & { readonly tickets: Tickets },
+): Handler<DesktopExchange<LaunchParams>> {
+  const { tickets } = parts;
+  return async (exchange) => {
+    const { realm, request, response, call } = exchange;
+    const host = await authenticateHost(parts, exchange);
     const launchId = await findLaunchId(tickets, request.params.id);
     if (launchId === undefined) throw unknownLaunch();
-    const call = callOf(response);
     const data = { realm: realm.name, reason: 'ended_by_host' } as const;
     const isEnded = await tickets.revokeChain(launchId, {
       owner: launchOwner(realm, host),
       forSeconds: revocationSeconds(realm),
-      events: [createEvent('desktop.chain.revoked.v1', call.origin(eventSource), data)],
+      events: [call.event('desktop.chain.revoked.v1', data)],
     });
     if (!isEnded) throw unknownLaunch();
     call.adopt(launchId);

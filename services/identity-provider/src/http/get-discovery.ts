@@ -1,15 +1,14 @@
+import type { Handler } from '@clinical-launch/service/http';
 import { asymmetricAlgorithms } from '@clinical-launch/service/trust';
-import type { RequestHandler } from 'express';
 import { hasKeys } from '../domain/client-assertion.ts';
 import { launchedByHost } from '../domain/desktop-tokens.ts';
-import type { DesktopIssuingRealm, DesktopSettings, IssuingRealm, Realms } from '../domain/realms.ts';
+import type { DesktopIssuingRealm, DesktopSettings, IssuingRealm } from '../domain/realms.ts';
 import { type Grant, isOffered } from '../grants/grant.ts';
 import type { KeyRing } from '../store/key-ring.ts';
 import { clientAuthenticationMethods } from './client-credentials.ts';
-import { desktopRealmOfPath, isDesktopRealm, type RealmParams, realmOfPath } from './realm-of-path.ts';
+import { type DesktopExchange, isDesktopRealm, type RealmExchange } from './door.ts';
 
 type DiscoveryParts = {
-  readonly realms: Realms;
   readonly grants: readonly Grant[];
   readonly keyRing: KeyRing;
   /** What clients with a secret may ask for. */
@@ -21,9 +20,8 @@ type DiscoveryParts = {
  * `GET {issuer}/.well-known/openid-configuration` (OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2): what
  * exists here and nothing else, with the lists that the standards require even where they are empty.
  */
-export function getDiscovery(parts: DiscoveryParts): RequestHandler<RealmParams> {
-  return async (request, response) => {
-    const realm = realmOfPath(parts.realms, request.params);
+export function getDiscovery(parts: DiscoveryParts): Handler<RealmExchange> {
+  return async ({ realm, response }) => {
     const keys = await parts.keyRing.publicKeys(realm);
     response.set('Cache-Control', 'public, max-age=300').json({
       ...sharedMetadata(parts, realm),
@@ -42,9 +40,8 @@ export function getDiscovery(parts: DiscoveryParts): RequestHandler<RealmParams>
  * `GET {issuer}/.well-known/smart-configuration` (SMART App Launch 2.2, Conformance): for clients that start from
  * `iss` and `launch`. The patient is told in the ID token alone, so no capability says otherwise.
  */
-export function getSmartConfiguration(parts: DiscoveryParts): RequestHandler<RealmParams> {
-  return (request, response) => {
-    const realm = desktopRealmOfPath(parts.realms, request.params);
+export function getSmartConfiguration(parts: DiscoveryParts): Handler<DesktopExchange> {
+  return ({ realm, response }) => {
     response.set('Cache-Control', 'public, max-age=300').json({
       ...sharedMetadata(parts, realm),
       ...tokenAuthentication(realm, parts),

@@ -1,24 +1,20 @@
-import { createEvent } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
-import { authorizationOf, callOf, type RateLimiter } from '@clinical-launch/service/http';
+import { authorizationOf, type Handler, type RateLimiter } from '@clinical-launch/service/http';
 import { type AccessTokenVerifier, assertRight, clientCertificateOf } from '@clinical-launch/service/trust';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
-import type { RequestHandler } from 'express';
 import type { JWTPayload } from 'jose';
 import { readRefreshToken } from '../domain/desktop-chain.ts';
-import type { IssuingRealm, Realms } from '../domain/realms.ts';
+import type { IssuingRealm } from '../domain/realms.ts';
 import { confirmationOf } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
-import { eventSource } from '../event-source.ts';
 import type { FindOwnToken } from '../store/own-tokens.ts';
-import { type RealmParams, realmOfPath } from './realm-of-path.ts';
+import type { RealmExchange } from './door.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
 /** What a resource server needs. */
 export const introspectionRight = 'token.introspect';
 
 type IntrospectParts = {
-  readonly realms: Realms;
   readonly tickets: Tickets;
   readonly revokedTokens: Pick<RevokedTokens, 'has'>;
   readonly tokens: AccessTokenVerifier;
@@ -32,21 +28,20 @@ type IntrospectParts = {
  * `POST /{realm}/oauth2/v2.0/introspect` (RFC 7662), for resource servers: they bring an access token of a realm of ours
  * with the right `token.introspect` (section 2.1). Tells nothing of the patient.
  */
-export function introspectToken(parts: IntrospectParts): RequestHandler<RealmParams> {
-  const { realms, tokens, limiter, events, clientCertificateHeader } = parts;
-  return async (request, response) => {
-    const realm = realmOfPath(realms, request.params);
+export function introspectToken(parts: IntrospectParts): Handler<RealmExchange> {
+  const { tokens, limiter, events, clientCertificateHeader } = parts;
+  return async ({ realm, request, response, call }) => {
     const asker = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, clientCertificateHeader),
     });
-    callOf(response).identify(`client ${asker.issuer} ${asker.clientId}`);
+    call.identify(`client ${asker.issuer} ${asker.clientId}`);
     await limiter.count(`introspection ${asker.issuer} ${asker.clientId}`, asker.policy.requestsPerSecond);
     assertRight(asker, introspectionRight);
     const form = await readTokenForm(request, response);
     const token = pickParameters(form, ['token', 'token_type_hint']).get('token');
     if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'token' });
     const told = await lookUp(parts, realm, token);
-    const introspected = createEvent('access.introspected.v1', callOf(response).origin(eventSource), {
+    const introspected = call.event('access.introspected.v1', {
       realm: realm.name,
       issuer: asker.issuer,
       clientId: asker.clientId,

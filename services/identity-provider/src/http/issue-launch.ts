@@ -1,16 +1,17 @@
 import {
-  createEvent,
   type DesktopContext,
   type DesktopLaunch,
   type Fault,
   maxFaults,
+  memberOf,
+  type RegisteredPartner,
   readDesktopLaunch,
 } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import {
   authorizationOf,
   type Call,
-  callOf,
+  type Handler,
   type RateLimiter,
   type RefusalAudit,
   readJson,
@@ -23,15 +24,12 @@ import {
   clientCertificateOf,
 } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
-import type { Request, RequestHandler, Response } from 'express';
 import type { LaunchCaller } from '../call-launch-url.ts';
 import { isCallable, withParameters } from '../domain/addresses.ts';
 import { launchOwner, launchProof } from '../domain/desktop-chain.ts';
-import type { DesktopIssuingRealm, Realms } from '../domain/realms.ts';
-import { eventSource } from '../event-source.ts';
+import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import type { LaunchAnswer } from '../openapi/answers.ts';
-import { askerOf } from './asker.ts';
-import { desktopRealmOfPath, type RealmParams } from './realm-of-path.ts';
+import type { DesktopExchange, Found, RealmExchange, RealmParams } from './door.ts';
 
 /** What a host application needs. */
 export const hostRight = 'launch.issue';
@@ -40,7 +38,6 @@ export const launchBody = { types: ['application/json'], limitBytes: 32 * 1024 }
 
 /** What recognises a host application. */
 export type HostParts = {
-  readonly realms: Realms;
   readonly tokens: AccessTokenVerifier;
   readonly limiter: RateLimiter;
   readonly clientCertificateHeader?: string | undefined;
@@ -53,21 +50,17 @@ export type IssueLaunchParts = HostParts & {
   readonly callLaunchUrl: LaunchCaller;
 };
 
-/** Which host application asked, for the audit event of a refusal. */
-const hosts = new WeakMap<Response, Caller>();
-
 /**
  * `POST /{realm}/launches`: gives a host application a launch identifier for a partner application, bound to it, with
  * the user and the patient in context (Desktop: What the service does, steps 1 to 3). The host opens the launch URL,
  * or the service calls it when the host says so.
  */
-export function issueLaunch(parts: IssueLaunchParts): RequestHandler<RealmParams> {
-  const { realms, tickets, clock, callLaunchUrl } = parts;
-  return async (request, response) => {
-    const realm = desktopRealmOfPath(realms, request.params);
-    const host = await authenticateHost(parts, request, response);
-    const launch = validate(await readJson(request, response, launchBody), realm, parts);
-    const call = callOf(response);
+export function issueLaunch(parts: IssueLaunchParts): Handler<DesktopExchange> {
+  const { tickets, clock, callLaunchUrl } = parts;
+  return async (exchange) => {
+    const { realm, request, response, call } = exchange;
+    const host = await authenticateHost(parts, exchange);
+    const { launch, partner } = validate(await readJson(request, response, launchBody), realm, parts);
     const { launchIdentifierSeconds: ttlSeconds, sessionSeconds: chainSeconds } = realm.desktop;
     const issue = await tickets.issue('launch-identifier', {
       context: launchContext({ launch, realm, call, now: clock.now() }),
@@ -79,8 +72,7 @@ export function issueLaunch(parts: IssueLaunchParts): RequestHandler<RealmParams
       events: [issuedEvent({ launch, realm, host, call, ttlSeconds })],
     });
     if (issue.outcome === 'claimed') throw new TypeError('A launch identifier claims nothing');
-    const registered = partnerOf(launch, realm).launchUrl;
-    const launchUrl = withParameters(registered, { iss: realm.issuer, launch: issue.ticket });
+    const launchUrl = withParameters(partner.launchUrl, { iss: realm.issuer, launch: issue.ticket });
     const called = launch.call === true ? { called: await callLaunchUrl(launchUrl, call) } : {};
     const answer: LaunchAnswer = { launch: issue.ticket, launchUrl, expires_in: ttlSeconds, ...called };
     response.status(201).json(answer);
@@ -93,13 +85,12 @@ export function issueLaunch(parts: IssueLaunchParts): RequestHandler<RealmParams
  */
 export async function authenticateHost(
   { tokens, limiter, clientCertificateHeader }: HostParts,
-  request: Request<RealmParams>,
-  response: Response,
+  { request, found }: Pick<RealmExchange, 'request' | 'found'>,
 ): Promise<Caller> {
   const host = await tokens.verify(authorizationOf(request), {
     clientCertificate: () => clientCertificateOf(request, clientCertificateHeader),
   });
-  hosts.set(response, host);
+  found.host = host;
   await limiter.count(`host ${host.issuer} ${host.clientId}`, host.policy.requestsPerSecond);
   assertRight(host, hostRight);
   return host;
@@ -110,18 +101,21 @@ function validate(
   sent: unknown,
   realm: DesktopIssuingRealm,
   { isProduction, clock }: Pick<IssueLaunchParts, 'isProduction' | 'clock'>,
-): DesktopLaunch {
+): { readonly launch: DesktopLaunch; readonly partner: RegisteredPartner } {
   const read = readDesktopLaunch(sent, clock.now());
-  const { client_id: clientId, call } = { client_id: undefined, call: undefined, ...Object(sent) };
+  const clientId = memberOf(sent, 'client_id');
   const partner = realm.desktop.partners.get(String(clientId));
   const faults = [
     ...('faults' in read ? read.faults : []),
     ...(typeof clientId === 'string' && partner === undefined ? [unknownPartner] : []),
-    ...(call === true && partner !== undefined && !isCallable(partner.launchUrl, { isProduction })
+    ...(memberOf(sent, 'call') === true &&
+    partner !== undefined &&
+    !isCallable(partner.launchUrl, { isProduction })
       ? [notCallable]
       : []),
   ];
-  if (faults.length === 0 && 'launch' in read) return read.launch;
+  if (faults.length === 0 && 'launch' in read && partner !== undefined)
+    return { launch: read.launch, partner };
   throw new ServiceError({
     status: 400,
     code: 'invalid_request',
@@ -140,12 +134,6 @@ const notCallable: Fault = {
   message: 'is not possible: the host has to open this launchUrl',
   code: 'not-supported',
 };
-
-function partnerOf({ client_id }: DesktopLaunch, realm: DesktopIssuingRealm) {
-  const partner = realm.desktop.partners.get(client_id);
-  if (partner === undefined) throw new TypeError('Validate the launch first');
-  return partner;
-}
 
 function launchContext({
   launch: { client_id: clientId, call: _call, ...launched },
@@ -175,7 +163,7 @@ function issuedEvent({
   call: Call;
   ttlSeconds: number;
 }) {
-  return createEvent('desktop.launch.issued.v1', call.origin(eventSource), {
+  return call.event('desktop.launch.issued.v1', {
     realm: realm.name,
     clientId: launch.client_id,
     issuer: host.issuer,
@@ -186,13 +174,13 @@ function issuedEvent({
 }
 
 /** Makes `desktop.launch.refused.v1`. */
-export function auditLaunchRefusal(step: 'launches' | 'end'): RefusalAudit {
-  return (error, call, response) => {
-    const asker = askerOf(response);
-    if (asker === undefined) return undefined;
-    const host = hosts.get(response);
-    return createEvent('desktop.launch.refused.v1', call.origin(eventSource), {
-      realm: asker.realm,
+export function auditLaunchRefusal<Params extends RealmParams>(
+  step: 'launches' | 'end',
+): RefusalAudit<Found, Params> {
+  return (error, { call, found: { realm, host } }) => {
+    if (realm === undefined) return undefined;
+    return call.event('desktop.launch.refused.v1', {
+      realm,
       step,
       status: error.status,
       reason: error.code,

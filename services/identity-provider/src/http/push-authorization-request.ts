@@ -1,6 +1,5 @@
-import { callOf, type RateLimiter } from '@clinical-launch/service/http';
+import type { Handler, RateLimiter } from '@clinical-launch/service/http';
 import type { FoundTicket, Tickets } from '@clinical-launch/tickets';
-import type { Request, RequestHandler } from 'express';
 import {
   type AuthorizationRequest,
   authorizationParameters,
@@ -8,18 +7,17 @@ import {
 } from '../domain/authorization-request.ts';
 import { launchProof, readLaunch } from '../domain/desktop-chain.ts';
 import { type PushedParameters, pushedRequestSeconds, requestUriOf } from '../domain/pushed-request.ts';
-import type { DesktopIssuingRealm, Realms } from '../domain/realms.ts';
+import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { AuthorizeRefusal, TokenRefusal } from '../errors.ts';
 import type { PushedAnswer } from '../openapi/answers.ts';
 import type { ClientAuthenticationParts } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
 import { clientParameters } from './client-credentials.ts';
+import type { DesktopExchange } from './door.ts';
 import { readDpopKey } from './dpop.ts';
-import { desktopRealmOfPath, type RealmParams } from './realm-of-path.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
 type PushParts = ClientAuthenticationParts & {
-  readonly realms: Realms;
   readonly tickets: Tickets;
   readonly limiter: RateLimiter;
 };
@@ -29,17 +27,17 @@ type PushParts = ClientAuthenticationParts & {
  * `request_uri` that stands for it: once, for this partner application, within a minute. Authenticates as the token
  * endpoint. Stores nothing for callers that hold no live launch identifier, and ends with the launch.
  */
-export function pushAuthorizationRequest(parts: PushParts): RequestHandler<RealmParams> {
-  const { realms, tickets, limiter } = parts;
-  return async (request, response) => {
-    const realm = desktopRealmOfPath(realms, request.params);
+export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExchange> {
+  const { tickets, limiter } = parts;
+  return async (exchange) => {
+    const { realm, request, response, call } = exchange;
     const form = await readTokenForm(request, response);
     const credentials = pickParameters(form, clientParameters);
-    await authenticatePartner({ parts, realm, parameters: credentials, request, response });
+    await authenticatePartner({ ...exchange, parts, parameters: credentials });
     const asked = assertPushable(form, realm);
     const { clientId, requestsPerSecond } = asked.partner;
     const launch = await findLaunch(tickets, { realm, asked });
-    callOf(response).adopt(launch.correlationId);
+    call.adopt(launch.correlationId);
     await limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
     const dpopKey = await agreeDpopKey(asked, { parts, realm, request });
     const { correlationId, chainEndsInSeconds: chainSeconds } = launch;
@@ -88,7 +86,7 @@ async function findLaunch(
 /** RFC 9449 section 10.1: the key of a DPoP proof is the one that `dpop_jkt` would name. @throws TokenRefusal */
 async function agreeDpopKey(
   asked: AuthorizationRequest,
-  exchange: { parts: PushParts; realm: DesktopIssuingRealm; request: Request<RealmParams> },
+  exchange: Pick<DesktopExchange, 'realm' | 'request'> & { readonly parts: PushParts },
 ): Promise<string | undefined> {
   const proven = await readDpopKey({ ...exchange, endpoint: 'par' });
   if (proven !== undefined && asked.dpopKey !== undefined && proven !== asked.dpopKey)

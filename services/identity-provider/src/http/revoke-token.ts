@@ -1,23 +1,19 @@
-import { createEvent } from '@clinical-launch/contracts';
-import { authorizationOf, callOf, type RateLimiter } from '@clinical-launch/service/http';
+import { authorizationOf, type Handler, type RateLimiter } from '@clinical-launch/service/http';
 import { clientCertificateOf } from '@clinical-launch/service/trust';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
-import type { Request, RequestHandler, Response } from 'express';
 import { claimedClient } from '../domain/client-assertion.ts';
 import { isConfidential } from '../domain/client-certificates.ts';
 import { readRefreshToken, revocationSeconds } from '../domain/desktop-chain.ts';
-import type { DesktopIssuingRealm, IssuingRealm, Realms } from '../domain/realms.ts';
+import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal, tooManyRevokedTokens } from '../errors.ts';
-import { eventSource } from '../event-source.ts';
 import type { FindOwnToken } from '../store/own-tokens.ts';
 import { authenticateClient, type ClientAuthenticationParts } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
 import { clientParameters } from './client-credentials.ts';
-import { isDesktopRealm, type RealmParams, realmOfPath } from './realm-of-path.ts';
+import { isDesktopRealm, type RealmExchange } from './door.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
 type RevokeParts = ClientAuthenticationParts & {
-  readonly realms: Realms;
   readonly tickets: Tickets;
   readonly revokedTokens: RevokedTokens;
   readonly findOwnToken: FindOwnToken;
@@ -29,24 +25,21 @@ type RevokeParts = ClientAuthenticationParts & {
  * or an access token, and with it everything that came of the same launch. A token that is not alive is answered as
  * one that was ended.
  */
-export function revokeToken(parts: RevokeParts): RequestHandler<RealmParams> {
-  return async (request, response) => {
-    const realm = realmOfPath(parts.realms, request.params);
+export function revokeToken(parts: RevokeParts): Handler<RealmExchange> {
+  return async (sent) => {
+    const { realm, request, response } = sent;
     const form = await readTokenForm(request, response);
     const parameters = pickParameters(form, [...clientParameters, 'token', 'token_type_hint']);
-    const exchange = { parts, parameters, request, response };
+    const exchange = { ...sent, parts, parameters };
     if (isDesktopRealm(realm) && isPartner(realm, exchange)) await revokeLaunch({ ...exchange, realm });
-    else await revokeClientToken({ ...exchange, realm });
+    else await revokeClientToken(exchange);
     response.status(200).end();
   };
 }
 
-type RevokeExchange<Realm extends IssuingRealm = IssuingRealm> = {
+type RevokeExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExchange<Realm> & {
   readonly parts: RevokeParts;
-  readonly realm: Realm;
   readonly parameters: ReadonlyMap<string, string>;
-  readonly request: Request<RealmParams>;
-  readonly response: Response;
 };
 
 /**
@@ -71,7 +64,7 @@ function isPartner(
 }
 
 async function revokeLaunch(exchange: RevokeExchange<DesktopIssuingRealm>): Promise<void> {
-  const { parts, realm, response } = exchange;
+  const { parts, realm, call } = exchange;
   const partner = await authenticatePartner(exchange);
   const held = await findHeld(exchange, tokenOf(exchange));
   if (held === undefined) return;
@@ -81,12 +74,11 @@ async function revokeLaunch(exchange: RevokeExchange<DesktopIssuingRealm>): Prom
   const owner = realm.desktop.partners.get(held.clientId);
   if (partner === undefined && owner !== undefined && isConfidential(owner))
     throw new TokenRefusal('no_authentication');
-  const call = callOf(response);
   call.adopt(held.chain);
   const data = { realm: realm.name, reason: 'revoked_by_client' } as const;
   await parts.tickets.revokeChain(held.chain, {
     forSeconds: revocationSeconds(realm),
-    events: [createEvent('desktop.chain.revoked.v1', call.origin(eventSource), data)],
+    events: [call.event('desktop.chain.revoked.v1', data)],
   });
 }
 
@@ -113,9 +105,8 @@ async function findHeld(
 const clockSlackSeconds = 60;
 
 async function revokeClientToken(exchange: RevokeExchange): Promise<void> {
-  const { parts, realm, response } = exchange;
+  const { parts, realm, call } = exchange;
   const { client, commit } = await authenticateClient(exchange);
-  const call = callOf(response);
   const owner = `${realm.name} ${client.clientId}`;
   const claims = await parts.findOwnToken(realm, tokenOf(exchange));
   if (claims !== undefined && claims.client_id !== client.clientId) {
@@ -128,7 +119,7 @@ async function revokeClientToken(exchange: RevokeExchange): Promise<void> {
   const revoked = await parts.revokedTokens.revoke(claims.jti, {
     owner,
     forSeconds: claims.exp - parts.clock.now() / 1000 + clockSlackSeconds,
-    events: [createEvent('access.token.revoked.v1', call.origin(eventSource), data)],
+    events: [call.event('access.token.revoked.v1', data)],
   });
   if (revoked.outcome === 'full') throw tooManyRevokedTokens(revoked.retryAfterSeconds);
 }

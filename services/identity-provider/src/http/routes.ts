@@ -3,26 +3,29 @@ import type { Clock } from '@clinical-launch/service';
 import {
   allowAnyOrigin,
   createRouter,
-  errorEdge,
+  type Exchange,
+  endpoint,
+  type Handler,
   type OutboundFetch,
   oauthDialect,
-  onlyMethods,
+  openToAll,
   publishDocument,
   type RateLimiter,
 } from '@clinical-launch/service/http';
 import type { AccessTokenVerifier, Attempts } from '@clinical-launch/service/trust';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
-import type { RequestHandler, Router } from 'express';
+import type { Router } from 'express';
 import { createLaunchCaller } from '../call-launch-url.ts';
+import { eventSource as source } from '../domain/addresses.ts';
 import type { Realms } from '../domain/realms.ts';
 import type { Grant } from '../grants/grant.ts';
 import type { FindClientKeys } from '../store/client-keys.ts';
 import type { KeyRing } from '../store/key-ring.ts';
 import type { FindOwnToken } from '../store/own-tokens.ts';
-import { identifyRealm } from './asker.ts';
 import { auditAuthorizeRefusal, authorize } from './authorize.ts';
 import { authorizeDialect } from './authorize-dialect.ts';
-import { endLaunch } from './end-launch.ts';
+import { inDesktopRealm, inRealm, type RealmParams } from './door.ts';
+import { endLaunch, type LaunchParams } from './end-launch.ts';
 import { getDiscovery, getSmartConfiguration } from './get-discovery.ts';
 import { getKeys } from './get-keys.ts';
 import { introspectToken } from './introspect-token.ts';
@@ -30,16 +33,6 @@ import { auditLaunchRefusal, issueLaunch } from './issue-launch.ts';
 import { pushAuthorizationRequest } from './push-authorization-request.ts';
 import { auditRefusal, neverCached, requestToken } from './request-token.ts';
 import { revokeToken } from './revoke-token.ts';
-
-function publishedDescription({ grants, scopes: [scope = ''] }: RouteParts): RequestHandler {
-  return publishDocument({
-    contentType: 'application/json; charset=utf-8',
-    make: async () => {
-      const { identityProviderDocument } = await import('../openapi/document.ts');
-      return JSON.stringify(identityProviderDocument({ grants, scope }));
-    },
-  });
-}
 
 export type RouteParts = {
   readonly realms: Realms;
@@ -64,79 +57,100 @@ export type RouteParts = {
 
 /** Where tokens are given, ended and asked about. */
 export function tokenRoutes(parts: RouteParts): Router {
-  const { realms } = parts;
-  const router = createRouter();
-  const endpoints = {
+  const handlers = {
     token: requestToken(parts),
     revoke: revokeToken(parts),
     introspect: introspectToken(parts),
   };
-  for (const [name, endpoint] of Object.entries(endpoints)) {
-    router
-      .route(`/*realm/oauth2/v2.0/${name}`)
-      .all(neverCached, allowAnyOrigin('POST'), identifyRealm(realms))
-      .post(endpoint)
-      .all(onlyMethods('POST'));
+  const router = createRouter();
+  for (const [name, handle] of Object.entries(handlers)) {
+    const serve = endpoint({
+      source,
+      dialect: oauthDialect,
+      audit: auditRefusal,
+      open: inRealm(parts.realms)<RealmParams>,
+      methods: { POST: handle },
+    });
+    router.all(`/*realm/oauth2/v2.0/${name}`, neverCached, allowAnyOrigin('POST'), serve);
   }
-  router.use(errorEdge({ dialect: oauthDialect, audit: auditRefusal }));
   return router;
 }
 
 /** Where a desktop launch begins: for the host application, and then for the partner application. */
 export function desktopRoutes(parts: RouteParts): Router {
-  const { realms } = parts;
-  const launches = createRouter();
-  launches
-    .route('/*realm/launches')
-    .all(neverCached, identifyRealm(realms))
-    .post(issueLaunch({ ...parts, callLaunchUrl: createLaunchCaller(parts.fetchOutbound) }))
-    .all(onlyMethods('POST'));
-  launches.use(errorEdge({ dialect: oauthDialect, audit: auditLaunchRefusal('launches') }));
-
-  const endings = createRouter();
-  endings
-    .route('/*realm/launches/:id')
-    .all(neverCached, identifyRealm(realms))
-    .delete(endLaunch(parts))
-    .all(onlyMethods('DELETE'));
-  endings.use(errorEdge({ dialect: oauthDialect, audit: auditLaunchRefusal('end') }));
-
-  const authorizes = createRouter();
-  authorizes
-    .route('/*realm/oauth2/v2.0/authorize')
-    .all(neverCached, identifyRealm(realms))
-    // Else a HEAD would be served as a GET, and use up the launch identifier.
-    .head(onlyMethods('GET', 'POST'))
-    .get(authorize(parts))
-    .post(authorize(parts))
-    .all(onlyMethods('GET', 'POST'));
-  authorizes.use(errorEdge({ dialect: authorizeDialect, audit: auditAuthorizeRefusal('authorize') }));
-
-  const pushes = createRouter();
-  pushes
-    .route('/*realm/oauth2/v2.0/par')
-    .all(neverCached, allowAnyOrigin('POST'), identifyRealm(realms))
-    .post(pushAuthorizationRequest(parts))
-    .all(onlyMethods('POST'));
-  pushes.use(errorEdge({ dialect: oauthDialect, audit: auditAuthorizeRefusal('push') }));
-  return createRouter().use(launches, endings, pushes, authorizes);
+  const open = inRealm(parts.realms);
+  const issue = issueLaunch({ ...parts, callLaunchUrl: createLaunchCaller(parts.fetchOutbound) });
+  const launches = endpoint({
+    source,
+    dialect: oauthDialect,
+    audit: auditLaunchRefusal<RealmParams>('launches'),
+    open: open<RealmParams>,
+    methods: { POST: inDesktopRealm(issue) },
+  });
+  const endings = endpoint({
+    source,
+    dialect: oauthDialect,
+    audit: auditLaunchRefusal<LaunchParams>('end'),
+    open: open<LaunchParams>,
+    methods: { DELETE: inDesktopRealm(endLaunch(parts)) },
+  });
+  const pushes = endpoint({
+    source,
+    dialect: oauthDialect,
+    audit: auditAuthorizeRefusal('push'),
+    open: open<RealmParams>,
+    methods: { POST: inDesktopRealm(pushAuthorizationRequest(parts)) },
+  });
+  const authorizing = inDesktopRealm(authorize(parts));
+  const authorizes = endpoint({
+    source,
+    dialect: authorizeDialect,
+    audit: auditAuthorizeRefusal('authorize'),
+    open: open<RealmParams>,
+    methods: { GET: authorizing, POST: authorizing },
+    // It would use up the launch identifier.
+    refusesHead: true,
+  });
+  return createRouter()
+    .all('/*realm/launches', neverCached, launches)
+    .all('/*realm/launches/:id', neverCached, endings)
+    .all('/*realm/oauth2/v2.0/par', neverCached, allowAnyOrigin('POST'), pushes)
+    .all('/*realm/oauth2/v2.0/authorize', neverCached, authorizes);
 }
 
 /** What anybody may read: the description of all endpoints, and of each realm what its clients need. */
 export function publishedRoutes(parts: RouteParts): Router {
-  const router = createRouter();
-  router
-    .route('/openapi.json')
-    .all(allowAnyOrigin('GET'))
-    .get(publishedDescription(parts))
-    .all(onlyMethods('GET', 'HEAD'));
+  const shared = { source, dialect: oauthDialect };
+  const describe = describeEndpoints(parts);
+  const description = endpoint({
+    ...shared,
+    open: openToAll,
+    methods: { GET: describe, HEAD: describe },
+  });
   const documents = {
     'v2.0/.well-known/openid-configuration': getDiscovery(parts),
-    'v2.0/.well-known/smart-configuration': getSmartConfiguration(parts),
-    'discovery/v2.0/keys': getKeys(parts.realms, parts.keyRing),
+    'v2.0/.well-known/smart-configuration': inDesktopRealm(getSmartConfiguration(parts)),
+    'discovery/v2.0/keys': getKeys(parts.keyRing),
   };
-  for (const [path, document] of Object.entries(documents)) {
-    router.route(`/*realm/${path}`).all(allowAnyOrigin('GET')).get(document).all(onlyMethods('GET', 'HEAD'));
+  const router = createRouter();
+  router.all('/openapi.json', allowAnyOrigin('GET'), description);
+  for (const [path, get] of Object.entries(documents)) {
+    const publish = endpoint({
+      ...shared,
+      open: inRealm(parts.realms)<RealmParams>,
+      methods: { GET: get, HEAD: get },
+    });
+    router.all(`/*realm/${path}`, allowAnyOrigin('GET'), publish);
   }
   return router;
+}
+
+function describeEndpoints({ grants, scopes: [scope = ''] }: RouteParts): Handler<Exchange> {
+  return publishDocument({
+    contentType: 'application/json; charset=utf-8',
+    make: async () => {
+      const { identityProviderDocument } = await import('../openapi/document.ts');
+      return JSON.stringify(identityProviderDocument({ grants, scope }));
+    },
+  });
 }

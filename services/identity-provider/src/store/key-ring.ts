@@ -47,19 +47,21 @@ const readAgainAfterFailureMs = 5000;
  */
 export class KeyRing {
   readonly #parts: KeyRingParts;
-  #table: SigningKeyTable | undefined;
+  readonly #table: SigningKeyTable;
   #known: KnownKeys = { keys: [], privateKeys: new Map(), readAt: Number.NEGATIVE_INFINITY };
   #readAgainAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
-  constructor(parts: KeyRingParts) {
+  private constructor(parts: KeyRingParts, table: SigningKeyTable) {
     this.#parts = parts;
+    this.#table = table;
   }
 
-  /** Opens the table and sees to it that every realm has a key that signs. @throws Error when it cannot. */
-  async start(): Promise<void> {
-    this.#table = await openSigningKeyTable(this.#parts.storage);
-    await this.#read(this.#table);
+  /** Opens the table and makes sure that every realm has a key that signs. @throws Error when it cannot. */
+  static async open(parts: KeyRingParts): Promise<KeyRing> {
+    const ring = new KeyRing(parts, await openSigningKeyTable(parts.storage));
+    await ring.#read();
+    return ring;
   }
 
   /**
@@ -104,9 +106,8 @@ export class KeyRing {
 
   async #tryToRead(): Promise<void> {
     const { clock, logger } = this.#parts;
-    if (this.#table === undefined) throw new TypeError('Start the service before it is used');
     try {
-      await this.#read(this.#table);
+      await this.#read();
     } catch (cause) {
       if (clock.now() - this.#known.readAt >= keysTrustedForMs) throw keysOutOfReach(cause);
       logger.error({ err: cause }, 'the signing keys could not be read; those known go on');
@@ -114,10 +115,10 @@ export class KeyRing {
     }
   }
 
-  async #read(table: SigningKeyTable): Promise<void> {
+  async #read(): Promise<void> {
     const readAt = this.#parts.clock.now();
-    let keys = await table.read();
-    if (this.#plansFor(keys, readAt).some(({ plan }) => !isIdle(plan))) keys = await this.#change(table);
+    let keys = await this.#table.read();
+    if (this.#plansFor(keys, readAt).some(({ plan }) => !isIdle(plan))) keys = await this.#change();
     const privateKeys = await this.#openNew(keys, readAt);
     this.#known = { keys, privateKeys, readAt };
     this.#readAgainAt = readAt + keysReadEveryMs;
@@ -132,9 +133,9 @@ export class KeyRing {
     });
   }
 
-  #change(table: SigningKeyTable): Promise<KeptKey[]> {
+  #change(): Promise<KeptKey[]> {
     const { clock, logger, sealer } = this.#parts;
-    return table.change(async (kept) => {
+    return this.#table.change(async (kept) => {
       for (const { realm, plan } of this.#plansFor(kept.keys, clock.now())) {
         await kept.prolong(plan.prolong, realm.accessTokenSeconds);
         await kept.remove(plan.remove);

@@ -1,5 +1,4 @@
 import {
-  createEvent,
   createServiceRequestReader,
   type Fault,
   type LaunchRequest,
@@ -9,7 +8,7 @@ import {
 import type { Clock } from '@clinical-launch/service';
 import {
   authorizationOf,
-  callOf,
+  type Exchange,
   type LocalRateLimiter,
   queryOf,
   type RateLimiter,
@@ -24,12 +23,9 @@ import {
   clientCertificateOf,
   type Directories,
 } from '@clinical-launch/service/trust';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import type { LaunchApiConfig } from '../config.ts';
 import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challenge.ts';
-
-/** The source of this service's events. */
-export const source = '/launch-api';
 
 export const requiredRight = 'ocs-launch.write';
 export const payloadTypes = ['application/json', 'application/fhir+json'];
@@ -53,10 +49,10 @@ export type CheckedLaunch = {
 };
 
 /** @throws ServiceError for what is refused, in this order: 429, 401, 403, 413 or 415, 400 */
-export type LaunchCheck = (request: Request, response: Response) => Promise<CheckedLaunch>;
+export type LaunchCheck = (exchange: LaunchExchange) => Promise<CheckedLaunch>;
 
-/** Who called, for the audit event of a request that is refused after its token was verified. */
-const callers = new WeakMap<Response, Caller>();
+/** A request for a launch; its caller is known once the token is verified. */
+export type LaunchExchange = Exchange<{ readonly caller: Caller }>;
 
 /** Creates the checks of a request for a launch (OLTR: Endpoints). They use nothing up but the limits. */
 export function createLaunchCheck(
@@ -66,13 +62,13 @@ export function createLaunchCheck(
   const readServiceRequest = createServiceRequestReader(config.namespaces, clock, config.identifierCheck);
   const body = { types: payloadTypes, limitBytes: config.maxPayloadBytes };
 
-  return async (request, response) => {
+  return async ({ request, response, call, found }) => {
     countAddress(config, addresses, request);
     const caller = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
     });
-    callers.set(response, caller);
-    callOf(response).identify(`client ${caller.issuer} ${caller.clientId}`);
+    found.caller = caller;
+    call.identify(`client ${caller.issuer} ${caller.clientId}`);
     await limiter.count(`launch ${caller.issuer} ${caller.clientId}`, caller.policy.requestsPerSecond);
     assertRight(caller, requiredRight);
 
@@ -93,17 +89,15 @@ export function countAddress(
 }
 
 /** Makes `launch.url.refused.v1`; `step` tells a refused check from a launch URL that was refused. */
-export function auditRefusal(step?: 'validate'): RefusalAudit {
-  return (error, call, response) => {
-    const caller = callers.get(response);
-    return createEvent('launch.url.refused.v1', call.origin(source), {
+export function auditRefusal(step?: 'validate'): RefusalAudit<{ readonly caller: Caller }> {
+  return (error, { call, found: { caller } }) =>
+    call.event('launch.url.refused.v1', {
       status: error.status,
       reason: error.code,
       ...(step === undefined ? {} : { step }),
       ...(caller === undefined ? {} : { issuer: caller.issuer, clientId: caller.clientId }),
       ...(error.faults.length === 0 ? {} : { paths: error.faults.map(({ path }) => path) }),
     });
-  };
 }
 
 /** Finds every fault of payload and challenge, so that one answer tells them all. @throws ServiceError 400. */

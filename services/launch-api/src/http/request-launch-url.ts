@@ -1,12 +1,11 @@
-import { createEvent, type LaunchContext, type LaunchRequest } from '@clinical-launch/contracts';
-import { type Call, callOf, ServiceError } from '@clinical-launch/service/http';
+import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
+import { type Call, type Handler, ServiceError } from '@clinical-launch/service/http';
 import type { Caller } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
-import type { RequestHandler } from 'express';
 import type { LaunchApiConfig } from '../config.ts';
 import { originatingIdClaim } from '../domain/originating-id.ts';
 import type { LaunchUrlAnswer } from '../openapi/answers.ts';
-import { type LaunchCheck, source } from './check-launch.ts';
+import type { LaunchCheck, LaunchExchange } from './check-launch.ts';
 
 const daySeconds = 86_400;
 
@@ -22,19 +21,20 @@ export type RequestLaunchUrlBacking = {
 export function requestLaunchUrl(
   config: LaunchApiConfig,
   { tickets, check }: RequestLaunchUrlBacking,
-): RequestHandler {
-  return async (request, response) => {
-    const { caller, challenge, launch } = await check(request, response);
+): Handler<LaunchExchange> {
+  return async (exchange) => {
+    const { caller, challenge, launch } = await check(exchange);
+    const { call, response } = exchange;
     const claim = originatingIdClaim(caller, launch, config.originatingIdRetentionDays * daySeconds);
 
     const issue = await tickets.issue('launch-token', {
-      context: launchContext(callOf(response), caller, launch),
+      context: launchContext(call, caller, launch),
       challenge,
       ttlSeconds: config.launchTokenSeconds,
       claim,
-      correlationId: callOf(response).correlationId,
+      correlationId: call.correlationId,
       events: [
-        createEvent('launch.url.issued.v1', callOf(response).origin(source), {
+        call.event('launch.url.issued.v1', {
           issuer: caller.issuer,
           clientId: caller.clientId,
           action: launch.action,

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createEvent, escapeMarkup, type LaunchContext } from '@clinical-launch/contracts';
+import { escapeMarkup, type LaunchContext } from '@clinical-launch/contracts';
 import {
   type Call,
-  callOf,
+  type Exchange,
+  type Handler,
   isSpeculative,
   queryOf,
   type RefusalAudit,
@@ -16,11 +17,9 @@ import {
   pageHeaders,
 } from '@clinical-launch/service/pages';
 import type { Redemption, Tickets } from '@clinical-launch/tickets';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import type { LaunchGatewayConfig } from '../config.ts';
 import { challengesOf } from '../domain/code-verifier.ts';
-
-const source = '/launch-gateway';
 
 /** The whole script of the page: leaves the address with the verifier out of the browser's history. */
 const script = "location.replace(document.querySelector('a').href)";
@@ -30,13 +29,12 @@ const scriptHash = `'sha256-${createHash('sha256').update(script).digest('base64
  * `/secureLaunch` (OLTR: Launch the OLTR system): redeems the launch token and opens its launch session.
  * 200 for the one winner, 410 for a token that was used, 401 for everything else; a mismatch leaves the token usable.
  */
-export function secureLaunch(config: LaunchGatewayConfig, tickets: Tickets): RequestHandler {
-  return async (request, response) => {
+export function secureLaunch(config: LaunchGatewayConfig, tickets: Tickets): Handler<Exchange> {
+  return async ({ request, response, call }) => {
     // Nobody is looking at the answer, so nothing may be used up.
     if (request.method === 'HEAD' || isSpeculative(request))
       throw refused('speculative_request', 'A prefetch or a preview launches nothing');
     const { launchToken, codeVerifier } = await launchParameters(request, response);
-    const call = callOf(response);
     const redemption = await tickets.redeem('launch-token', launchToken, {
       proofs: challengesOf(codeVerifier),
       successor: {
@@ -44,15 +42,15 @@ export function secureLaunch(config: LaunchGatewayConfig, tickets: Tickets): Req
         ttlSeconds: launchSessionIdleSeconds,
         chainSeconds: config.sessionSeconds,
       },
-      events: [createEvent('launch.token.redeemed.v1', call.origin(source), {})],
+      events: [call.event('launch.token.redeemed.v1', {})],
     });
     openSession(response, config, assertRedeemed(redemption, call));
   };
 }
 
 /** Makes `launch.token.refused.v1`, under the launch's own GUID where the token is known. */
-export const auditRefusal: RefusalAudit = ({ status, code }, call) =>
-  createEvent('launch.token.refused.v1', call.origin(source), { status, reason: code });
+export const auditRefusal: RefusalAudit = ({ status, code }, { call }) =>
+  call.event('launch.token.refused.v1', { status, reason: code });
 
 /** Both parameters, once each, in exactly this case. @throws ServiceError 401. */
 async function launchParameters(request: Request, response: Response) {

@@ -1,8 +1,8 @@
-import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
-import { callOf, guidForm, queryOf } from '@clinical-launch/service/http';
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { type Call, type Exchange, guidForm, type Handler, queryOf } from '@clinical-launch/service/http';
 import { pageHeaders } from '@clinical-launch/service/pages';
 import type { Tickets } from '@clinical-launch/tickets';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Response } from 'express';
 import { documentNotReady, orderNotFound } from '../errors.ts';
 import type { DocumentKey, OrderDocument } from '../store/documents.ts';
 import { notepadPage } from '../views/pages.ts';
@@ -20,6 +20,9 @@ export type DocumentNeeds = {
   /** How long a reader is kept waiting for a document that is still being made. */
   readonly waitMs: number;
 };
+
+/** A request for the document of an order. */
+type OrderExchange = Exchange<object, { readonly guid: string }>;
 
 /** One way of handing the document out: its word in the audit trail, who may frame it, how it is sent. */
 type Form = {
@@ -57,15 +60,14 @@ export const getNotepad = (needs: DocumentNeeds) => getOrderDocument(notepad, ne
 /** `GET /orders/{guid}.xml`: the document itself. */
 export const getDownload = (needs: DocumentNeeds) => getOrderDocument(download, needs);
 
-function getOrderDocument(form: Form, needs: DocumentNeeds): RequestHandler<{ guid: string }> {
-  return async (request, response) => {
+function getOrderDocument(form: Form, needs: DocumentNeeds): Handler<OrderExchange> {
+  return async ({ request, response, call }) => {
     const { guid } = request.params;
     response.set(pageHeaders({ frameAncestors: form.frameAncestors() }));
     const mayRead = async (session: LaunchSession) =>
       guidForm.test(guid) && (await needs.find({ orderGuid: guid, ...ownDocuments(session) })) !== undefined;
     const session = await getLaunchSession({ ...needs, mayRead }, request);
     response.set(pageHeaders({ frameAncestors: form.frameAncestors(session) }));
-    const call = callOf(response);
     call.adopt(session.launchId);
     call.identify(`session ${session.launchId}`);
     const key = { orderGuid: guid, ...ownDocuments(session), ...versionAskedFor(request) };
@@ -73,8 +75,7 @@ function getOrderDocument(form: Form, needs: DocumentNeeds): RequestHandler<{ gu
     if (document === undefined) return;
     const others = form.hasOthers ? await needs.findOthers(key) : [];
     // Express answers HEAD with this handler too; it hands nothing out.
-    if (request.method === 'GET')
-      await recordReturn({ documents: [document, ...others], form, response, needs });
+    if (request.method === 'GET') await recordReturn({ documents: [document, ...others], form, call, needs });
     form.send(response, document, others);
   };
 }
@@ -88,7 +89,7 @@ function ownDocuments({ launchId, client: { practices } }: LaunchSession) {
  * What `?version=` asks for: a document that shows at least this version of the order.
  * @throws ServiceError 404 when it is no version: like a GUID that is none, it names nothing that there is
  */
-function versionAskedFor(request: Request): { leastVersion?: number } {
+function versionAskedFor(request: OrderExchange['request']): { leastVersion?: number } {
   const [version, ...more] = queryOf(request).getAll('version');
   if (version === undefined) return {};
   if (more.length > 0 || !/^[1-9]\d{0,8}$/.test(version)) throw orderNotFound();
@@ -120,16 +121,15 @@ async function findDocument({ key, response, needs }: Reading): Promise<OrderDoc
 type Returning = {
   readonly documents: readonly OrderDocument[];
   readonly form: Form;
-  readonly response: Response;
+  readonly call: Call;
   readonly needs: DocumentNeeds;
 };
 
 /** Leaves the audit events before anything is sent: a document that was read is never missing in the trail. */
-function recordReturn({ documents, form: { by }, response, needs }: Returning): Promise<void> {
-  const origin = callOf(response).origin('/order-renderer');
+function recordReturn({ documents, form: { by }, call, needs }: Returning): Promise<void> {
   return needs.record(
     documents.map(({ orderGuid, messageId }) =>
-      createEvent('order.document.returned.v1', origin, { orderGuid, messageId, by }),
+      call.event('order.document.returned.v1', { orderGuid, messageId, by }),
     ),
   );
 }

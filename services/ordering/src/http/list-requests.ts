@@ -1,4 +1,3 @@
-import { createEvent } from '@clinical-launch/contracts';
 import { callOf, guidForm, queryOf } from '@clinical-launch/service/http';
 import { maxSearchLength } from '../domain/choice.ts';
 import { withoutControls } from '../domain/draft.ts';
@@ -117,7 +116,7 @@ function isPriority(value: string): value is Priority | 'any' {
 
 function listedEvent({ response, launchId, context }: Visit, orders: number) {
   const { action } = context.request;
-  return createEvent('orders.listed.v1', callOf(response).origin('/ordering'), { launchId, action, orders });
+  return callOf(response).event('orders.listed.v1', { launchId, action, orders });
 }
 
 function describeCount(count: number | undefined): string {

@@ -1,4 +1,3 @@
-import { createEvent } from '@clinical-launch/contracts';
 import { callOf } from '@clinical-launch/service/http';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { fullName } from '../domain/patient-banner.ts';
@@ -59,7 +58,7 @@ async function count(what: PrintedPaper, { visit, request, needs }: Counted) {
     guid: request.guid,
     what,
     eventsOf: ({ before }) => [
-      createEvent('order.printed.v1', callOf(response).origin('/ordering'), {
+      callOf(response).event('order.printed.v1', {
         orderGuid: request.guid,
         launchId,
         what,

@@ -1,4 +1,3 @@
-import { createEvent } from '@clinical-launch/contracts';
 import { callOf, isSpeculative } from '@clinical-launch/service/http';
 import type { TestRequest } from '../domain/test-request.ts';
 import { speculativeReading } from '../errors.ts';
@@ -33,7 +32,7 @@ export async function recordView(
   const { response, launchId, context } = visit;
   const { action } = context.request;
   await record([
-    createEvent('order.viewed.v1', callOf(response).origin('/ordering'), {
+    callOf(response).event('order.viewed.v1', {
       orderGuid: guid,
       launchId,
       action,

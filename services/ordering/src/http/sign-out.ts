@@ -1,4 +1,3 @@
-import { createEvent } from '@clinical-launch/contracts';
 import { callOf } from '@clinical-launch/service/http';
 import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service/pages';
 import type { Pages } from '@clinical-launch/service/pages/templates';
@@ -21,7 +20,7 @@ export function signOut({ tickets, pages, isSecure }: SignOutNeeds): VisitHandle
     await readLaunchForm(visit);
     const { response, ticket, launchId, context } = visit;
     await tickets.redeem('launch-session', ticket, {
-      events: [createEvent('launch.session.ended.v1', callOf(response).origin('/ordering'), {})],
+      events: [callOf(response).event('launch.session.ended.v1', {})],
     });
     const isFramed = context.client.frameAncestors.length > 0;
     response.clearCookie(

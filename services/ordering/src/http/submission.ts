@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type CloudEvent, createEvent, placeOfOrder, type Sealer } from '@clinical-launch/contracts';
+import { type CloudEvent, placeOfOrder, type Sealer } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import { callOf } from '@clinical-launch/service/http';
 import { type TestRequest, toOrder } from '../domain/test-request.ts';
@@ -18,7 +18,7 @@ export function eventsOf({ context, launchId, response }: Visit, { sealer }: Sub
   return (request: TestRequest): CloudEvent[] => {
     const about = { orderGuid: request.guid, launchId, issuer, clientId, orderVersion: request.version };
     return [
-      createEvent('order.submitted.v1', callOf(response).origin('/ordering'), {
+      callOf(response).event('order.submitted.v1', {
         ...about,
         action: context.request.action,
         status: request.status,

@@ -52,6 +52,7 @@ export function createDoor({ tickets, pages, publicOrigin }: VisitNeeds) {
       if (session === undefined) throw sessionEnded();
       const { context, ticket } = session;
       const call = callOf(response);
+      call.source = '/ordering';
       call.adopt(launchId);
       call.identify(`session ${launchId}`);
       response.set(launchPageHeaders(pages, context.client.frameAncestors));

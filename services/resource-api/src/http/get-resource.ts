@@ -1,8 +1,9 @@
-import { type CloudEvent, createEvent, type Sealer } from '@clinical-launch/contracts';
+import type { CloudEvent, Sealer } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import {
   authorizationOf,
-  callOf,
+  type Exchange,
+  type Handler,
   type LocalRateLimiter,
   type RateLimiter,
   type RefusalAudit,
@@ -17,13 +18,10 @@ import {
   invalidToken,
 } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
-import type { RequestHandler, Response } from 'express';
 import type { ResourceApiConfig } from '../config.ts';
 import { launchOfToken, openContext } from '../domain/launch-of-token.ts';
 import type { Resource } from '../domain/resources.ts';
 import type { Revocations } from '../store/revocations.ts';
-
-const source = '/resource-api';
 
 type GetResourceBacking = {
   readonly tokens: AccessTokenVerifier;
@@ -37,8 +35,7 @@ type GetResourceBacking = {
   readonly addresses: LocalRateLimiter;
 };
 
-/** Who called, for the audit event of a request that is refused after its token was verified. */
-const callers = new WeakMap<Response, Caller>();
+type Found = { readonly caller: Caller };
 
 /**
  * `GET /resource/{name}` (desktop launch: Resource API calls). Refusals in this order: 429, 401 (the token, its launch,
@@ -48,8 +45,8 @@ export function getResource(
   resource: Resource,
   config: ResourceApiConfig,
   { tokens, tickets, revocations, limiter, addresses, sealer, events }: GetResourceBacking,
-): RequestHandler {
-  return async (request, response) => {
+): Handler<Exchange<Found>> {
+  return async ({ request, response, call, found }) => {
     addresses.count(`address ${request.ip}`, config.requestsPerSecondPerAddress);
     const caller = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
@@ -59,8 +56,7 @@ export function getResource(
         url: `${config.publicUrl}/resource/${resource.name}`,
       },
     });
-    callers.set(response, caller);
-    const call = callOf(response);
+    found.caller = caller;
     call.identify(`client ${caller.issuer} ${caller.clientId}`);
     await limiter.count(`resource ${caller.issuer} ${caller.clientId}`, caller.policy.requestsPerSecond);
     const launch = launchOfToken(caller);
@@ -70,9 +66,7 @@ export function getResource(
     const representation = resource.represent(openContext(launch, sealer), launch);
     const { issuer, clientId } = caller;
     const read = { issuer, clientId, tokenId: launch.tokenId, resource: resource.name };
-    await keep({ events, tickets }, caller.proof, [
-      createEvent('resource.read.v1', call.origin(source), read),
-    ]);
+    await keep({ events, tickets }, caller.proof, [call.event('resource.read.v1', read)]);
     response.set('Cache-Control', 'no-store').json(representation);
   };
 }
@@ -100,11 +94,10 @@ function assertPermission(authorizations: readonly string[], permission: string 
 }
 
 /** Makes `resource.refused.v1`. */
-export function auditRefusal(resource: Resource): RefusalAudit {
-  return ({ status, code }, call, response) => {
+export function auditRefusal(resource: Resource): RefusalAudit<Found> {
+  return ({ status, code }, { call, found: { caller } }) => {
     if (status === 405) return undefined;
-    const caller = callers.get(response);
-    return createEvent('resource.refused.v1', call.origin(source), {
+    return call.event('resource.refused.v1', {
       status,
       reason: code,
       resource: resource.name,

@@ -1,0 +1,96 @@
+import type { CloudEvent, RefusalType } from '@clinical-launch/contracts';
+import type { Request, RequestHandler, Response } from 'express';
+import { type Call, callOf } from './call.ts';
+import { type ErrorDialect, refuse, ServiceError } from './errors.ts';
+
+/** One request, with everything that is known about it. A door resolves more, once, and passes on a wider exchange. */
+export type Exchange<Found extends object = object, Params = Request['params']> = {
+  readonly request: Request<Params>;
+  readonly response: Response;
+  readonly call: Call;
+  /** What has been found out so far, for the audit event in case the request is refused. */
+  readonly found: { -readonly [Name in keyof Found]?: Found[Name] };
+};
+
+/** Answers a request, or throws a ServiceError. */
+export type Handler<Opened> = (exchange: Opened) => Promise<void> | void;
+
+/** Makes the audit event of a refused request, if it has one. A 429 never has: a flood must not become a flood of events. */
+export type RefusalAudit<Found extends object = object, Params = Request['params']> = (
+  error: ServiceError,
+  exchange: Exchange<Found, Params>,
+) => CloudEvent<RefusalType> | undefined;
+
+type EndpointOptions<Found extends object, Params, Opened> = {
+  /** The `source` of its events (CloudEvents section 3.1.1): `/` and the name of its service. */
+  readonly source: string;
+  /** How it answers errors. */
+  readonly dialect: ErrorDialect;
+  readonly audit?: RefusalAudit<Found, Params>;
+  /** Resolves what must be known before even the method is looked at. */
+  readonly open: (exchange: Exchange<Found, Params>) => Opened;
+  /** By method. A HEAD without a handler of its own is answered as a GET, without the body. */
+  readonly methods: Readonly<Partial<Record<'GET' | 'HEAD' | 'POST' | 'DELETE', Handler<Opened>>>>;
+  /** Whether a HEAD without a handler is refused instead: a GET uses something up here. */
+  readonly refusesHead?: boolean;
+};
+
+/** The door of an endpoint that needs nothing before its method is looked at. */
+export const openToAll = <Opened>(exchange: Opened): Opened => exchange;
+
+/** A handler of one path, with the methods that it has. */
+export type Endpoint<Params = Request['params']> = RequestHandler<Params> & {
+  readonly methods: readonly string[];
+};
+
+/**
+ * Makes an endpoint, complete with its refusals: whatever its door or its handler throws is logged, audited and
+ * answered in its dialect. Methods that it does not have are answered 405 with `Allow` (RFC 9110 section 15.5.6).
+ */
+export function endpoint<
+  Found extends object = object,
+  Params = Request['params'],
+  Opened = Exchange<Found, Params>,
+>({
+  source,
+  dialect,
+  audit,
+  open,
+  methods,
+  refusesHead = false,
+}: EndpointOptions<Found, Params, Opened>): Endpoint<Params> {
+  const handlers = new Map(Object.entries(methods));
+  const allowed = [...handlers.keys()];
+  const { GET: get } = methods;
+  if (get !== undefined && !refusesHead && !handlers.has('HEAD')) handlers.set('HEAD', get);
+
+  const answer: RequestHandler<Params> = async (request, response) => {
+    const call = callOf(response);
+    call.source = source;
+    const exchange: Exchange<Found, Params> = { request, response, call, found: {} };
+    try {
+      const opened = open(exchange);
+      const handle = handlers.get(request.method);
+      if (handle === undefined) throw methodNotAllowed(allowed);
+      await handle(opened);
+    } catch (thrown) {
+      await refuse(thrown, {
+        request,
+        response,
+        call,
+        dialect,
+        audit: (error) => audit?.(error, exchange),
+      });
+    }
+  };
+  return Object.assign(answer, { methods: allowed });
+}
+
+function methodNotAllowed(allowed: readonly string[]): ServiceError {
+  return new ServiceError({
+    status: 405,
+    code: 'method_not_allowed',
+    message: `Use ${allowed.join(' or ')} here`,
+    headers: { Allow: allowed.join(', ') },
+  });
+}

@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RevokedTokens } from '@clinical-launch/tickets';
+import type { Clock } from '../clock.ts';
+import { temporarilyUnavailable } from '../http/errors.ts';
+import type { Logger } from '../logger.ts';
+import type { Revocations } from '../trust/revocations.ts';
+
+/** Revocations that are read again and again until they are stopped. */
+export type FollowedRevocations = Revocations & {
+  /** Whether the list was read recently enough. */
+  isCurrent(): boolean;
+  /** Ends the reading, after the one that is under way. */
+  stop(): Promise<void>;
+};
+
+type FollowOptions = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Milliseconds between two readings. */
+  readonly everyMs?: number;
+  /** For how many milliseconds after a reading tokens are accepted by it. */
+  readonly currentForMs?: number;
+  /** Waits between two readings. Rejects when the signal aborts. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+};
+
+const waitOnTimer = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal, ref: false });
+
+/**
+ * Follows the list of revoked tokens: reads what was added every two seconds, beside all requests, and forgets what
+ * ended. A revocation that was read once counts until it ends, also if the store loses it. Resolves after the first
+ * reading, whether it succeeds or not.
+ */
+export async function followRevocations(
+  revokedTokens: Pick<RevokedTokens, 'readAfter'>,
+  { clock, logger, everyMs = 2000, currentForMs = 30_000, wait = waitOnTimer }: FollowOptions,
+): Promise<FollowedRevocations> {
+  /** When each revocation ends, in milliseconds since 1970. */
+  const endsById = new Map<string, number>();
+  const stopping = new AbortController();
+  let position: string | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let isFailing = false;
+
+  const readAll = async () => {
+    const startedAt = clock.now();
+    for (let hasMore = true; hasMore; ) {
+      const page = await revokedTokens.readAfter(position);
+      for (const { tokenId, forMs } of page.tokens) endsById.set(tokenId, clock.now() + forMs);
+      ({ position, hasMore } = page);
+    }
+    for (const [tokenId, endsAt] of endsById) if (endsAt <= startedAt) endsById.delete(tokenId);
+    // Only what was revoked before the reading began is certain to be in it.
+    readAt = startedAt;
+  };
+  const read = async () => {
+    try {
+      await readAll();
+      if (isFailing) logger.info('the revoked tokens are read again');
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) logger.error({ err: error }, 'the revoked tokens cannot be read');
+      isFailing = true;
+    }
+  };
+  const run = async () => {
+    const { signal } = stopping;
+    const isTime = () =>
+      wait(everyMs, signal).then(
+        () => !signal.aborted,
+        () => false,
+      );
+    while (await isTime()) await read();
+  };
+  const isCurrent = () => clock.now() - readAt <= currentForMs;
+
+  await read();
+  const running = run();
+  return {
+    has(tokenId) {
+      if (!isCurrent())
+        throw temporarilyUnavailable('The list of revoked tokens is out of reach', { retryAfterSeconds: 2 });
+      return (endsById.get(tokenId) ?? 0) > clock.now();
+    },
+    isCurrent,
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,2 +1,0 @@
-/** What this service's events name as their source. */
-export const eventSource = '/identity-provider';

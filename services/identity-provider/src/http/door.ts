@@ -1,0 +1,56 @@
+import type { Exchange, Handler } from '@clinical-launch/service/http';
+import type { Caller } from '@clinical-launch/service/trust';
+import type { DesktopIssuingRealm, IssuingRealm, Realms } from '../domain/realms.ts';
+import { noDesktopRealm, unknownRealm } from '../errors.ts';
+
+/** What every path of a realm begins with: the realm's segments. */
+export type RealmParams = { realm: string[] };
+
+/** Names for the audit event of a refusal: of the registry, never of the request. */
+export type Found = {
+  readonly realm: string;
+  /** The client, or the partner application, that the request turned out to come from. */
+  readonly clientId: string;
+  /** The host application, once its token is verified. */
+  readonly host: Caller;
+};
+
+/** A request in a realm. */
+export type RealmExchange<
+  Realm extends IssuingRealm = IssuingRealm,
+  Params extends RealmParams = RealmParams,
+> = Exchange<Found, Params> & { readonly realm: Realm };
+
+/** A request in a realm in which partner applications are launched. */
+export type DesktopExchange<Params extends RealmParams = RealmParams> = RealmExchange<
+  DesktopIssuingRealm,
+  Params
+>;
+
+/** Creates the door of every path of a realm. It throws ServiceError 404 for a realm that the registry does not have. */
+export function inRealm(realms: Realms) {
+  return <Params extends RealmParams>(
+    exchange: Exchange<Found, Params>,
+  ): RealmExchange<IssuingRealm, Params> => {
+    const realm = realms.find(exchange.request.params.realm);
+    if (realm === undefined) throw unknownRealm();
+    exchange.found.realm = realm.name;
+    return { ...exchange, realm };
+  };
+}
+
+/** Lets a request into a desktop realm alone. The handler throws ServiceError 404 in others. */
+export function inDesktopRealm<Params extends RealmParams>(
+  handle: Handler<DesktopExchange<Params>>,
+): Handler<RealmExchange<IssuingRealm, Params>> {
+  return (exchange) => {
+    const { realm } = exchange;
+    if (!isDesktopRealm(realm)) throw noDesktopRealm();
+    return handle({ ...exchange, realm });
+  };
+}
+
+/** Whether partner applications are launched in the realm. */
+export function isDesktopRealm(realm: IssuingRealm): realm is DesktopIssuingRealm {
+  return realm.desktop !== undefined;
+}
