@@ -1,15 +1,19 @@
 import { dirname } from 'node:path';
+import { testLimitMs } from '../libs/testing/src/until.ts';
 
 // The fault tests kill processes under a steady load and measure how fast the others answer: they run one at a time,
 // after all the other tests.
 const rootDir = dirname(import.meta.dirname);
+const jest = '<rootDir>/libs/testing/src/jest';
 const all = {
   rootDir,
-  testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.ts$': '<rootDir>/libs/testing/strip-types.js' },
-  globalSetup: '<rootDir>/libs/testing/src/global-setup.ts',
-  globalTeardown: '<rootDir>/libs/testing/src/global-teardown.ts',
+  runtime: `${jest}/native-runtime.ts`,
+  testEnvironment: `${jest}/native-environment.ts`,
+  // Node strips the types.
+  transform: {},
+  injectGlobals: false,
+  globalSetup: `${jest}/global-setup.ts`,
+  globalTeardown: `${jest}/global-teardown.ts`,
 };
 const faults = '<rootDir>/deploy/tests/faults';
 
@@ -26,14 +30,12 @@ export default {
       ...all,
       roots: [faults],
       testMatch: ['**/*.faults.test.ts'],
-      runner: '<rootDir>/libs/testing/one-at-a-time.js',
+      runner: `${jest}/one-at-a-time.js`,
     },
   ],
-  coverageProvider: 'v8',
   maxWorkers: '100%',
-  workerIdleMemoryLimit: '1GB',
-  // One limit for all, that a busy machine keeps: tests wait for conditions, and what never comes is found here.
-  testTimeout: 180_000,
+  workerIdleMemoryLimit: '300MB',
+  testTimeout: testLimitMs,
   // A test that failed may have left a server open, and the run is over all the same.
   forceExit: true,
 };

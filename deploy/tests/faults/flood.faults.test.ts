@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitLimitMs } from '@clinical-launch/testing';
 import { connectRedis, type RedisClient, RedisOutbox } from '@clinical-launch/tickets';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { say } from './balance.ts';
 import { floodWithLaunches, type Statuses } from './flood.ts';
 import { sendRequest } from './send-request.ts';
 import { size } from './size.ts';
 import { type System, startSystem } from './system.ts';
-
-jest.setTimeout(size.testWithinMs);
 
 let system: System;
 let redis: RedisClient;
@@ -73,7 +72,7 @@ describe('strangers who send requests as fast as they can, with RabbitMQ stopped
     expect(waiting).toBeLessThanOrEqual(16_000);
 
     await system.rabbitMq.restart();
-    for (const giveUpAt = Date.now() + size.testWithinMs / 2; ; await delay(200)) {
+    for (const giveUpAt = Date.now() + waitLimitMs; ; await delay(200)) {
       const audited = await auditedOf('launch.token.redeemed.v1');
       if (audited === launches && (await new RedisOutbox({ redis }).depth()) === 0) break;
       if (Date.now() > giveUpAt) throw new Error(`${audited} of ${launches} launches are audited`);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectBalance, expectRefusalsAudited, say, tell } from './balance.ts';
 import { type Books, openBooks } from './books.ts';
 import { serviceNames } from './edge.ts';
@@ -15,8 +15,6 @@ import { sendRequest } from './send-request.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { size } from './size.ts';
 import { type System, startSystem } from './system.ts';
-
-jest.setTimeout(size.testWithinMs);
 
 let system: System;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -7,11 +7,13 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
  * Starts the Chromium of this machine, or the one that `CHROMIUM_PATH` names.
  * @throws Error that says what to install, when there is none: a browser test is never skipped.
  */
-export function startChromium(): Promise<Browser> {
+export async function startChromium(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM_PATH ?? places.find((place) => existsSync(place));
   if (executablePath === undefined) {
     throw new Error('The browser tests need Chromium: install it, or set CHROMIUM_PATH to its program');
   }
+  // Loaded here: it is large, and most tests need none of it.
+  const { chromium } = await import('playwright-core');
   return chromium.launch({
     executablePath,
     // Its sandbox does not start for root, which is who runs CI in a container.

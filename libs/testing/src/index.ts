@@ -15,5 +15,6 @@ export * from './test-database.ts';
 export { openTestStorage } from './test-storage.ts';
 export * from './token-issuer.ts';
 export * from './two-authorizations.ts';
+export { until, waitLimitMs } from './until.ts';
 export * from './worst-bodies.ts';
 export * from './xml.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TrustedIssuer } from '@clinical-launch/contracts';
 import { listen } from '@clinical-launch/service/http';
 import { createTestKey, startTokenIssuer, type TestKey } from '@clinical-launch/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompactSign } from 'jose';
 import Provider from 'oidc-provider';
 import { audience, startLaunchApi } from './launch-api.ts';
@@ -179,8 +179,9 @@ describe('403: the token lacks the required scope', () => {
 });
 
 describe('the keys of an issuer', () => {
+  const machineNow = Date.now;
   afterEach(() => {
-    jest.restoreAllMocks();
+    Date.now = machineNow;
   });
 
   it('are fetched once and not per request', async () => {
@@ -200,7 +201,7 @@ describe('the keys of an issuer', () => {
     // The fetched keys are kept by the machine's clock; without them only a remembered token is accepted.
     fresh.issuer.answer(false);
     const anHourLater = Date.now() + 3_600_000;
-    jest.spyOn(Date, 'now').mockReturnValue(anHourLater);
+    Date.now = () => anHourLater;
     for (const seconds of [299, 1]) {
       fresh.clock.advance({ seconds });
       answers.push((await fresh.post({ token })).status);

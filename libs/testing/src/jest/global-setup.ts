@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
-import { provision } from './provision.ts';
-import { provideStorageImage } from './test-storage.ts';
+import { provision } from '../provision.ts';
+import { provideStorageImage } from '../test-storage.ts';
 
 /** What Jest hands over, as far as it is read here. */
 type GlobalConfig = { readonly testPathPatterns: { readonly patterns: readonly string[] } };

@@ -1,0 +1,76 @@
+import { createRequire, registerHooks } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+const require = createRequire(import.meta.url);
+
+/** Counts the test files of this process. */
+let files = 0;
+
+registerHooks({
+  resolve(specifier, context, next) {
+    if (specifier === '@jest/globals') return { url: ofThisFile(globals), shortCircuit: true };
+    const resolved = next(specifier, context);
+    return isTestModule(resolved.url) ? { ...resolved, url: ofThisFile(resolved.url) } : resolved;
+  },
+});
+
+// A worker whose parent is gone, however it went, ends and with it what its tests started.
+process.once('disconnect', () => process.exit(1));
+
+// Jest restarts a worker whose heap exceeds `workerIdleMemoryLimit`. WebAssembly and buffers are outside the heap.
+if (process.send !== undefined) {
+  const { memoryUsage } = process;
+  const rss = () => memoryUsage.rss();
+  process.memoryUsage = Object.assign(() => ({ ...memoryUsage(), heapUsed: rss() }), { rss });
+}
+
+const globals = new URL('globals.js', import.meta.url).href;
+
+/** Modules in a folder for tests are loaded again for each test file, as they keep its state and use its `it`. */
+const isTestModule = (url: string) => /^file:(?!.*\/node_modules\/).*\/tests?\/.*\.ts$/.test(url);
+
+const ofThisFile = (url: string) => `${url}?file=${files}`;
+
+/**
+ * Jest's `runtime`: Node itself loads the test files and what they import, with its own type stripping and module
+ * cache, as in production. Jest's own runtime loads every module again for each file into a `vm` context, which takes
+ * longer and is never freed.
+ *
+ * The test files of a worker share the sources' modules and `process.env`. Modules cannot be mocked, and there is no
+ * coverage.
+ */
+export default class NativeRuntime {
+  setGlobalsForRuntime(values: object): void {
+    Reflect.set(globalThis, Symbol.for('clinical-launch.jest-globals'), values);
+  }
+
+  unstable_shouldLoadAsEsm(): boolean {
+    return true;
+  }
+
+  async unstable_importModule(path: string): Promise<void> {
+    files += 1;
+    await import(pathToFileURL(path).href);
+  }
+
+  /** Loads the part of jest-circus that keeps the state of a test file: again for each. */
+  requireInternalModule(path: string): unknown {
+    Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'));
+    Reflect.deleteProperty(require.cache, path);
+    return require(path);
+  }
+
+  /** Removes the state of jest-circus, which holds every function of the test file. */
+  teardown(): void {
+    for (const key of Object.getOwnPropertySymbols(globalThis)) {
+      if (key.description === 'JEST_STATE_SYMBOL') Reflect.deleteProperty(globalThis, key);
+    }
+  }
+
+  // What else Jest calls, which does nothing here.
+  requireModule(): void {}
+  getSourceMaps(): void {}
+  getAllCoverageInfoCopy(): void {}
+  enterTestCode(): void {}
+  leaveTestCode(): void {}
+}

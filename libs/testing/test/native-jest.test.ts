@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Test files, by name; the import of Jest's globals precedes each. */
+const planted = {
+  passes: `
+    import { createSealer } from '${root}libs/contracts/src/index.ts';
+    import { describeShared } from './shared.ts';
+    it('loads a module of ours', () => expect(createSealer).toBeInstanceOf(Function));
+    it.each([1, 2])('takes row %i', (row: number) => expect(row).toBeGreaterThan(0));
+    describe.each(['a', 'b'])('block %s', (name) => it('runs ' + name, () => undefined));
+    describeShared();
+    it.todo('is to be written');
+    it.skip('is skipped', () => { throw new Error('it ran'); });`,
+  'only-one': `
+    it.only('runs', () => undefined);
+    it('is passed over', () => { throw new Error('it ran'); });`,
+  'shares-a-suite': `import { describeShared } from './shared.ts'; describeShared();`,
+  'assertion-fails': `it('is wrong', () => expect(1).toBe(2));`,
+  'test-hangs': `it('never ends', () => new Promise(() => undefined));`,
+  'test-hangs-by-its-own-limit': `it('never ends', () => new Promise(() => undefined), 50);`,
+  'hook-hangs': `beforeEach(() => new Promise(() => undefined)); it('waits', () => undefined);`,
+  'before-all-fails': `
+    beforeAll(() => { throw new Error('no server'); });
+    it('first', () => process.exit(0));
+    it('second', () => undefined);`,
+  'after-all-fails': `afterAll(() => { throw new Error('not stopped'); }); it('passes', () => undefined);`,
+  'after-each-fails': `afterEach(() => { throw new Error('not reset'); }); it('passes', () => undefined);`,
+  'rejection-is-unhandled': `
+    it('leaves a promise', async () => {
+      void Promise.reject(new Error('nobody looks'));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    });`,
+  'exception-is-uncaught': `
+    it('leaves a timer', async () => {
+      setTimeout(() => { throw new Error('nobody catches'); }, 0);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    });`,
+  'throws-at-import': `it('is declared', () => undefined); throw new Error('cannot load');`,
+  'imports-what-is-absent': `await import('./absent.ts'); it('is declared', () => undefined);`,
+  'has-no-test': `const empty = 1;`,
+  'has-hooks-alone': `describe('a block', () => { beforeAll(() => undefined); });`,
+  exits: `it('ends the process', () => process.exit(0));`,
+};
+
+type FileResult = {
+  readonly name: string;
+  readonly status: string;
+  readonly message: string;
+  readonly assertionResults: readonly { readonly title: string; readonly status: string }[];
+};
+
+let folder: string;
+let exitCode: unknown;
+let results: readonly FileResult[];
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'clinical-launch-planted-'));
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  write('package.json', '{ "type": "module" }');
+  write(
+    'jest.config.js',
+    `import ours from '${root}deploy/jest.config.js';
+     const project = { ...ours.projects[0], roots: ['${folder}'], testMatch: ['**/*.test.ts'] };
+     export default { ...ours, testTimeout: 1000, projects: [project] };`,
+  );
+  mkdirSync(join(folder, 'test'));
+  const globals = 'afterAll, afterEach, beforeAll, beforeEach, describe, expect, it';
+  const imports = `import { ${globals} } from '@jest/globals';\n`;
+  write('test/shared.ts', `${imports}export const describeShared = () => it('is shared', () => undefined);`);
+  for (const [name, text] of Object.entries(planted)) write(`test/${name}.test.ts`, `${imports}${text}`);
+  const output = join(folder, 'results.json');
+  const jest = [`${root}node_modules/jest/bin/jest.js`, `--config=${folder}/jest.config.js`];
+  exitCode = await new Promise((resolve) => {
+    const options = ['--json', `--outputFile=${output}`];
+    execFile(process.execPath, [...jest, ...options], (error) => resolve(error?.code ?? 0));
+  });
+  results = JSON.parse(readFileSync(output, 'utf8')).testResults;
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function resultOf(name: keyof typeof planted): FileResult {
+  const result = results.find((file) => file.name === join(folder, 'test', `${name}.test.ts`));
+  if (result === undefined) throw new Error(`There is no result of ${name}`);
+  return result;
+}
+
+const titlesOf = (name: keyof typeof planted) =>
+  resultOf(name).assertionResults.map(({ title, status }) => `${title}: ${status}`);
+
+describe('a test file', () => {
+  it('runs as in Jest', () => {
+    expect(titlesOf('passes')).toEqual([
+      'loads a module of ours: passed',
+      'takes row 1: passed',
+      'takes row 2: passed',
+      'runs a: passed',
+      'runs b: passed',
+      'is shared: passed',
+      'is to be written: todo',
+      'is skipped: pending',
+    ]);
+    expect(titlesOf('shares-a-suite')).toEqual(['is shared: passed']);
+    expect(titlesOf('only-one')).toEqual(['runs: passed', 'is passed over: pending']);
+  });
+
+  it.each([
+    ['assertion-fails', 'Expected: 2'],
+    ['test-hangs', 'Exceeded timeout of 1000 ms for a test'],
+    ['test-hangs-by-its-own-limit', 'Exceeded timeout of 50 ms for a test'],
+    ['hook-hangs', 'Exceeded timeout of 1000 ms for a hook'],
+    ['after-all-fails', 'not stopped'],
+    ['after-each-fails', 'not reset'],
+    ['rejection-is-unhandled', 'nobody looks'],
+    ['exception-is-uncaught', 'nobody catches'],
+    ['throws-at-import', 'cannot load'],
+    ['imports-what-is-absent', 'Cannot find module'],
+    ['has-no-test', 'must contain at least one test'],
+    ['has-hooks-alone', 'must contain at least one test'],
+    ['exits', 'crashed'],
+  ] as const)('%s makes the run red and says: %s', (name, message) => {
+    expect(exitCode).toBe(1);
+    expect(resultOf(name)).toMatchObject({ status: 'failed', message: expect.stringContaining(message) });
+  });
+
+  it('shows the line of a test that hangs', () => {
+    expect(resultOf('test-hangs').message).toContain("> 2 | it('never ends'");
+  });
+
+  it('runs no test of a block whose beforeAll failed, and all of them fail', () => {
+    expect(titlesOf('before-all-fails')).toEqual(['first: failed', 'second: failed']);
+  });
+});
