@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Fault } from './fault.ts';
-import { isCalendarDate, isFutureDate, singleLine } from './fhir/formats.ts';
-import { entriesOf, memberOf } from './fhir/payload-access.ts';
+import { isCalendarDate, isFutureDate, singleLine } from './formats.ts';
+import { entriesOf, memberOf } from './members.ts';
 import { compileSchema, guidPattern, maxFaults } from './schema.ts';
 
 const described = (pattern: string, description: string) => Type.String({ pattern, description });

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { clinicianCode, codeKeyOf, performerCode, practiceCode } from './agreed-codes.ts';
 import type { FileFault } from './fault.ts';
-import { memberOf } from './fhir/payload-access.ts';
+import { memberOf } from './members.ts';
 import { compileSchema } from './schema.ts';
 
 const closed = { additionalProperties: false };

@@ -1,5 +1,6 @@
-import type { PatientIdentifier } from './patient-identifiers.ts';
-import type { PracticeBinding } from './practice-binding.ts';
+import { Type } from 'typebox';
+import { practiceBindingSchema } from './practice-binding.ts';
+import { closedObject, createParser, guidPattern, type StaticOf } from './schema.ts';
 
 /** The eight actions of the OLTR specification ("Action definitions"), in its order. */
 export const actions = [
@@ -15,11 +16,88 @@ export const actions = [
 
 export type Action = (typeof actions)[number];
 
-export type PersonName = {
-  readonly title?: string;
-  readonly family: string;
-  readonly given: readonly string[];
-};
+const word = Type.String({ minLength: 1 });
+
+const personNameSchema = closedObject({
+  title: Type.Optional(Type.String()),
+  family: word,
+  given: Type.Array(Type.String()),
+});
+
+const identifierOf = <const Systems extends string[]>(systems: Systems) =>
+  closedObject({ system: Type.Enum(systems), value: word });
+
+const patientSystems = Type.Enum(['nhs-number', 'chi-number', 'gha-number', 'hospital-number', 'ssn-number']);
+
+const patientIdentifierSchema = closedObject({
+  system: patientSystems,
+  value: word,
+  /** The value is none that its system gives: it stays as it was sent, and identifies nobody. */
+  isDoubtful: Type.Optional(Type.Literal(true)),
+});
+
+/** A patient, as every part of the platform writes one. */
+export const patientSchema = closedObject({
+  name: personNameSchema,
+  previousFamilyName: Type.Optional(Type.String()),
+  /** YYYY-MM-DD */
+  birthDate: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' }),
+  gender: Type.Enum(['male', 'female', 'other', 'unknown']),
+  address: closedObject({ lines: Type.Array(Type.String()), postalCode: Type.Optional(Type.String()) }),
+  identifiers: Type.Array(patientIdentifierSchema),
+  telecom: Type.Array(
+    closedObject({
+      system: Type.Enum(['phone', 'email']),
+      value: Type.String(),
+      use: Type.Optional(Type.Enum(['home', 'work', 'mobile'])),
+    }),
+  ),
+});
+
+/** A clinician who requests tests. */
+export const practitionerSchema = closedObject({
+  identifier: identifierOf(['professional-code', 'local-staff-code']),
+  name: personNameSchema,
+});
+
+/** A practice or a laboratory. */
+export const organizationSchema = closedObject({
+  identifier: identifierOf(['ods-organization-code', 'local-org-code', 'performing-org']),
+  name: word,
+});
+
+/** What survives of a ServiceRequest: the supported elements of the specification's tables and nothing else. */
+const launchRequestSchema = Type.Object({
+  action: Type.Enum([...actions]),
+  originatingId: Type.String(),
+  /** FHIR dateTime with offset, as the caller wrote it. */
+  authoredOn: Type.String(),
+  author: Type.Object({ username: Type.String(), name: personNameSchema }),
+  patient: patientSchema,
+  requester: practitionerSchema,
+  practice: organizationSchema,
+  performer: organizationSchema,
+});
+
+/**
+ * The context of a launch token and of the launch session that succeeds it. Open, so that a process of the release
+ * before accepts what a newer one adds.
+ */
+const launchContextSchema = Type.Object({
+  /** The GUID of the request that asked for the launch: correlation id of everything that follows. */
+  launchId: Type.String({ pattern: guidPattern }),
+  client: Type.Object({
+    issuer: Type.String(),
+    clientId: Type.String(),
+    /** Origins whose pages may frame the application; none by default. */
+    frameAncestors: Type.Array(Type.String()),
+    /** Origin to which the result page offers the order document by postMessage. */
+    resultOrigin: Type.Optional(Type.String()),
+    /** The practices that the client was bound to when the launch was requested; any when absent. */
+    practices: Type.Optional(practiceBindingSchema),
+  }),
+  request: launchRequestSchema,
+});
 
 /** An identifier whose system is written without its namespace: `nhs-number`, `ods-organization-code`. */
 export type CodedIdentifier<System extends string = string> = {
@@ -27,66 +105,20 @@ export type CodedIdentifier<System extends string = string> = {
   readonly value: string;
 };
 
-export type PatientIdentifierSystem =
-  | 'nhs-number'
-  | 'chi-number'
-  | 'gha-number'
-  | 'hospital-number'
-  | 'ssn-number';
-export type PractitionerIdentifierSystem = 'professional-code' | 'local-staff-code';
-export type OrganizationIdentifierSystem = 'ods-organization-code' | 'local-org-code' | 'performing-org';
+export type PersonName = StaticOf<typeof personNameSchema>;
+/**
+ * An identifier of a patient as it is kept: a national one bare, without spaces and hyphens and in capitals, so that
+ * each of its spellings is the same person.
+ */
+export type PatientIdentifier = StaticOf<typeof patientIdentifierSchema>;
+export type PatientIdentifierSystem = PatientIdentifier['system'];
+export type LaunchPatient = StaticOf<typeof patientSchema>;
+export type LaunchPractitioner = StaticOf<typeof practitionerSchema>;
+export type PractitionerIdentifierSystem = LaunchPractitioner['identifier']['system'];
+export type LaunchOrganization = StaticOf<typeof organizationSchema>;
+export type OrganizationIdentifierSystem = LaunchOrganization['identifier']['system'];
+export type LaunchRequest = StaticOf<typeof launchRequestSchema>;
+export type LaunchContext = StaticOf<typeof launchContextSchema>;
 
-export type LaunchPatient = {
-  readonly name: PersonName;
-  readonly previousFamilyName?: string;
-  /** YYYY-MM-DD */
-  readonly birthDate: string;
-  readonly gender: 'male' | 'female' | 'other' | 'unknown';
-  readonly address: { readonly lines: readonly string[]; readonly postalCode?: string };
-  readonly identifiers: readonly PatientIdentifier[];
-  readonly telecom: readonly {
-    readonly system: 'phone' | 'email';
-    readonly value: string;
-    readonly use?: 'home' | 'work' | 'mobile';
-  }[];
-};
-
-export type LaunchPractitioner = {
-  readonly identifier: CodedIdentifier<PractitionerIdentifierSystem>;
-  readonly name: PersonName;
-};
-
-export type LaunchOrganization = {
-  readonly identifier: CodedIdentifier<OrganizationIdentifierSystem>;
-  readonly name: string;
-};
-
-/** What survives of a ServiceRequest: the supported elements of the specification's tables and nothing else. */
-export type LaunchRequest = {
-  readonly action: Action;
-  readonly originatingId: string;
-  /** FHIR dateTime with offset, as the caller wrote it. */
-  readonly authoredOn: string;
-  readonly author: { readonly username: string; readonly name: PersonName };
-  readonly patient: LaunchPatient;
-  readonly requester: LaunchPractitioner;
-  readonly practice: LaunchOrganization;
-  readonly performer: LaunchOrganization;
-};
-
-/** The context of a launch token and of the launch session that succeeds it. */
-export type LaunchContext = {
-  /** The GUID of the request that asked for the launch: correlation id of everything that follows. */
-  readonly launchId: string;
-  readonly client: {
-    readonly issuer: string;
-    readonly clientId: string;
-    /** Origins whose pages may frame the application; none by default. */
-    readonly frameAncestors: readonly string[];
-    /** Origin to which the result page offers the order document by postMessage. */
-    readonly resultOrigin?: string;
-    /** The practices that the client was bound to when the launch was requested; any when absent. */
-    readonly practices?: PracticeBinding;
-  };
-  readonly request: LaunchRequest;
-};
+/** Returns the content of a session as a launch context. @throws TypeError naming the faulty paths, never the values */
+export const parseLaunchContext = createParser(launchContextSchema, 'launch context');

@@ -1,14 +1,5 @@
 import { inCapitals } from './agreed-codes.ts';
-import type { CodedIdentifier, PatientIdentifierSystem } from './launch-context.ts';
-
-/**
- * An identifier of a patient as it is kept: a national one bare, without spaces and hyphens and in capitals, so that
- * each of its spellings is the same person.
- */
-export type PatientIdentifier = CodedIdentifier<PatientIdentifierSystem> & {
-  /** The value is none that its system gives: it stays as it was sent, and identifies nobody. */
-  readonly isDoubtful?: true;
-};
+import type { CodedIdentifier, PatientIdentifier, PatientIdentifierSystem } from './launch-context.ts';
 
 /** Whether an identifier is one person's everywhere, and not within one hospital alone. */
 export const isNational = (system: PatientIdentifierSystem): boolean => system !== 'hospital-number';

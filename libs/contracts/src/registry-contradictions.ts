@@ -1,6 +1,6 @@
 import { publicKeyFault } from './client-keys.ts';
 import type { FileFault } from './fault.ts';
-import { entriesOf, memberOf } from './fhir/payload-access.ts';
+import { entriesOf, memberOf } from './members.ts';
 
 /**
  * Returns where a registry contradicts itself, each entry being valid alone: what is registered twice, issuers of our own,

@@ -1,7 +1,7 @@
 import { Ajv2020, type DefinedError } from 'ajv/dist/2020.js';
-import type { Static, TSchema } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { Fault, FaultCode } from './fault.ts';
-import { formats } from './fhir/formats.ts';
+import { formats } from './formats.ts';
 
 /** The most faults that are reported of one value. */
 export const maxFaults = 200;
@@ -15,6 +15,15 @@ export type CompiledSchema<T> = {
 
 /** A GUID as every part of the platform writes it. */
 export const guidPattern = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
+type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T;
+
+/** The type of the values that a schema describes, which nobody changes. */
+export type StaticOf<S extends TSchema> = Frozen<Static<S>>;
+
+/** An object that has the named members and no others. */
+export const closedObject = <T extends TProperties>(properties: T) =>
+  Type.Object(properties, { additionalProperties: false });
 
 const options = {
   allErrors: true,
@@ -48,6 +57,24 @@ export function compileSchema<S extends TSchema>(
       const errors = ((validate.errors ?? []) as DefinedError[]).filter(({ keyword }) => keyword !== 'if');
       return errors.slice(0, maxFaults).map(toFault);
     },
+  };
+}
+
+/**
+ * Creates a parser: it returns a value that is as the schema has it, and throws a TypeError otherwise that names the
+ * faulty paths, never the values.
+ * @param name what the value should be, for the message: `order`
+ */
+export function createParser<S extends TSchema>(
+  schema: S,
+  name: string,
+): (candidate: unknown) => StaticOf<S> {
+  const compiled = compileSchema(schema);
+  const accepts = (candidate: unknown): candidate is StaticOf<S> => compiled.is(candidate);
+  return (candidate) => {
+    if (accepts(candidate)) return candidate;
+    const said = compiled.faultsOf(candidate).map(({ path, message }) => `${path} ${message}`);
+    throw new TypeError(`This is no ${name}: ${said.join('; ')}`);
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isCalendarDate, isFullDateTime, isXmlText } from '../src/fhir/formats.ts';
+import { isCalendarDate, isFullDateTime, isXmlText } from '../src/formats.ts';
 
 describe('a calendar date', () => {
   it.each(['2024-02-29', '2000-02-29', '1900-02-28', '2023-12-31', '0001-01-01', '9999-12-31', '2023-04-30'])(

@@ -1,4 +1,4 @@
-import { compileSchema } from '@clinical-launch/contracts';
+import { compileSchema, isTimeZone } from '@clinical-launch/contracts';
 import { type Static, type TObject, Type } from 'typebox';
 
 /** Environment variables, as a process is given them. */
@@ -57,4 +57,10 @@ export function readTogether<Readers extends Readonly<Record<string, () => unkno
   });
   if (problems.size > 0) throw new ConfigurationError([...problems]);
   return Object.fromEntries(read) as { [Name in keyof Readers]: ReturnType<Readers[Name]> };
+}
+
+/** Checks the setting `TIME_ZONE`. @throws ConfigurationError */
+export function assertTimeZone(timeZone: string): void {
+  if (!isTimeZone(timeZone))
+    throw new ConfigurationError(['TIME_ZONE must be a time zone of the IANA database']);
 }

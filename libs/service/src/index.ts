@@ -1,5 +1,6 @@
 export { type Clock, systemClock } from './clock.ts';
 export {
+  assertTimeZone,
   ConfigurationError,
   type Environment,
   originSetting,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defaultXmlNamespace } from '@clinical-launch/contracts';
 import {
-  ConfigurationError,
+  assertTimeZone,
   type Environment,
   isProduction,
   originSetting,
@@ -87,16 +87,6 @@ export function readRegistrySetting(environment: Environment): string {
   const { PUBLIC_URL: publicUrl, REGISTRY_FILE: path } = readEnvironment(schema, environment);
   checkRegistryFile(environment, { path, publicUrl });
   return path;
-}
-
-function assertTimeZone(timeZone: string): void {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone });
-  } catch (cause) {
-    throw new ConfigurationError(['TIME_ZONE must be a time zone of the IANA database'], {
-      cause,
-    });
-  }
 }
 
 function packageVersion(): string {

@@ -1,4 +1,4 @@
-import { ConfigurationError, originSetting, readEnvironment } from '@clinical-launch/service';
+import { assertTimeZone, ConfigurationError, originSetting, readEnvironment } from '@clinical-launch/service';
 import { Type } from 'typebox';
 import { readCatalogues } from './catalogue-file.ts';
 import type { Catalogues } from './domain/catalogues.ts';
@@ -42,13 +42,5 @@ function readCataloguesFor(path: string | undefined): Catalogues {
     // The faults of a catalogue name paths in it, never a value of the environment.
     const said = cause instanceof TypeError ? cause.message : 'cannot be read as JSON';
     throw new ConfigurationError([`CATALOGUE_FILE ${said}`], { cause });
-  }
-}
-
-function assertTimeZone(timeZone: string): void {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone });
-  } catch (cause) {
-    throw new ConfigurationError(['TIME_ZONE must be a time zone of the IANA database'], { cause });
   }
 }

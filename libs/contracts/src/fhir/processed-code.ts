@@ -1,6 +1,6 @@
+import { entriesOf, memberOf } from '../members.ts';
 import type { ContainedResources } from './contained-resources.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
-import { entriesOf, memberOf } from './payload-access.ts';
 import type { ResourceType } from './resource-readers.ts';
 
 /** The identifier of a resource that is processed: the first one of a supported system. */

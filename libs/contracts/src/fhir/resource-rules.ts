@@ -1,9 +1,9 @@
 import type { Fault } from '../fault.ts';
+import { isCalendarDate, isFutureDate } from '../formats.ts';
 import type { PatientIdentifierSystem } from '../launch-context.ts';
+import { entriesOf, lengthOf, memberOf, textsAmong } from '../members.ts';
 import { doubtOf, isNational } from '../patient-identifiers.ts';
-import { isCalendarDate, isFutureDate } from './formats.ts';
 import type { IdentifierSystems } from './identifier-systems.ts';
-import { entriesOf, lengthOf, memberOf, textsAmong } from './payload-access.ts';
 
 /**
  * The rules that cross elements, which a schema cannot say with a useful message. Each takes a resource of any shape,

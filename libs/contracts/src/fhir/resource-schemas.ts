@@ -1,8 +1,8 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { singleLine } from '../formats.ts';
 import { actions } from '../launch-context.ts';
-import { singleLine } from './formats.ts';
+import { maxEntries } from '../members.ts';
 import type { Vocabulary } from './identifier-systems.ts';
-import { maxEntries } from './payload-access.ts';
 
 /** Characters that a string may have when the specification's tables name no limit. */
 const unnamedLimit = 1024;

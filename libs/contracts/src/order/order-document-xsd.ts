@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { escapeMarkup } from '../markup.ts';
 import { defaultXmlNamespace } from '../namespaces.ts';
-import { escapeMarkup } from './markup.ts';
 
 /** Where the XML Schema of the order document lies, for tools that read files; it has the default namespace. */
 export const xsdPath = fileURLToPath(new URL('order-document.xsd', import.meta.url));

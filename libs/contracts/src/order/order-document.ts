@@ -4,8 +4,8 @@ import type {
   LaunchPatient,
   LaunchPractitioner,
 } from '../launch-context.ts';
-import { localDateTime } from './local-time.ts';
-import { escapeMarkup as text } from './markup.ts';
+import { escapeMarkup as text } from '../markup.ts';
+import { localDateTime } from '../time.ts';
 import type { Code, CodeScheme, Order, OrderBatch, OrderedTest, OrderSample } from './order.ts';
 
 export type OrderDocumentOptions = {

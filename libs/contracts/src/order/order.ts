@@ -1,53 +1,72 @@
-import type { LaunchOrganization, LaunchPatient, LaunchPractitioner } from '../launch-context.ts';
+import { Type } from 'typebox';
+import { organizationSchema, patientSchema, practitionerSchema } from '../launch-context.ts';
+import { closedObject, createParser, guidPattern, type StaticOf } from '../schema.ts';
+
+const guid = Type.String({ pattern: guidPattern });
+const word = Type.String({ minLength: 1 });
+const isoTime = Type.String({
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)$',
+});
 
 /** Status codes of the order document: R requested, S sample taken, D deleted. */
-export type OrderStatus = 'R' | 'S' | 'D';
+const statusSchema = Type.Enum(['R', 'S', 'D']);
 
 /** The code sets that the order document can name. */
-export type CodeScheme = 'NHSORGANISATIONS' | 'NHSGPNATIONALCODES' | 'LOCAL';
+const schemeSchema = Type.Enum(['NHSORGANISATIONS', 'NHSGPNATIONALCODES', 'LOCAL']);
 
-export type Code = { readonly value: string; readonly scheme: CodeScheme };
+const codeSchema = closedObject({ value: word, scheme: schemeSchema });
 
-export type OrderSample = {
+const sampleSchema = closedObject({
   /** Unique within the order; what `OrderedTest.sample` names. */
-  readonly id: string;
-  readonly description: string;
+  id: word,
+  description: word,
   /** ISO 8601 instant; absent until the sample is taken. */
-  readonly completedAt?: string;
-};
+  completedAt: Type.Optional(isoTime),
+});
 
-export type OrderedTest = {
-  readonly id: string;
-  readonly sample: string;
-  readonly description: string;
-  readonly code: Code & { readonly term: string };
-  readonly status: OrderStatus;
+const testSchema = closedObject({
+  id: word,
+  sample: word,
+  description: word,
+  code: closedObject({ ...codeSchema.properties, term: word }),
+  status: statusSchema,
   /** ISO 8601 instant */
-  readonly statusAt: string;
-};
+  statusAt: isoTime,
+});
 
-/** The tests of one order for one laboratory location. */
-export type OrderBatch = {
-  readonly id: string;
-  readonly guid: string;
-  readonly orderReference: string;
-  readonly provider: { readonly name: string; readonly code: Code };
-  readonly category: string;
-  readonly status: OrderStatus;
+const batchSchema = closedObject({
+  id: word,
+  guid,
+  orderReference: word,
+  provider: closedObject({ name: word, code: codeSchema }),
+  category: word,
+  status: statusSchema,
   /** ISO 8601 instant */
-  readonly statusAt: string;
-  readonly samples: readonly OrderSample[];
-  readonly tests: readonly OrderedTest[];
-};
+  statusAt: isoTime,
+  samples: Type.Array(sampleSchema, { minItems: 1 }),
+  tests: Type.Array(testSchema, { minItems: 1 }),
+});
 
-/** One request as the laboratory and the PMS see it: the source of the order document. */
-export type Order = {
-  readonly guid: string;
-  readonly patient: LaunchPatient;
-  readonly requester: LaunchPractitioner;
-  readonly practice: LaunchOrganization;
-  readonly performer: LaunchOrganization;
+const orderSchema = closedObject({
+  guid,
+  patient: patientSchema,
+  requester: practitionerSchema,
+  practice: organizationSchema,
+  performer: organizationSchema,
   /** FHIR dateTime with offset */
-  readonly authoredOn: string;
-  readonly batches: readonly OrderBatch[];
-};
+  authoredOn: isoTime,
+  batches: Type.Array(batchSchema, { minItems: 1 }),
+});
+
+export type OrderStatus = StaticOf<typeof statusSchema>;
+export type CodeScheme = StaticOf<typeof schemeSchema>;
+export type Code = StaticOf<typeof codeSchema>;
+export type OrderSample = StaticOf<typeof sampleSchema>;
+export type OrderedTest = StaticOf<typeof testSchema>;
+/** The tests of one order for one laboratory location. */
+export type OrderBatch = StaticOf<typeof batchSchema>;
+/** One request as the laboratory and the PMS see it: the source of the order document. */
+export type Order = StaticOf<typeof orderSchema>;
+
+/** Returns a value as an order. @throws TypeError naming the faulty paths, never the values */
+export const parseOrder = createParser(orderSchema, 'order');

@@ -1,4 +1,4 @@
-import { formats } from '../fhir/formats.ts';
+import { formats } from '../formats.ts';
 
 /** A JSON Schema (2020-12), or any part of one, as plain JSON. */
 export type JsonSchema = { readonly [keyword: string]: unknown };

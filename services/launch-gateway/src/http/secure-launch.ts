@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeMarkup, type LaunchContext } from '@clinical-launch/contracts';
+import { escapeMarkup, type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
 import {
   type Call,
   type Exchange,
@@ -91,8 +91,7 @@ function assertRedeemed(redemption: Redemption, call: Call): Redeemed {
     case 'repeated':
       if (redemption.successor === undefined)
         throw new TypeError('A launch token has a session as its successor');
-      // Written by the launch API, through a store that no one else writes to.
-      return { context: redemption.context as LaunchContext, session: redemption.successor };
+      return { context: parseLaunchContext(redemption.context), session: redemption.successor };
     case 'used':
       throw new ServiceError({
         status: 410,

@@ -1,4 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent, LaunchContext } from '@clinical-launch/contracts';
 import { type Call, type Exchange, guidForm, type Handler, queryOf } from '@clinical-launch/service/http';
 import { pageHeaders } from '@clinical-launch/service/pages';
 import type { Tickets } from '@clinical-launch/tickets';
@@ -7,7 +7,7 @@ import { documentNotReady, orderNotFound } from '../errors.ts';
 import type { DocumentKey, OrderDocument } from '../store/documents.ts';
 import { notepadPage } from '../views/pages.ts';
 import { awaitDocument } from './await-document.ts';
-import { getLaunchSession, type LaunchSession } from './launch-session.ts';
+import { getLaunchSession } from './launch-session.ts';
 
 export type DocumentNeeds = {
   readonly tickets: Pick<Tickets, 'find'>;
@@ -27,7 +27,7 @@ type OrderExchange = Exchange<object, { readonly guid: string }>;
 /** One way of handing the document out: its word in the audit trail, who may frame it, how it is sent. */
 type Form = {
   readonly by: 'notepad' | 'download';
-  readonly frameAncestors: (session?: LaunchSession) => readonly string[];
+  readonly frameAncestors: (session?: LaunchContext) => readonly string[];
   /** Whether the other orders of the launch come with it. */
   readonly hasOthers: boolean;
   readonly send: (response: Response, document: OrderDocument, others: readonly OrderDocument[]) => void;
@@ -64,7 +64,7 @@ function getOrderDocument(form: Form, needs: DocumentNeeds): Handler<OrderExchan
   return async ({ request, response, call }) => {
     const { guid } = request.params;
     response.set(pageHeaders({ frameAncestors: form.frameAncestors() }));
-    const mayRead = async (session: LaunchSession) =>
+    const mayRead = async (session: LaunchContext) =>
       guidForm.test(guid) && (await needs.find({ orderGuid: guid, ...ownDocuments(session) })) !== undefined;
     const session = await getLaunchSession({ ...needs, mayRead }, request);
     response.set(pageHeaders({ frameAncestors: form.frameAncestors(session) }));
@@ -81,7 +81,7 @@ function getOrderDocument(form: Form, needs: DocumentNeeds): Handler<OrderExchan
 }
 
 /** Which documents a session may read: those of its launch, of the practices that its client is bound to. */
-function ownDocuments({ launchId, client: { practices } }: LaunchSession) {
+function ownDocuments({ launchId, client: { practices } }: LaunchContext) {
   return { launchId, ...(practices === undefined ? {} : { practices }) };
 }
 

@@ -1,28 +1,15 @@
-import { compileSchema, guidPattern, practiceBindingSchema } from '@clinical-launch/contracts';
+import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
 import { readLaunchSessionCookies } from '@clinical-launch/service/pages';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request } from 'express';
-import { type Static, Type } from 'typebox';
 import { sessionRequired } from '../errors.ts';
-
-/** What is read here of a `LaunchContext`. */
-const sessionContext = Type.Object({
-  launchId: Type.String({ pattern: guidPattern }),
-  client: Type.Object({
-    frameAncestors: Type.Array(Type.String()),
-    practices: Type.Optional(practiceBindingSchema),
-  }),
-});
-const compiled = compileSchema(sessionContext);
-
-export type LaunchSession = Static<typeof sessionContext>;
 
 type SessionSearch = {
   readonly tickets: Pick<Tickets, 'find'>;
   /** Whether the platform is served by https. */
   readonly isSecure: boolean;
   /** Whether a session may read the document in question. Called only if the browser sent several live sessions. */
-  readonly mayRead: (session: LaunchSession) => Promise<boolean>;
+  readonly mayRead: (session: LaunchContext) => Promise<boolean>;
 };
 
 /**
@@ -33,7 +20,7 @@ type SessionSearch = {
 export async function getLaunchSession(
   { tickets, isSecure, mayRead }: SessionSearch,
   request: Request,
-): Promise<LaunchSession> {
+): Promise<LaunchContext> {
   const sessions = await Promise.all(
     readLaunchSessionCookies(request, isSecure).map((ticket) => findSession(tickets, ticket)),
   );
@@ -47,9 +34,7 @@ export async function getLaunchSession(
 async function findSession(
   tickets: Pick<Tickets, 'find'>,
   ticket: string,
-): Promise<LaunchSession | undefined> {
+): Promise<LaunchContext | undefined> {
   const found = await tickets.find('launch-session', ticket);
-  if (found === undefined) return undefined;
-  if (!compiled.is(found.context)) throw new TypeError('A launch session holds no launch context');
-  return found.context;
+  return found === undefined ? undefined : parseLaunchContext(found.context);
 }

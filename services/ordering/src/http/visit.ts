@@ -1,4 +1,4 @@
-import type { LaunchContext } from '@clinical-launch/contracts';
+import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
 import { callOf, guidForm, readForm } from '@clinical-launch/service/http';
 import {
   launchSessionIdleSeconds,
@@ -9,7 +9,7 @@ import type { Pages } from '@clinical-launch/service/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';
 import { type ActionRule, actionRules, type Permission } from '../domain/action-rules.ts';
-import { parseLaunchContext } from '../domain/launch-context.ts';
+
 import { foreignForm, formOfAnotherLaunch, notOfThisAction, pageNotFound, sessionEnded } from '../errors.ts';
 
 type LaunchParameters = { launchId: string; guid?: string };
