@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { callOf, createRouter, queryOf, ServiceError } from '@clinical-launch/service/http';
 import { issuerOf } from '@clinical-launch/service/trust';
+import { parseCookie } from 'cookie';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { Memory, type Simulation } from '../simulator.ts';
 import {
@@ -55,7 +56,7 @@ export function partnerSimulator(simulation: Simulation): Router {
     if (query.get('iss') !== issuer) return refuse(response, 'It was asked to sign in somewhere unknown.');
     if (launch === null || launch === '') return refuse(response, 'The launch identifier is missing.');
     const authorization = await identityProvider.authorize(launch);
-    const browser = readCookie(request, browserCookie) ?? randomUUID();
+    const browser = cookiesOf(request)[browserCookie] ?? randomUUID();
     pending.set(authorization.state, { ...authorization, browser });
     response.cookie(browserCookie, browser, {
       path: '/demo/partner',
@@ -72,7 +73,7 @@ export function partnerSimulator(simulation: Simulation): Router {
     const query = queryOf(request);
     const [state, code] = [query.get('state') ?? '', query.get('code')];
     const begun = pending.get(state);
-    if (begun === undefined || begun.browser !== readCookie(request, browserCookie))
+    if (begun === undefined || begun.browser !== cookiesOf(request)[browserCookie])
       return refuse(response, 'This answer belongs to no launch of this browser.');
     // RFC 9207 section 2.4: an answer of another issuer would send it our code.
     if (query.get('iss') !== issuer)
@@ -123,7 +124,7 @@ export function partnerSimulator(simulation: Simulation): Router {
 
   function sessionOf(request: Request<{ id: string }>): Session {
     const session = sessions.get(request.params.id);
-    if (session === undefined || session.secret !== readCookie(request, sessionCookie)) {
+    if (session === undefined || session.secret !== cookiesOf(request)[sessionCookie]) {
       throw new ServiceError({
         status: 401,
         code: 'session_required',
@@ -158,13 +159,7 @@ export function partnerSimulator(simulation: Simulation): Router {
   return router;
 }
 
-function readCookie(request: Pick<Request, 'headers'>, wanted: string): string | undefined {
-  for (const pair of (request.headers.cookie ?? '').split(';')) {
-    const [name, value] = pair.trim().split('=', 2);
-    if (name === wanted && value !== undefined && value !== '') return value;
-  }
-  return undefined;
-}
+const cookiesOf = ({ headers }: Pick<Request, 'headers'>) => parseCookie(headers.cookie ?? '');
 
 function indented(text: string): string {
   try {

@@ -1,3 +1,4 @@
+import { parseCookie } from 'cookie';
 import type { CookieOptions, Request } from 'express';
 
 /** How many cookies of one name are tried, so that a request costs no more than these look-ups. */
@@ -45,9 +46,11 @@ export function launchSessionCookieOptions({
  */
 export function readLaunchSessionCookies(request: Request, isSecure: boolean): readonly string[] {
   const expected = launchSessionCookie(isSecure);
-  return (request.get('cookie') ?? '')
-    .split(';')
-    .map((pair) => pair.trim().split('=', 2))
-    .flatMap(([name, value]) => (name === expected && value !== undefined && value !== '' ? [value] : []))
-    .slice(0, mostCookies);
+  return (
+    (request.get('cookie') ?? '')
+      .split(';')
+      // Each for itself: of several cookies of one name a parser returns one.
+      .flatMap((pair) => parseCookie(pair)[expected] || [])
+      .slice(0, mostCookies)
+  );
 }

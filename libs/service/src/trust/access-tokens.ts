@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type LaunchPolicy, type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../http/errors.ts';
 import type { OutboundFetch } from '../http/outbound-fetch.ts';
@@ -76,8 +77,9 @@ export type AccessTokenVerifier = {
 };
 
 const clockToleranceSeconds = 10;
-/** A verified token is remembered this long at most, so that a withdrawn key has an end. */
+/** A verified token is remembered this long at most, so that a key that was withdrawn stops counting. */
 const rememberedMs = 5 * 60_000;
+/** The least recently used are forgotten first, so a flood of tokens makes a busy client verify again, no more. */
 const rememberedTokens = 10_000;
 
 type VerifierOptions = {
@@ -102,7 +104,7 @@ export function createAccessTokenVerifier({
       { policy, keys: createIssuerKeys(policy, fetchOutbound), bindings: bindingsOf(policy) },
     ]),
   );
-  const remembered = new Map<string, { caller: Caller; until: number }>();
+  const remembered = new LRUCache<string, { caller: Caller; until: number }>({ max: rememberedTokens });
 
   const callerWith = async (token: string): Promise<Caller> => {
     const fingerprint = hash('sha256', token, 'base64');
@@ -114,7 +116,6 @@ export function createAccessTokenVerifier({
     if (found === undefined) throw invalidToken('the issuer is not trusted');
     const claims = await verifySignature(token, found, clock);
     const caller = callerOf(claims, found);
-    if (remembered.size >= rememberedTokens) remembered.clear();
     const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1000;
     remembered.set(fingerprint, { caller, until: Math.min(expiresAt, clock.now() + rememberedMs) });
     return caller;
