@@ -1,4 +1,5 @@
 export * from './agreed-codes.ts';
+export * from './algorithms.ts';
 export * from './client-keys.ts';
 export * from './code-challenge.ts';
 export * from './desktop-context.ts';
@@ -19,6 +20,7 @@ export * from './order/order-document-xsd.ts';
 export * from './patient-identifiers.ts';
 export * from './practice-binding.ts';
 export * from './random.ts';
+export * from './realm-addresses.ts';
 export * from './registry.ts';
 export * from './schema.ts';
 export * from './seal-places.ts';

@@ -13,6 +13,7 @@ import {
   type AccessTokenVerifier,
   type Attempts,
   assertProductionRegistry,
+  followRegistry,
   type RegistrySource,
 } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
@@ -20,7 +21,7 @@ import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
 import type { IdentityProviderConfig } from './config.ts';
 import { onChainRevoked } from './consumers/on-chain-revoked.ts';
 import { startLogoutDelivery } from './delivery/deliver-logouts.ts';
-import { createRealms } from './domain/realms.ts';
+import { createRealms, realmsByName } from './domain/realms.ts';
 import { authorizationCode } from './grants/authorization-code.ts';
 import { clientCredentials, defaultScope } from './grants/client-credentials.ts';
 import { createTokenIssue } from './grants/issue-tokens.ts';
@@ -66,7 +67,7 @@ export async function identityProvider(
   const { publicUrl, audience, isProduction, keyRotationDays, clientCertificateHeader } = config;
   const { registry, events, clock, tickets, sealers } = backing;
   if (isProduction) assertProductionRegistry(registry.current());
-  const realms = createRealms(registry, publicUrl);
+  const realms = createRealms(followRegistry(registry, (current) => realmsByName(current, publicUrl)));
   const keyRing = await KeyRing.open({
     ...backing,
     sealer: sealers['signing-key'],

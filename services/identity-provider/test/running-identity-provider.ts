@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { createSealer, parseRegistry, type Registry, type Sealer } from '@clinical-launch/contracts';
+import {
+  createSealer,
+  issuerOf,
+  parseRegistry,
+  type Registry,
+  type Sealer,
+} from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import { createOutboundFetch, createRouter, loopbackNetworks } from '@clinical-launch/service/http';
 import { createAttempts, type Service } from '@clinical-launch/service/process';
@@ -7,7 +13,6 @@ import {
   type AccessTokenVerifier,
   createAccessTokenVerifier,
   fixedRegistry,
-  issuerOf,
   issuerPolicies,
   type RegistrySource,
 } from '@clinical-launch/service/trust';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { issuerOf } from '@clinical-launch/contracts';
 import { callOf, createRouter, queryOf, ServiceError } from '@clinical-launch/service/http';
-import { issuerOf } from '@clinical-launch/service/trust';
 import { parseCookie } from 'cookie';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { Memory, type Simulation } from '../simulator.ts';

@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto';
-import { type LaunchPolicy, type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts';
+import {
+  asymmetricAlgorithms,
+  type LaunchPolicy,
+  type PracticeBinding,
+  practiceBindingOf,
+} from '@clinical-launch/contracts';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../http/errors.ts';
 import type { OutboundFetch } from '../http/outbound-fetch.ts';
-import { asymmetricAlgorithms } from './algorithms.ts';
 import type { DpopProof } from './dpop-proof.ts';
 import { invalidToken, missingToken, refusedToken } from './invalid-token.ts';
 import { createIssuerKeys } from './issuer-keys.ts';

@@ -21,7 +21,8 @@ export function readClientCertificateHeader(environment: Environment): string | 
 export type ClientCertificate = {
   /** SHA-256 of its DER, in Base64URL (RFC 8705 section 3.1). */
   readonly thumbprint: string;
-  readonly der: Buffer;
+  /** Parses it; undefined for what cannot be parsed. */
+  readonly subject: () => CertificateSubject | undefined;
   /** Whether the edge verified that a certificate authority of the operator's list issued it. */
   readonly isVerified: boolean;
 };
@@ -42,7 +43,7 @@ export function clientCertificateOf(
   if (encoded === undefined) return undefined;
   const der = Buffer.from(encoded, 'base64');
   return {
-    der,
+    subject: () => subjectOf(der),
     thumbprint: createHash('sha256').update(der).digest('base64url'),
     isVerified: verified !== undefined,
   };
@@ -56,8 +57,7 @@ export type CertificateSubject = {
   isCurrent(now: number): boolean;
 };
 
-/** Parses a certificate; undefined for what cannot be parsed. */
-export function readCertificate({ der }: Pick<ClientCertificate, 'der'>): CertificateSubject | undefined {
+function subjectOf(der: Buffer): CertificateSubject | undefined {
   try {
     const certificate = new X509Certificate(der);
     const [from, to] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];

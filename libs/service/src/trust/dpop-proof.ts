@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { compileSchema } from '@clinical-launch/contracts';
+import { asymmetricAlgorithms, compileSchema } from '@clinical-launch/contracts';
 import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTVerifyResult, jwtVerify } from 'jose';
 import { Type } from 'typebox';
-import { asymmetricAlgorithms } from './algorithms.ts';
 
 /** How far `iat` of a proof may be from our clock, in seconds: proofs are made for one request. */
 const acceptedAgeSeconds = 60;

@@ -5,19 +5,17 @@ export {
   createAccessTokenVerifier,
   type IssuerPolicy,
 } from './access-tokens.ts';
-export { asymmetricAlgorithms } from './algorithms.ts';
 export type { Attempts } from './attempts.ts';
 export {
   type ClientCertificate,
   clientCertificateOf,
-  readCertificate,
   readClientCertificateHeader,
 } from './client-certificate.ts';
 export { type Directories, openDirectories, readDirectories } from './directory-file.ts';
 export { type DpopProof, verifyDpopProof } from './dpop-proof.ts';
 export { createFollowingVerifier, openTokenVerifier, watchRegistry } from './following-registry.ts';
 export { invalidToken } from './invalid-token.ts';
-export { desktopIssuerPolicies, issuerOf, issuerPolicies } from './issuer-policies.ts';
+export { desktopIssuerPolicies, issuerPolicies } from './issuer-policies.ts';
 export { partnerAddressFault } from './partner-address.ts';
 export { assertProductionRegistry, productionRegistryProblems } from './production-registry.ts';
 export { invalidProof } from './proof-of-possession.ts';

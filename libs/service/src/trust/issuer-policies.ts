@@ -1,4 +1,10 @@
-import type { LaunchPolicy, Registry, TrustedIssuer } from '@clinical-launch/contracts';
+import {
+  issuerOf,
+  keysPath,
+  type LaunchPolicy,
+  type Registry,
+  type TrustedIssuer,
+} from '@clinical-launch/contracts';
 import type { IssuerPolicy } from './access-tokens.ts';
 
 export type IssuerPoliciesOptions = {
@@ -13,11 +19,6 @@ const anyClaim = ['scope', 'scp', 'roles'] as const;
 
 /** RFC 9068 section 2.2; OpenID Connect Core 1.0 section 2; Microsoft Entra ID. */
 const usualClientIdClaims = ['client_id', 'azp', 'appid'];
-
-/** The issuer of a realm, written the one way that its tokens carry. */
-export function issuerOf(publicUrl: string, realm: string): string {
-  return `${publicUrl}/idp/${realm}/v2.0`;
-}
 
 /** The rights that a trusted issuer grants when its entry names none. */
 const foreignGrants: readonly string[] = ['ocs-launch.write'];
@@ -67,7 +68,7 @@ function policyOfRealm(
   return {
     issuer: issuerOf(publicUrl, realm),
     audiences: [audience],
-    jwksUri: `${identityProviderUrl}/${realm}/discovery/v2.0/keys`,
+    jwksUri: `${identityProviderUrl}/${realm}${keysPath}`,
     rightClaims: anyClaim,
     isConfigured: true,
     requiresAccessTokenType: true,

@@ -1,6 +1,5 @@
-import { compileSchema } from '@clinical-launch/contracts';
+import { asymmetricAlgorithms, compileSchema } from '@clinical-launch/contracts';
 import { Type } from 'typebox';
-import { asymmetricAlgorithms } from './algorithms.ts';
 import type { ClientCertificate } from './client-certificate.ts';
 import { type DpopProof, type ProvenRequest, verifyDpopProof } from './dpop-proof.ts';
 import { invalidToken } from './invalid-token.ts';

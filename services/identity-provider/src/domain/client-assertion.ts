@@ -1,5 +1,4 @@
-import { compileSchema, type RegisteredClient } from '@clinical-launch/contracts';
-import { asymmetricAlgorithms } from '@clinical-launch/service/trust';
+import { asymmetricAlgorithms, compileSchema, type RegisteredClient } from '@clinical-launch/contracts';
 import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { Type } from 'typebox';
 

@@ -1,5 +1,5 @@
 import type { RegisteredClient } from '@clinical-launch/contracts';
-import { type ClientCertificate, readCertificate } from '@clinical-launch/service/trust';
+import type { ClientCertificate } from '@clinical-launch/service/trust';
 import { hasKeys } from './client-assertion.ts';
 
 type Registered = Pick<
@@ -28,7 +28,7 @@ export function isConfidential(partner: Registered): boolean {
  */
 export function isCertificateOf(client: Registered, certificate: ClientCertificate, now: number): boolean {
   const { tlsClientAuthSanDns: name, tlsClientCertificateThumbprints: thumbprints = [] } = client;
-  const subject = readCertificate(certificate);
+  const subject = certificate.subject();
   if (subject?.isCurrent(now) !== true) return false;
   if (thumbprints.includes(certificate.thumbprint)) return true;
   return name !== undefined && certificate.isVerified && subject.hasDnsName(name);

@@ -1,11 +1,12 @@
-import type {
-  DesktopRealm,
-  Realm,
-  RegisteredClient,
-  RegisteredPartner,
-  Registry,
+import {
+  type DesktopRealm,
+  issuerOf,
+  type Realm,
+  type RegisteredClient,
+  type RegisteredPartner,
+  type Registry,
+  realmUrl,
 } from '@clinical-launch/contracts';
-import { followRegistry, issuerOf, type RegistrySource } from '@clinical-launch/service/trust';
 
 export type SigningAlgorithm = NonNullable<Realm['signingAlgorithm']>;
 
@@ -46,9 +47,8 @@ export type Realms = {
   find(segments: readonly string[]): IssuingRealm | undefined;
 };
 
-/** The realms of a registry that may change. */
-export function createRealms(source: RegistrySource, publicUrl: string): Realms {
-  const byName = followRegistry(source, (registry) => realmsByName(registry, publicUrl));
+/** Creates the look-up of realms. @param byName returns the realms of the registry as it is at the moment */
+export function createRealms(byName: () => ReadonlyMap<string, IssuingRealm>): Realms {
   return {
     all: () => [...byName().values()],
     find(segments) {
@@ -62,14 +62,15 @@ export function createRealms(source: RegistrySource, publicUrl: string): Realms 
   };
 }
 
-function realmsByName({ realms }: Registry, publicUrl: string): ReadonlyMap<string, IssuingRealm> {
+/** Returns the realms of a registry by their names. @param publicUrl origin of the platform */
+export function realmsByName({ realms }: Registry, publicUrl: string): ReadonlyMap<string, IssuingRealm> {
   return new Map(
     realms.map(({ realm, signingAlgorithm = 'RS256', accessTokenSeconds = 3600, clients, desktop }) => [
       realm,
       {
         name: realm,
         issuer: issuerOf(publicUrl, realm),
-        baseUrl: `${publicUrl}/idp/${realm}`,
+        baseUrl: realmUrl(publicUrl, realm),
         signingAlgorithm,
         accessTokenSeconds,
         clients: new Map(clients.map((client) => [client.clientId, client])),

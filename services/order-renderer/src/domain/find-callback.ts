@@ -1,5 +1,5 @@
 import type { RegisteredCallback, Registry } from '@clinical-launch/contracts';
-import { issuerOf } from '@clinical-launch/service/trust';
+import { issuerOf } from '@clinical-launch/contracts';
 
 /** A client as its tokens name it. */
 export type ClientKey = { readonly issuer: string; readonly clientId: string };

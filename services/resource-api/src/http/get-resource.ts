@@ -19,9 +19,9 @@ import {
 } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { ResourceApiConfig } from '../config.ts';
-import { launchOfToken, openContext } from '../domain/launch-of-token.ts';
 import type { Resource } from '../domain/resources.ts';
 import type { Revocations } from '../store/revocations.ts';
+import { launchOfToken, openContext } from './launch-of-token.ts';
 
 type GetResourceBacking = {
   readonly tokens: AccessTokenVerifier;

@@ -1,19 +1,7 @@
 import { compileSchema, guidPattern, placeOfTokenContext, type Sealer } from '@clinical-launch/contracts';
 import { type Caller, invalidToken } from '@clinical-launch/service/trust';
 import { Type } from 'typebox';
-
-/** What an access token of a desktop launch says beside its rights (RFC 9068, and our own claims). */
-export type LaunchOfToken = {
-  /** The launch that the token comes from: revoked with it, filed under it. */
-  readonly correlationId: string;
-  readonly tokenId: string;
-  /** Permissions of the user, for instance `clinical-cr.read`. */
-  readonly authorizations: readonly string[];
-  readonly sealedContext: string;
-};
-
-/** Who and whom the launch is about, as the host application said it. */
-export type TokenContext = { readonly user: object; readonly organisation: object; readonly patient: object };
+import type { LaunchOfToken, TokenContext } from '../domain/resources.ts';
 
 const claimsForm = compileSchema(
   Type.Object({
