@@ -1,4 +1,4 @@
 export * from './config.ts';
 export * from './domain/client-secrets.ts';
+export { openSigningKeyTable } from './keys/signing-key-table.ts';
 export * from './service.ts';
-export { openSigningKeyTable } from './store/signing-key-table.ts';

@@ -27,10 +27,10 @@ import { clientCredentials, defaultScope } from './grants/client-credentials.ts'
 import { createTokenIssue } from './grants/issue-tokens.ts';
 import { refreshToken } from './grants/refresh-token.ts';
 import { desktopRoutes, publishedRoutes, tokenRoutes } from './http/routes.ts';
-import { createClientKeys } from './store/client-keys.ts';
-import { KeyRing } from './store/key-ring.ts';
+import { createClientKeys } from './keys/client-keys.ts';
+import { KeyRing } from './keys/key-ring.ts';
+import { createOwnTokens } from './keys/own-tokens.ts';
 import { createLogouts } from './store/logouts.ts';
-import { createOwnTokens } from './store/own-tokens.ts';
 import { openSchema } from './store/tables.ts';
 
 export type IdentityProviderBacking = {

@@ -13,7 +13,7 @@ import {
 import { eventSource } from '../domain/addresses.ts';
 import { logoutTokenClaims } from '../domain/logout-token.ts';
 import type { Realms } from '../domain/realms.ts';
-import type { KeyRing } from '../store/key-ring.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import { type DueLogout, type Logouts, receiverOf } from '../store/logouts.ts';
 
 type Parts = {

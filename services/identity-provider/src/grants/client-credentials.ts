@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '@clinical-launch/service';
 import { accessTokenClaims } from '../domain/access-token.ts';
 import { TokenRefusal } from '../errors.ts';
-import type { KeyRing } from '../store/key-ring.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import { certificateToBind } from './certificate-binding.ts';
 import type { ClientGrant, ClientRequest, TokenAnswer } from './grant.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '../domain/desktop-tokens.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import type { TokenBinding } from '../domain/token-binding.ts';
-import type { KeyRing } from '../store/key-ring.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import type { TokenAnswer } from './grant.ts';
 
 /** What the resource API opens `launch_context` with. */

@@ -8,7 +8,7 @@ import { hasCertificates, isCertificateOf } from '../domain/client-certificates.
 import { checkClientSecret } from '../domain/client-secrets.ts';
 import { TokenRefusal } from '../errors.ts';
 import type { ClientRequest } from '../grants/grant.ts';
-import type { FindClientKeys } from '../store/client-keys.ts';
+import type { FindClientKeys } from '../keys/client-keys.ts';
 import { authenticateByAssertion, readClientAssertion } from './client-assertion.ts';
 import { type ClientCredentials, readClientCredentials } from './client-credentials.ts';
 import type { RealmExchange } from './door.ts';

@@ -1,7 +1,7 @@
 import { assertionType, claimedClient, verifyClientAssertion } from '../domain/client-assertion.ts';
 import type { IssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
-import type { FindClientKeys, KeyOwner } from '../store/client-keys.ts';
+import type { FindClientKeys, KeyOwner } from '../keys/client-keys.ts';
 import type { RealmExchange } from './door.ts';
 
 export const assertionParameters = ['client_assertion', 'client_assertion_type'];

@@ -4,7 +4,7 @@ import { hasKeys } from '../domain/client-assertion.ts';
 import { launchedByHost } from '../domain/desktop-tokens.ts';
 import type { DesktopIssuingRealm, DesktopSettings, IssuingRealm } from '../domain/realms.ts';
 import { type Grant, isOffered } from '../grants/grant.ts';
-import type { KeyRing } from '../store/key-ring.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import { clientAuthenticationMethods } from './client-credentials.ts';
 import { type DesktopExchange, isDesktopRealm, type RealmExchange } from './door.ts';
 

@@ -1,5 +1,5 @@
 import type { Handler } from '@clinical-launch/service/http';
-import type { KeyRing } from '../store/key-ring.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import type { RealmExchange } from './door.ts';
 
 /**

@@ -7,7 +7,7 @@ import { readRefreshToken } from '../domain/desktop-chain.ts';
 import type { IssuingRealm } from '../domain/realms.ts';
 import { confirmationOf } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
-import type { FindOwnToken } from '../store/own-tokens.ts';
+import type { FindOwnToken } from '../keys/own-tokens.ts';
 import type { RealmExchange } from './door.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 

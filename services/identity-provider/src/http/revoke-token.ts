@@ -6,7 +6,7 @@ import { isConfidential } from '../domain/client-certificates.ts';
 import { readRefreshToken, revocationSeconds } from '../domain/desktop-chain.ts';
 import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal, tooManyRevokedTokens } from '../errors.ts';
-import type { FindOwnToken } from '../store/own-tokens.ts';
+import type { FindOwnToken } from '../keys/own-tokens.ts';
 import { authenticateClient, type ClientAuthenticationParts } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
 import { clientParameters } from './client-credentials.ts';

@@ -2,7 +2,7 @@ import type { Storage } from '@clinical-launch/storage';
 import type { JWK } from 'jose';
 import { type Kysely, sql } from 'kysely';
 import type { KeyTimes } from '../domain/signing-key-lifecycle.ts';
-import { openSchema, schema, type Tables } from './tables.ts';
+import { openSchema, schema, type Tables } from '../store/tables.ts';
 
 /** A kept key pair. Its private part is sealed; its public part is as it is published. */
 export type KeptKey = KeyTimes & {
