@@ -1,5 +1,10 @@
 import { Type } from 'typebox';
-import type { CodedIdentifier } from './launch-context.ts';
+
+/** An identifier whose system is written without its namespace: `nhs-number`, `ods-organization-code`. */
+export type CodedIdentifier<System extends string = string> = {
+  readonly system: System;
+  readonly value: string;
+};
 
 /** The properties of a code in a file that an operator writes. */
 const codeOf = <const System extends string>(...systems: System[]) => ({

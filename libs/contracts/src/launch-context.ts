@@ -99,12 +99,6 @@ const launchContextSchema = Type.Object({
   request: launchRequestSchema,
 });
 
-/** An identifier whose system is written without its namespace: `nhs-number`, `ods-organization-code`. */
-export type CodedIdentifier<System extends string = string> = {
-  readonly system: System;
-  readonly value: string;
-};
-
 export type PersonName = StaticOf<typeof personNameSchema>;
 /**
  * An identifier of a patient as it is kept: a national one bare, without spaces and hyphens and in capitals, so that

@@ -1,5 +1,6 @@
+import type { CodedIdentifier } from './agreed-codes.ts';
 import { inCapitals } from './agreed-codes.ts';
-import type { CodedIdentifier, PatientIdentifier, PatientIdentifierSystem } from './launch-context.ts';
+import type { PatientIdentifier, PatientIdentifierSystem } from './launch-context.ts';
 
 /** Whether an identifier is one person's everywhere, and not within one hospital alone. */
 export const isNational = (system: PatientIdentifierSystem): boolean => system !== 'hospital-number';

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { inCapitals, practiceCode } from './agreed-codes.ts';
-import type { CodedIdentifier } from './launch-context.ts';
+import { type CodedIdentifier, inCapitals, practiceCode } from './agreed-codes.ts';
 
 const odsCode = 'ods-organization-code';
 const localCode = 'local-org-code';

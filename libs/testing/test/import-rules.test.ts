@@ -1,56 +1,175 @@
 import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
 const root = new URL('../../../', import.meta.url).pathname;
 const services = globSync('services/*', { cwd: root }).map((path) => path.slice('services/'.length));
+const packages = globSync(['libs/*', 'services/*', 'deploy/{platform,simulators}'], {
+  cwd: root,
+}).toSorted();
+const sources = new Set(packages.flatMap((name) => globSync(`${name}/src/**/*.ts`, { cwd: root })));
 
-/**
- * Whom each package may import of ours; what is not here may import nothing. `types` of a package vanish when it
- * runs.
- */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  'libs/contracts': [],
-  'libs/tickets': ['contracts'],
-  'libs/events': ['contracts'],
-  'libs/storage': ['contracts'],
-  // Its entries `parts` and `process` put the parts of a process together; the rest knows contracts alone.
-  'libs/service': ['contracts', 'events', 'storage', 'tickets'],
-  'libs/pms-client': ['contracts'],
-  'libs/testing': ['contracts', 'events', 'service', 'storage', 'tickets', 'pms-client'],
-  services: ['contracts', 'events', 'service', 'storage', 'tickets', 'pms-client'],
-  'deploy/simulators': ['contracts', 'service', 'pms-client'],
-  'deploy/platform': ['contracts', 'service', 'simulators', ...services],
-};
+/** The entries of our packages, by what one writes to import them. */
+const entries = new Map(
+  packages.flatMap((path) => {
+    const { name, exports = {} } = manifestOf(path);
+    return Object.entries(exports).flatMap(([entry, target]) =>
+      typeof target === 'string' && target.endsWith('.ts')
+        ? [[join(name, entry), normalize(join(path, target))] as const]
+        : [],
+    );
+  }),
+);
 
-/** What a source imports of ours, and every path that leads out of its own package. */
+function manifestOf(path: string): { readonly name: string; readonly exports?: Record<string, unknown> } {
+  return JSON.parse(readFileSync(`${root}${path}/package.json`, 'utf8'));
+}
+
+/** What a source imports, dynamic imports included, and type imports unless it says otherwise. */
+function specifiersOf(path: string, { withTypes = true } = {}): string[] {
+  const imports = readFileSync(`${root}${path}`, 'utf8').matchAll(
+    /^(?:import|export)( type)?\b[^;'(]*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm,
+  );
+  return [...imports]
+    .filter(([, type]) => withTypes || type === undefined)
+    .map(([, , from, alone, dynamic]) => from ?? alone ?? dynamic ?? '');
+}
+
+/** The sources of ours that a source imports, as paths from the root. */
 function importsOf(path: string): string[] {
-  const source = readFileSync(`${root}${path}`, 'utf8');
-  const imports = source.matchAll(/^(?:import|export)( type)?\b[^;']*'([^']+)'|\bimport\('([^']+)'\)/gm);
-  return [...imports].flatMap(([, type, from, dynamic]) => {
-    const specifier = from ?? dynamic ?? '';
-    const [, name] = /^@clinical-launch\/([^/]+)/.exec(specifier) ?? [];
-    if (name !== undefined) return [type === undefined ? name : `types of ${name}`];
-    if (!specifier.startsWith('.')) return [];
-    const target = new URL(specifier, `file:///${path}`).pathname.slice(1);
-    return packageOf(target) === packageOf(path) ? [] : [target];
+  return specifiersOf(path).flatMap((specifier) => {
+    if (specifier.startsWith('.')) return [normalize(join(dirname(path), specifier))];
+    return entries.get(specifier) ?? [];
   });
 }
 
+const imports = new Map([...sources].map((path) => [path, importsOf(path)]));
 const packageOf = (path: string) => path.split('/').slice(0, 2).join('/');
+/** `http` of `services/ordering/src/http/visit.ts`; undefined for a source outside of the rooms. */
+const roomOf = (path: string) => /^[^/]+\/[^/]+\/src\/([^/]+)\//.exec(path)?.[1];
 
 describe('who may import whom', () => {
-  const packages = globSync(['libs/*', 'services/*', 'deploy/simulators', 'deploy/platform'], { cwd: root });
+  /** By package, what it may import of ours. What is not here may import nothing. */
+  const mayImport: Readonly<Record<string, readonly string[]>> = {
+    'libs/contracts': [],
+    'libs/tickets': ['contracts'],
+    'libs/events': ['contracts'],
+    'libs/storage': ['contracts'],
+    'libs/service': ['contracts', 'events', 'storage', 'tickets'],
+    'libs/pms-client': ['contracts'],
+    'libs/testing': ['contracts', 'events', 'service', 'storage', 'tickets', 'pms-client'],
+    services: ['contracts', 'events', 'service', 'storage', 'tickets'],
+    'deploy/simulators': ['contracts', 'service', 'pms-client'],
+    'deploy/platform': ['contracts', 'service', 'simulators', ...services],
+    'deploy/ops': ['contracts', 'events', 'service', 'storage', 'tickets', ...services],
+  };
 
   it.each(packages)('%s imports only what it may', (name) => {
     const allowed = mayImport[name.startsWith('services/') ? 'services' : name] ?? [];
-    const sources = globSync(`${name}/src/**/*.ts`, { cwd: root });
-    expect(sources).not.toEqual([]);
-    const forbidden = sources.flatMap((path) =>
-      importsOf(path)
-        .filter(
-          (imported) => !allowed.includes(imported) && !allowed.includes(imported.replace('types of ', '')),
-        )
-        .map((imported) => `${path}: ${imported}`),
+    const own = [...sources].filter((path) => packageOf(path) === name);
+    expect(own).not.toEqual([]);
+    const forbidden = own.flatMap((path) =>
+      specifiersOf(path)
+        .filter((specifier) => {
+          const [, ours] = /^@clinical-launch\/([^/]+)/.exec(specifier) ?? [];
+          if (ours !== undefined) return !allowed.includes(ours);
+          return specifier.startsWith('.') && packageOf(normalize(join(dirname(path), specifier))) !== name;
+        })
+        .map((specifier) => `${path}: ${specifier}`),
+    );
+    expect(forbidden).toEqual([]);
+  });
+
+  it('there is no circle, type imports included', () => {
+    const state = new Map<string, 'open' | 'done'>();
+    const circles: string[] = [];
+    const visit = (path: string, way: readonly string[]): void => {
+      if (state.get(path) === 'open') circles.push([...way.slice(way.indexOf(path)), path].join(' -> '));
+      if (state.has(path)) return;
+      state.set(path, 'open');
+      for (const next of imports.get(path) ?? []) visit(next, [...way, path]);
+      state.set(path, 'done');
+    };
+    for (const path of sources) visit(path, []);
+    expect(circles).toEqual([]);
+  });
+
+  it('the base of contracts imports nothing from fhir', () => {
+    const upward = [...imports].filter(
+      ([path, imported]) =>
+        /^libs\/contracts\/src\/([^/]+|(events|order)\/[^/]+)\.ts$/.test(path) &&
+        !path.endsWith('/index.ts') &&
+        imported.some((other) => roomOf(other) === 'fhir'),
+    );
+    expect(upward.map(([path]) => path)).toEqual([]);
+  });
+});
+
+type Rooms = Readonly<Record<string, readonly string[]>>;
+
+/** Which rooms each room may import from, beside itself. Sources outside of the rooms put them together. */
+const roomsOfService: Rooms = {
+  // Runs the process, and alone knows tickets, events and storage.
+  process: ['http', 'trust'],
+  trust: ['http'],
+  pages: ['http'],
+  http: [],
+};
+const roomsInServices: Rooms = {
+  openapi: ['http', 'grants', 'domain'],
+  http: ['work', 'grants', 'present', 'views', 'keys', 'domain', 'store'],
+  consumers: ['work', 'domain', 'store'],
+  delivery: ['work', 'keys', 'domain', 'store'],
+  grants: ['keys', 'domain', 'store'],
+  work: ['domain', 'store'],
+  present: ['domain'],
+  views: ['domain', 'store'],
+  keys: ['domain', 'store'],
+  store: ['domain'],
+  domain: [],
+};
+const ownOrBoundary = /^(express|kysely|pg)$|^@clinical-launch\/(?!contracts$)/;
+/** The packages that a room may not import; types of them vanish when it runs. */
+const packagesOfRooms: Readonly<Record<string, RegExp>> = {
+  domain: ownOrBoundary,
+  present: ownOrBoundary,
+  work: /^(express|kysely|pg)$/,
+  store: /^express$/,
+};
+
+describe.each([
+  ['libs/service', roomsOfService],
+  ...services.map((name) => [`services/${name}`, roomsInServices] as const),
+] as const)('the rooms of %s', (name, rooms) => {
+  const own = [...sources].filter((path) => packageOf(path) === name && roomOf(path) !== undefined);
+
+  it('are named', () => {
+    expect(own.filter((path) => rooms[roomOf(path) ?? ''] === undefined)).toEqual([]);
+  });
+
+  it('import from no room above them', () => {
+    const forbidden = own.flatMap((path) => {
+      const room = roomOf(path) ?? '';
+      return (imports.get(path) ?? [])
+        .filter((other) => packageOf(other) === name)
+        .filter((other) => {
+          const there = roomOf(other);
+          return there !== undefined && there !== room && !rooms[room]?.includes(there);
+        })
+        .map((other) => `${path}: ${other}`);
+    });
+    expect(forbidden).toEqual([]);
+  });
+
+  it('know only the packages that are theirs', () => {
+    const isForbidden = (room: string, specifier: string) =>
+      name === 'libs/service'
+        ? room !== 'process' && /^@clinical-launch\/(tickets|events|storage)/.test(specifier)
+        : packagesOfRooms[room]?.test(specifier) === true;
+    const forbidden = own.flatMap((path) =>
+      specifiersOf(path, { withTypes: name === 'libs/service' })
+        .filter((specifier) => isForbidden(roomOf(path) ?? '', specifier))
+        .map((specifier) => `${path}: ${specifier}`),
     );
     expect(forbidden).toEqual([]);
   });

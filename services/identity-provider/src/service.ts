@@ -2,6 +2,7 @@ import type { Sealers } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import type { Clock, Logger } from '@clinical-launch/service';
 import {
+  allowAnyOrigin,
   createRouter,
   errorEdge,
   type OutboundFetch,
@@ -30,6 +31,7 @@ import { desktopRoutes, publishedRoutes, tokenRoutes } from './http/routes.ts';
 import { createClientKeys } from './keys/client-keys.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import { createOwnTokens } from './keys/own-tokens.ts';
+import { publishedDescription } from './openapi/published-description.ts';
 import { createLogouts } from './store/logouts.ts';
 import { openSchema } from './store/tables.ts';
 
@@ -94,6 +96,7 @@ export async function identityProvider(
   };
 
   const router = createRouter();
+  router.all('/openapi.json', allowAnyOrigin('GET'), publishedDescription(parts));
   router.use(tokenRoutes(parts), desktopRoutes(parts), publishedRoutes(parts));
   router.use(errorEdge(oauthDialect));
   const logouts = createLogouts(await openSchema(backing.storage));

@@ -16,9 +16,9 @@ import type { Tickets } from '@clinical-launch/tickets';
 import type { LaunchApiConfig } from './config.ts';
 import { addresses } from './http/addresses.ts';
 import { auditRefusal, countAddress, createLaunchCheck } from './http/check-launch.ts';
-import { publishedDocuments } from './http/published-documents.ts';
 import { requestLaunchUrl } from './http/request-launch-url.ts';
 import { validate } from './http/validate.ts';
+import { publishedDocuments } from './openapi/published-documents.ts';
 
 export type LaunchApiBacking = {
   readonly tickets: Tickets;

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
+import type { CodedIdentifier } from '../agreed-codes.ts';
 import type { Fault } from '../fault.ts';
 import type {
-  CodedIdentifier,
   LaunchOrganization,
   LaunchPatient,
   LaunchPractitioner,

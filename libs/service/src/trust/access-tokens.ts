@@ -13,6 +13,7 @@ import type { OutboundFetch } from '../http/outbound-fetch.ts';
 import type { DpopProof } from './dpop-proof.ts';
 import { invalidToken, missingToken, refusedToken } from './invalid-token.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
+import type { IssuerPolicy } from './issuer-policies.ts';
 import {
   dpopChallenge,
   type Possession,
@@ -21,38 +22,6 @@ import {
 } from './proof-of-possession.ts';
 import type { Revocations } from './revocations.ts';
 import { assertNoIdToken, assertPossibleTimes } from './token-claims.ts';
-
-/** One identity provider whose access tokens are accepted, and on what terms. */
-export type IssuerPolicy = {
-  readonly issuer: string;
-  readonly audiences: readonly string[];
-  /**
-   * Its published keys. When absent, its discovery document (OpenID Connect Discovery 1.0) says where they are, on the
-   * issuer's own origin.
-   */
-  readonly jwksUri?: string;
-  /** Whether the operator configured `jwksUri`, as for our realms: it may then be within the deployment, by http. */
-  readonly isConfigured: boolean;
-  readonly rightClaims: readonly ('scope' | 'scp' | 'roles')[];
-  /** Whether tokens must name themselves access tokens (RFC 9068 section 4). Never accepts ID tokens. */
-  readonly requiresAccessTokenType: boolean;
-  /** The claims that may carry the client: the first that is a text is it. */
-  readonly clientIdClaims: readonly string[];
-  /**
-   * Whether tokens must name their key. Without `kid` one is accepted while a single published key fits its
-   * algorithm.
-   */
-  readonly requiresKeyId: boolean;
-  /** The clients that may call. */
-  readonly clients: ReadonlyMap<string, AcceptedClient>;
-};
-
-/** A registered client. */
-export type AcceptedClient = {
-  /** The rights that its tokens may carry. Others in a token count for nothing. */
-  readonly grants: readonly string[];
-  readonly policy: LaunchPolicy;
-};
 
 /** Who calls, as a verified access token has it. */
 export type Caller = {

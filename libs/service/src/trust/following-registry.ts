@@ -2,8 +2,8 @@ import type { Registry } from '@clinical-launch/contracts';
 import type { Clock } from '../clock.ts';
 import { createOutboundFetch, type OutboundFetch } from '../http/outbound-fetch.ts';
 import type { Logger } from '../logger.ts';
-import { type AccessTokenVerifier, createAccessTokenVerifier, type IssuerPolicy } from './access-tokens.ts';
-import { issuerPolicies } from './issuer-policies.ts';
+import { type AccessTokenVerifier, createAccessTokenVerifier } from './access-tokens.ts';
+import { type IssuerPolicy, issuerPolicies } from './issuer-policies.ts';
 import { assertProductionRegistry } from './production-registry.ts';
 import {
   followRegistry,

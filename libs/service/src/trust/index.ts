@@ -3,7 +3,6 @@ export {
   assertRight,
   type Caller,
   createAccessTokenVerifier,
-  type IssuerPolicy,
 } from './access-tokens.ts';
 export type { Attempts } from './attempts.ts';
 export {
@@ -15,7 +14,7 @@ export { type Directories, openDirectories, readDirectories } from './directory-
 export { type DpopProof, verifyDpopProof } from './dpop-proof.ts';
 export { createFollowingVerifier, openTokenVerifier, watchRegistry } from './following-registry.ts';
 export { invalidToken } from './invalid-token.ts';
-export { desktopIssuerPolicies, issuerPolicies } from './issuer-policies.ts';
+export { desktopIssuerPolicies, type IssuerPolicy, issuerPolicies } from './issuer-policies.ts';
 export { partnerAddressFault } from './partner-address.ts';
 export { assertProductionRegistry, productionRegistryProblems } from './production-registry.ts';
 export { invalidProof } from './proof-of-possession.ts';

@@ -1,8 +1,8 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { ServiceError, temporarilyUnavailable } from '../http/errors.ts';
 import { asResponse, type OutboundAnswer, type OutboundFetch } from '../http/outbound-fetch.ts';
-import type { IssuerPolicy } from './access-tokens.ts';
 import { invalidToken } from './invalid-token.ts';
+import type { IssuerPolicy } from './issuer-policies.ts';
 
 /** Finds the keys of an issuer when they are first needed. @throws ServiceError 503 when they cannot be fetched */
 export function createIssuerKeys(policy: IssuerPolicy, fetchOutbound: OutboundFetch): JWTVerifyGetKey {

@@ -5,7 +5,38 @@ import {
   type Registry,
   type TrustedIssuer,
 } from '@clinical-launch/contracts';
-import type { IssuerPolicy } from './access-tokens.ts';
+
+/** One identity provider whose access tokens are accepted, and on what terms. */
+export type IssuerPolicy = {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  /**
+   * Its published keys. When absent, its discovery document (OpenID Connect Discovery 1.0) says where they are, on the
+   * issuer's own origin.
+   */
+  readonly jwksUri?: string;
+  /** Whether the operator configured `jwksUri`, as for our realms: it may then be within the deployment, by http. */
+  readonly isConfigured: boolean;
+  readonly rightClaims: readonly ('scope' | 'scp' | 'roles')[];
+  /** Whether tokens must name themselves access tokens (RFC 9068 section 4). Never accepts ID tokens. */
+  readonly requiresAccessTokenType: boolean;
+  /** The claims that may carry the client: the first that is a text is it. */
+  readonly clientIdClaims: readonly string[];
+  /**
+   * Whether tokens must name their key. Without `kid` one is accepted while a single published key fits its
+   * algorithm.
+   */
+  readonly requiresKeyId: boolean;
+  /** The clients that may call. */
+  readonly clients: ReadonlyMap<string, AcceptedClient>;
+};
+
+/** A registered client. */
+export type AcceptedClient = {
+  /** The rights that its tokens may carry. Others in a token count for nothing. */
+  readonly grants: readonly string[];
+  readonly policy: LaunchPolicy;
+};
 
 export type IssuerPoliciesOptions = {
   readonly publicUrl: string;

@@ -1,9 +1,9 @@
 import type { CloudEvent, RegisteredClient, RegisteredPartner } from '@clinical-launch/contracts';
 import type { Call } from '@clinical-launch/service/http';
+import type { TokenAnswer } from '../domain/answers.ts';
 import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
-import type { TokenAnswer } from '../openapi/answers.ts';
 
-export type { TokenAnswer } from '../openapi/answers.ts';
+export type { TokenAnswer } from '../domain/answers.ts';
 
 type GrantParameters = {
   /** The grant's own parameters, by name; one that was empty is absent (RFC 6749 section 3.2). */

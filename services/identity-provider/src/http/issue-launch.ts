@@ -25,9 +25,9 @@ import {
 } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import { isCallable, withParameters } from '../domain/addresses.ts';
+import type { LaunchAnswer } from '../domain/answers.ts';
 import { launchOwner, launchProof } from '../domain/desktop-chain.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
-import type { LaunchAnswer } from '../openapi/answers.ts';
 import type { LaunchCaller } from './call-launch-url.ts';
 import type { DesktopExchange, Found, RealmExchange, RealmParams } from './door.ts';
 

@@ -1,5 +1,6 @@
 import type { Handler, RateLimiter } from '@clinical-launch/service/http';
 import type { FoundTicket, Tickets } from '@clinical-launch/tickets';
+import type { PushedAnswer } from '../domain/answers.ts';
 import {
   type AuthorizationRequest,
   authorizationParameters,
@@ -9,7 +10,6 @@ import { launchProof, readLaunch } from '../domain/desktop-chain.ts';
 import { type PushedParameters, pushedRequestSeconds, requestUriOf } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { AuthorizeRefusal, TokenRefusal } from '../errors.ts';
-import type { PushedAnswer } from '../openapi/answers.ts';
 import type { ClientAuthenticationParts } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
 import { clientParameters } from './client-credentials.ts';

@@ -3,13 +3,9 @@ import type { Clock } from '@clinical-launch/service';
 import {
   allowAnyOrigin,
   createRouter,
-  type Exchange,
   endpoint,
-  type Handler,
   type OutboundFetch,
   oauthDialect,
-  openToAll,
-  publishDocument,
   type RateLimiter,
 } from '@clinical-launch/service/http';
 import type { AccessTokenVerifier, Attempts } from '@clinical-launch/service/trust';
@@ -118,39 +114,22 @@ export function desktopRoutes(parts: RouteParts): Router {
     .all('/*realm/oauth2/v2.0/authorize', neverCached, authorizes);
 }
 
-/** What anybody may read: the description of all endpoints, and of each realm what its clients need. */
+/** What anybody may read of each realm: what its clients need. */
 export function publishedRoutes(parts: RouteParts): Router {
-  const shared = { source, dialect: oauthDialect };
-  const describe = describeEndpoints(parts);
-  const description = endpoint({
-    ...shared,
-    open: openToAll,
-    methods: { GET: describe, HEAD: describe },
-  });
   const documents = {
     'v2.0/.well-known/openid-configuration': getDiscovery(parts),
     'v2.0/.well-known/smart-configuration': inDesktopRealm(getSmartConfiguration(parts)),
     'discovery/v2.0/keys': getKeys(parts.keyRing),
   };
   const router = createRouter();
-  router.all('/openapi.json', allowAnyOrigin('GET'), description);
   for (const [path, get] of Object.entries(documents)) {
     const publish = endpoint({
-      ...shared,
+      source,
+      dialect: oauthDialect,
       open: inRealm(parts.realms)<RealmParams>,
       methods: { GET: get, HEAD: get },
     });
     router.all(`/*realm/${path}`, allowAnyOrigin('GET'), publish);
   }
   return router;
-}
-
-function describeEndpoints({ grants, scopes: [scope = ''] }: RouteParts): Handler<Exchange> {
-  return publishDocument({
-    contentType: 'application/json; charset=utf-8',
-    make: async () => {
-      const { identityProviderDocument } = await import('../openapi/document.ts');
-      return JSON.stringify(identityProviderDocument({ grants, scope }));
-    },
-  });
 }

@@ -8,7 +8,6 @@ import {
   type PathItem,
   schemaReference,
 } from '@clinical-launch/service/openapi';
-import type { Grant } from '../grants/grant.ts';
 import {
   clientConfiguration,
   desktopConfiguration,
@@ -18,7 +17,8 @@ import {
   pushedAnswer,
   smartConfiguration,
   tokenAnswer,
-} from './answers.ts';
+} from '../domain/answers.ts';
+import type { Grant } from '../grants/grant.ts';
 import { authorizePath, desktopSchemas, launchesPath, launchPath, pushPath } from './desktop-operations.ts';
 import { realmParameters } from './parameters.ts';
 import { type DescribedRealm, introspectionPath, revocationPath, tokenPath } from './token-operations.ts';

@@ -4,7 +4,7 @@ import type { Caller } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { LaunchApiConfig } from '../config.ts';
 import { originatingIdClaim } from '../domain/originating-id.ts';
-import type { LaunchUrlAnswer } from '../openapi/answers.ts';
+import type { LaunchUrlAnswer } from './answers.ts';
 import type { LaunchCheck, LaunchExchange } from './check-launch.ts';
 
 const daySeconds = 86_400;

@@ -1,5 +1,5 @@
 import type { Handler } from '@clinical-launch/service/http';
-import type { ValidateAnswer } from '../openapi/answers.ts';
+import type { ValidateAnswer } from './answers.ts';
 import type { LaunchCheck, LaunchExchange } from './check-launch.ts';
 
 /**

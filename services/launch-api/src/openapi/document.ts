@@ -16,8 +16,8 @@ import {
 } from '@clinical-launch/service/openapi';
 import type { LaunchApiConfig } from '../config.ts';
 import { addresses } from '../http/addresses.ts';
+import { launchUrlAnswer, validateAnswer } from '../http/answers.ts';
 import { challengeNames, payloadTypes, requiredRight } from '../http/check-launch.ts';
-import { launchUrlAnswer, validateAnswer } from './answers.ts';
 import { challengeParameter, secureLaunchPath } from './secure-launch.ts';
 
 const description = `Launches online test requesting (OLTR) for a patient, from the backend of a practice management system.

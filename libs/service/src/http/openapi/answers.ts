@@ -1,5 +1,15 @@
 import { guidPattern } from '@clinical-launch/contracts';
-import type { DescribedAnswer, DescribedAnswers } from './document.ts';
+import type { JsonSchema } from '@clinical-launch/contracts/published';
+
+/** One answer of an operation, as OpenAPI 3.1 has it. */
+export type DescribedAnswer = {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, JsonSchema>>;
+  readonly content?: Readonly<Record<string, JsonSchema>>;
+};
+
+/** The answers of an operation, by status. */
+export type DescribedAnswers = Readonly<Record<string, DescribedAnswer>>;
 
 /** The headers that several answers have, by their names in `components.headers`. */
 export const commonHeaders = {

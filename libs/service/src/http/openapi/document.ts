@@ -1,15 +1,5 @@
 import { type JsonSchema, publishedSchema } from '@clinical-launch/contracts/published';
-import { commonHeaders } from './answers.ts';
-
-/** One answer of an operation, as OpenAPI 3.1 has it. */
-export type DescribedAnswer = {
-  readonly description: string;
-  readonly headers?: Readonly<Record<string, JsonSchema>>;
-  readonly content?: Readonly<Record<string, JsonSchema>>;
-};
-
-/** The answers of an operation, by status. */
-export type DescribedAnswers = Readonly<Record<string, DescribedAnswer>>;
+import { commonHeaders, type DescribedAnswers } from './answers.ts';
 
 export type Operation = {
   readonly operationId: string;

@@ -1,6 +1,5 @@
-export { describedAnswer, oauthRefusals, problemRefusals } from './answers.ts';
+export { type DescribedAnswers, describedAnswer, oauthRefusals, problemRefusals } from './answers.ts';
 export {
-  type DescribedAnswers,
   type Operation,
   openApiDocument,
   type PathItem,

@@ -1,11 +1,11 @@
 import { orderDocumentXsd } from '@clinical-launch/contracts';
 import { type Exchange, type Handler, publishDocument } from '@clinical-launch/service/http';
 import type { LaunchApiConfig } from '../config.ts';
-import { addresses } from './addresses.ts';
+import { addresses } from '../http/addresses.ts';
 
 /** What anybody may read of the launch API, by path: its OpenAPI document and the schemas that go with it. */
 export function publishedDocuments(config: LaunchApiConfig): Readonly<Record<string, Handler<Exchange>>> {
-  const describe = () => import('../openapi/document.ts');
+  const describe = () => import('./document.ts');
   return {
     [addresses.document]: publishDocument({
       contentType: 'application/json; charset=utf-8',

@@ -1,0 +1,26 @@
+import { endpoint, oauthDialect, openToAll, publishDocument } from '@clinical-launch/service/http';
+import { eventSource } from '../domain/addresses.ts';
+import type { Grant } from '../grants/grant.ts';
+
+type Described = {
+  readonly grants: readonly Grant[];
+  /** What clients with a secret may ask for. */
+  readonly scopes: readonly string[];
+};
+
+/** `GET /openapi.json`: the description of every endpoint, made at the first request. */
+export function publishedDescription({ grants, scopes: [scope = ''] }: Described) {
+  const describe = publishDocument({
+    contentType: 'application/json; charset=utf-8',
+    make: async () => {
+      const { identityProviderDocument } = await import('./document.ts');
+      return JSON.stringify(identityProviderDocument({ grants, scope }));
+    },
+  });
+  return endpoint({
+    source: eventSource,
+    dialect: oauthDialect,
+    open: openToAll,
+    methods: { GET: describe, HEAD: describe },
+  });
+}
