@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitLimitMs } from '@clinical-launch/testing';
 import { connectRedis, RedisOutbox } from '@clinical-launch/tickets';
 import pg from 'pg';
 import type { Callback } from './receiver.ts';
@@ -37,9 +38,6 @@ type Baseline = {
   readonly callbacks: number;
 };
 
-const standsStillWithinMs = 180_000;
-const settledWithinMs = 15_000;
-
 /** Notes where the books stand, once nothing is on its way. */
 export async function openBooks(system: System): Promise<OpenBooks> {
   await waitUntilStill(system);
@@ -58,7 +56,7 @@ export async function openBooks(system: System): Promise<OpenBooks> {
     async close() {
       await waitUntilStill(system);
       // RabbitMQ tells how long its queues are a few seconds late, so what does not add up yet is read again.
-      for (const giveUpAt = Date.now() + settledWithinMs; ; await delay(200)) {
+      for (const giveUpAt = Date.now() + waitLimitMs; ; await delay(200)) {
         const books = await readBooks(system, baseline);
         if (isSettled(books) || Date.now() > giveUpAt) return books;
       }
@@ -135,7 +133,7 @@ function readBooks(system: System, { committed, sequence, at, callbacks }: Basel
  * the outboxes and at the queues may leave an event in an outbox once more.
  */
 async function waitUntilStill(system: System): Promise<void> {
-  const giveUpAt = Date.now() + standsStillWithinMs;
+  const giveUpAt = Date.now() + waitLimitMs;
   for (let stillLooks = 0; stillLooks < 2; ) {
     const waiting = await whatWaits(system);
     stillLooks = waiting.length === 0 ? stillLooks + 1 : 0;

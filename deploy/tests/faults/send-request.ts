@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { waitLimitMs } from '@clinical-launch/testing';
 
 export type HttpRequest = {
   readonly url: string;
@@ -24,7 +25,7 @@ export async function sendRequest({
   url,
   headers,
   body,
-  timeoutMs = 30_000,
+  timeoutMs = waitLimitMs,
 }: HttpRequest): Promise<HttpAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
   const outgoing = request(url, {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { waitLimitMs } from '@clinical-launch/testing';
 import type { Replica, ServiceName } from './edge.ts';
 import { sendRequest } from './send-request.ts';
 
@@ -24,7 +25,6 @@ type ServiceProcessOptions = Replica & {
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const endsWithItsTest = new URL('ends-with-its-test.ts', import.meta.url).href;
-const readyWithinMs = 60_000;
 
 /**
  * Fills V8's code cache of a service as the images have it, by a start that ends at the first missing setting: a
@@ -71,7 +71,7 @@ export function createServiceProcess({
       closeSync(log);
       running = child;
       while (!(await isReady(adminUrl))) {
-        const isTooLate = performance.now() - startedAt > readyWithinMs;
+        const isTooLate = performance.now() - startedAt > waitLimitMs;
         if (child.exitCode !== null || child.signalCode !== null || isTooLate) {
           throw new Error(`${service} did not start:\n${readFileSync(logFile, 'utf8').slice(-2000)}`);
         }

@@ -1,8 +1,13 @@
 import { execFile } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Platform, startPlatform } from '@clinical-launch/platform';
 import { Browser } from '@clinical-launch/simulators/play';
-import { createRecordedLogger, createTestDatabase, startChromium, TestClock } from '@clinical-launch/testing';
+import {
+  createRecordedLogger,
+  createTestDatabase,
+  startChromium,
+  TestClock,
+  until,
+} from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { expectAccessible, expectNoSidewaysScrolling, follow } from './accessibility.ts';
 import { root } from './run-command.ts';
@@ -49,19 +54,18 @@ async function firstPatient(): Promise<string> {
 
 /** The record once it shows what is waited for. */
 async function recordShows(pattern: RegExp): Promise<string> {
-  for (const giveUpAt = Date.now() + 60_000; ; ) {
-    const html = await record();
-    if (pattern.test(html)) return html;
-    if (Date.now() > giveUpAt) throw new Error(`The record does not show ${String(pattern)}:\n${html}`);
-    await delay(20);
-  }
+  let html = '';
+  await until(
+    async () => pattern.test((html = await record())),
+    () => `the record shows ${String(pattern)}:\n${html}`,
+  );
+  return html;
 }
 
 /** Resolves when the attempts to deliver an order have failed so often and the next one is due later. */
 async function failed(guid: string, times: number): Promise<void> {
-  const signal = AbortSignal.timeout(10_000);
   const isFailure = (line: string) => line.includes(guid) && line.includes('document not delivered');
-  while (lines.filter(isFailure).length < times) await delay(20, undefined, { signal });
+  await until(() => lines.filter(isFailure).length >= times);
 }
 
 async function answerCallbacks(answer: string): Promise<void> {
@@ -73,7 +77,7 @@ async function answerCallbacks(answer: string): Promise<void> {
 
 /** Runs `npm run deliveries` without npm, as it is run in a container. */
 function deliveries(...args: string[]): Promise<string> {
-  const environment = { PATH: process.env.PATH, DATABASE_URL: testDatabase.url };
+  const environment = { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, DATABASE_URL: testDatabase.url };
   return new Promise((resolve, reject) => {
     execFile(
       process.execPath,

@@ -32,7 +32,6 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
   let orderGuid: string;
   beforeAll(async () => {
     const context = await chromium.newContext({ javaScriptEnabled: user.javaScriptEnabled });
-    context.setDefaultTimeout(10_000);
     const pms = await context.newPage();
     await pms.goto(platform.url);
     const patient = [/whitfield/i, /súilleabháin/i, /gruffydd/i][user.index] ?? /whitfield/i;

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { startPlatform } from '@clinical-launch/platform';
 import { systemClock } from '@clinical-launch/service';
 import {
@@ -6,6 +5,7 @@ import {
   createRecordedLogger,
   createTestDatabase,
   startRedis,
+  until,
 } from '@clinical-launch/testing';
 import { connectRedis } from '@clinical-launch/tickets';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -75,11 +75,11 @@ describe("a caller's identifier", () => {
 
     await client.flushall();
     const answers = new Set<string>();
-    for (const giveUpAt = Date.now() + 60_000; !answers.has('409'); await delay(5)) {
+    await until(async () => {
       const { status, headers } = await launch(platform, payload);
       answers.add([status, headers.get('retry-after')].join(' ').trim());
-      if (Date.now() > giveUpAt) throw new Error('The claims were not restored');
-    }
+      return answers.has('409');
+    });
     expect(answers).toEqual(new Set(['503 2', '409']));
     expect((await launch(platform, aServiceRequest())).status).toBe(200);
   });
@@ -101,11 +101,8 @@ async function untilRecorded(count: number): Promise<void> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   try {
-    for (const giveUpAt = Date.now() + 60_000; ; await delay(20)) {
-      const { rows } = await client.query('select name from audit_trail.originating_id');
-      if (rows.length >= count) return;
-      if (Date.now() > giveUpAt) throw new Error(`${rows.length} of ${count} identifiers are recorded`);
-    }
+    const recorded = async () => (await client.query('select name from audit_trail.originating_id')).rows;
+    await until(async () => (await recorded()).length >= count);
   } finally {
     await client.end();
   }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts';
+import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Consumer, EventBus } from '../src/index.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';
@@ -14,15 +15,6 @@ export type EventBusUnderTest = {
   /** Gives up what stopping the bus leaves; the bus may be stopped already. */
   close(): Promise<void>;
 };
-
-/** Looks until it is so; a bus may need the network and a broker for it. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + 60_000;
-  while (!(await isSo())) {
-    if (performance.now() > giveUpAt) throw new Error('It did not come to that');
-    await delay(5);
-  }
-}
 
 /** A consumer that keeps what it was handed, after `deal` dealt with it. */
 function aConsumer({ deal = async () => undefined, ...rest }: Partial<Consumer> & { deal?: Deal } = {}) {

@@ -1,10 +1,11 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
+import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { listDeadLetters } from '../src/index.ts';
 import { keepConnected } from '../src/rabbitmq-link.ts';
 import { describeEventBus } from './event-bus-contract.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';
-import { brokerUrl, openPlace, type Place, until } from './rabbitmq-place.ts';
+import { brokerUrl, openPlace, type Place } from './rabbitmq-place.ts';
 import { startStallingProxy } from './stalling-proxy.ts';
 
 describeEventBus('RabbitMQ', async () => {

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { CloudEvent } from '@clinical-launch/contracts';
+import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { listDeadLetters, replayDeadLetters } from '../src/index.ts';
 import { subscribe } from '../src/rabbitmq-subscription.ts';
 import { deliveryLimit } from '../src/rabbitmq-topology.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';
-import { openPlace, type Place, until } from './rabbitmq-place.ts';
+import { openPlace, type Place } from './rabbitmq-place.ts';
 
 let place: Place;
 beforeEach(async () => {

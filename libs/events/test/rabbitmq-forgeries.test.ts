@@ -9,9 +9,10 @@ import {
   type EventType,
   type ServiceName,
 } from '@clinical-launch/contracts';
+import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { listDeadLetters } from '../src/index.ts';
-import { openPlace, type Place, until } from './rabbitmq-place.ts';
+import { openPlace, type Place } from './rabbitmq-place.ts';
 
 let place: Place;
 beforeEach(async () => {

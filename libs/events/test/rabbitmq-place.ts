@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Channel, connect } from 'amqplib';
 import { connectRabbitMq } from '../src/rabbitmq-bus.ts';
 import { topologyOf } from '../src/rabbitmq-topology.ts';
@@ -78,12 +77,3 @@ export async function openPlace(url = brokerUrl) {
 }
 
 export type Place = Awaited<ReturnType<typeof openPlace>>;
-
-/** Looks until it is so. @throws Error after a minute. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + 60_000;
-  while (!(await isSo())) {
-    if (performance.now() > giveUpAt) throw new Error('It did not come to that');
-    await delay(5);
-  }
-}

@@ -1,8 +1,8 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
+import { until } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import { type OutboxSource, startRelay } from '../src/index.ts';
 import { anEvent } from './events.ts';
-import { until } from './rabbitmq-place.ts';
 
 describe('a relay whose bus is down', () => {
   it('tries less and less often, and no nudge hastens it', async () => {

@@ -1,9 +1,9 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
-import { startRabbitMq } from '@clinical-launch/testing';
+import { startRabbitMq, until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type OutboxSource, startRelay } from '../src/index.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';
-import { openPlace, until } from './rabbitmq-place.ts';
+import { openPlace } from './rabbitmq-place.ts';
 
 let broker: Awaited<ReturnType<typeof startRabbitMq>>;
 beforeAll(async () => {

@@ -1,4 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
+import { until } from '@clinical-launch/testing';
 import { InMemoryLimits, type Limits, TicketsUnavailable } from '@clinical-launch/tickets';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Router } from 'express';
@@ -191,10 +192,3 @@ describe('an address', () => {
     expect(networkOf(address)).toBe(network);
   });
 });
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (const giveUpAt = Date.now() + 60_000; !isTrue(); ) {
-    if (Date.now() > giveUpAt) throw new Error('What was waited for did not happen');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -1,3 +1,4 @@
+import { until } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import {
@@ -8,7 +9,7 @@ import {
   UnsafeRedis,
 } from '../src/index.ts';
 import { createRedisLab } from './redis-lab.ts';
-import { type RedisServer, until } from './redis-server.ts';
+import { type RedisServer } from './redis-server.ts';
 import { aPrefix, createTickets, issueTicket } from './ticket-fixtures.ts';
 
 function aLogger() {

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSealers } from '@clinical-launch/contracts';
+import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import {
@@ -14,7 +15,7 @@ import {
   type Tickets,
 } from '../src/index.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
-import { type RedisServer, startRedisServer, until } from './redis-server.ts';
+import { type RedisServer, startRedisServer } from './redis-server.ts';
 import { anEvent, anIssue, aPrefix, createTickets } from './ticket-fixtures.ts';
 
 const successor = { kind: 'refresh-token', ttlSeconds: 60, isDerived: true } as const;

@@ -1,7 +1,7 @@
+import { until } from '@clinical-launch/testing';
 import { afterAll, expect, it } from '@jest/globals';
 import { TicketsUnavailable } from '../src/index.ts';
 import { createRedisLab } from './redis-lab.ts';
-import { until } from './redis-server.ts';
 import { aPrefix, createTickets, issueTicket, redeemTicket, redisUnderTest } from './ticket-fixtures.ts';
 import { describeTickets } from './tickets-contract.ts';
 

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent, RejectedEvent } from '@clinical-launch/contracts';
 import { startRelay } from '@clinical-launch/events';
+import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RedisClient, RedisOutbox } from '../src/index.ts';
 import { createRedisLab } from './redis-lab.ts';
-import { until } from './redis-server.ts';
 import { anEvent, aPrefix, createTickets, drainAll, issueTicket, redeemTicket } from './ticket-fixtures.ts';
 
 const idsOf = (events: readonly CloudEvent[]) => events.map(({ id }) => id).sort();

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '@clinical-launch/testing';
 import { Redis } from 'ioredis';
 
 /** A private `redis-server` in a directory of its own. */
@@ -82,15 +82,6 @@ export async function startRedisCluster(): Promise<RedisClusterServers> {
 
 const isComplete = (info: string) =>
   info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3');
-
-/** Asks again and again until the answer is yes. @throws Error after 20 seconds. */
-export async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await isTrue())) {
-    if (Date.now() > deadline) throw new Error('What was waited for did not happen');
-    await delay(20);
-  }
-}
 
 async function startOnFreePort(start: (port: number) => Promise<ChildProcess>) {
   for (let attempt = 1; ; attempt += 1) {

@@ -1,7 +1,8 @@
+import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RedisClient, RedisOutbox } from '../src/index.ts';
 import { createRedisLab } from './redis-lab.ts';
-import { type RedisServer, until } from './redis-server.ts';
+import { type RedisServer } from './redis-server.ts';
 import {
   anEvent,
   aPrefix,

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts';
+import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   InMemoryRevokedTokens,
@@ -12,7 +13,7 @@ import {
   TicketsUnavailable,
 } from '../src/index.ts';
 import { createRedisLab } from './redis-lab.ts';
-import { type RedisServer, until } from './redis-server.ts';
+import { type RedisServer } from './redis-server.ts';
 import { describeRevokedTokens, mostTokens } from './revoked-tokens-contract.ts';
 import { anEvent, aPrefix, drainAll } from './ticket-fixtures.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
-import { createTestDatabase } from '@clinical-launch/testing';
+import { createTestDatabase, until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { replayDeliveries } from '../src/store/delivery-desk.ts';
 import { createDocuments, openSchema } from '../src/store/documents.ts';
@@ -14,7 +14,6 @@ import {
   sealed,
   startDeliveringPlatform,
 } from './delivering-platform.ts';
-import { until } from './renderer-platform.ts';
 
 const command = fileURLToPath(new URL('../src/deliveries.ts', import.meta.url));
 let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;

@@ -2,11 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { callbackSecretPurpose, createSealer, type Registry } from '@clinical-launch/contracts';
 import type { ResolveName } from '@clinical-launch/service/http';
 import type { Storage } from '@clinical-launch/storage';
-import { TestClock } from '@clinical-launch/testing';
+import { TestClock, until } from '@clinical-launch/testing';
 import { Webhook } from 'standardwebhooks';
 import type { CallbackConfig } from '../src/index.ts';
 import type { Received } from './callback-receiver.ts';
-import { aConfig, startRendererPlatform, until } from './renderer-platform.ts';
+import { aConfig, startRendererPlatform } from './renderer-platform.ts';
 
 /** Every replica of a test opens what the others sealed. */
 export const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 'k') }]);

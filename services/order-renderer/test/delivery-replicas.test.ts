@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
-import { createTestDatabase, TestClock } from '@clinical-launch/testing';
+import { createTestDatabase, TestClock, until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { answering, type CallbackReceiver, startReceiver } from './callback-receiver.ts';
 import {
@@ -13,7 +13,6 @@ import {
   sealed,
   startDeliveringPlatform,
 } from './delivering-platform.ts';
-import { until } from './renderer-platform.ts';
 
 let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;
 let receiver: CallbackReceiver;
@@ -101,7 +100,7 @@ describe('a replica that ends while it delivers', () => {
     const script = fileURLToPath(new URL('delivering-replica.ts', import.meta.url));
     const child = fork(script, [testDatabase.url, receiver.url, guid]);
     await once(child, 'spawn');
-    await until(() => receiver.received.length > 0, 45_000);
+    await until(() => receiver.received.length > 0);
     child.kill('SIGKILL');
     await once(child, 'exit');
 

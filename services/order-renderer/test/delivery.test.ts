@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { verifyCallback } from '@clinical-launch/pms-client';
+import { until } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { answering, type CallbackReceiver, startReceiver } from './callback-receiver.ts';
 import {
@@ -10,7 +11,6 @@ import {
   signersOf,
   startDeliveringPlatform,
 } from './delivering-platform.ts';
-import { until } from './renderer-platform.ts';
 
 const secret = aSecret();
 const day = 24 * 3600;

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { get } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Action,
   type CloudEvent,
@@ -12,7 +11,7 @@ import {
 import type { ResolveName } from '@clinical-launch/service/http';
 import { fixedRegistry, type RegistrySource } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
-import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
+import { createTestBacking, openTestStorage, serveForTest, TestClock, until } from '@clinical-launch/testing';
 import {
   type CallbackConfig,
   type OrderRendererConfig,
@@ -185,10 +184,4 @@ function aLaunchContext(
     performer,
   };
   return { launchId, client, request };
-}
-
-/** Resolves when it is so, and rejects when it is not so in time. */
-export async function until(isSo: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
-  const signal = AbortSignal.timeout(withinMs);
-  while (!(await isSo())) await delay(5, undefined, { signal });
 }

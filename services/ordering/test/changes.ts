@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EventData, parseOrder, placeOfOrder } from '@clinical-launch/contracts';
+import { waitLimitMs } from '@clinical-launch/testing';
 import { recordSamples, samplesOf } from '../src/domain/record-samples.ts';
 import type { TestRequest } from '../src/domain/test-request.ts';
 import { jsonb, openOrderingDatabase } from '../src/store/database.ts';
@@ -102,7 +103,7 @@ async function keepBatches(
 
 /** The orders that were published for a request, oldest first, opened, once there are so many. */
 export async function publishedOrders({ published, sealer }: Application, guid: string, count: number) {
-  for (const deadline = Date.now() + 10_000; ; ) {
+  for (const deadline = Date.now() + waitLimitMs; ; ) {
     const events = published.filter(
       (event) =>
         event.type === 'order.submitted.v1' && (event.data as { orderGuid: string }).orderGuid === guid,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Action } from '@clinical-launch/contracts';
+import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import { type Application, startOrdering } from './launches.ts';
@@ -280,7 +281,7 @@ describe('the audit trail', () => {
     const { request } = await twoRequests();
     const launch = await openList(application, 'LocationReportList', { request });
     await launch.page('requests');
-    await expectEventually(() => listed(launch.launchId).length === 1);
+    await until(() => listed(launch.launchId).length === 1);
     expect(listed(launch.launchId).map(({ data }) => data)).toEqual([
       { launchId: launch.launchId, action: 'LocationReportList', orders: 2 },
     ]);
@@ -293,14 +294,7 @@ describe('the audit trail', () => {
     const ahead = await launch.send('requests', { headers: { 'Sec-Purpose': 'prefetch' } });
     expect(ahead.status).toBe(400);
     await launch.page('requests');
-    await expectEventually(() => listed(launch.launchId).length > 0);
+    await until(() => listed(launch.launchId).length > 0);
     expect(listed(launch.launchId)).toHaveLength(1);
   });
 });
-
-async function expectEventually(condition: () => boolean): Promise<void> {
-  for (const giveUpAt = Date.now() + 60_000; !condition(); ) {
-    if (Date.now() > giveUpAt) throw new Error('It did not happen');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent, EventType } from '@clinical-launch/contracts';
+import { waitLimitMs } from '@clinical-launch/testing';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import type { Application, OpenLaunch } from './launches.ts';
 
@@ -10,7 +11,7 @@ export async function publishedBy<T extends EventType>(
   type: T,
 ): Promise<CloudEvent<T>[]> {
   const database = await openOrderingDatabase(storage);
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + waitLimitMs;
   while ((await database.selectFrom('outbox').select('id').execute()).length > 0) {
     if (Date.now() > deadline) throw new Error('The outbox does not empty');
     await delay(5);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { assertCloudEvent, type CloudEvent, parseOrder, placeOfOrder } from '@clinical-launch/contracts';
+import { waitLimitMs } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import {
@@ -23,7 +24,7 @@ afterAll(() => application.stop());
 /** The events of a launch, when nothing waits in the outbox any more. */
 async function eventsOf({ launchId }: OpenLaunch): Promise<CloudEvent<'order.submitted.v1'>[]> {
   const database = await openOrderingDatabase(application.storage);
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + waitLimitMs;
   while ((await database.selectFrom('outbox').select('id').execute()).length > 0) {
     if (Date.now() > deadline) throw new Error('The outbox does not empty');
     await delay(5);

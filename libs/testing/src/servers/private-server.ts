@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitLimitMs } from '../until.ts';
 
 /** A server that a test has for itself, and may break. */
 export type PrivateServer = {
@@ -33,7 +34,6 @@ export type ServerProgram = {
   isUp(): Promise<boolean>;
 };
 
-const upWithinMs = 60_000;
 const stoppedWithinMs = 10_000;
 
 /**
@@ -50,8 +50,14 @@ watcher=$!
 wait "$server"
 status=$?
 kill -KILL "$watcher" 2>/dev/null
+# What the server itself had started: its environment names the directory.
+for file in $(grep -slazF "GUARD_DIRECTORY=$GUARD_DIRECTORY" /proc/[0-9]*/environ); do
+  process=\${file#/proc/}
+  process=\${process%/environ}
+  [ "$process" = "$$" ] || kill -KILL "$process" 2>/dev/null
+done
 if [ -e "$GUARD_DIRECTORY/abandoned" ]; then
-  sleep 1 # for what the server itself had started
+  sleep 1
   rm -rf "$GUARD_DIRECTORY"
 fi
 exit "$status"
@@ -92,15 +98,15 @@ export async function findFreePort(): Promise<number> {
   return address.port;
 }
 
-/** Waits until `isUp`. @throws Error when that takes longer than a minute, or what `assertAlive` throws. */
+/** Waits until `isUp`. @throws Error when that takes longer than `waitLimitMs`, or what `assertAlive` throws. */
 export async function waitUntilUp(
   isUp: () => Promise<boolean>,
   assertAlive: () => void = () => undefined,
 ): Promise<void> {
-  const deadline = Date.now() + upWithinMs;
+  const deadline = Date.now() + waitLimitMs;
   while (!(await isUp().catch(() => false))) {
     assertAlive();
-    if (Date.now() > deadline) throw new Error(`It does not answer after ${upWithinMs} ms`);
+    if (Date.now() > deadline) throw new Error(`It does not answer after ${waitLimitMs} ms`);
     await delay(20);
   }
 }
