@@ -3,7 +3,16 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-[ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --loglevel=error
+# Runs a command that ends with this script: a shell that waits for one hears no signal.
+attended() {
+  "$@" &
+  child=$!
+  trap 'kill -TERM $child 2>/dev/null; exit 143' HUP INT TERM
+  wait $child
+  trap - HUP INT TERM
+}
+
+[ node_modules/.package-lock.json -nt package-lock.json ] || attended npm ci --loglevel=error
 
 # The packages node-linux-* are optional for npm, so their absence must be noticed here.
 PATH="$PWD/node_modules/.bin:$PATH"
@@ -14,7 +23,9 @@ node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.ex
 
 if [ "${1:-}" = test ] && [ -z "${CHROMIUM_PATH:-}" ] && ! command -v chromium >/dev/null; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null
+    echo "As root: installing chromium from Debian's packages, for the browser tests" >&2
+    attended apt-get update -qq
+    attended apt-get install -y -qq --no-install-recommends chromium >/dev/null
   else
     echo "The browser tests need Chromium: install it, or set CHROMIUM_PATH to its program, then repeat." >&2
     exit 1

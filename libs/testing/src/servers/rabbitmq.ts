@@ -25,7 +25,8 @@ export async function startRabbitMq(): Promise<PrivateRabbitMq> {
   if (program === undefined) throw new Error('RabbitMQ is not installed: install rabbitmq-server.');
   const port = await findFreePort();
   const directory = makeServerDirectory('rabbitmq');
-  const environment = environmentOf({ directory, port, distributionPort: await findFreePort() });
+  const [distributionPort, mapperPort] = await Promise.all([findFreePort(), findFreePort()]);
+  const environment = environmentOf({ directory, port, distributionPort, mapperPort });
   writeFileSync(join(directory, 'rabbitmq.conf'), `listeners.tcp.1 = 127.0.0.1:${port}\n`);
   writeFileSync(join(directory, 'enabled_plugins'), '[].\n');
   const url = `amqp://guest:guest@127.0.0.1:${port}`;
@@ -50,13 +51,20 @@ export async function startRabbitMq(): Promise<PrivateRabbitMq> {
   };
 }
 
-type Place = { readonly directory: string; readonly port: number; readonly distributionPort: number };
+type Place = {
+  readonly directory: string;
+  readonly port: number;
+  readonly distributionPort: number;
+  readonly mapperPort: number;
+};
 
-function environmentOf({ directory, port, distributionPort }: Place): NodeJS.ProcessEnv {
+function environmentOf({ directory, port, distributionPort, mapperPort }: Place): NodeJS.ProcessEnv {
   return {
     // The node and `rabbitmqctl` share the cookie that Erlang keeps there.
     HOME: directory,
     ERL_EPMD_ADDRESS: '127.0.0.1',
+    // A port mapper of its own, which ends with it.
+    ERL_EPMD_PORT: `${mapperPort}`,
     RABBITMQ_NODENAME: `clinical-launch-${port}@localhost`,
     RABBITMQ_NODE_PORT: `${port}`,
     RABBITMQ_DIST_PORT: `${distributionPort}`,

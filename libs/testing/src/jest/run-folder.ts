@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The folder of a test run, for everything that its tests write. */
+export type RunFolder = {
+  /** The command lines of the processes that belong to the run and still run, without this process. */
+  leftovers(): string[];
+};
+
+/**
+ * Ends what is left of a run when its process is gone, however it went: standard input is a pipe that the kernel closes
+ * then. For a second, what the run started may end by itself. On Linux, whoever has the folder in the environment
+ * belongs to the run.
+ */
+const sweep = `
+trap '' HUP INT TERM
+read -r _
+for pass in 1 2; do
+  sleep 1
+  for file in $(grep -slazF "TMPDIR=$1" /proc/[0-9]*/environ); do
+    process=\${file#/proc/}
+    kill -KILL "\${process%/environ}" 2>/dev/null
+  done
+done
+rm -rf "$1"
+`;
+
+/**
+ * Makes the folder, and makes it the one for temporary files of all that this process starts from now on. When this
+ * process ends, the folder is removed and so is what still runs of them.
+ */
+export function openRunFolder(): RunFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-run-'));
+  // PostgreSQL runs as another user when this one is root.
+  chmodSync(folder, 0o711);
+  const sweeper = spawn('sh', ['-c', sweep, 'sweeper', folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  sweeper.unref();
+  if ('unref' in sweeper.stdin && sweeper.stdin.unref instanceof Function) sweeper.stdin.unref();
+  process.env['TMPDIR'] = folder;
+  return { leftovers: () => processesWith(`TMPDIR=${folder}`) };
+}
+
+/** Empty where there is no `/proc`. */
+function processesWith(setting: string): string[] {
+  return readPaths('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((id) => read(`/proc/${id}/environ`).split('\0').includes(setting))
+    .map((id) => `${id} ${read(`/proc/${id}/cmdline`).replaceAll('\0', ' ').trim()}`);
+}
+
+function readPaths(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Empty for a process that has ended or belongs to somebody else. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
