@@ -1,15 +1,21 @@
 import { startPlatform } from '@clinical-launch/platform';
 import { type Clock, systemClock } from '@clinical-launch/service';
-import { createRecordedLogger } from '@clinical-launch/testing';
+import { createRecordedLogger, createTestDatabase, until } from '@clinical-launch/testing';
 
-/** The whole platform on a free port, with its log lines. */
+/** The whole platform on a free port, on a database of its own, with its log lines. */
 export async function startPlatformForTest({ clock = systemClock }: { clock?: Clock } = {}) {
   const { logger, lines } = createRecordedLogger('info');
-  const platform = await startPlatform({ environment: { PORT: '0' }, clock, logger });
+  const database = await createTestDatabase();
+  const environment = { PORT: '0', DATABASE_URL: database.url };
+  const platform = await startPlatform({ environment, clock, logger });
   const url = platform.publicUrl;
 
   return {
     ...platform,
+    async stop() {
+      await platform.stop();
+      await database.drop();
+    },
     url,
     lines,
     /** An access token of a client of the demo registry. */
@@ -32,15 +38,16 @@ export async function startPlatformForTest({ clock = systemClock }: { clock?: Cl
       wanted: readonly string[],
       token: string,
     ): Promise<{ type: string; data: object }[]> {
-      for (const giveUpAt = Date.now() + 60_000; ; ) {
+      let events: { type: string; data: object }[] = [];
+      const isTold = async () => {
         const response = await fetch(`${url}/audit/events?correlationId=${correlationId}`, {
           headers: { Authorization: `Bearer ${token}` },
         });
-        const { events } = (await response.json()) as { events: { type: string; data: object }[] };
-        if (wanted.every((type) => events.some((event) => event.type === type))) return events;
-        if (Date.now() > giveUpAt)
-          throw new Error(`There is only ${events.map(({ type }) => type).join(', ')}`);
-      }
+        ({ events } = (await response.json()) as { events: { type: string; data: object }[] });
+        return wanted.every((type) => events.some((event) => event.type === type));
+      };
+      await until(isTold, () => `beside ${events.map(({ type }) => type).join(', ')}: ${wanted.join(', ')}`);
+      return events;
     },
   };
 }

@@ -21,32 +21,18 @@ export type Storage = {
 
 /**
  * Opens an embedded PostgreSQL (PGlite, WebAssembly) that lives in this process's memory and ends with it.
- * It has one connection: transactions run one after the other. Opened from an image it is there in a fifth of the time.
+ * It has one connection: transactions run one after the other.
  */
-export async function openEmbeddedStorage({ image }: { readonly image?: Blob } = {}): Promise<Storage> {
+export async function openEmbeddedStorage(): Promise<Storage> {
   // int8 as a string, as the pg driver has it: a count must not change its type with the database.
   // Loaded where it is wanted: processes with a real database start sooner, and their image does without it.
   const { PGlite, types } = await import('@electric-sql/pglite');
-  const pglite = await PGlite.create({
-    parsers: { [types.INT8]: (value) => value },
-    ...(image === undefined ? {} : { loadDataDir: image }),
-  });
+  const pglite = await PGlite.create({ parsers: { [types.INT8]: (value) => value } });
   return storageOn(
     new Kysely<Record<never, never>>({
       dialect: new PGliteDialect({ pglite, onCreateConnection: tellNoValues }),
     }),
   );
-}
-
-/** The files of an empty embedded database, for many to be opened from. */
-export async function createEmbeddedImage(): Promise<Blob> {
-  const { PGlite } = await import('@electric-sql/pglite');
-  const pglite = await PGlite.create();
-  try {
-    return await pglite.dumpDataDir('none');
-  } finally {
-    await pglite.close();
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { provideHaproxy } from './servers/haproxy.ts';
-import { postgres } from './servers/postgres.ts';
+import { sharedPostgres } from './servers/postgres.ts';
 import { rabbitMq } from './servers/rabbitmq-kind.ts';
 import { redis } from './servers/redis.ts';
 import { runContainer, runFromPackage, runInstalled, type ServerKind } from './servers/server-kind.ts';
@@ -13,7 +13,11 @@ export type Provision = { stop(): Promise<void> };
 const parts = [
   { kind: redis, testVariable: 'TEST_REDIS_URL', words: ['TEST_REDIS_URL'] },
   { kind: rabbitMq, testVariable: 'TEST_AMQP_URL', words: ['TEST_AMQP_URL'] },
-  { kind: postgres, testVariable: 'TEST_DATABASE_URL', words: ['TEST_DATABASE_URL', 'createTestDatabase'] },
+  {
+    kind: sharedPostgres,
+    testVariable: 'TEST_DATABASE_URL',
+    words: ['TEST_DATABASE_URL', 'createTestDatabase', 'openTestStorage', 'startPlatformForTest'],
+  },
 ];
 
 /** Words of a test that starts an HAProxy, each with a configuration of its own. */

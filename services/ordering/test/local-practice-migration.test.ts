@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
-import { createTestDatabase, openTestStorage, TestClock } from '@clinical-launch/testing';
+import { openEmbeddedStorage, openPostgresStorage, type Storage } from '@clinical-launch/storage';
+import { createTestDatabase, TestClock } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { inventRequests } from '../bench/invented-requests.ts';
@@ -28,7 +28,7 @@ const other: Client = { ...pms, clientId: 'pms-"other"' };
 const { author: by } = aLaunchContext().request;
 
 describe.each([
-  ['embedded', async () => ({ storage: await openTestStorage(), drop: async () => undefined })],
+  ['embedded', async () => ({ storage: await openEmbeddedStorage(), drop: async () => undefined })],
   [
     'PostgreSQL',
     async () => {

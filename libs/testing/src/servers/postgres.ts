@@ -8,27 +8,35 @@ import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 
 const run = promisify(execFile);
 
-export const postgres: ServerKind = {
-  name: 'PostgreSQL',
-  variable: 'DATABASE_URL',
-  debianPackage: 'postgresql',
-  findProgram: () => findNewestDebianProgram() ?? findProgram('postgres'),
-  runProgram: runPostgres,
-  container: {
-    image: 'postgres:17-alpine',
-    port: 5432,
-    environment: { POSTGRES_HOST_AUTH_METHOD: 'trust' },
-    url: (address) => `postgres://postgres@${address}/postgres`,
-    isUp,
-  },
-};
+/** The one that all tests of a run share. It is never killed, so it need not flush what it commits. */
+export const sharedPostgres = postgresWith(['fsync=off', 'full_page_writes=off', 'max_connections=300']);
 
 /** Starts a PostgreSQL of the test's own, with an empty cluster and its defaults (every commit is flushed). */
 export function startPostgres(): Promise<PrivateServer> {
-  return startPrivate(postgres);
+  return startPrivate(postgresWith([]));
 }
 
-async function runPostgres(program: string): Promise<PrivateServer> {
+/** @param settings as on its command line */
+function postgresWith(settings: readonly string[]): ServerKind {
+  const options = settings.flatMap((setting) => ['-c', setting]);
+  return {
+    name: 'PostgreSQL',
+    variable: 'DATABASE_URL',
+    debianPackage: 'postgresql',
+    findProgram: () => findNewestDebianProgram() ?? findProgram('postgres'),
+    runProgram: (program) => runPostgres(program, options),
+    container: {
+      image: 'postgres:17-alpine',
+      port: 5432,
+      command: ['postgres', ...options],
+      environment: { POSTGRES_HOST_AUTH_METHOD: 'trust' },
+      url: (address) => `postgres://postgres@${address}/postgres`,
+      isUp,
+    },
+  };
+}
+
+async function runPostgres(program: string, options: readonly string[]): Promise<PrivateServer> {
   const port = await findFreePort();
   const directory = makeServerDirectory('postgres');
   const user = await findUnprivilegedUser();
@@ -44,7 +52,7 @@ async function runPostgres(program: string): Promise<PrivateServer> {
     url,
     directory,
     command: program,
-    arguments: ['-D', data, '-p', `${port}`, '-k', directory, '-c', 'listen_addresses=127.0.0.1'],
+    arguments: ['-D', data, '-p', `${port}`, '-k', directory, '-c', 'listen_addresses=127.0.0.1', ...options],
     ...(user === undefined ? {} : { user }),
     // "Fast": ends sessions, then writes a checkpoint.
     stopSignal: 'SIGINT',
