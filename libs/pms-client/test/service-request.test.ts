@@ -5,7 +5,7 @@ import {
   type LaunchRequest,
   type Namespaces,
 } from '@clinical-launch/contracts';
-import { validServiceRequest } from '@clinical-launch/testing';
+import { runsOf, validServiceRequest } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { buildServiceRequest } from '../src/index.ts';
@@ -37,7 +37,7 @@ describe('the ServiceRequest of a launch', () => {
         const sent: unknown = JSON.parse(JSON.stringify(buildServiceRequest(launch, namespaces)));
         expect(read(sent)).toEqual({ request: launch });
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 

@@ -1,4 +1,4 @@
-import { growthOf } from '@clinical-launch/testing';
+import { growthOf, runsOf } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { findJsonSyntaxFault, placeIn } from '../src/http/json-syntax.ts';
@@ -64,7 +64,7 @@ describe('the place where a text stops being JSON', () => {
           ours.message.includes('no such escape') && stopped < changed.length ? 1 : 0,
         );
       }),
-      { numRuns: 3000 },
+      { numRuns: runsOf(3000) },
     );
     expect(compared.size).toBeGreaterThan(10);
   });

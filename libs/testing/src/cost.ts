@@ -18,6 +18,9 @@ const measurableMs = 60;
 /** Often enough that of each size one measurement is free of garbage collections, compilations and neighbours. */
 const measurements = 5;
 
+/** A growth that needs no further measurement: it would be 16 if the time were quadratic. */
+const clearlyLinear = 6;
+
 /**
  * How many times the processor time of `run` grows when its size grows four times: 4 when the time is linear, 16 when
  * it is quadratic. Both sizes are measured in turn, so that a machine that slows down slows both.
@@ -32,6 +35,7 @@ export async function growthOf(run: (size: number) => unknown, size: number): Pr
   for (let time = 0; time < measurements; time += 1) {
     small = Math.min(small, await cpuMsOf(() => repeat(size)));
     large = Math.min(large, await cpuMsOf(() => repeat(4 * size)));
+    if (time > 0 && large / small < clearlyLinear) break;
   }
   return large / small;
 }

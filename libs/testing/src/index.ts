@@ -3,6 +3,7 @@ export * from './chromium.ts';
 export * from './cost.ts';
 export * from './dpop-proof.ts';
 export * from './json-edit.ts';
+export { runsOf } from './runs.ts';
 export * from './serve.ts';
 export { type PrivateHaproxy, provideHaproxy, startHaproxy } from './servers/haproxy.ts';
 export { startPostgres } from './servers/postgres.ts';

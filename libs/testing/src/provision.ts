@@ -1,5 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { names, serverWords } from './needs.ts';
 import { provideHaproxy } from './servers/haproxy.ts';
 import { sharedPostgres } from './servers/postgres.ts';
 import { rabbitMq } from './servers/rabbitmq-kind.ts';
@@ -9,31 +8,22 @@ import { runContainer, runFromPackage, runInstalled, type ServerKind } from './s
 /** Ends what was started for the run. */
 export type Provision = { stop(): Promise<void> };
 
-/** Under which the tests find a server's URL, and the words of a test that needs one. */
+/** Under which variable the tests find the URL of a server. */
 const parts = [
-  { kind: redis, testVariable: 'TEST_REDIS_URL', words: ['TEST_REDIS_URL'] },
-  { kind: rabbitMq, testVariable: 'TEST_AMQP_URL', words: ['TEST_AMQP_URL'] },
-  {
-    kind: sharedPostgres,
-    testVariable: 'TEST_DATABASE_URL',
-    words: ['TEST_DATABASE_URL', 'createTestDatabase', 'openTestStorage', 'startPlatformForTest'],
-  },
+  { kind: redis, testVariable: 'TEST_REDIS_URL', words: serverWords.redis },
+  { kind: rabbitMq, testVariable: 'TEST_AMQP_URL', words: serverWords.rabbitMq },
+  { kind: sharedPostgres, testVariable: 'TEST_DATABASE_URL', words: serverWords.postgres },
 ];
-
-/** Words of a test that starts an HAProxy, each with a configuration of its own. */
-const haproxyWords = ['startHaproxy'];
 
 /**
  * Gets the servers that these test files need, all at once, and leaves their URLs in `TEST_REDIS_URL`,
  * `TEST_AMQP_URL` and `TEST_DATABASE_URL`. Each comes from the environment, or else from Docker, or from the
- * program on this machine, or from Debian's package. A file needs what is named in it or in a file beside it. Of
- * HAProxy only the program is made sure of.
+ * program on this machine, or from Debian's package. Of HAProxy, which each test configures itself, only the program
+ * is made sure of.
  * @throws Error that says in one sentence what to do when one cannot be had; what was started is ended then.
  */
 export async function provision(testFiles: readonly string[]): Promise<Provision> {
-  const texts = readFolders(new Set(testFiles.map((file) => dirname(file))));
-  const isNamed = (words: readonly string[]) =>
-    words.some((word) => texts.some((text) => text.includes(word)));
+  const isNamed = (words: readonly string[]) => testFiles.some((file) => names(file, words));
   const needed = parts.filter(({ words }) => isNamed(words));
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => void (await Promise.all(stops.map((stopOne) => stopOne())));
@@ -43,7 +33,7 @@ export async function provision(testFiles: readonly string[]): Promise<Provision
       stops.push(server.stop);
       process.env[testVariable] = server.url;
     }),
-    ...(isNamed(haproxyWords)
+    ...(isNamed(serverWords.haproxy)
       ? [provideHaproxy().then((program) => tell({ name: 'HAProxy' }, program))]
       : []),
   ]);
@@ -53,12 +43,6 @@ export async function provision(testFiles: readonly string[]): Promise<Provision
     throw new AggregateError(failures, failures.map((failure) => failure.message).join('\n'));
   }
   return { stop };
-}
-
-function readFolders(folders: ReadonlySet<string>): string[] {
-  return [...folders].flatMap((folder) =>
-    globSync(`${folder}/*.ts`).map((file) => readFileSync(file, 'utf8')),
-  );
 }
 
 async function obtain(kind: ServerKind): Promise<{ url: string; stop: () => Promise<void> }> {

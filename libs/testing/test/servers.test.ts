@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -66,12 +66,13 @@ describe('the servers of a test run', () => {
     process.env = { ...before };
   });
 
-  /** A test file, beside one that names what is needed. */
+  /** A test file that imports one which names what is needed. */
   function aTestThatNeeds(...variables: string[]): string {
-    const file = join(folder, 'some.test.ts');
-    writeFileSync(file, '');
+    mkdirSync(join(folder, 'test'));
+    const file = join(folder, 'test/some.test.ts');
+    writeFileSync(file, `import './needs.ts';`);
     writeFileSync(
-      join(folder, 'needs.ts'),
+      join(folder, 'test/needs.ts'),
       variables.map((variable) => `process.env.TEST_${variable};`).join('\n'),
     );
     return file;

@@ -1,5 +1,6 @@
 import { createRequire, registerHooks } from 'node:module';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isTestModule } from '../test-modules.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -10,12 +11,16 @@ registerHooks({
   resolve(specifier, context, next) {
     if (specifier === '@jest/globals') return { url: ofThisFile(globals), shortCircuit: true };
     const resolved = next(specifier, context);
-    return isTestModule(resolved.url) ? { ...resolved, url: ofThisFile(resolved.url) } : resolved;
+    return isOfTests(resolved.url) ? { ...resolved, url: ofThisFile(resolved.url) } : resolved;
   },
 });
 
-// A worker whose parent is gone, however it went, ends and with it what its tests started.
-process.once('disconnect', () => process.exit(1));
+// A worker whose parent is gone, however it went, ends and with it what its tests started. The listener keeps the
+// process alive: it goes when Jest stops listening, at an orderly end.
+const endWithParent = () => process.exit(1);
+process.on('disconnect', endWithParent).on('removeListener', (event) => {
+  if (event === 'message') process.off('disconnect', endWithParent);
+});
 
 // Jest restarts a worker whose heap exceeds `workerIdleMemoryLimit`. WebAssembly and buffers are outside the heap.
 if (process.send !== undefined) {
@@ -27,7 +32,7 @@ if (process.send !== undefined) {
 const globals = new URL('globals.js', import.meta.url).href;
 
 /** Modules in a folder for tests are loaded again for each test file, as they keep its state and use its `it`. */
-const isTestModule = (url: string) => /^file:(?!.*\/node_modules\/).*\/tests?\/.*\.ts$/.test(url);
+const isOfTests = (url: string) => url.startsWith('file:') && isTestModule(fileURLToPath(url));
 
 const ofThisFile = (url: string) => `${url}?file=${files}`;
 

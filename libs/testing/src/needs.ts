@@ -1,0 +1,57 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { isTestModule } from './test-modules.ts';
+
+/** The words by which a test uses a server of the run. */
+export const serverWords = {
+  redis: ['TEST_REDIS_URL'],
+  rabbitMq: ['TEST_AMQP_URL'],
+  postgres: ['TEST_DATABASE_URL', 'createTestDatabase', 'openTestStorage', 'startPlatformForTest'],
+  haproxy: ['startHaproxy'],
+} as const;
+
+/** The words by which a test starts a server, a browser, an embedded database or another process of its own. */
+const startWords = [
+  'startRedis',
+  'startRabbitMq',
+  'startPostgres',
+  'startChromium',
+  'startPlatform',
+  'openEmbeddedStorage',
+  'child_process',
+];
+
+/** Whether one of these words is in a test file, or in a module of its package's tests that it reaches. */
+export function names(testFile: string, words: readonly string[]): boolean {
+  return textsOf(testFile).some((text) => words.some((word) => text.includes(word)));
+}
+
+/** Whether a test file runs by itself: no server, no browser, no other process. */
+export function isUnitTest(testFile: string): boolean {
+  return !names(testFile, [...Object.values(serverWords).flat(), ...startWords]);
+}
+
+const texts = new Map<string, readonly string[]>();
+
+function textsOf(testFile: string): readonly string[] {
+  const known = texts.get(testFile);
+  if (known !== undefined) return known;
+  const found = new Map<string, string>();
+  const waiting = [testFile];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (found.has(file)) continue;
+    const text = readFileSync(file, 'utf8');
+    found.set(file, text);
+    waiting.push(...testModulesIn(text, dirname(file)));
+  }
+  const reached = [...found.values()];
+  texts.set(testFile, reached);
+  return reached;
+}
+
+/** The modules in folders for tests that a source imports, or runs by their name. */
+function testModulesIn(text: string, folder: string): string[] {
+  return [...text.matchAll(/'((?:[\w.-]+\/)*[\w.-]+\.ts)'/g)]
+    .map(([, path = '']) => resolve(folder, path))
+    .filter((path) => isTestModule(path) && existsSync(path));
+}

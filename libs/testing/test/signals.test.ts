@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { until } from '../src/index.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Starts one of everything and hangs; half of the processes are nobody's children any more. */
+const hangingTest = `
+import { spawn } from 'node:child_process';
+import { createTestDatabase, startChromium, startRedis } from '${root}libs/testing/src/index.ts';
+import { it } from '@jest/globals';
+it('hangs', async () => {
+  await createTestDatabase(process.env.TEST_DATABASE_URL, process.env.TEST_REDIS_URL, process.env.TEST_AMQP_URL);
+  const [browser] = await Promise.all([startChromium(), startRedis()]);
+  await (await browser.newPage()).goto('data:text/html,up');
+  spawn('sh', ['-c', 'sleep 1001 & exec sleep 1002'], { detached: true });
+  process.stderr.write('everything runs in ' + process.env.TMPDIR + ' under ' + process.ppid + '.\\n');
+  await new Promise(() => setInterval(() => undefined, 1000));
+});
+`;
+
+let folder: string;
+let command: ChildProcess;
+let output: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'clinical-launch-hanging-'));
+  mkdirSync(join(folder, 'test'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'test/hanging.test.ts'), hangingTest);
+  writeFileSync(
+    join(folder, 'jest.config.js'),
+    `import ours from '${root}deploy/jest.config.js';
+     export default { ...ours.projects[1], roots: ['${folder}'], testMatch: ['**/*.test.ts'] };`,
+  );
+});
+afterEach(() => {
+  if (command.exitCode === null && command.signalCode === null) process.kill(-(command.pid ?? 0), 'SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+const reportPattern = /everything runs in (\S+) under (\d+)\./;
+
+/** Runs the test command until everything runs. Returns the run's folder, Jest's process, and every process. */
+async function startEverything(servers: NodeJS.ProcessEnv) {
+  output = '';
+  command = spawn('npm', ['test', '--', `--projects=${folder}/jest.config.js`], {
+    cwd: root,
+    env: { ...process.env, ...servers },
+    detached: true,
+  });
+  for (const stream of [command.stdout, command.stderr]) stream?.on('data', (chunk) => (output += chunk));
+  await until(
+    () => reportPattern.test(output) || command.exitCode !== null,
+    () => output,
+  );
+  const [, runFolder = '', jest] = reportPattern.exec(output) ?? [];
+  const processes = processesOf(runFolder);
+  return { runFolder, jest: Number(jest), processes, names: processes.map(({ name }) => name) };
+}
+
+type Process = { readonly id: number; readonly parent: number; readonly name: string; readonly key: string };
+
+/** Processes below the command, and those that carry the folder in their environment. */
+function processesOf(runFolder: string): Process[] {
+  const all = readdirSync('/proc').flatMap((id) => readProcess(id) ?? []);
+  const found = new Set([command.pid]);
+  for (const { id } of all) if (environmentOf(id).includes(`TMPDIR=${runFolder}`)) found.add(id);
+  for (let before = 0; before < found.size; ) {
+    before = found.size;
+    for (const { id, parent } of all) if (found.has(parent)) found.add(id);
+  }
+  return all.filter(({ id }) => found.has(id));
+}
+
+function readProcess(id: string): Process | undefined {
+  if (!/^\d+$/.test(id)) return undefined;
+  const [, name = '', rest = ''] = /\((.*)\) (.*)/.exec(read(`/proc/${id}/stat`)) ?? [];
+  const [state, parent, ...others] = rest.split(' ');
+  // A zombie has ended. The start time tells a process from a later one with its id.
+  if (state === undefined || state === '' || state === 'Z') return undefined;
+  return { id: Number(id), parent: Number(parent), name, key: `${id} ${name} ${others[17]}` };
+}
+
+const environmentOf = (id: number) => read(`/proc/${id}/environ`).split('\0');
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Milliseconds that a process takes to start; the five seconds are those of a machine that does nothing else. */
+async function startMs(): Promise<number> {
+  const startedAt = performance.now();
+  await new Promise((resolve) => spawn('true').once('exit', resolve));
+  return performance.now() - startedAt;
+}
+
+async function expectAllEnded({ runFolder, processes }: Awaited<ReturnType<typeof startEverything>>) {
+  const started = new Set(processes.map(({ key }) => key));
+  const startedAt = performance.now();
+  const left = () =>
+    readdirSync('/proc')
+      .flatMap((id) => readProcess(id) ?? [])
+      .filter(({ key }) => started.has(key))
+      .map(({ key }) => key);
+  await until(
+    () => left().length === 0 && processesOf(runFolder).length === 0,
+    () => left().join(', '),
+  );
+  expect(performance.now() - startedAt).toBeLessThan(Math.max(5000, 200 * (await startMs())));
+  await until(() => !existsSync(runFolder));
+}
+
+describe('everything that the test command started ends within five seconds', () => {
+  it('of SIGTERM to npm, the servers of the run with it', async () => {
+    const all = await startEverything({});
+    for (const name of ['beam.smp', 'epmd', 'redis-server', 'postgres', 'chromium', 'sleep']) {
+      expect(all.names).toContain(name);
+    }
+    process.kill(command.pid ?? 0, 'SIGTERM');
+    await expectAllEnded(all);
+  });
+
+  it.each([
+    ['Ctrl-C, which reaches the whole process group', () => process.kill(-(command.pid ?? 0), 'SIGINT')],
+    ['kill -9 of Jest alone', (jest: number) => process.kill(jest, 'SIGKILL')],
+  ])('of %s', async (_what, end) => {
+    const { TEST_REDIS_URL, TEST_AMQP_URL, TEST_DATABASE_URL } = process.env;
+    const all = await startEverything({
+      REDIS_URL: TEST_REDIS_URL,
+      AMQP_URL: TEST_AMQP_URL,
+      DATABASE_URL: TEST_DATABASE_URL,
+    });
+    expect(all.names).toEqual(expect.arrayContaining(['redis-server', 'chromium', 'sleep']));
+    end(all.jest);
+    await expectAllEnded(all);
+  });
+});

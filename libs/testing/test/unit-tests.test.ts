@@ -1,0 +1,50 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { findTestFiles } from '../src/jest/test-files.ts';
+import { isUnitTest } from '../src/needs.ts';
+
+describe('a unit test', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'clinical-launch-unit-'));
+    mkdirSync(join(folder, 'test'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** A test that imports a module, which uses what is named. */
+  function aTestThatUses(name: string): string {
+    const file = join(folder, 'test/some.test.ts');
+    writeFileSync(file, `import './uses.ts';`);
+    writeFileSync(join(folder, 'test/uses.ts'), name);
+    return file;
+  }
+
+  it('uses nothing that starts a process', () => {
+    expect(isUnitTest(aTestThatUses('serveForTest()'))).toBe(true);
+  });
+
+  it.each([
+    ['a server of the run', `process.env.${'TEST_REDIS_'}URL`],
+    ['a database', `create${'TestDatabase'}()`],
+    ['a storage', `open${'TestStorage'}()`],
+    ['an embedded database', `open${'EmbeddedStorage'}()`],
+    ['a server of its own', `start${'Redis'}()`],
+    ['a browser', `start${'Chromium'}()`],
+    ['the whole platform', `start${'Platform'}()`],
+    ['another process', `import 'node:child${'_process'}'`],
+  ])('does not use %s', (_what, text) => {
+    expect(isUnitTest(aTestThatUses(text))).toBe(false);
+  });
+});
+
+describe('all test files', () => {
+  it('run once: unit tests, integration tests or fault tests', () => {
+    const { unit, integration, faults } = findTestFiles();
+    const all = [...unit, ...integration, ...faults];
+    expect(new Set(all).size).toBe(all.length);
+    expect([unit.length, integration.length, faults.length].every((count) => count > 1)).toBe(true);
+    expect(unit).toContain(import.meta.filename);
+  });
+});
