@@ -2,6 +2,7 @@ import { readJsonAnswer } from './json-answer.ts';
 
 /** How a PMS authenticates: OAuth 2.0 client credentials, the secret in the body (OLTR: Authentication). */
 export type TokenRequest = {
+  /** `{base}/idp/{realm}/oauth2/v2.0/token` */
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -9,9 +10,11 @@ export type TokenRequest = {
   readonly scope: string;
 };
 
-/** An access token was not given; `error` is the word of RFC 6749 section 5.2. */
+/** The identity provider refused to issue an access token. */
 export class TokenRefused extends Error {
+  /** The HTTP status of its answer. */
   readonly status: number;
+  /** The error code of RFC 6749 section 5.2, `invalid_client` for a wrong secret; undefined if the answer has none. */
   readonly error: string | undefined;
 
   constructor(status: number, error: string | undefined, description: string | undefined) {
@@ -22,20 +25,30 @@ export class TokenRefused extends Error {
   }
 }
 
+/** The access token of one client, for requests to APIs that this package has no function for. */
 export type TokenCache = {
-  /** A token that lives for another minute at least. @throws TokenRefused, or fetch's error. */
+  /**
+   * Returns the cached token, or a new one if it expires within a minute.
+   * @throws TokenRefused if the identity provider refuses; TypeError or TimeoutError of fetch if it does not answer.
+   */
   get(): Promise<string>;
-  /** Forgets a token that was not accepted. */
+  /** Drops a token that an API answered with 401, so that the next `get` requests a new one. */
   forget(token: string): void;
 };
 
 const renewedBeforeMs = 60_000;
 
 /**
- * Keeps one access token until shortly before it expires; callers that come together share one request.
- * @param now Milliseconds since 1970, for the expiry.
+ * Caches one access token until a minute before it expires. Concurrent callers share one token request.
+ *
+ * @example
+ * ```ts
+ * const tokens = createTokenCache({ tokenUrl, clientId, clientSecret, scope }); // once per process, not per request
+ * const headers = { Authorization: `Bearer ${await tokens.get()}` };
+ * ```
+ * @param now Milliseconds since 1970; the clock of the machine by default.
  */
-export function createTokenCache(request: TokenRequest, now: () => number): TokenCache {
+export function createTokenCache(request: TokenRequest, now: () => number = Date.now): TokenCache {
   let kept: { token: string; renewAt: number } | undefined;
   let pending: Promise<string> | undefined;
 

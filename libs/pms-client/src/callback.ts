@@ -1,32 +1,32 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isRecord } from './json-answer.ts';
 
-/** An order document that came by callback. The same one may come more than once: `id` tells. */
+/** An order document that was delivered by callback. The same document may be delivered more than once. */
 export type OrderDocumentCallback = {
-  /** The same at every attempt; keep it, and answer 2xx to one that you have already. */
+  /** The same at every attempt. Store it with the document, and answer 2xx without filing to one that you know. */
   readonly id: string;
   readonly type: 'order.document';
-  /** When the document was made, RFC 3339. */
+  /** When the document was created, RFC 3339. */
   readonly timestamp: string;
   readonly data: {
     readonly orderGuid: string;
-    /** Which state of the order the document shows; file none over a newer one. */
+    /** The version of the order that the document shows. Do not replace a newer version with an older one. */
     readonly orderVersion: number;
     /** The correlation id of the launch in which the order was submitted. */
     readonly launchId: string;
     readonly messageId: string;
-    /** The XML. */
+    /** The order document: XML, as text. */
     readonly document: string;
   };
 };
 
 /**
- * Why a callback is not to be believed: `missing_header`, `stale` (its time is too far from now: it may be a replay),
- * `bad_signature`, or, signed well, `malformed`.
+ * Why a callback was refused: `missing_header`; `stale`, its time is too far from now, so it may be a replay;
+ * `bad_signature`; or `malformed`, the signature is valid and the body is no order document.
  */
 export type CallbackFault = 'missing_header' | 'stale' | 'bad_signature' | 'malformed';
 
-/** A callback that is to be answered 400 and not used. */
+/** The callback must not be used. Answer it with 400. */
 export class CallbackRefused extends Error {
   readonly code: CallbackFault;
 
@@ -37,21 +37,37 @@ export class CallbackRefused extends Error {
   }
 }
 
+/** The headers of a request: `Headers` of fetch, or the object of node:http and Express, with names in lower case. */
+export type CallbackHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A received callback, and what it is verified with. */
 export type CallbackToVerify = {
-  /** As node:http, Express or fetch have them. */
-  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Exactly as it came: parsed and written again, it has another signature. */
+  readonly headers: CallbackHeaders;
+  /** The bytes as they were received. A body that was parsed and serialised again has another signature. */
   readonly body: string | Uint8Array;
-  /** The `whsec_...` that are live: one, or two while one is rolled. */
+  /** The live secrets, `whsec_...`: one, or two while a secret is rolled. */
   readonly secrets: readonly string[];
-  /** Milliseconds since 1970; the machine's clock by default. */
+  /** Milliseconds since 1970; the clock of the machine by default. */
   readonly now?: () => number;
+  /** How far the time of the callback may be from now; 300 by default. */
   readonly toleranceSeconds?: number;
 };
 
 /**
- * Checks that a callback is ours and fresh (Standard Webhooks, signature scheme `v1`) and reads it.
- * @throws CallbackRefused; TypeError when a secret is none
+ * Verifies the signature and the time of a callback (Standard Webhooks, signature scheme `v1`), and returns its content.
+ *
+ * @example
+ * ```ts
+ * // Read the raw body: with express.json() no signature would be valid.
+ * app.post('/callbacks', express.raw({ type: 'application/json', limit: '1mb' }), async (request, response) => {
+ *   const { id, data } = verifyCallback({ headers: request.headers, body: request.body, secrets });
+ *   await fileOnce(id, data); // then answer 2xx; answer 400 to a CallbackRefused
+ *   response.status(204).end();
+ * });
+ * ```
+ * @throws CallbackRefused with the reason as `code`; TypeError if a secret is not `whsec_` and 24 bytes or more in Base64.
  */
 export function verifyCallback({
   headers,
@@ -66,23 +82,27 @@ export function verifyCallback({
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const expected = secrets.map((secret) => signatureOf(keyOf(secret), { id, timestamp, bytes }));
   if (!expected.some((one) => signatures.some((sent) => isSame(sent, one))))
-    throw new CallbackRefused('bad_signature', 'No signature is by one of our secrets');
+    throw new CallbackRefused('bad_signature', 'No signature was made with one of the secrets');
   const ageSeconds = Math.abs(now() / 1000 - (/^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN));
-  // Written so that a time that is none is refused too.
-  if (!(ageSeconds <= toleranceSeconds)) throw new CallbackRefused('stale', 'It was not sent just now');
+  // The comparison is false for NaN, so a timestamp that is no number is refused too.
+  if (!(ageSeconds <= toleranceSeconds))
+    throw new CallbackRefused('stale', `The callback was not sent within ${toleranceSeconds} seconds of now`);
   return { id, ...read(bytes) };
 }
 
-function headerOf(headers: CallbackToVerify['headers'], name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+function headerOf(headers: CallbackHeaders, name: string): string {
+  const value = isFetchHeaders(headers) ? headers.get(name) : headers[name];
   if (typeof value === 'string' && value !== '') return value;
-  throw new CallbackRefused('missing_header', `It needs one header ${name}`);
+  throw new CallbackRefused('missing_header', `The header ${name} is required once`);
 }
+
+/** Headers of fetch, also of another implementation than that of this Node. */
+const isFetchHeaders = (headers: CallbackHeaders): headers is { get(name: string): string | null } =>
+  typeof headers.get === 'function';
 
 function keyOf(secret: string): Buffer {
   const [, text] = /^whsec_([A-Za-z0-9+/]{32,}={0,2})$/.exec(secret) ?? [];
-  if (text === undefined)
-    throw new TypeError('A secret of callbacks is whsec_ and 24 bytes or more in Base64');
+  if (text === undefined) throw new TypeError('A callback secret is whsec_ and 24 bytes or more in Base64');
   return Buffer.from(text, 'base64');
 }
 
@@ -99,7 +119,7 @@ function isSame(sent: string, expected: string): boolean {
 function read(bytes: Uint8Array): Omit<OrderDocumentCallback, 'id'> {
   const callback = parse(bytes);
   if (isCallback(callback)) return callback;
-  throw new CallbackRefused('malformed', 'It is signed, and tells of no order document');
+  throw new CallbackRefused('malformed', 'The signature is valid, but the body contains no order document');
 }
 
 function parse(bytes: Uint8Array): unknown {

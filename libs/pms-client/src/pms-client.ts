@@ -2,61 +2,90 @@ import { createTokenCache, type TokenRequest } from './access-token.ts';
 import { isRecord, readJsonAnswer } from './json-answer.ts';
 import { createPkcePair } from './pkce.ts';
 
+/** The registration of one PMS, and the platform that it launches. */
 export type PmsClientOptions = TokenRequest & {
-  /** Address below which `/AccessApi/RequestLaunchUrl` answers. */
+  /** The address of the platform: `/AccessApi/RequestLaunchUrl` is below it. */
   readonly baseUrl: string;
-  /** Milliseconds since 1970; the machine's clock by default. */
+  /** Milliseconds since 1970; the clock of the machine by default. */
   readonly now?: () => number;
 };
 
-/** A launch that is ready: give `url` to the user's browser at once, it lives ten seconds and works once. */
+/** A launch that is ready. */
 export type Launch = {
-  /** Complete: launch token and code verifier. */
+  /**
+   * Contains the launch token and the code verifier. Open it in the user's browser at once: it expires after ten seconds
+   * and works once. Do not log it.
+   */
   readonly url: string;
-  /** Under this GUID the other side knows the launch; write it into your log. */
+  /** Identifies the launch at the platform. Write it into your log, and give it to support. */
   readonly correlationId: string;
 };
 
-/** One fault of a request for a launch, and what to do about it. */
+/** One fault of a ServiceRequest, as a 400 reports it. */
 export type LaunchFault = {
+  /** `contained[1].name[0].family` */
   readonly path: string;
+  /** What to send instead, as the rest of a sentence that begins with the path. */
   readonly message: string;
-  /** What kind of fault it is: a FHIR R4 issue type, such as `required`. */
+  /** The kind of fault: a FHIR R4 issue type, such as `required`. */
   readonly code?: string;
-  /** The resource that has it: `Patient #patient`. */
+  /** The resource that has the fault: `Patient #patient`. */
   readonly resource?: string;
 };
 
-/** The launch API refused: `status` as in OLTR: Errors, `faults` what to mend after a 400. */
-export class LaunchRefused extends Error {
+/** The answer of the launch API to a request that it refused. */
+export type LaunchRefusal = {
   readonly status: number;
   readonly correlationId: string;
   readonly faults: readonly LaunchFault[];
-  /** Seconds to wait, when the answer was 429 or 503. */
+  readonly retryAfterSeconds: number | undefined;
+};
+
+/**
+ * The launch API refused the request. `status` is as in OLTR: Errors: 400 (correct the `faults`), 401, 403 (the client
+ * has no right to launch), 409 (the originating id was used before), 429 and 503 (wait, then try again).
+ */
+export class LaunchRefused extends Error implements LaunchRefusal {
+  readonly status: number;
+  /** Identifies the request at the platform; empty if something else than the platform answered. */
+  readonly correlationId: string;
+  /** Every fault of the ServiceRequest, after a 400. */
+  readonly faults: readonly LaunchFault[];
+  /** Seconds to wait, if the answer names them (429, 503). */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(response: Response, faults: readonly LaunchFault[]) {
-    super(
-      `The launch was refused with ${response.status}; its correlation id is ${correlationIdOf(response)}`,
-    );
+  constructor({ status, correlationId, faults, retryAfterSeconds }: LaunchRefusal) {
+    super(`The launch was refused with ${status} (correlation id ${correlationId || 'unknown'})`);
     this.name = 'LaunchRefused';
-    this.status = response.status;
-    this.correlationId = correlationIdOf(response);
+    this.status = status;
+    this.correlationId = correlationId;
     this.faults = faults;
-    const wait = Number(response.headers.get('retry-after') ?? Number.NaN);
-    this.retryAfterSeconds = Number.isFinite(wait) ? wait : undefined;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
+/** The backend of one PMS, as a client of the platform. Safe for concurrent use. */
 export type PmsClient = {
   /**
-   * Asks for a launch of this ServiceRequest. For the backend of a PMS only: token and secret stay on the server.
-   * @throws LaunchRefused, TokenRefused, or fetch's error when nothing answered.
+   * Requests a launch URL for a ServiceRequest. If the platform answers 401, requests a new access token and tries once
+   * more; no other answer is retried.
+   * @throws LaunchRefused or TokenRefused if the platform refuses; TypeError or TimeoutError of fetch if nothing answers
+   * within ten seconds.
    */
   requestLaunch(serviceRequest: object): Promise<Launch>;
 };
 
-/** Creates the client of one PMS; keep it, so that its access token is used again until it expires. */
+/**
+ * Creates the client of one PMS. Create it once per process, not per launch, so that its access token is reused until
+ * it expires. Use it in the backend only: the client secret and the access token must not reach a browser.
+ *
+ * @example
+ * ```ts
+ * const client = createPmsClient({ baseUrl, tokenUrl, clientId, clientSecret, scope });
+ * const { url, correlationId } = await client.requestLaunch(buildServiceRequest(launch));
+ * response.redirect(303, url); // at once
+ * ```
+ */
 export function createPmsClient(options: PmsClientOptions): PmsClient {
   const tokens = createTokenCache(options, options.now ?? Date.now);
   const address = `${options.baseUrl.replace(/\/+$/, '')}/AccessApi/RequestLaunchUrl`;
@@ -82,13 +111,23 @@ export function createPmsClient(options: PmsClientOptions): PmsClient {
     async requestLaunch(serviceRequest) {
       const { codeVerifier, codeChallenge } = createPkcePair();
       let response = await post(serviceRequest, codeChallenge);
-      // A key or a registration may have changed since the token was cached: one fresh token, one more try.
+      // A key or a registration may have changed since the token was cached.
       if (response.status === 401) response = await post(serviceRequest, codeChallenge);
       const { url, errors } = await readJsonAnswer(response);
       if (response.status !== 200 || typeof url !== 'string')
-        throw new LaunchRefused(response, faultsAmong(errors));
+        throw new LaunchRefused(refusalIn(response, errors));
       return { url: `${url}&codeVerifier=${codeVerifier}`, correlationId: correlationIdOf(response) };
     },
+  };
+}
+
+function refusalIn(response: Response, errors: unknown): LaunchRefusal {
+  const wait = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return {
+    status: response.status,
+    correlationId: correlationIdOf(response),
+    faults: faultsAmong(errors),
+    retryAfterSeconds: Number.isFinite(wait) ? wait : undefined,
   };
 }
 

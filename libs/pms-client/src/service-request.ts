@@ -1,21 +1,28 @@
-import {
-  defaultNamespaces,
-  type LaunchRequest,
-  type Namespaces,
-  type PersonName,
-} from '@clinical-launch/contracts';
+import type { CodedIdentifier, LaunchRequest, PersonName } from './launch-request.ts';
+import { defaultNamespaces, type Namespaces } from './namespaces.ts';
 
-/** Writes a launch request as the FHIR R4 ServiceRequest that `RequestLaunchUrl` takes (OLTR: Resources). */
+/** A FHIR R4 ServiceRequest with its contained resources, ready to be sent as JSON. */
+export type ServiceRequest = {
+  readonly resourceType: 'ServiceRequest';
+  readonly [element: string]: unknown;
+};
+
+/**
+ * Writes a launch request as the FHIR R4 ServiceRequest that `RequestLaunchUrl` accepts (OLTR: Resources).
+ *
+ * @example
+ * ```ts
+ * const launch = await client.requestLaunch(buildServiceRequest({ action: 'OrderTest', ...record }));
+ * ```
+ * @param namespaces Those of the platform. Pass them if its operator names others than the defaults: a request in other
+ * namespaces is answered 400.
+ */
 export function buildServiceRequest(
   launch: LaunchRequest,
-  { fhir, nhs, hl7uk }: Namespaces = defaultNamespaces,
-) {
-  const identifier = ({ system, value }: { system: string; value: string }) => {
-    const namespace = nhsSystems.has(system) ? nhs : hl7ukSystems.has(system) ? hl7uk : fhir;
-    return { system: `${namespace}/Id/${system}`, value };
-  };
-  const { patient, author, requester, practice, performer } = launch;
-  const previous = patient.previousFamilyName;
+  namespaces: Namespaces = defaultNamespaces,
+): ServiceRequest {
+  const { fhir } = namespaces;
+  const identifier = identifierIn(namespaces);
   return {
     resourceType: 'ServiceRequest',
     extension: [
@@ -27,63 +34,79 @@ export function buildServiceRequest(
     authoredOn: launch.authoredOn,
     requester: { reference: '#requester' },
     performer: [{ reference: '#performer' }],
-    contained: [
+    contained: containedResources(launch, identifier),
+  };
+}
+
+type WriteIdentifier = (identifier: CodedIdentifier) => CodedIdentifier;
+
+function containedResources(launch: LaunchRequest, identifier: WriteIdentifier): readonly object[] {
+  const { author, requester, practice, performer } = launch;
+  return [
+    {
+      resourceType: 'Person',
+      id: 'author',
+      name: [humanName(author.name)],
+      identifier: [identifier({ system: 'username', value: author.username })],
+    },
+    patientResource(launch.patient, identifier),
+    {
+      resourceType: 'PractitionerRole',
+      id: 'requester',
+      practitioner: { reference: '#practitioner' },
+      organization: { reference: '#practice' },
+    },
+    {
+      resourceType: 'Practitioner',
+      id: 'practitioner',
+      identifier: [identifier(requester.identifier)],
+      name: [humanName(requester.name)],
+    },
+    {
+      resourceType: 'Organization',
+      id: 'practice',
+      identifier: [identifier(practice.identifier)],
+      name: practice.name,
+    },
+    {
+      resourceType: 'Organization',
+      id: 'performer',
+      identifier: [identifier(performer.identifier)],
+      name: performer.name,
+    },
+  ];
+}
+
+function patientResource(patient: LaunchRequest['patient'], identifier: WriteIdentifier) {
+  const { previousFamilyName: previous, address } = patient;
+  return {
+    resourceType: 'Patient',
+    id: 'patient',
+    name: [humanName(patient.name), ...(previous === undefined ? [] : [{ use: 'old', family: previous }])],
+    birthDate: patient.birthDate,
+    gender: patient.gender,
+    address: [
       {
-        resourceType: 'Person',
-        id: 'author',
-        name: [humanName(author.name)],
-        identifier: [identifier({ system: 'username', value: author.username })],
-      },
-      {
-        resourceType: 'Patient',
-        id: 'patient',
-        name: [
-          humanName(patient.name),
-          ...(previous === undefined ? [] : [{ use: 'old', family: previous }]),
-        ],
-        birthDate: patient.birthDate,
-        gender: patient.gender,
-        address: [
-          {
-            use: 'home',
-            type: 'physical',
-            ...unlessEmpty('line', patient.address.lines),
-            ...(patient.address.postalCode === undefined ? {} : { postalCode: patient.address.postalCode }),
-          },
-        ],
-        identifier: patient.identifiers.map(identifier),
-        ...unlessEmpty('telecom', patient.telecom),
-      },
-      {
-        resourceType: 'PractitionerRole',
-        id: 'requester',
-        practitioner: { reference: '#practitioner' },
-        organization: { reference: '#practice' },
-      },
-      {
-        resourceType: 'Practitioner',
-        id: 'practitioner',
-        identifier: [identifier(requester.identifier)],
-        name: [humanName(requester.name)],
-      },
-      {
-        resourceType: 'Organization',
-        id: 'practice',
-        identifier: [identifier(practice.identifier)],
-        name: practice.name,
-      },
-      {
-        resourceType: 'Organization',
-        id: 'performer',
-        identifier: [identifier(performer.identifier)],
-        name: performer.name,
+        use: 'home',
+        type: 'physical',
+        ...unlessEmpty('line', address.lines),
+        ...(address.postalCode === undefined ? {} : { postalCode: address.postalCode }),
       },
     ],
+    identifier: patient.identifiers.map(identifier),
+    ...unlessEmpty('telecom', patient.telecom),
   };
 }
 
 const nhsSystems = new Set(['nhs-number', 'ods-organization-code']);
 const hl7ukSystems = new Set(['professional-code']);
+
+const identifierIn =
+  ({ fhir, nhs, hl7uk }: Namespaces): WriteIdentifier =>
+  ({ system, value }) => {
+    const namespace = nhsSystems.has(system) ? nhs : hl7ukSystems.has(system) ? hl7uk : fhir;
+    return { system: `${namespace}/Id/${system}`, value };
+  };
 
 const humanName = ({ title, family, given }: PersonName) => ({
   use: 'usual',

@@ -56,7 +56,7 @@ describe('who may import whom', () => {
     'libs/events': ['contracts'],
     'libs/storage': ['contracts'],
     'libs/service': ['contracts', 'events', 'storage', 'tickets'],
-    'libs/pms-client': ['contracts'],
+    'libs/pms-client': [],
     'libs/testing': ['contracts', 'events', 'service', 'storage', 'tickets', 'pms-client'],
     services: ['contracts', 'events', 'service', 'storage', 'tickets'],
     'deploy/simulators': ['contracts', 'service', 'pms-client'],

@@ -1,0 +1,13 @@
+/** The base URIs that the OLTR specification writes as {fhir_ns}, {nhs_ns} and {hl7uk_ns}; no trailing slash. */
+export type Namespaces = {
+  readonly fhir: string;
+  readonly nhs: string;
+  readonly hl7uk: string;
+};
+
+/** The namespaces of a platform that configures no others. */
+export const defaultNamespaces: Namespaces = {
+  fhir: 'https://fhir.clinical-launch.example',
+  nhs: 'https://fhir.nhs.uk',
+  hl7uk: 'https://fhir.hl7.org.uk',
+};
