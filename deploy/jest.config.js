@@ -13,6 +13,8 @@ const unit = {
   testMatch: files.unit,
   runtime: `${jest}/native-runtime.ts`,
   testEnvironment: `${jest}/native-environment.ts`,
+  // A built package has the name of its sources.
+  modulePathIgnorePatterns: ['<rootDir>/libs/[^/]+/dist/'],
   // Node strips the types.
   transform: {},
   injectGlobals: false,

@@ -1,0 +1,52 @@
+/*
+ * Builds the package that a vendor installs: JavaScript and declarations, README, licence and a package.json of its own.
+ * The monorepo itself imports the sources, so it needs no build. Node strips no types below node_modules, which is why
+ * the sources cannot be published.
+ *
+ *     node build.ts [<directory>]      ./dist by default; then: npm pack <directory>
+ */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const here = import.meta.dirname;
+const root = join(here, '../..');
+const target = resolve(process.argv[2] ?? join(here, 'dist'));
+
+// The sources may have lost a file since the last build.
+rmSync(target, { recursive: true, force: true });
+mkdirSync(target, { recursive: true });
+
+const { status, stdout } = spawnSync(
+  join(root, 'node_modules/.bin/tsc'),
+  ['-p', join(here, 'tsconfig.build.json'), '--outDir', target],
+  { encoding: 'utf8' },
+);
+if (status !== 0) throw new Error(`The sources were not compiled:\n${stdout}`);
+
+// TypeScript rewrites the extensions in the JavaScript alone. Releases before 5.0 find no declarations at `./pkce.ts`.
+for (const name of globSync('*.d.ts', { cwd: target })) {
+  const text = readFileSync(join(target, name), 'utf8');
+  writeFileSync(join(target, name), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
+}
+
+const { private: _private, scripts: _scripts, ...manifest } = readManifest();
+const published = {
+  ...manifest,
+  exports: { '.': { types: './index.d.ts', default: './index.js' } },
+  // For tools that do not read `exports`.
+  main: './index.js',
+  types: './index.d.ts',
+  sideEffects: false,
+  files: ['*.js', '*.d.ts'],
+};
+writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, undefined, 2)}\n`);
+copyFileSync(join(here, 'README.md'), join(target, 'README.md'));
+copyFileSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
+
+function readManifest(): Readonly<Record<string, unknown>> {
+  const manifest: Readonly<Record<string, unknown>> = JSON.parse(
+    readFileSync(join(here, 'package.json'), 'utf8'),
+  );
+  return manifest;
+}

@@ -1,0 +1,129 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const here = new URL('../', import.meta.url).pathname;
+const root = new URL('../../../', import.meta.url).pathname;
+const bin = join(root, 'node_modules/.bin');
+const execute = promisify(execFile);
+
+/** The environment of a person who has no part of ours: without the options of the test runner. */
+function plainEnvironment(): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
+  return inherited;
+}
+
+/** Runs a program. @returns what it printed. @throws Error with everything that it said, if it fails */
+async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
+  const { cwd, environment = {} } = options;
+  try {
+    const { stdout } = await execute(command, [...args], {
+      cwd,
+      env: { ...plainEnvironment(), ...environment },
+    });
+    return stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
+  }
+}
+
+type RunOptions = { readonly cwd: string; readonly environment?: NodeJS.ProcessEnv };
+
+/** Builds and packs the package, and installs it into an empty project as a vendor does, without a network. */
+export async function installPackage() {
+  const folder = await mkdtemp(join(tmpdir(), 'pms-client-'));
+  const [built, project] = [join(folder, 'built'), join(folder, 'project')];
+  await run(process.execPath, [join(here, 'build.ts'), built], { cwd: folder });
+  const tarball = (await run('npm', ['pack', '--silent', built], { cwd: folder })).trim();
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const options = ['--offline', '--no-audit', '--ignore-scripts', '--silent'];
+  await run('npm', ['install', ...options, join(folder, tarball)], { cwd: project });
+  return {
+    project,
+    built,
+    /** What the installed package says of itself. */
+    manifest: async (): Promise<Readonly<Record<string, unknown>>> =>
+      JSON.parse(
+        await readFile(join(project, 'node_modules/@clinical-launch/pms-client/package.json'), 'utf8'),
+      ),
+    /** Compiles a program with all checks. @throws Error with the faults. */
+    compile: (source: string, settings: CompilerSettings = {}) => compile(project, source, settings),
+    run: (node: string, file: string, environment: NodeJS.ProcessEnv) =>
+      run(node, [file], { cwd: project, environment }),
+    /** Lets programs use the types of Node, as most vendors have them. */
+    addNodeTypes: async () => {
+      await mkdir(join(project, 'node_modules/@types'), { recursive: true });
+      for (const name of ['@types/node', 'undici-types'])
+        await symlink(join(root, 'node_modules', name), join(project, 'node_modules', name));
+    },
+    remove: () => rm(folder, { recursive: true }),
+  };
+}
+
+type CompilerSettings = { readonly lib?: readonly string[]; readonly types?: readonly string[] };
+
+async function compile(
+  project: string,
+  source: string,
+  { lib = ['es2022'], types = [] }: CompilerSettings,
+): Promise<void> {
+  const compilerOptions = {
+    target: 'es2022',
+    lib,
+    types,
+    module: 'nodenext',
+    strict: true,
+    skipLibCheck: false,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+  };
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
+  await writeFile(join(project, 'main.ts'), source);
+  await run(join(bin, 'tsc'), ['-p', 'tsconfig.json'], { cwd: project });
+}
+
+/** The Node of the system if it is the oldest that the package supports, and the Node of the platform. */
+export async function supportedNodes(): Promise<string[]> {
+  const others = (process.env['PATH'] ?? '').split(':').filter((path) => !path.includes('node_modules/.bin'));
+  const versions = await Promise.all(
+    others.map(async (path) => {
+      const program = join(path, 'node');
+      const version = await run(program, ['--version'], { cwd: root }).catch(() => '');
+      return version.startsWith('v20.') ? program : undefined;
+    }),
+  );
+  const oldest = versions.find((program) => program !== undefined);
+  return oldest === undefined ? [process.execPath] : [oldest, process.execPath];
+}
+
+/** Starts the platform as a newcomer does. @returns its address, once it serves */
+export async function startPlatform() {
+  const child = spawn('npm', ['start'], {
+    cwd: root,
+    env: { ...plainEnvironment(), PORT: '0', ADMIN_PORT: '0' },
+    // npm starts the platform, so a signal goes to the process group.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += String(chunk);
+      const [, found] = /^ready (.*)$/m.exec(output) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('close', () => reject(new Error(`The platform ended and said only:\n${output}`)));
+  });
+  return {
+    url,
+    async stop() {
+      const closed = new Promise((resolve) => child.once('close', resolve));
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+      await closed;
+    },
+  };
+}
