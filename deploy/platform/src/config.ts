@@ -1,10 +1,4 @@
-import {
-  ConfigurationError,
-  type Environment,
-  isProduction,
-  originSetting,
-  readEnvironment,
-} from '@clinical-launch/service';
+import { ConfigurationError, type Environment, isProduction, originSetting, readEnvironment } from '@clinical-launch/service';
 import { Type } from 'typebox';
 
 const port = { minimum: 0, maximum: 65_535 };

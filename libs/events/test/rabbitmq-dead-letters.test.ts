@@ -175,7 +175,7 @@ describe('dead letters', () => {
   });
 });
 
-const command = fileURLToPath(new URL('../src/dead-letters-command.ts', import.meta.url));
+const command = fileURLToPath(new URL('../../../deploy/ops/src/dead-letters/command.ts', import.meta.url));
 
 function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const { url, namespace } = place.broker;
@@ -239,7 +239,7 @@ describe('the dead-letters command', () => {
     for (const args of [[], ['list'], ['list', consumer, 'more'], ['forget', consumer]]) {
       const { code, out, complaint } = await runCommand(args);
       expect([code, out]).toEqual([2, '']);
-      expect(complaint).toContain('Usage: node libs/events/src/dead-letters-command.ts list <consumer>');
+      expect(complaint).toContain('Usage: node deploy/ops/src/dead-letters/command.ts list <consumer>');
     }
     expect(await runCommand(['list', consumer], { AMQP_URL: '' })).toEqual({
       code: 2,

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 
 const root = new URL('../../../', import.meta.url).pathname;
 const services = globSync('services/*', { cwd: root }).map((path) => path.slice('services/'.length));
-const packages = globSync(['libs/*', 'services/*', 'deploy/{platform,simulators}'], {
+const packages = globSync(['libs/*', 'services/*', 'deploy/{ops,platform,simulators}'], {
   cwd: root,
 }).toSorted();
 const sources = new Set(packages.flatMap((name) => globSync(`${name}/src/**/*.ts`, { cwd: root })));

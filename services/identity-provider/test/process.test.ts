@@ -1,26 +1,32 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { openRegistryCopy } from './registry-copy.ts';
 import { aClient, tokenForm } from './running-identity-provider.ts';
 
 const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let child: ChildProcess | undefined;
-let registry: Awaited<ReturnType<typeof openRegistryCopy>>;
+let folder: string;
+let registryFile: string;
+const registry = (realm: string, clients: readonly object[] = []) =>
+  JSON.stringify({ realms: [{ realm, clients }] });
 beforeAll(async () => {
   database = await createTestDatabase();
-  registry = await openRegistryCopy();
+  folder = await mkdtemp(join(tmpdir(), 'identity-provider-'));
+  registryFile = join(folder, 'registry.json');
+  await writeFile(registryFile, registry('demo'));
 });
 afterAll(async () => {
   // Gone already, unless the test failed.
   child?.kill('SIGKILL');
-  await registry.remove();
+  await rm(folder, { recursive: true });
   await database.drop();
 });
 
@@ -49,7 +55,7 @@ it('the process takes a changed registry up without a restart, and keeps the old
       ADMIN_PORT: '0',
       PUBLIC_URL: 'http://localhost',
       IDENTITY_PROVIDER_URL: 'http://localhost',
-      REGISTRY_FILE: registry.path,
+      REGISTRY_FILE: registryFile,
       REDIS_URL: process.env.TEST_REDIS_URL,
       REDIS_PREFIX: `test-${randomUUID()}:`,
       // Nobody is there: tokens are issued without a broker.
@@ -69,15 +75,13 @@ it('the process takes a changed registry up without a restart, and keeps the old
     ).status;
   expect(await ask()).toBe(401);
 
-  const changed = JSON.parse(registry.before);
-  changed.realms[0].clients.push(aClient());
   const taken = waitFor('the changed registry is in use');
-  await writeFile(registry.path, JSON.stringify(changed));
+  await writeFile(registryFile, registry('demo', [aClient()]));
   await taken;
   expect(await ask()).toBe(200);
 
   const refused = waitFor('the changed registry cannot be used');
-  await writeFile(registry.path, registry.before.replace('"demo"', '"Demo Realm"'));
+  await writeFile(registryFile, registry('Demo Realm'));
   expect(JSON.parse(await refused)).toMatchObject({
     level: 50,
     err: { message: expect.stringContaining('realms[0].realm must be one or two path segments') },

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { hashClientSecret } from '@clinical-launch/identity-provider';
 import { createTestKey } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { exportJWK } from 'jose';
-import { hashClientSecret } from '../src/index.ts';
-import { runOnboarding } from '../src/onboarding/run.ts';
+import { runOnboarding } from '../../src/registry/run.ts';
 import { openRegistryCopy } from './registry-copy.ts';
 
 let copy: Awaited<ReturnType<typeof openRegistryCopy>>;

@@ -4,18 +4,23 @@ import { fileURLToPath } from 'node:url';
 import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
 import { createTestDatabase, until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { replayDeliveries } from '../src/store/delivery-desk.ts';
-import { createDocuments, openSchema } from '../src/store/documents.ts';
-import { answering, type CallbackReceiver, startReceiver } from './callback-receiver.ts';
+import { replayDeliveries } from '../../../services/order-renderer/src/store/delivery-desk.ts';
+import { createDocuments, openSchema } from '../../../services/order-renderer/src/store/documents.ts';
+import {
+  answering,
+  type CallbackReceiver,
+  startReceiver,
+} from '../../../services/order-renderer/test/callback-receiver.ts';
 import {
   aRegistry,
   aSecret,
   type DeliveringPlatform,
   sealed,
   startDeliveringPlatform,
-} from './delivering-platform.ts';
+} from '../../../services/order-renderer/test/delivering-platform.ts';
+import { until } from '../../../services/order-renderer/test/renderer-platform.ts';
 
-const command = fileURLToPath(new URL('../src/deliveries.ts', import.meta.url));
+const command = fileURLToPath(new URL('../src/deliveries/command.ts', import.meta.url));
 let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;
 let storage: Storage;
 let receiver: CallbackReceiver;

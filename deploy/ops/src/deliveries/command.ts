@@ -1,8 +1,11 @@
 import { guidPattern } from '@clinical-launch/contracts';
+import {
+  type DeliveryState,
+  listDeliveries,
+  openSchema,
+  replayDeliveries,
+} from '@clinical-launch/order-renderer/delivery-desk';
 import { openPostgresStorage } from '@clinical-launch/storage';
-import { listDeliveries, replayDeliveries } from './store/delivery-desk.ts';
-import { openSchema } from './store/documents.ts';
-import type { DeliveryState } from './store/tables.ts';
 
 const usage = `Usage: npm run deliveries -- list [dead | pending | delivered]
        npm run deliveries -- replay --all

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { parseRegistry } from '@clinical-launch/contracts';
-import { runOnboarding } from '../src/onboarding/run.ts';
+import { runOnboarding } from '../../src/registry/run.ts';
 
-const demoRegistry = fileURLToPath(new URL('../../../deploy/simulators/registry.json', import.meta.url));
-const command = fileURLToPath(new URL('../src/onboarding/main.ts', import.meta.url));
+const demoRegistry = fileURLToPath(new URL('../../../simulators/registry.json', import.meta.url));
+const command = fileURLToPath(new URL('../../src/registry/main.ts', import.meta.url));
 
 /** Runs the command as an operator's script does: in a process of its own, without a terminal. */
 async function runCommand(path: string, args: readonly string[]) {

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { listDeadLetters, replayDeadLetters } from './dead-letters.ts';
-import type { StoredDeadLetter } from './event-message.ts';
-import type { Broker } from './rabbitmq-topology.ts';
+import {
+  type Broker,
+  listDeadLetters,
+  replayDeadLetters,
+  type StoredDeadLetter,
+} from '@clinical-launch/events';
 
-const usage = `Usage: node libs/events/src/dead-letters-command.ts list <consumer>
-       node libs/events/src/dead-letters-command.ts replay <consumer> [event id ...]
+const usage = `Usage: node deploy/ops/src/dead-letters/command.ts list <consumer>
+       node deploy/ops/src/dead-letters/command.ts replay <consumer> [event id ...]
 
   list    prints the dead letters of a consumer (audit-trail, order-renderer, ...), oldest first, one JSON object a
           line, without the data of the event, and leaves them where they are

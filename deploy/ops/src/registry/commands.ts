@@ -1,6 +1,6 @@
 import type { Registry } from '@clinical-launch/contracts';
+import { createClientSecret, hashClientSecret } from '@clinical-launch/identity-provider';
 import { productionRegistryProblems } from '@clinical-launch/service/trust';
-import { createClientSecret, hashClientSecret } from '../domain/client-secrets.ts';
 import {
   callbackProblems,
   removeCallback,

@@ -1,7 +1,7 @@
 import { chmod, lstat, readdir, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readDocument, writeDocument } from '../src/onboarding/registry-document.ts';
+import { readDocument, writeDocument } from '../../src/registry/registry-document.ts';
 import { openRegistryCopy } from './registry-copy.ts';
 
 let copy: Awaited<ReturnType<typeof openRegistryCopy>>;
