@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { compileSchema } from './schema.ts';
+import { httpAddress } from './words.ts';
 
 /**
  * A public signing key (RFC 7517). `kid` is required, so that a client can roll its keys: two at once, told apart by the
@@ -21,12 +22,7 @@ export const clientKeys = {
       { additionalProperties: false },
     ),
   ),
-  jwksUri: Type.Optional(
-    Type.String({
-      pattern: '^https?://[^/?#@\\s]+([/?][!"$-~]*)?$',
-      description: 'must be an absolute http or https address without user, password or fragment',
-    }),
-  ),
+  jwksUri: Type.Optional(httpAddress),
 };
 
 export type PublicJwk = Static<typeof publicJwk>;

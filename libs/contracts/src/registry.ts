@@ -5,11 +5,19 @@ import type { FileFault } from './fault.ts';
 import { statedPracticesSchema } from './practice-binding.ts';
 import { contradictionsIn } from './registry-contradictions.ts';
 import { compileSchema } from './schema.ts';
-
-const origin = Type.String({
-  pattern: '^https?://[^/?#\\s]+$',
-  description: 'must be an origin: scheme, host and port, without a path',
-});
+import {
+  claimName,
+  clientId,
+  httpAddress,
+  issuerUrl,
+  origin,
+  partnerAddress,
+  partnerProfile,
+  realmName,
+  requestLimit,
+  scopeToken,
+  signingAlgorithm,
+} from './words.ts';
 
 /** RFC 3339; from then on a secret counts no more. */
 const expires = Type.Optional(Type.String({ format: 'full-date-time' }));
@@ -20,10 +28,7 @@ export const callbackSecretPurpose = 'registry.callback.secret';
 /** Where the order document is posted beside the page, and what signs it (Standard Webhooks). */
 const callback = Type.Object(
   {
-    url: Type.String({
-      pattern: '^https?://[^/?#@\\s]+([/?][!"$-~]*)?$',
-      description: 'must be an absolute http or https address without user, password or fragment',
-    }),
+    url: httpAddress,
     /** Two at most, so that one can be rolled while the other works: as long as both live, both sign. */
     secrets: Type.Array(
       Type.Object(
@@ -46,7 +51,7 @@ const callback = Type.Object(
 /** What a PMS registered for its launches; the same whoever issued its tokens. */
 const launchPolicy = {
   /** Requests in any one second to each endpoint, for this client; no limit when absent. */
-  requestsPerSecond: Type.Optional(Type.Integer({ minimum: 1 })),
+  requestsPerSecond: Type.Optional(requestLimit),
   /** Origins whose pages may frame the launched application. */
   frameAncestors: Type.Optional(Type.Array(origin)),
   /** Origin that is offered the order document by postMessage. */
@@ -61,7 +66,7 @@ const launchPolicy = {
 
 const client = Type.Object(
   {
-    clientId: Type.String({ pattern: '^[A-Za-z0-9._~-]{1,200}$', description: 'must be a plain client id' }),
+    clientId,
     name: Type.String({ minLength: 1 }),
     /** SHA-256 (hex) of the live secrets; two at most, so that one can be rolled while the other works. */
     secrets: Type.Array(
@@ -79,22 +84,11 @@ const client = Type.Object(
     /** Certificates for mutual TLS (RFC 8705), in place of secrets or beside them. */
     ...clientCertificates,
     /** The rights that `<APP_ID_URI>/.default` stands for. */
-    scopes: Type.Array(
-      Type.String({ pattern: '^[!#-\\[\\]-~]+$', description: 'must be an OAuth scope token' }),
-    ),
+    scopes: Type.Array(scopeToken),
     ...launchPolicy,
   },
   { additionalProperties: false },
 );
-
-/**
- * Scheme and a host or a path: `https://partner.example/launch`, `partnerapp://auth`, `com.example.app:/auth`,
- * `http://127.0.0.1/callback`. In printable ASCII, since it is written into a header as it is.
- */
-const partnerAddress = Type.String({
-  pattern: '^(?!(javascript|data|vbscript|file|blob|about):)[a-z][a-z0-9+.-]*:/[!"$-~]+$',
-  description: 'must be an absolute address without a fragment',
-});
 
 /**
  * A partner application of the desktop launch: a public client (RFC 6749 section 2.1), known by its PKCE verifier,
@@ -102,18 +96,15 @@ const partnerAddress = Type.String({
  */
 const partner = Type.Object(
   {
-    clientId: Type.String({ pattern: '^[A-Za-z0-9._~-]{1,200}$', description: 'must be a plain client id' }),
+    clientId,
     name: Type.String({ minLength: 1 }),
-    /** `strict`: every field that the specification requires; `standard`: what off-the-shelf OAuth clients send. */
-    profile: Type.Optional(Type.Enum(['strict', 'standard'])),
+    profile: Type.Optional(partnerProfile),
     /** Compared exactly; of `http://127.0.0.1` and `http://[::1]` any port fits (RFC 8252 section 7.3). */
     redirectUris: Type.Array(partnerAddress, { minItems: 1 }),
     launchUrl: partnerAddress,
     /** What it may ask for: `openid`, `profile`, `email`, `offline_access`, `launch`, and the realm's API scopes. */
-    scopes: Type.Array(
-      Type.String({ pattern: '^[!#-\\[\\]-~]+$', description: 'must be an OAuth scope token' }),
-    ),
-    requestsPerSecond: Type.Optional(Type.Integer({ minimum: 1 })),
+    scopes: Type.Array(scopeToken),
+    requestsPerSecond: Type.Optional(requestLimit),
     /**
      * Whether its access tokens must be bound to a key of its own by DPoP (RFC 9449); a choice per request when
      * absent.
@@ -122,12 +113,7 @@ const partner = Type.Object(
     /** Whether it must push its authorization requests (RFC 9126 section 6); a choice per request when absent. */
     requirePushedAuthorizationRequests: Type.Optional(Type.Boolean()),
     /** Where it is told of launches that were revoked (OpenID Connect Back-Channel Logout 1.0 section 2.2). */
-    backchannelLogoutUri: Type.Optional(
-      Type.String({
-        pattern: '^https?://[^/?#@\\s]+([/?][!"$-~]*)?$',
-        description: 'must be an absolute http or https address without user, password or fragment',
-      }),
-    ),
+    backchannelLogoutUri: Type.Optional(httpAddress),
     /** Keys for `private_key_jwt` (RFC 7523): a partner that registers them must authenticate with them. */
     ...clientKeys,
     /**
@@ -154,15 +140,9 @@ const desktop = Type.Object(
   { additionalProperties: false },
 );
 
-const signingAlgorithm = Type.Enum(['RS256', 'ES256', 'EdDSA']);
-
 const realm = Type.Object(
   {
-    /** One path segment, or two: `demo`, `demo/desktop`. Written one way here; compared without regard to case. */
-    realm: Type.String({
-      pattern: '^[a-z0-9-]+(/[a-z0-9-]+)?$',
-      description: 'must be one or two path segments',
-    }),
+    realm: realmName,
     signingAlgorithm: Type.Optional(signingAlgorithm),
     accessTokenSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 86_400 })),
     clients: Type.Array(client),
@@ -179,10 +159,7 @@ const grantableRight = Type.Enum(['ocs-launch.write']);
 
 const trustedIssuer = Type.Object(
   {
-    issuer: Type.String({
-      pattern: '^https?://[^?#\\s]+$',
-      description: 'must be the issuer URL as its tokens carry it',
-    }),
+    issuer: issuerUrl,
     /** Where its keys are, when its discovery document is not to be asked. */
     jwksUri: Type.Optional(Type.String({ pattern: '^https?://' })),
     /** Audiences that its tokens may carry; the platform's own when absent. */
@@ -190,9 +167,7 @@ const trustedIssuer = Type.Object(
     /** The claims that may carry the right; all three when absent. */
     rightClaims: Type.Optional(Type.Array(Type.Enum(['scope', 'scp', 'roles']), { minItems: 1 })),
     /** The claim that carries the client, as `cid`; the first of `client_id`, `azp` and `appid` when absent. */
-    clientIdClaim: Type.Optional(
-      Type.String({ pattern: '^[!-~]{1,200}$', description: 'must be the name of a claim' }),
-    ),
+    clientIdClaim: Type.Optional(claimName),
     /** The rights that its tokens may carry; `ocs-launch.write` when absent. */
     grants: Type.Optional(Type.Array(grantableRight)),
     /**

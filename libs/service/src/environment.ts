@@ -1,4 +1,4 @@
-import { compileSchema, isTimeZone } from '@clinical-launch/contracts';
+import { compileSchema, words } from '@clinical-launch/contracts';
 import { type Static, type TObject, Type } from 'typebox';
 
 /** Environment variables, as a process is given them. */
@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A setting that is scheme, host and port of an address, without a path or a slash at its end. */
 export const originSetting = Type.String({
-  pattern: '^https?://[^/?#\\s]+$',
+  pattern: words.originPattern,
   description: 'must be an origin, as https://launch.example',
 });
 

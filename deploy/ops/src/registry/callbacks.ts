@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { callbackSecretPurpose, type Sealer } from '@clinical-launch/contracts';
-import { callbackAddressFault, isLoopback } from './callback-address.ts';
+import {
+  callbackAddressFault,
+  callbackSecretPurpose,
+  isLoopback,
+  type Sealer,
+} from '@clinical-launch/contracts';
 import { findClient } from './find-client.ts';
 import { addMember, removeMember, replaceValue } from './json-text.ts';
 import { keptSecrets } from './kept-secrets.ts';

@@ -1,5 +1,5 @@
-import { partnerAddressFault } from '@clinical-launch/service/trust';
-import { callbackAddressFault } from './callback-address.ts';
+import { callbackAddressFault, compileSchema, partnerAddressFault, words } from '@clinical-launch/contracts';
+import type { TSchema } from 'typebox';
 
 /** One thing that a command has to know: an option of the command line, or a question on a terminal. */
 export type Question = {
@@ -17,11 +17,14 @@ export type Question = {
 
 const mustMatch = (form: RegExp, fault: string) => (answer: string) =>
   form.test(answer) ? undefined : fault;
-const origin = mustMatch(
-  /^https?:\/\/[^/?#\s]+$/,
-  'must be an origin: scheme, host and port, without a path',
-);
-const word = mustMatch(/^[!#-[\]-~]+$/, 'must be one word, as launch.issue');
+/** Judges an answer as the registry does. */
+function asWord(schema: TSchema): (answer: string) => string | undefined {
+  const compiled = compileSchema(schema);
+  return (answer) => compiled.faultsOf(answer)[0]?.message;
+}
+
+const origin = asWord(words.origin);
+const word = asWord(words.scopeToken);
 
 const practices = mustMatch(
   /^(any|(ods|local):\S{1,1024})$/,
@@ -32,7 +35,7 @@ const all = {
   realm: {
     option: 'realm',
     ask: 'Realm, one or two path segments',
-    faultOf: mustMatch(/^[a-z0-9-]+(\/[a-z0-9-]+)?$/, 'must be one or two segments of a-z, 0-9 and -'),
+    faultOf: asWord(words.realmName),
   },
   desktopRealm: {
     option: 'realm',
@@ -53,8 +56,8 @@ const all = {
   },
   clientId: {
     option: 'client-id',
-    ask: 'Client id',
-    faultOf: mustMatch(/^[A-Za-z0-9._~-]{1,200}$/, 'must have 1 to 200 letters, digits, . _ ~ or -'),
+    ask: 'Client id: 1 to 200 letters, digits, . _ ~ or -',
+    faultOf: asWord(words.clientId),
   },
   name: { option: 'name', ask: 'Name, for people' },
   requestsPerSecond: {

@@ -1,8 +1,5 @@
 import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
-import { parseRegistry, type Registry } from '@clinical-launch/contracts';
-
-/** Stands for the platform's address while a registry file is looked at away from its platform. */
-const somewhere = 'https://platform.invalid';
+import { anyPublicUrl, parseRegistry, type Registry, withPublicUrl } from '@clinical-launch/contracts';
 
 /** A registry file as it is written, with what it says. */
 export type RegistryDocument = { readonly path: string; readonly text: string; readonly registry: Registry };
@@ -44,5 +41,5 @@ export async function writeDocument(before: RegistryDocument, text: string): Pro
 }
 
 function parse(text: string): Registry {
-  return parseRegistry(JSON.parse(text.replaceAll('${PUBLIC_URL}', somewhere)), { publicUrl: somewhere });
+  return parseRegistry(JSON.parse(withPublicUrl(text, anyPublicUrl)), { publicUrl: anyPublicUrl });
 }

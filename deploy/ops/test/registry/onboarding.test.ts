@@ -86,7 +86,7 @@ describe('add-pms', () => {
     );
     expect({ code, output }).toEqual({ code: 2, output: '' });
     expect(errors.trim().split('\n')).toEqual([
-      '--realm must be one or two segments of a-z, 0-9 and -',
+      '--realm must be one or two path segments of a-z, 0-9 and -',
       '--client-id is missing',
       '--name is missing',
       '--requests-per-second must be a whole number above zero',

@@ -3,6 +3,7 @@ import {
   callbackSecretPurpose,
   createPurposeSealer,
   type LaunchPolicy,
+  partnerAddressFault,
   type RegisteredCallback,
   type RegisteredClient,
   type RegisteredPartner,
@@ -11,7 +12,7 @@ import {
 } from '@clinical-launch/contracts';
 import { ConfigurationError } from '../environment.ts';
 import { demoSealingKey } from './demo-sealing-key.ts';
-import { partnerAddressFault } from './partner-address.ts';
+import { ConfigurationError } from './environment.ts';
 
 /** The clients of the demo registry. The secret of each is its id with `-secret`: known to everyone. */
 const demoClients = [

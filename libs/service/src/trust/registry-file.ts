@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseRegistry, type Registry } from '@clinical-launch/contracts';
+import { parseRegistry, type Registry, withPublicUrl } from '@clinical-launch/contracts';
 import { type WatchedFile, watchFile } from './watched-file.ts';
 
 /** Where the registry comes from; it may be another one at each look. */
@@ -33,7 +33,7 @@ export function readRegistryFile(path: string | URL, { publicUrl }: { publicUrl:
 }
 
 function readRegistryText(text: string, publicUrl: string): Registry {
-  return parseRegistry(JSON.parse(text.replaceAll('${PUBLIC_URL}', publicUrl)), { publicUrl });
+  return parseRegistry(JSON.parse(withPublicUrl(text, publicUrl)), { publicUrl });
 }
 
 type WatchOptions = {

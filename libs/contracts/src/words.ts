@@ -1,0 +1,94 @@
+/*
+ * The words of the registry: one schema for each, which the registry and the operator's commands check with.
+ */
+import { Type } from 'typebox';
+
+/** The id of a client or of a partner application. */
+export const clientId = Type.String({
+  pattern: '^[A-Za-z0-9._~-]{1,200}$',
+  description: 'must be a plain client id',
+});
+
+/** One path segment, or two: `demo`, `demo/desktop`. Written one way here; compared without regard to case. */
+export const realmName = Type.String({
+  pattern: '^[a-z0-9-]+(/[a-z0-9-]+)?$',
+  description: 'must be one or two path segments of a-z, 0-9 and -',
+});
+
+/** RFC 6749 section 3.3 */
+export const scopeToken = Type.String({
+  pattern: '^[!#-\\[\\]-~]+$',
+  description: 'must be an OAuth scope token',
+});
+
+/** Scheme, host and port (RFC 6454). */
+export const originPattern = '^https?://[^/?#\\s]+$';
+
+/** An origin, as a client registers it. */
+export const origin = Type.String({
+  pattern: originPattern,
+  description: 'must be an origin: scheme, host and port, without a path',
+});
+
+/** Where the platform posts or reads something: callbacks, back-channel logout, a client's keys. */
+export const httpAddress = Type.String({
+  pattern: '^https?://[^/?#@\\s]+([/?][!"$-~]*)?$',
+  description: 'must be an absolute http or https address without user, password or fragment',
+});
+
+/** Schemes that run what they carry, or that no application of a partner answers. */
+export const refusedSchemes = [
+  'javascript',
+  'data',
+  'vbscript',
+  'file',
+  'blob',
+  'about',
+  'ftp',
+  'ws',
+  'wss',
+  'mailto',
+] as const;
+
+/**
+ * A launchUrl or redirectUri: scheme and a host or a path, as `https://partner.example/launch`, `partnerapp://auth`,
+ * `com.example.app:/auth`, `http://127.0.0.1/callback`. In printable ASCII, since it is written into a header as it is.
+ */
+export const partnerAddress = Type.String({
+  pattern: `^(?!(${refusedSchemes.join('|')}):)[a-z][a-z0-9+.-]*:/[!"$-~]+$`,
+  description: 'must be an absolute address without a fragment',
+});
+
+/** The issuer of somebody else, as its tokens carry it. */
+export const issuerUrl = Type.String({
+  pattern: '^https?://[^?#\\s]+$',
+  description: 'must be the issuer URL as its tokens carry it',
+});
+
+/** The name of a claim in a token. */
+export const claimName = Type.String({
+  pattern: '^[!-~]{1,200}$',
+  description: 'must be the name of a claim',
+});
+
+/** A SAN dNSName (RFC 8705 section 2.1.2). */
+export const hostName = Type.String({
+  pattern:
+    '^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+$',
+  description: 'must be a host name, as client.example.org',
+});
+
+/** `x5t#S256` (RFC 8705 section 3.1) */
+export const certificateThumbprint = Type.String({
+  pattern: '^[A-Za-z0-9_-]{43}$',
+  description: 'must be the SHA-256 of a certificate in Base64URL, 43 characters without padding',
+});
+
+/** Requests in any one second, for one client. */
+export const requestLimit = Type.Integer({ minimum: 1 });
+
+/** `strict`: every field that the specification requires; `standard`: what off-the-shelf OAuth clients send. */
+export const partnerProfile = Type.Enum(['strict', 'standard']);
+
+/** What a realm signs its tokens with. */
+export const signingAlgorithm = Type.Enum(['RS256', 'ES256', 'EdDSA']);
