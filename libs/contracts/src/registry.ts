@@ -48,6 +48,9 @@ const callback = Type.Object(
   { additionalProperties: false },
 );
 
+/** Whether the entry counts as one that is not registered. It keeps what it says until the client is resumed. */
+const suspended = Type.Optional(Type.Boolean());
+
 /** What a PMS registered for its launches; the same whoever issued its tokens. */
 const launchPolicy = {
   /** Requests in any one second to each endpoint, for this client; no limit when absent. */
@@ -85,6 +88,7 @@ const client = Type.Object(
     ...clientCertificates,
     /** The rights that `<APP_ID_URI>/.default` stands for. */
     scopes: Type.Array(scopeToken),
+    suspended,
     ...launchPolicy,
   },
   { additionalProperties: false },
@@ -104,6 +108,7 @@ const partner = Type.Object(
     launchUrl: partnerAddress,
     /** What it may ask for: `openid`, `profile`, `email`, `offline_access`, `launch`, and the realm's API scopes. */
     scopes: Type.Array(scopeToken),
+    suspended,
     requestsPerSecond: Type.Optional(requestLimit),
     /**
      * Whether its access tokens must be bound to a key of its own by DPoP (RFC 9449); a choice per request when
@@ -180,7 +185,7 @@ const trustedIssuer = Type.Object(
     /** The clients that may call, and what each registered. */
     clients: Type.Array(
       Type.Object(
-        { clientId: Type.String({ minLength: 1 }), ...launchPolicy },
+        { clientId: Type.String({ minLength: 1 }), suspended, ...launchPolicy },
         { additionalProperties: false },
       ),
     ),
@@ -226,6 +231,30 @@ export function parseRegistry(candidate: unknown, { publicUrl }: ParseOptions = 
   if (contradictions.length === 0 && compiled.is(candidate)) return candidate;
   throw registryError([...compiled.faultsOf(candidate), ...contradictions]);
 }
+
+/** Returns the registry without its suspended clients and partners: what the services go by. */
+export function activeRegistry({ realms, trustedIssuers, ...others }: Registry): Registry {
+  return {
+    ...others,
+    realms: realms.map(({ desktop, ...realm }) => ({
+      ...realm,
+      clients: realm.clients.filter(isActive),
+      ...(desktop === undefined
+        ? {}
+        : { desktop: { ...desktop, partners: desktop.partners.filter(isActive) } }),
+    })),
+    ...(trustedIssuers === undefined
+      ? {}
+      : {
+          trustedIssuers: trustedIssuers.map((trusted) => ({
+            ...trusted,
+            clients: trusted.clients.filter(isActive),
+          })),
+        }),
+  };
+}
+
+const isActive = ({ suspended: isSuspended = false }: { readonly suspended?: boolean }) => !isSuspended;
 
 function registryError(faults: readonly FileFault[]): TypeError {
   const said = faults.map(({ path, message }) => `${path} ${message}`);

@@ -77,6 +77,36 @@ describe('a registry file that is followed', () => {
     expect(faults).toEqual([]);
   });
 
+  it('leaves out what is suspended, and is checked with it', async () => {
+    const client = { clientId: 'a', name: 'A', secrets: [], scopes: [] };
+    const partner = { clientId: 'c', name: 'C', scopes: [], launchUrl: 'c:/l', redirectUris: ['c:/r'] };
+    const registryWith = (state: object) => ({
+      realms: [
+        {
+          realm: 'north/desktop',
+          clients: [client, { ...client, clientId: 'b', ...state }],
+          desktop: { partners: [{ ...partner, ...state }], sessionSeconds: 600 },
+        },
+      ],
+      trustedIssuers: [
+        { issuer: 'https://i.example', clients: [{ clientId: 'd', ...state }], audiences: ['x'] },
+      ],
+    });
+    const { current } = watch((registry) => {
+      if (JSON.stringify(registry).includes('"b"')) checked += 1;
+    });
+    let checked = 0;
+    await change(() => writeFile(path, JSON.stringify(registryWith({ suspended: true }))));
+    expect(checked).toBe(1);
+    expect(current()).toEqual({
+      realms: [{ realm: 'north/desktop', clients: [client], desktop: { partners: [], sessionSeconds: 600 } }],
+      trustedIssuers: [{ issuer: 'https://i.example', clients: [], audiences: ['x'] }],
+    });
+    const resumed = registryWith({});
+    await change(() => writeFile(path, JSON.stringify(resumed)));
+    expect(current()).toEqual(resumed);
+  });
+
   it('writes the platform address where its name stands', async () => {
     const { current } = watch();
     const issuer = { issuer: '${PUBLIC_URL}/issuer', clients: [] };

@@ -90,6 +90,31 @@ describe('a registry that changes while the service runs', () => {
     await write({ realms: desktopRealms() });
   });
 
+  it('knows no suspended client: it gets no token, and those it has are inactive until it is resumed', async () => {
+    const token = String((await running.idp.token('north')).access_token);
+    const [host, ...others] = desktopRealms();
+    const clients = host?.clients.map((client) =>
+      client.clientId === 'pms-north' ? { ...client, suspended: true } : client,
+    );
+    await write({ realms: [{ ...host, clients }, ...others] });
+    expect(await running.idp.token('north')).toMatchObject({ status: 401, error: 'invalid_client' });
+    expect(await running.introspect(token, 'north')).toEqual({ active: false });
+    await write({ realms: desktopRealms() });
+    expect((await running.idp.token('north')).status).toBe(200);
+    expect((await running.introspect(token, 'north')).active).toBe(true);
+  });
+
+  it('launches no suspended partner, and refreshes no token of it until it is resumed', async () => {
+    const tokens = await running.tokensFor();
+    const [host] = desktopRealms();
+    const partners = [aPartner({ suspended: true })];
+    await write({ realms: [host, { realm, clients: [], desktop: { partners } }] });
+    expect((await running.refresh(tokens.refreshToken)).status).toBe(400);
+    expect((await running.postLaunch(aLaunch())).status).toBe(400);
+    await write({ realms: desktopRealms() });
+    expect((await running.refresh(tokens.refreshToken)).status).toBe(200);
+  });
+
   it('goes on as before when the new one is wrong', async () => {
     await write('{"realms": [}');
     await expect(running.tokensFor()).resolves.toHaveProperty('accessToken');

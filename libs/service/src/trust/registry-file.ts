@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseRegistry, type Registry, withPublicUrl } from '@clinical-launch/contracts';
+import { activeRegistry, parseRegistry, type Registry, withPublicUrl } from '@clinical-launch/contracts';
 import { type WatchedFile, watchFile } from './watched-file.ts';
 
 /** Where the registry comes from; it may be another one at each look. */
@@ -59,8 +59,9 @@ export function watchRegistryFile(
 ): WatchedRegistry {
   const parse = (text: string) => {
     const registry = readRegistryText(text, publicUrl);
+    // The suspended entries too: each may be resumed at any time.
     check?.(registry);
-    return registry;
+    return activeRegistry(registry);
   };
   return watchFile(path, { ...options, parse });
 }
