@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { eventConsumers } from '@clinical-launch/contracts';
 import { type BrokerUser, rabbitMqDefinitions } from '@clinical-launch/events';
 import { redisAclFile } from '@clinical-launch/tickets';
-import { readCredentials, UsageError } from './credentials.ts';
+import { readCredentials } from './credentials.ts';
 import { brokerAccess, serviceNames } from './service-access.ts';
+import { UsageError } from './usage-error.ts';
 
 type AccessOptions = {
   /** Takes the files. */

@@ -1,10 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-/** What was asked for cannot be done with these arguments or settings; the command ends with 2. */
-export class UsageError extends Error {
-  override name = 'UsageError';
-}
+import { UsageError } from './usage-error.ts';
 
 /** The user of a service in a part: PostgreSQL, Redis or RabbitMQ. */
 export type Credentials = { readonly name: string; readonly password: string };

@@ -8,8 +8,8 @@ import {
   type ServiceName,
   sealingPurposes,
 } from '@clinical-launch/contracts';
-import { UsageError } from './credentials.ts';
 import { brokerAccess, databaseAccess, serviceNames } from './service-access.ts';
+import { UsageError } from './usage-error.ts';
 
 /** 256 bits in Base64URL, which need no escape in an address. */
 const draw = () => randomBytes(32).toString('base64url');

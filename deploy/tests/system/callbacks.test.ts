@@ -81,7 +81,7 @@ function deliveries(...args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(
       process.execPath,
-      ['deploy/ops/src/deliveries/command.ts', ...args],
+      ['deploy/ops/src/main.ts', 'deliveries', ...args],
       { cwd: root, env: environment },
       (error, output, complaints) => (error === null ? resolve(output) : reject(new Error(complaints))),
     );

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { CloudEvent } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -172,80 +170,5 @@ describe('dead letters', () => {
     await expect(listDeadLetters(place.broker, 'nobody')).rejects.toThrow(
       'There is no dead-letter queue of a consumer nobody',
     );
-  });
-});
-
-const command = fileURLToPath(new URL('../../../deploy/ops/src/dead-letters/command.ts', import.meta.url));
-
-function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const { url, namespace } = place.broker;
-  const env = { ...process.env, AMQP_URL: url, AMQP_NAMESPACE: namespace, NODE_OPTIONS: '', ...environment };
-  return new Promise<{ code: unknown; out: string; complaint: string }>((resolve) => {
-    execFile(process.execPath, [command, ...args], { env }, (error, out, complaint) =>
-      resolve({ code: error === null ? 0 : error.code, out, complaint }),
-    );
-  });
-}
-
-describe('the dead-letters command', () => {
-  it('lists them a line each without their data, and replays those that it is told', async () => {
-    const { bus, health, dealtWith, buried } = await startAudit();
-    const [first, second] = [anEvent('launch.token.refused.v1'), anEvent('launch.token.refused.v1')];
-    await bus.publish([first]);
-    await buried(1);
-    await bus.publish([second]);
-    await buried(2);
-    const listed = await runCommand(['list', consumer]);
-    expect([listed.code, listed.complaint]).toEqual([0, '']);
-    const lines = listed.out.trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { id: first.id, type: first.type, reason: 'RangeError: the table is full', attempts: 3 },
-      { id: second.id, type: second.type, correlationid: second.correlationid },
-    ]);
-    expect(listed.out).not.toContain('token_unknown');
-
-    health.isCured = true;
-    expect(await runCommand(['replay', consumer, second.id])).toEqual({
-      code: 0,
-      out: `${second.id}\n`,
-      complaint: '',
-    });
-    await until(() => dealtWith.length === 1);
-    expect(await runCommand(['replay', consumer])).toEqual({ code: 0, out: `${first.id}\n`, complaint: '' });
-    await until(() => dealtWith.length === 2);
-    expect(dealtWith).toEqual([second, first]);
-  });
-
-  it('ends with 1 when it did not work, saying why', async () => {
-    await startAudit();
-    const missing = anEvent().id;
-    expect(await runCommand(['replay', consumer, missing])).toEqual({
-      code: 1,
-      out: '',
-      complaint: `There is no dead letter ${missing}\n`,
-    });
-    expect(await runCommand(['list', 'nobody'])).toEqual({
-      code: 1,
-      out: '',
-      complaint: 'There is no dead-letter queue of a consumer nobody\n',
-    });
-    const unreachable = await runCommand(['list', consumer], { AMQP_URL: 'amqp://guest:secret@127.0.0.1:1' });
-    expect(unreachable.code).toBe(1);
-    expect(unreachable.complaint).toContain('ECONNREFUSED');
-    expect(unreachable.complaint).not.toContain('secret');
-  });
-
-  it('ends with 2 and the usage when it is called wrongly', async () => {
-    for (const args of [[], ['list'], ['list', consumer, 'more'], ['forget', consumer]]) {
-      const { code, out, complaint } = await runCommand(args);
-      expect([code, out]).toEqual([2, '']);
-      expect(complaint).toContain('Usage: node deploy/ops/src/dead-letters/command.ts list <consumer>');
-    }
-    expect(await runCommand(['list', consumer], { AMQP_URL: '' })).toEqual({
-      code: 2,
-      out: '',
-      complaint: 'AMQP_URL is not set\n',
-    });
-    expect((await runCommand(['--help'])).code).toBe(0);
   });
 });

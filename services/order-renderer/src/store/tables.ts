@@ -21,7 +21,9 @@ type DocumentTable = {
   rendered_at: ColumnType<Date, string, never>;
 };
 
-export type DeliveryState = 'pending' | 'delivered' | 'dead';
+/** Tried until it is delivered, or given up: then it is dead. */
+export const deliveryStates = ['dead', 'pending', 'delivered'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
 
 type Time = ColumnType<Date, string, string>;
 type OptionalTime = ColumnType<Date | null, string | null | undefined, string | null>;

@@ -20,7 +20,7 @@ import {
 } from '../../../services/order-renderer/test/delivering-platform.ts';
 import { until } from '../../../services/order-renderer/test/renderer-platform.ts';
 
-const command = fileURLToPath(new URL('../src/deliveries/command.ts', import.meta.url));
+const command = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;
 let storage: Storage;
 let receiver: CallbackReceiver;
@@ -51,8 +51,12 @@ beforeEach(async () => {
 function run(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
   const environment = { PATH: process.env['PATH'], DATABASE_URL: testDatabase.url };
   return new Promise((resolve) => {
-    execFile(process.execPath, [command, ...args], { env: environment }, (error, output, errors) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, output, errors }),
+    execFile(
+      process.execPath,
+      [command, 'deliveries', ...args],
+      { env: environment },
+      (error, output, errors) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, output, errors }),
     );
   });
 }

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import type { Command } from '../src/command.ts';
+import { runOps } from '../src/run.ts';
+import { tools } from '../src/tools.ts';
+
+/** Every command with the words that name it. */
+const commands: readonly (readonly [string, Command])[] = Object.entries(tools).flatMap(([name, tool]) =>
+  'run' in tool
+    ? [[name, tool] as const]
+    : Object.entries(tool.commands).map(([command, described]) => [`${name} ${command}`, described] as const),
+);
+
+/** Runs a command line in this process, without settings. */
+async function run(...args: string[]) {
+  const [output, errors] = [new PassThrough(), new PassThrough()];
+  const code = await runOps({ args, environment: {}, terminal: { output, errors }, now: 0 });
+  return { code, output: String(output.read() ?? ''), errors: String(errors.read() ?? '') };
+}
+
+describe('npm run ops', () => {
+  it('has the tools of the operator', () => {
+    expect(Object.keys(tools)).toEqual(['deliveries', 'dead-letters', 'migrate', 'secrets', 'access']);
+  });
+
+  it('describes itself, and each tool, on --help', async () => {
+    const { code, output } = await run('--help');
+    expect(code).toBe(0);
+    for (const [name, { summary }] of Object.entries(tools)) {
+      expect(output).toContain(`  ${name} `);
+      expect(await run(name, '--help')).toEqual({
+        code: 0,
+        output: expect.stringContaining(summary),
+        errors: '',
+      });
+    }
+  });
+
+  it.each([[[]], [['nothing']], [['constructor']], [['dead-letters', 'toString']]])(
+    'answers %j with the usage and 2',
+    async (args) => {
+      expect(await run(...args)).toEqual({
+        code: 2,
+        output: '',
+        errors: expect.stringMatching(/^Usage: npm run ops -- /),
+      });
+    },
+  );
+
+  it.each(['deliveries'])('is what npm run %s calls', (alias) => {
+    const { scripts } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+    expect(scripts[alias]).toBe(`exec node deploy/ops/src/main.ts ${alias}`);
+  });
+});
+
+describe.each(commands)(
+  'npm run ops -- %s',
+  (path, { summary, options = [], arguments: positionals = [] }) => {
+    it('says on --help what it does, takes and exits with', async () => {
+      const { code, output, errors } = await run(...path.split(' '), '--help');
+      expect([code, errors]).toEqual([0, '']);
+      expect(output).toContain(`Usage: npm run ops -- ${path}`);
+      for (const text of [summary, '--json', 'Exits with 0']) expect(output).toContain(text);
+      for (const { name } of options) expect(output).toContain(`\n  --${name}`);
+      for (const { name } of positionals) expect(output).toContain(`\n  <${name}>`);
+      expect(summary).toMatch(/^[A-Z][a-z]+s .*\.$/);
+    });
+
+    it('refuses an option that it does not have with 2, and says how it is called', async () => {
+      const { code, output, errors } = await run(...path.split(' '), '--nonsense');
+      expect([code, output]).toEqual([2, '']);
+      expect(errors).toContain('--nonsense');
+      expect(errors).toContain(`Usage: npm run ops -- ${path}`);
+    });
+
+    it('has options of different names, and a repeatable argument at most at its end', () => {
+      const names = [...options.map(({ name }) => name), 'json', 'help'];
+      expect(names).toHaveLength(new Set(names).size);
+      expect(positionals.slice(0, -1).some(({ isRepeatable }) => isRepeatable)).toBe(false);
+    });
+  },
+);

@@ -1,0 +1,101 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { anEvent } from '../../../libs/events/test/events.ts';
+import { openPlace, type Place, until } from '../../../libs/events/test/rabbitmq-place.ts';
+import { runOps } from './run-ops.ts';
+
+let place: Place;
+beforeEach(async () => {
+  place = await openPlace();
+});
+afterEach(() => place.close());
+
+const consumer = 'audit';
+
+/** A consumer that fails until it is cured. */
+async function startAudit() {
+  const bus = await place.connect();
+  const health = { isCured: false };
+  const dealtWith: CloudEvent[] = [];
+  const handle = async (event: CloudEvent) => {
+    if (!health.isCured) throw new RangeError('the table is full');
+    dealtWith.push(event);
+  };
+  await bus.consume({ name: consumer, handle });
+  const buried = async (count: number) =>
+    until(async () => (await place.depthOf(place.topology.deadLetterQueueOf(consumer))) === count);
+  return { bus, health, dealtWith, buried };
+}
+
+/** Runs the command as the operator of the broker of the test. */
+async function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const { url, namespace } = place.broker;
+  const settings = { AMQP_URL: url, AMQP_NAMESPACE: namespace, ...environment };
+  const { code, output, errors } = await runOps(['dead-letters', ...args], settings);
+  return { code, out: output, complaint: errors };
+}
+
+describe('the dead-letters command', () => {
+  it('lists them a line each without their data, and replays those that it is told', async () => {
+    const { bus, health, dealtWith, buried } = await startAudit();
+    const [first, second] = [anEvent('launch.token.refused.v1'), anEvent('launch.token.refused.v1')];
+    await bus.publish([first]);
+    await buried(1);
+    await bus.publish([second]);
+    await buried(2);
+    const listed = await runCommand(['list', consumer]);
+    expect([listed.code, listed.complaint]).toEqual([0, '']);
+    const lines = listed.out.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { id: first.id, type: first.type, reason: 'RangeError: the table is full', attempts: 3 },
+      { id: second.id, type: second.type, correlationid: second.correlationid },
+    ]);
+    expect(listed.out).not.toContain('token_unknown');
+    const asJson = await runCommand(['list', consumer, '--json']);
+    expect(JSON.parse(asJson.out)).toEqual(lines.map((line) => JSON.parse(line)));
+
+    health.isCured = true;
+    expect(await runCommand(['replay', consumer, second.id])).toEqual({
+      code: 0,
+      out: `${second.id}\n`,
+      complaint: '',
+    });
+    await until(() => dealtWith.length === 1);
+    expect(await runCommand(['replay', consumer])).toEqual({ code: 0, out: `${first.id}\n`, complaint: '' });
+    await until(() => dealtWith.length === 2);
+    expect(dealtWith).toEqual([second, first]);
+  });
+
+  it('ends with 1 when it did not work, saying why', async () => {
+    await startAudit();
+    const missing = anEvent().id;
+    expect(await runCommand(['replay', consumer, missing])).toEqual({
+      code: 1,
+      out: '',
+      complaint: `There is no dead letter ${missing}\n`,
+    });
+    expect(await runCommand(['list', 'nobody'])).toEqual({
+      code: 1,
+      out: '',
+      complaint: 'There is no dead-letter queue of a consumer nobody\n',
+    });
+    const unreachable = await runCommand(['list', consumer], { AMQP_URL: 'amqp://guest:secret@127.0.0.1:1' });
+    expect(unreachable.code).toBe(1);
+    expect(unreachable.complaint).toContain('ECONNREFUSED');
+    expect(unreachable.complaint).not.toContain('secret');
+  });
+
+  it('ends with 2 and the usage when it is called wrongly', async () => {
+    for (const args of [[], ['list'], ['list', consumer, 'more'], ['forget', consumer]]) {
+      const { code, out, complaint } = await runCommand(args);
+      expect([code, out]).toEqual([2, '']);
+      expect(complaint).toContain('Usage: npm run ops -- dead-letters');
+    }
+    expect(await runCommand(['list', consumer], { AMQP_URL: '' })).toEqual({
+      code: 2,
+      out: '',
+      complaint: 'AMQP_URL is not set\n',
+    });
+    expect((await runCommand(['--help'])).code).toBe(0);
+  });
+});
