@@ -21,7 +21,14 @@ async function run(...args: string[]) {
 
 describe('npm run ops', () => {
   it('has the tools of the operator', () => {
-    expect(Object.keys(tools)).toEqual(['deliveries', 'dead-letters', 'migrate', 'secrets', 'access']);
+    expect(Object.keys(tools)).toEqual([
+      'registry',
+      'deliveries',
+      'dead-letters',
+      'migrate',
+      'secrets',
+      'access',
+    ]);
   });
 
   it('describes itself, and each tool, on --help', async () => {
@@ -37,18 +44,22 @@ describe('npm run ops', () => {
     }
   });
 
-  it.each([[[]], [['nothing']], [['constructor']], [['dead-letters', 'toString']]])(
-    'answers %j with the usage and 2',
-    async (args) => {
-      expect(await run(...args)).toEqual({
-        code: 2,
-        output: '',
-        errors: expect.stringMatching(/^Usage: npm run ops -- /),
-      });
-    },
-  );
+  it.each([
+    [[]],
+    [['nothing']],
+    [['constructor']],
+    [['registry']],
+    [['registry', 'nothing']],
+    [['dead-letters', 'toString']],
+  ])('answers %j with the usage and 2', async (args) => {
+    expect(await run(...args)).toEqual({
+      code: 2,
+      output: '',
+      errors: expect.stringMatching(/^Usage: npm run ops -- /),
+    });
+  });
 
-  it.each(['deliveries'])('is what npm run %s calls', (alias) => {
+  it.each(['registry', 'deliveries'])('is what npm run %s calls', (alias) => {
     const { scripts } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
     expect(scripts[alias]).toBe(`exec node deploy/ops/src/main.ts ${alias}`);
   });

@@ -5,46 +5,35 @@ import {
   isLoopback,
   type Sealer,
 } from '@clinical-launch/contracts';
-import { findClient } from './find-client.ts';
-import { addMember, removeMember, replaceValue } from './json-text.ts';
+import type { JSONPath } from 'jsonc-parser';
+import { type Answers, one } from '../command.ts';
+import { removeValue, setValue } from './edit-json.ts';
+import { entriesIn, findEntry } from './entries.ts';
 import { keptSecrets } from './kept-secrets.ts';
-import { type Answers, one, questions as q } from './questions.ts';
+import { options as o } from './options.ts';
+import type { Context, Edit } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
-
-/** What a command on a callback is told beside its answers. */
-export type Surroundings = {
-  readonly now: number;
-  readonly isProduction: boolean;
-  /** Whether `SEALING_KEYS_CALLBACK` or `SEALING_KEYS` is set; without them the demo's key seals. */
-  readonly hasKeys: boolean;
-  /** @throws ConfigurationError when the keys cannot be used */
-  openSealer(): Sealer;
-};
-
-type Outcome = { readonly text: string; readonly told: readonly (readonly [string, string])[] };
 
 const hourMs = 3_600_000;
 
-type Path = (string | number)[];
-
-/** Registers a callback, or moves the one that there is to another address; its secrets stay then. */
-export function setCallback(document: RegistryDocument, answers: Answers, around: Surroundings): Outcome {
-  const url = one(answers, q.callbackUrl);
+/** Registers a callback, or changes the address of the registered one, which keeps its secrets. */
+export function setCallback(document: RegistryDocument, answers: Answers, context: Context): Edit {
+  const url = one(answers, o.callbackUrl);
   const {
     path,
     client: { callback },
-  } = findClient(document, answers);
-  assertFit(url, around);
+  } = findEntry(document.registry, answers, 'client');
+  assertFit(url, context);
   if (callback !== undefined) {
     return {
-      text: replaceValue(document.text, [...path, 'callback', 'url'], url),
-      told: [['callback_url', url]],
+      text: setValue(document.text, [...path, 'callback', 'url'], url),
+      reported: [['callback_url', url]],
     };
   }
-  const { secret, sealed, keyId } = createSecret(around);
+  const { secret, sealed, keyId } = createSecret(context);
   return {
-    text: addMember(document.text, path, { name: 'callback', value: { url, secrets: [{ sealed }] } }),
-    told: [
+    text: setValue(document.text, [...path, 'callback'], { url, secrets: [{ sealed }] }),
+    reported: [
       ['callback_url', url],
       ['callback_secret', secret],
       ['sealed with the key', keyId],
@@ -52,41 +41,37 @@ export function setCallback(document: RegistryDocument, answers: Answers, around
   };
 }
 
-/** Gives a callback a new secret; until the old one ends, both sign. */
-export function rollCallbackSecret(
-  document: RegistryDocument,
-  answers: Answers,
-  around: Surroundings,
-): Outcome {
+/** Gives a callback a new secret. Both sign until the old one ends. */
+export function rollCallbackSecret(document: RegistryDocument, answers: Answers, context: Context): Edit {
   const { path, callback } = findCallback(document, answers);
-  const keepOldHours = Number(answers.get(q.keepOldHours.option)?.[0] ?? 24);
-  const { now } = around;
-  const { secret, sealed, keyId } = createSecret(around);
+  const keepOldHours = Number(answers.get(o.keepOldHours.name)?.[0] ?? 24);
+  const { now } = context;
+  const { secret, sealed, keyId } = createSecret(context);
   const secrets = [
     ...keptSecrets(callback.secrets, { now, endsAt: now + keepOldHours * hourMs }),
     { sealed },
   ];
   return {
-    text: replaceValue(document.text, [...path, 'callback', 'secrets'], secrets),
-    told: [
+    text: setValue(document.text, [...path, 'callback', 'secrets'], secrets),
+    reported: [
       ['callback_secret', secret],
       ['sealed with the key', keyId],
     ],
   };
 }
 
-/** Takes a callback out: what waits for it is given up. */
-export function removeCallback(document: RegistryDocument, answers: Answers): Outcome {
+/** Removes a callback. Its pending deliveries are given up. */
+export function removeCallback(document: RegistryDocument, answers: Answers): Edit {
   const { path } = findCallback(document, answers);
   return {
-    text: removeMember(document.text, [...path, 'callback']),
-    told: [['removed the callback of', one(answers, q.clientId)]],
+    text: removeValue(document.text, [...path, 'callback']),
+    reported: [['removed the callback of', one(answers, o.clientId)]],
   };
 }
 
-/** Seals the secret of every callback with the first key, so that an old one can be taken out. */
-export function resealCallbacks(document: RegistryDocument, around: Surroundings): Outcome {
-  const sealer = around.openSealer();
+/** Seals the secret of every callback with the first key, so that an older key can be removed. */
+export function resealCallbacks(document: RegistryDocument, context: Context): Edit {
+  const sealer = context.openSealer();
   let { text } = document;
   let count = 0;
   for (const { path, callback } of callbacksIn(document)) {
@@ -94,22 +79,22 @@ export function resealCallbacks(document: RegistryDocument, around: Surroundings
       if (isSealedBy(sealed, sealer.currentKeyId)) continue;
       const secret = sealer.open(callbackSecretPurpose, sealed, []);
       const place = [...path, 'callback', 'secrets', index, 'sealed'];
-      text = replaceValue(text, place, sealer.seal(callbackSecretPurpose, secret, []));
+      text = setValue(text, place, sealer.seal(callbackSecretPurpose, secret, []));
       count += 1;
     }
   }
   return {
     text,
-    told: [
+    reported: [
       ['sealed anew', String(count)],
       ['sealed with the key', sealer.currentKeyId],
     ],
   };
 }
 
-/** Lists what is wrong with the callbacks of a registry. Tries to open their secrets where sealing keys are set. */
-export function callbackProblems(document: RegistryDocument, around: Surroundings): string[] {
-  const sealer = around.hasKeys ? around.openSealer() : undefined;
+/** Lists what is wrong with the callbacks of a registry. If sealing keys are set, tries to open the secrets. */
+export function callbackProblems(document: RegistryDocument, context: Context): string[] {
+  const sealer = context.hasKeys ? context.openSealer() : undefined;
   return callbacksIn(document).flatMap(({ path, callback: { url, secrets } }) => {
     const place = `${pathText(path)}.callback`;
     const fault = callbackAddressFault(url);
@@ -131,7 +116,7 @@ function canOpen(sealer: Sealer, sealed: string): boolean {
 
 const isSealedBy = (sealed: string, keyId: string) => sealed.startsWith(`${keyId}.`);
 
-function assertFit(url: string, { isProduction }: Surroundings): void {
+function assertFit(url: string, { isProduction }: Context): void {
   const fault = addressFault(url, isProduction);
   if (fault !== undefined) throw new Error(`--url ${fault}`);
 }
@@ -143,9 +128,9 @@ function addressFault(url: string, isProduction: boolean): string | undefined {
 }
 
 /** 32 random bytes as Standard Webhooks write a secret, and its seal. */
-function createSecret(around: Surroundings) {
+function createSecret(context: Context) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  const sealer = around.openSealer();
+  const sealer = context.openSealer();
   return { secret, sealed: sealer.seal(callbackSecretPurpose, secret, []), keyId: sealer.currentKeyId };
 }
 
@@ -154,22 +139,16 @@ function findCallback(document: RegistryDocument, answers: Answers) {
   const {
     path,
     client: { callback },
-  } = findClient(document, answers);
-  if (callback === undefined) throw new Error(`The client ${one(answers, q.clientId)} has no callback`);
+  } = findEntry(document.registry, answers, 'client');
+  if (callback === undefined) throw new Error(`The client ${one(answers, o.clientId)} has no callback`);
   return { path, callback };
 }
 
-function callbacksIn({ registry: { realms, trustedIssuers = [] } }: RegistryDocument) {
-  const owners = [
-    ...realms.map(({ clients }, index) => ({ clients, path: ['realms', index] })),
-    ...trustedIssuers.map(({ clients }, index) => ({ clients, path: ['trustedIssuers', index] })),
-  ];
-  return owners.flatMap(({ clients, path }) =>
-    clients.flatMap(({ callback }, index) =>
-      callback === undefined ? [] : [{ path: [...path, 'clients', index] as Path, callback }],
-    ),
+function callbacksIn({ registry }: RegistryDocument) {
+  return entriesIn(registry).flatMap(({ path, client: { callback } }) =>
+    callback === undefined ? [] : [{ path, callback }],
   );
 }
 
-const pathText = (path: Path) =>
+const pathText = (path: JSONPath) =>
   path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${step}`)).join('');

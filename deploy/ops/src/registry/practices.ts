@@ -1,19 +1,18 @@
 import type { LaunchPolicy } from '@clinical-launch/contracts';
-import { findClient } from './find-client.ts';
-import { addMember, replaceValue } from './json-text.ts';
-import { type Answers, questions as q } from './questions.ts';
+import type { Answers } from '../command.ts';
+import { setValue } from './edit-json.ts';
+import { findEntry } from './entries.ts';
+import { options as o } from './options.ts';
+import type { Edit, Reported } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
 type StatedPractices = NonNullable<LaunchPolicy['practices']>;
-type Told = readonly (readonly [string, string])[];
 
 /**
- * Returns the practices that the answers state (`any`, or `ods:B82017 local:0042`), as the registry writes them.
- * @throws Error when `any` is stated together with codes
+ * Returns stated practices (`any`, or `ods:B82017 local:0042`) as the registry writes them.
+ * @throws Error if `any` is stated together with codes
  */
-export function statedPractices(answers: Answers): StatedPractices | undefined {
-  const stated = answers.get(q.practices.option);
-  if (stated === undefined || stated.length === 0) return undefined;
+export function practicesOf(stated: readonly string[]): StatedPractices {
   if (!stated.includes('any')) return [...new Set(stated)].map(practiceOf);
   if (stated.length > 1) throw new Error('--practices is any, or the codes of practices, not both');
   return 'any';
@@ -24,19 +23,15 @@ function practiceOf(stated: string): Exclude<StatedPractices, 'any'>[number] {
   return { system, code: stated.slice(stated.indexOf(':') + 1) };
 }
 
-/** Replaces the practices that a client may launch for; launches that begin afterwards are held to them. */
-export function setPractices(document: RegistryDocument, answers: Answers): { text: string; told: Told } {
-  const { path, client } = findClient(document, answers);
-  const value = statedPractices(answers);
-  const text =
-    client.practices === undefined
-      ? addMember(document.text, path, { name: 'practices', value })
-      : replaceValue(document.text, [...path, 'practices'], value);
-  return { text, told: toldOfPractices(value) };
+/** Replaces the practices that a client may launch for. The next launches are held to them. */
+export function setPractices({ text, registry }: RegistryDocument, answers: Answers): Edit {
+  const { path } = findEntry(registry, answers);
+  const practices = practicesOf(answers.get(o.boundPractices.name) ?? []);
+  return { text: setValue(text, [...path, 'practices'], practices), reported: reportPractices(practices) };
 }
 
-/** Says which practices a client may launch for. Production refuses a client for which none are stated. */
-export function toldOfPractices(practices: StatedPractices | undefined): Told {
+/** Reports which practices a client may launch for. Production refuses a client for which none are stated. */
+export function reportPractices(practices: StatedPractices | undefined): Reported {
   if (practices === undefined) {
     return [['practices', 'not stated: production refuses the client until set-practices states them']];
   }

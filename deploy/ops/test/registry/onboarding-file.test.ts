@@ -32,7 +32,7 @@ describe('the file', () => {
     const text = await copy.text();
     expect(text).toContain('\n\t\t{ "realm": "b", "clients": [] }\n\t]\n}\n');
     expect(text).toMatch(/\n\t+"clientId": "pms-new",\n/);
-    await writeFile(copy.path, '{"realms":[]}');
+    await writeFile(copy.path, '{"realms":[{"realm":"demo","clients":[]}]}');
     expect((await copy.run('add-pms', ...pms)).code).toBe(0);
     expect(await copy.clientNamed('demo', 'pms-new')).toBeDefined();
   });

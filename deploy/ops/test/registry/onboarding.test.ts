@@ -5,7 +5,7 @@ import { hashClientSecret } from '@clinical-launch/identity-provider';
 import { createTestKey } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { exportJWK } from 'jose';
-import { runOnboarding } from '../../src/registry/run.ts';
+import { runOps } from '../../src/run.ts';
 import { openRegistryCopy } from './registry-copy.ts';
 
 let copy: Awaited<ReturnType<typeof openRegistryCopy>>;
@@ -173,9 +173,9 @@ describe('the practices of a client', () => {
 });
 
 describe('add-host and add-client', () => {
-  it('give the right to launch, or the rights that are named, in a realm that may be new', async () => {
+  it('give the right to launch, or the rights that are named', async () => {
+    await copy.runHere('add-realm', '--realm', 'east');
     const { told } = await copy.run('add-host', '--realm', 'east', '--client-id', 'host', '--name', 'Host');
-    expect(told.get('new realm')).toBe('east');
     expect(told.get('token_endpoint')).toBe('{PUBLIC_URL}/idp/east/oauth2/v2.0/token');
     expect((await copy.clientNamed('east', 'host'))?.scopes).toEqual(['launch.issue']);
     await copy.run(
@@ -226,13 +226,10 @@ describe('add-partner', () => {
     expect((await copy.changedLines()).isKept).toBe(true);
   });
 
-  it('makes a realm a desktop realm, or a new one, where there is none', async () => {
+  it('makes a realm of two segments a desktop realm by its first partner', async () => {
     const addresses = ['--launch-url', 'a:/l', '--redirect-uri', 'a:/r'];
     const named = ['--client-id', 'p', '--name', 'P', ...addresses];
-    expect((await copy.run('add-partner', '--realm', 'new/desktop', ...named)).told.get('new realm')).toBe(
-      'new/desktop',
-    );
-    expect((await copy.realmNamed('new/desktop'))?.desktop?.partners).toHaveLength(1);
+    await copy.runHere('add-realm', '--realm', 'other/desktop');
     await copy.run('add-host', '--realm', 'other/desktop', '--client-id', 'h', '--name', 'H');
     expect((await copy.run('add-partner', '--realm', 'other/desktop', ...named)).code).toBe(0);
     expect((await copy.realmNamed('other/desktop'))?.desktop?.partners).toHaveLength(1);
@@ -353,8 +350,8 @@ describe('a person at a terminal', () => {
       input.write(`${answers[asked.length - 1]}\n`);
     });
     const terminal = { input, output, errors };
-    const code = await runOnboarding({
-      args: ['add-partner'],
+    const code = await runOps({
+      args: ['registry', 'add-partner'],
       environment: { REGISTRY_FILE: copy.path },
       terminal,
       now: Date.now(),

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { parseRegistry } from '@clinical-launch/contracts';
-import { runOnboarding } from '../../src/registry/run.ts';
+import { runOps } from '../../src/run.ts';
 
 const demoRegistry = fileURLToPath(new URL('../../../simulators/registry.json', import.meta.url));
-const command = fileURLToPath(new URL('../../src/registry/main.ts', import.meta.url));
+const command = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** Runs the command as an operator's script does: in a process of its own, without a terminal. */
 async function runCommand(path: string, args: readonly string[]) {
-  const child = spawn(process.execPath, [command, ...args, '--file', path], {
+  const child = spawn(process.execPath, [command, 'registry', ...args, '--file', path], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const read = async (stream: NodeJS.ReadableStream) => {
@@ -42,8 +42,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 async function runHere(path: string, args: readonly string[], environment: Environment = {}) {
   const [output, errors] = [new PassThrough(), new PassThrough()];
   const terminal = { output, errors };
-  const code = await runOnboarding({
-    args: [...args, '--file', path],
+  const code = await runOps({
+    args: ['registry', ...args, '--file', path],
     environment,
     terminal,
     now: Date.now(),

@@ -110,7 +110,7 @@ function readableRegistry(path: string, publicUrl: string | undefined): Registry
 
 function problemsOf(named: string, path: string): string[] {
   try {
-    parseDirectoryText(readFileSync(path, 'utf8'), path);
+    readDirectoryFile(path);
     return [];
   } catch (error) {
     return [`${named} ${reasonOf(error)}`];
@@ -146,6 +146,13 @@ function directoriesOf({ realms, trustedIssuers = [] }: Registry): { name: strin
 
 const besideRegistry = (registryFile: string | URL, name: string) =>
   resolve(dirname(registryFile instanceof URL ? fileURLToPath(registryFile) : registryFile), name);
+
+/**
+ * Reads a directory file.
+ * @throws TypeError that lists every fault of the directory, and no value; the error of the system if it cannot be read.
+ */
+export const readDirectoryFile = (path: string): Directory =>
+  parseDirectoryText(readFileSync(path, 'utf8'), path);
 
 /** Reads a directory: CSV if its name ends in `.csv`, otherwise JSON. */
 function parseDirectoryText(text: string, path: string): Directory {

@@ -1,0 +1,131 @@
+import { createClientSecret, hashClientSecret } from '@clinical-launch/identity-provider';
+import { type Answers, one } from '../command.ts';
+import { change } from './change.ts';
+import { appendEntry, setValue } from './edit-json.ts';
+import { assertFree, findEntry, findIssuer, findRealm } from './entries.ts';
+import { keptSecrets } from './kept-secrets.ts';
+import {
+  clientMembers,
+  directory,
+  launchPolicy,
+  type Member,
+  membersIn,
+  partnerMembers,
+  proofs,
+} from './members.ts';
+import { options as o } from './options.ts';
+import { practicesOf, reportPractices } from './practices.ts';
+import type { Context, Edit, Reported } from './registry-command.ts';
+import type { RegistryDocument } from './registry-document.ts';
+
+const partnerScopes = ['openid', 'profile', 'email', 'offline_access', 'launch', 'resource.read'];
+const launchRight = 'ocs-launch.write';
+const hourMs = 3_600_000;
+
+/** Registers a client of one of our realms, with a secret unless it proves itself by keys or certificates. */
+export function addClient(
+  { text, registry }: RegistryDocument,
+  answers: Answers,
+  scopes: readonly string[],
+): Edit {
+  const realm = one(answers, o.realm);
+  const clientId = one(answers, o.clientId);
+  const at = findRealm(registry, realm);
+  assertFree(registry, { owner: realm, clientId });
+  const proved = membersIn(answers, proofs);
+  const isProven = proofs.some((proof) => proof.name in proved && !isBinding(proof));
+  const secret = isProven ? undefined : createClientSecret();
+  const secrets = secret === undefined ? [] : [{ sha256: hashClientSecret(secret) }];
+  const policy = membersIn(answers, launchPolicy);
+  const client = { clientId, name: one(answers, o.name), secrets, ...proved, scopes, ...policy };
+  const stated = answers.get(o.practices.name);
+  return {
+    text: appendEntry(text, ['realms', at, 'clients'], client),
+    reported: [
+      ...reportClient({ realm, clientId }),
+      ...(secret === undefined ? [] : [['client_secret', secret] as const]),
+      ...(scopes.includes(launchRight)
+        ? reportPractices(stated === undefined ? undefined : practicesOf(stated))
+        : []),
+    ],
+  };
+}
+
+/** Binds tokens to a certificate, and does not say which one. */
+const isBinding = ({ option }: Member) => option === o.certificateBound;
+
+/** Registers a partner application. A realm of two segments becomes one of the desktop launch by its first partner. */
+export function addPartner({ text, registry }: RegistryDocument, answers: Answers): Edit {
+  const realm = one(answers, o.realm);
+  const clientId = one(answers, o.clientId);
+  const at = findRealm(registry, realm);
+  assertFree(registry, { owner: realm, clientId });
+  const { scopes = partnerScopes, ...registered } = membersIn(answers, partnerMembers);
+  const partner = { clientId, ...registered, scopes };
+  const path = ['realms', at, 'desktop'];
+  return {
+    text:
+      registry.realms[at]?.desktop === undefined
+        ? setValue(text, path, { partners: [partner] })
+        : appendEntry(text, [...path, 'partners'], partner),
+    reported: [
+      ...reportClient({ realm, clientId }),
+      ['authorization_endpoint', endpoint(realm, 'authorize')],
+      ['issuer', `{PUBLIC_URL}/idp/${realm}/v2.0`],
+    ],
+  };
+}
+
+/** Registers a client of a trusted identity provider, which issues its tokens. */
+export function addIssuerClient({ text, registry }: RegistryDocument, answers: Answers): Edit {
+  const issuer = one(answers, o.issuer);
+  const clientId = one(answers, o.foreignClientId);
+  const at = findIssuer(registry, issuer);
+  assertFree(registry, { owner: issuer, clientId });
+  const client = { clientId, ...membersIn(answers, launchPolicy) };
+  const stated = answers.get(o.practices.name);
+  return {
+    text: appendEntry(text, ['trustedIssuers', at, 'clients'], client),
+    reported: [
+      ['client_id', clientId],
+      ...reportPractices(stated === undefined ? undefined : practicesOf(stated)),
+    ],
+  };
+}
+
+/** Changes what a client registered. */
+export const setClient = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
+  change(text, findEntry(registry, answers, 'client').path, { answers, members: clientMembers });
+
+/** Changes what a partner application registered. */
+export const setPartner = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
+  change(text, findEntry(registry, answers, 'partner').path, { answers, members: partnerMembers });
+
+/** Names the file of the values that were agreed with a client. */
+export const setDirectory = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
+  change(text, findEntry(registry, answers, 'client').path, { answers, members: [directory] });
+
+/** Gives a client a new secret. The old one works on for a while. */
+export function rollSecret({ text, registry }: RegistryDocument, answers: Answers, { now }: Context): Edit {
+  const realm = one(answers, o.realm);
+  const { path, client } = findEntry(registry, answers, 'client');
+  const keepOldHours = Number(answers.get(o.keepOldHours.name)?.[0] ?? 24);
+  const secret = createClientSecret();
+  const secrets = [
+    ...keptSecrets(client.secrets ?? [], { now, endsAt: now + keepOldHours * hourMs }),
+    { sha256: hashClientSecret(secret) },
+  ];
+  return {
+    text: setValue(text, [...path, 'secrets'], secrets),
+    reported: [...reportClient({ realm, clientId: client.clientId }), ['client_secret', secret]],
+  };
+}
+
+const endpoint = (realm: string, name: string) => `{PUBLIC_URL}/idp/${realm}/oauth2/v2.0/${name}`;
+
+function reportClient({ realm, clientId }: { realm: string; clientId: string }): Reported {
+  return [
+    ['client_id', clientId],
+    ['token_endpoint', endpoint(realm, 'token')],
+  ];
+}

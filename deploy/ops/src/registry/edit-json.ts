@@ -1,0 +1,74 @@
+/*
+ * Changes of a JSON text that leave everything else of it as it is written: order, indentation, what is on one line.
+ */
+import {
+  applyEdits,
+  findNodeAtLocation,
+  format,
+  type JSONPath,
+  type ModificationOptions,
+  modify,
+  parseTree,
+} from 'jsonc-parser';
+
+/** Adds an entry to the array at that path. @throws Error if there is none */
+export const appendEntry = (text: string, path: JSONPath, entry: unknown): string =>
+  change(text, [...path, -1], { value: entry, isArrayInsertion: true });
+
+/** Sets a member, or replaces the value at that path. @throws Error if its parent is missing */
+export const setValue = (text: string, path: JSONPath, value: unknown): string =>
+  change(text, path, { value });
+
+/** Removes the member or the entry at that path, with its comma. @throws TypeError if there is none */
+export function removeValue(text: string, path: JSONPath): string {
+  const tree = parseTree(text);
+  const found = tree === undefined ? undefined : findNodeAtLocation(tree, path);
+  // The node of a member's value is below the node of the member.
+  const node = found?.parent?.type === 'property' ? found.parent : found;
+  const siblings = node?.parent?.children;
+  if (node === undefined || siblings === undefined)
+    throw new TypeError(`There is nothing at ${path.join('.')}`);
+  const at = siblings.indexOf(node);
+  const [before, after] = [siblings[at - 1], siblings[at + 1]];
+  const end = node.offset + node.length;
+  const [from, to] =
+    after !== undefined
+      ? [node.offset, after.offset]
+      : [before === undefined ? node.offset : before.offset + before.length, end];
+  return text.slice(0, from) + text.slice(to);
+}
+
+type Change = Pick<ModificationOptions, 'isArrayInsertion'> & { readonly value: unknown };
+
+function change(text: string, path: JSONPath, { value, ...options }: Change): string {
+  const [edit] = modify(text, path, value, options);
+  if (edit === undefined) return text;
+  const changed = applyEdits(text, [edit]);
+  const end = edit.offset + edit.content.length;
+  // What is put into an empty pair of brackets moves the closing one to a line of its own.
+  const isAlone = /[[{]/.test(changed[edit.offset - 1] ?? '') && /[\]}]/.test(changed[end] ?? '');
+  const [from, to] = isAlone ? [edit.offset - 1, end + 1] : [edit.offset, end];
+  // Only the edit is formatted: `modify` would format the whole lines around it.
+  const edits = format(changed, { offset: from, length: to - from }, indentationOf(text));
+  const formatted = applyEdits(changed, edits);
+  const newEnd = to + formatted.length - changed.length;
+  return formatted.slice(0, from) + onOneLine(formatted.slice(from, newEnd)) + formatted.slice(newEnd);
+}
+
+/** One step of indentation and the end of a line, as the text has them. */
+function indentationOf(text: string) {
+  const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
+  return {
+    insertSpaces: unit.startsWith(' '),
+    tabSize: unit.length,
+    eol: text.includes('\r\n') ? '\r\n' : '\n',
+  };
+}
+
+const scalar = String.raw`(?:"(?:[^"\\]|\\.)*"|[-\w.+]+)`;
+/** The ends of lines tell a list from the same characters in a string. */
+const scalarsOnly = new RegExp(String.raw`\[\s*\n\s*(${scalar}(?:,\s*\n\s*${scalar})*)\s*\n\s*\]`, 'g');
+
+/** Writes arrays of scalars on one line. */
+const onOneLine = (json: string) =>
+  json.replace(scalarsOnly, (_array, entries: string) => `[${entries.replace(/,\s*\n\s*/g, ', ')}]`);

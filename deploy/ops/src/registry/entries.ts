@@ -1,0 +1,100 @@
+import type { LaunchPolicy, RegisteredClient, Registry } from '@clinical-launch/contracts';
+import type { JSONPath } from 'jsonc-parser';
+import { type Answers, one } from '../command.ts';
+import { options as o } from './options.ts';
+
+/** A client or a partner, and its place in the registry. */
+export type Entry<Client> = {
+  /** The realm, or the URL of a trusted issuer. */
+  readonly owner: string;
+  readonly kind: 'client' | 'partner';
+  readonly path: JSONPath;
+  readonly client: Client;
+};
+
+type OfOurRealms =
+  | 'name'
+  | 'scopes'
+  | 'jwks'
+  | 'jwksUri'
+  | 'tlsClientAuthSanDns'
+  | 'tlsClientCertificateThumbprints';
+
+/** What a client, a partner or a client of a trusted issuer may have. */
+export type AnyClient = LaunchPolicy & {
+  readonly clientId: string;
+  readonly suspended?: boolean;
+} & Partial<Pick<RegisteredClient, OfOurRealms | 'secrets'>>;
+
+/** Returns every client and partner of the registry, in its order. */
+export function entriesIn({ realms, trustedIssuers = [] }: Registry): Entry<AnyClient>[] {
+  return [
+    ...realms.flatMap(({ realm, clients, desktop }, at) => [
+      ...entriesAt(clients, { owner: realm, kind: 'client', path: ['realms', at, 'clients'] }),
+      ...entriesAt(desktop?.partners ?? [], {
+        owner: realm,
+        kind: 'partner',
+        path: ['realms', at, 'desktop', 'partners'],
+      }),
+    ]),
+    ...trustedIssuers.flatMap(({ issuer, clients }, at) =>
+      entriesAt(clients, { owner: issuer, kind: 'client', path: ['trustedIssuers', at, 'clients'] }),
+    ),
+  ];
+}
+
+const entriesAt = (clients: readonly AnyClient[], place: Omit<Entry<AnyClient>, 'client'>) =>
+  clients.map((client, index) => ({ ...place, path: [...place.path, index], client }));
+
+/**
+ * Finds the entry that `--realm` and `--client-id` name.
+ * @param kind only entries of that kind
+ * @throws Error that names the known realms, or says that the realm has no such client
+ */
+export function findEntry(
+  registry: Registry,
+  answers: Answers,
+  kind?: Entry<AnyClient>['kind'],
+): Entry<AnyClient> {
+  const owner = one(answers, o.owner);
+  const clientId = one(answers, o.clientId);
+  const found = entriesIn(registry).find(
+    (entry) =>
+      entry.owner === owner &&
+      entry.client.clientId === clientId &&
+      (kind === undefined || kind === entry.kind),
+  );
+  if (found !== undefined) return found;
+  if (!owner.includes('://')) findRealm(registry, owner);
+  throw new Error(
+    `The ${owner.includes('://') ? 'issuer' : 'realm'} ${owner} has no ${kind ?? 'client'} ${clientId}`,
+  );
+}
+
+/** Returns the index of a realm. @throws Error that names the known realms: a mistyped one creates nothing */
+export function findRealm({ realms }: Registry, name: string): number {
+  const index = realms.findIndex(({ realm }) => realm === name);
+  if (index >= 0) return index;
+  const known = realms.map(({ realm }) => realm).join(', ') || 'none';
+  throw new Error(`There is no realm ${name}. Known realms: ${known}. add-realm creates one`);
+}
+
+/** Returns the index of a trusted issuer. @throws Error that names the known issuers */
+export function findIssuer({ trustedIssuers = [] }: Registry, url: string): number {
+  const index = trustedIssuers.findIndex(({ issuer }) => issuer === url);
+  if (index >= 0) return index;
+  const known = trustedIssuers.map(({ issuer }) => issuer).join(', ') || 'none';
+  throw new Error(`There is no trusted issuer ${url}. Known issuers: ${known}. add-issuer adds one`);
+}
+
+/** @throws Error if the id is one of a client or a partner of the realm or issuer already */
+export function assertFree(
+  registry: Registry,
+  { owner, clientId }: { owner: string; clientId: string },
+): void {
+  const isTaken = entriesIn(registry).some(
+    (entry) => entry.owner === owner && entry.client.clientId === clientId,
+  );
+  const kind = owner.includes('://') ? 'issuer' : 'realm';
+  if (isTaken) throw new Error(`The ${kind} ${owner} has a client ${clientId} already`);
+}

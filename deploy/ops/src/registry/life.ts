@@ -1,0 +1,94 @@
+import { type Answers, one } from '../command.ts';
+import { removeValue, setValue } from './edit-json.ts';
+import { type AnyClient, type Entry, entriesIn, findEntry } from './entries.ts';
+import { options as o } from './options.ts';
+import type { Edit } from './registry-command.ts';
+import type { RegistryDocument } from './registry-document.ts';
+
+/** Suspends a client or partner: the platform knows it no longer, and its entry is kept. */
+export function suspend({ text, registry }: RegistryDocument, answers: Answers): Edit {
+  const { path, client } = findEntry(registry, answers);
+  if (client.suspended === true) throw new Error(`${client.clientId} is suspended already`);
+  return { text: setValue(text, [...path, 'suspended'], true), reported: [['suspended', client.clientId]] };
+}
+
+/** Ends a suspension. */
+export function resume({ text, registry }: RegistryDocument, answers: Answers): Edit {
+  const { path, client } = findEntry(registry, answers);
+  if (client.suspended !== true) throw new Error(`${client.clientId} is not suspended`);
+  return { text: removeValue(text, [...path, 'suspended']), reported: [['resumed', client.clientId]] };
+}
+
+/** Removes a client or partner with everything that it registered. */
+export function remove({ text, registry }: RegistryDocument, answers: Answers): Edit {
+  const { path } = findEntry(registry, answers);
+  return { text: removeValue(text, path), reported: [['removed', one(answers, o.clientId)]] };
+}
+
+/** Lists the realms, and the clients and partners of each, without their secrets. */
+export function list({ registry }: RegistryDocument): Edit {
+  const entries = entriesIn(registry).map(listed);
+  const realms = registry.realms.map(({ realm, desktop }) => ({ realm, isDesktop: desktop !== undefined }));
+  const issuers = (registry.trustedIssuers ?? []).map(({ issuer }) => issuer);
+  const rows = entries.map(({ owner, kind, clientId, isSuspended, authentication, name }) => [
+    owner,
+    kind,
+    clientId,
+    isSuspended ? 'suspended' : 'active',
+    authentication.join(',') || 'none',
+    name ?? '',
+  ]);
+  const owners = [...realms.map(({ realm }) => realm), ...issuers];
+  const empty = owners.filter((owner) => !entries.some((entry) => entry.owner === owner));
+  const lines = table([
+    ['REALM', 'KIND', 'CLIENT', 'STATE', 'PROVED BY', 'NAME'],
+    ...rows,
+    ...empty.map((owner) => [owner, '(no clients)']),
+  ]);
+  return {
+    reported: lines.map((line) => ['', line] as const),
+    result: { realms, trustedIssuers: issuers, clients: entries },
+  };
+}
+
+function listed({ owner, kind, client }: Entry<AnyClient>) {
+  const { clientId, name, scopes, suspended = false, callback, practices, directory } = client;
+  return {
+    owner,
+    kind,
+    clientId,
+    name,
+    scopes,
+    isSuspended: suspended,
+    authentication: authenticationOf(client),
+    callbackUrl: callback?.url,
+    practices,
+    directory,
+  };
+}
+
+/** How an entry proves itself; nothing for a public client, and for one whose identity provider is not ours. */
+function authenticationOf(client: AnyClient): string[] {
+  const { secrets = [], jwks, jwksUri } = client;
+  const { tlsClientAuthSanDns, tlsClientCertificateThumbprints } = client;
+  return [
+    ...(secrets.length > 0 ? ['secret'] : []),
+    ...(jwks !== undefined || jwksUri !== undefined ? ['keys'] : []),
+    ...(tlsClientAuthSanDns !== undefined || tlsClientCertificateThumbprints !== undefined
+      ? ['certificate']
+      : []),
+  ];
+}
+
+/** Columns as wide as their widest cell. */
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_cell, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,184 @@
+import type { Group } from '../command.ts';
+import { removeCallback, resealCallbacks, rollCallbackSecret, setCallback } from './callbacks.ts';
+import { check } from './check.ts';
+import {
+  addClient,
+  addIssuerClient,
+  addPartner,
+  rollSecret,
+  setClient,
+  setDirectory,
+  setPartner,
+} from './clients.ts';
+import { list, remove, resume, suspend } from './life.ts';
+import {
+  changing,
+  clientMembers,
+  desktopMembers,
+  issuerMembers,
+  launchPolicy,
+  partnerMembers,
+  proofs,
+  realmMembers,
+} from './members.ts';
+import { options as o } from './options.ts';
+import { setPractices } from './practices.ts';
+import { addIssuer, addRealm, removeIssuer, removeRealm, setIssuer, setRealm } from './realms.ts';
+import { registryCommand } from './registry-command.ts';
+
+const entry = [o.owner, o.foreignClientId];
+const named = [o.realm, o.clientId, o.name];
+const launchOptions = [o.requestsPerSecond, o.frameAncestors, o.resultOrigin, o.practices, o.directory];
+const proofOptions = proofs.map(({ option }) => option);
+const lifetimes = [...realmMembers, ...desktopMembers].map(({ option }) => option);
+
+/** `npm run ops -- registry`, also `npm run registry` */
+export const registry: Group = {
+  summary:
+    'Changes the registry file: realms, clients, partners, trusted issuers. Services follow it without a restart.',
+  commands: {
+    list: registryCommand({
+      summary: 'Lists the realms with their clients and partners, without secrets.',
+      options: [],
+      edit: list,
+    }),
+    check: registryCommand({
+      summary: 'Checks whether the services can use the file, and whether production accepts it.',
+      options: [],
+      seals: true,
+      edit: check,
+    }),
+    'add-realm': registryCommand({
+      summary: 'Creates a realm.',
+      options: [o.realm, o.desktop, ...lifetimes],
+      edit: addRealm,
+    }),
+    'set-realm': registryCommand({
+      summary: 'Changes the settings of a realm.',
+      options: [o.realm, ...lifetimes, o.clear],
+      edit: setRealm,
+    }),
+    'remove-realm': registryCommand({
+      summary: 'Removes a realm that has no clients and no partners.',
+      options: [o.realm],
+      edit: removeRealm,
+    }),
+    'add-pms': registryCommand({
+      summary: 'Registers a practice management system, which may request launch URLs.',
+      options: [...named, ...launchOptions, ...proofOptions],
+      edit: (document, answers) => addClient(document, answers, ['ocs-launch.write']),
+    }),
+    'add-host': registryCommand({
+      summary: 'Registers a host application, which may launch partner applications.',
+      options: [...named, o.requestsPerSecond, ...proofOptions],
+      edit: (document, answers) => addClient(document, answers, ['launch.issue']),
+    }),
+    'add-client': registryCommand({
+      summary: 'Registers another client, with the rights that are named.',
+      options: [...named, o.rights, o.requestsPerSecond, o.practices, o.directory, ...proofOptions],
+      edit: (document, answers) => addClient(document, answers, answers.get(o.rights.name) ?? []),
+    }),
+    'add-partner': registryCommand({
+      summary: 'Registers a partner application of the desktop launch.',
+      options: [
+        o.desktopRealm,
+        o.clientId,
+        o.name,
+        o.launchUrl,
+        o.redirectUris,
+        o.backchannelLogoutUri,
+        o.profile,
+        o.scopes,
+        o.requestsPerSecond,
+        o.dpopBound,
+        o.requirePar,
+        ...proofOptions,
+      ],
+      edit: addPartner,
+    }),
+    'set-client': registryCommand({
+      summary: 'Changes what a client registered.',
+      options: [...entry, ...changing(clientMembers), o.clear],
+      edit: setClient,
+    }),
+    'set-partner': registryCommand({
+      summary: 'Changes what a partner application registered.',
+      options: [o.desktopRealm, o.clientId, ...changing(partnerMembers), o.clear],
+      edit: setPartner,
+    }),
+    'set-practices': registryCommand({
+      summary: 'Replaces the practices that a client may launch for.',
+      options: [...entry, o.boundPractices],
+      edit: setPractices,
+    }),
+    'set-directory': registryCommand({
+      summary:
+        'Names the file of the values that were agreed with a client; --clear directory: the shared one.',
+      options: [...entry, o.directory, o.clear],
+      edit: setDirectory,
+    }),
+    suspend: registryCommand({
+      summary: 'Suspends a client or partner: it counts as unknown, and keeps its entry.',
+      options: entry,
+      edit: suspend,
+    }),
+    resume: registryCommand({
+      summary: 'Ends the suspension of a client or partner.',
+      options: entry,
+      edit: resume,
+    }),
+    remove: registryCommand({
+      summary: 'Removes a client or partner with everything that it registered.',
+      options: entry,
+      edit: remove,
+    }),
+    'roll-secret': registryCommand({
+      summary: 'Gives a client a new secret. The old one works on for a while.',
+      options: [o.realm, o.clientId, o.keepOldHours],
+      edit: rollSecret,
+    }),
+    'set-callback': registryCommand({
+      summary: 'Registers where the order documents of a client are posted, or changes the address.',
+      options: [...entry, o.callbackUrl],
+      seals: true,
+      edit: setCallback,
+    }),
+    'roll-callback-secret': registryCommand({
+      summary: 'Gives a callback a new secret. Both sign for a while.',
+      options: [...entry, o.keepOldHours],
+      seals: true,
+      edit: rollCallbackSecret,
+    }),
+    'remove-callback': registryCommand({
+      summary: 'Removes the callback of a client. Its pending deliveries are given up.',
+      options: entry,
+      edit: removeCallback,
+    }),
+    'reseal-callbacks': registryCommand({
+      summary: 'Seals the secrets of all callbacks with the first of SEALING_KEYS_CALLBACK.',
+      options: [],
+      seals: true,
+      edit: (document, _answers, context) => resealCallbacks(document, context),
+    }),
+    'add-issuer': registryCommand({
+      summary: 'Trusts the access tokens of an identity provider of somebody else.',
+      options: [o.issuer, ...issuerMembers.map(({ option }) => option)],
+      edit: addIssuer,
+    }),
+    'set-issuer': registryCommand({
+      summary: 'Changes the terms on which the tokens of a trusted identity provider are accepted.',
+      options: [o.issuer, ...changing(issuerMembers), o.clear],
+      edit: setIssuer,
+    }),
+    'remove-issuer': registryCommand({
+      summary: 'Removes a trusted identity provider that has no clients.',
+      options: [o.issuer],
+      edit: removeIssuer,
+    }),
+    'add-issuer-client': registryCommand({
+      summary: 'Registers a client of a trusted identity provider, which may request launch URLs.',
+      options: [o.issuer, o.foreignClientId, ...launchPolicy.map(({ option }) => option)],
+      edit: addIssuerClient,
+    }),
+  },
+};

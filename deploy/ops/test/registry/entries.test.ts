@@ -1,0 +1,213 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { registrySchema } from '@clinical-launch/contracts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  clientMembers,
+  desktopMembers,
+  issuerMembers,
+  launchPolicy,
+  partnerMembers,
+  realmMembers,
+} from '../../src/registry/members.ts';
+import { openRegistryCopy } from './registry-copy.ts';
+
+let copy: Awaited<ReturnType<typeof openRegistryCopy>>;
+beforeEach(async () => {
+  copy = await openRegistryCopy();
+});
+afterEach(async () => copy.remove());
+
+const pms = ['--realm', 'demo', '--client-id', 'pms-demo'];
+const partner = ['--realm', 'demo/desktop', '--client-id', 'partner-demo'];
+const partnerNow = async () =>
+  (await copy.realmNamed('demo/desktop'))?.desktop?.partners.find(
+    ({ clientId }) => clientId === 'partner-demo',
+  );
+
+describe('what the registry can say', () => {
+  const { realms, trustedIssuers } = registrySchema.properties;
+  const realm = realms.items.properties;
+  const desktop = realm.desktop.properties;
+  // Set by commands of their own.
+  const elsewhere = [
+    'realm',
+    'clients',
+    'desktop',
+    'partners',
+    'issuer',
+    'clientId',
+    'secrets',
+    'callback',
+    'suspended',
+  ];
+
+  it.each([
+    ['a realm', realm, realmMembers],
+    ['the desktop launch of a realm', desktop, desktopMembers],
+    ['a client', realm.clients.items.properties, clientMembers],
+    ['a partner', desktop.partners.items.properties, partnerMembers],
+    ['a trusted issuer', trustedIssuers.items.properties, issuerMembers],
+    ['a client of a trusted issuer', trustedIssuers.items.properties.clients.items.properties, launchPolicy],
+  ])('of %s can be set by a command, every member of it', (_what, properties, members) => {
+    const settable = members.map(({ name }) => name);
+    const expected = Object.keys(properties).filter((name) => !elsewhere.includes(name));
+    expect(settable.toSorted()).toEqual(expected.toSorted());
+  });
+});
+
+describe('set-client and set-partner', () => {
+  it('change what is named, remove what is cleared, and leave everything else', async () => {
+    const changes = ['--name', 'Renamed', '--requests-per-second', '7', '--clear', 'result-origin'];
+    const { code, told } = await copy.runHere('set-client', ...pms, ...changes);
+    expect([code, told.get('requestsPerSecond'), told.get('cleared')]).toEqual([0, '7', 'resultOrigin']);
+    const { resultOrigin: _cleared, ...before } = JSON.parse(copy.before).realms[0].clients[0];
+    expect(JSON.parse(await copy.text()).realms[0].clients[0]).toEqual({
+      ...before,
+      name: 'Renamed',
+      requestsPerSecond: 7,
+    });
+  });
+
+  it('set client certificates, PAR and DPoP', async () => {
+    const thumbprint = 'A'.repeat(43);
+    await copy.runHere(
+      'set-client',
+      ...pms,
+      '--tls-san-dns',
+      'pms.example.org',
+      '--certificate-bound-access-tokens',
+      'yes',
+    );
+    expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({
+      tlsClientAuthSanDns: 'pms.example.org',
+      tlsClientCertificateBoundAccessTokens: true,
+    });
+    const proofs = ['--dpop-bound-access-tokens', 'yes', '--require-pushed-authorization-requests', 'no'];
+    const { code } = await copy.runHere('set-partner', ...partner, ...proofs, '--tls-thumbprint', thumbprint);
+    expect([code, await partnerNow()]).toEqual([
+      0,
+      expect.objectContaining({
+        dpopBoundAccessTokens: true,
+        requirePushedAuthorizationRequests: false,
+        tlsClientCertificateThumbprints: [thumbprint],
+      }),
+    ]);
+    expect((await copy.changedLines()).isKept).toBe(true);
+  });
+
+  it('register a client with a certificate in place of a secret', async () => {
+    const named = ['--realm', 'demo', '--client-id', 'mtls', '--name', 'By certificate'];
+    const { told } = await copy.runHere('add-host', ...named, '--tls-thumbprint', 'B'.repeat(43));
+    expect(told.has('client_secret')).toBe(false);
+    const bound = [
+      '--realm',
+      'demo',
+      '--client-id',
+      'bound',
+      '--name',
+      'Bound',
+      '--certificate-bound-access-tokens',
+    ];
+    expect((await copy.runHere('add-host', ...bound, 'yes')).told.has('client_secret')).toBe(true);
+  });
+
+  it.each([
+    ['a required member', ['set-client', ...pms, '--clear', 'name'], 1],
+    ['both sources of keys', ['set-client', ...pms, '--jwks', 'x', '--jwks-uri', 'https://k.example'], 2],
+    ['an option and its removal', ['set-client', ...pms, '--name', 'x', '--clear', 'name'], 2],
+    ['neither yes nor no', ['set-partner', ...partner, '--dpop-bound-access-tokens', 'true'], 2],
+    ['a partner as a client', ['set-client', ...partner, '--name', 'x'], 1],
+    ['nothing', ['set-client', ...pms], 2],
+  ])('refuse %s, and change nothing', async (_what, args, expected) => {
+    expect((await copy.runHere(...args)).code).toBe(expected);
+    expect(await copy.text()).toBe(copy.before);
+  });
+});
+
+describe('set-directory', () => {
+  it('names a file beside the registry, and takes the shared one again', async () => {
+    await writeFile(
+      join(copy.folder, 'north.csv'),
+      'kind,system,value,practice\r\npractice,local-org-code,P1,\r\n',
+    );
+    expect((await copy.runHere('set-directory', ...pms, '--directory', 'north.csv')).errors).toBe('');
+    expect((await copy.clientNamed('demo', 'pms-demo'))?.directory).toBe('north.csv');
+    expect((await copy.runHere('set-directory', ...pms, '--clear', 'directory')).code).toBe(0);
+    expect(await copy.text()).toBe(copy.before);
+  });
+
+  it('refuses one that the services could not use, as the check does', async () => {
+    await writeFile(join(copy.folder, 'broken.csv'), 'kind,value\r\n');
+    for (const name of ['missing.json', 'broken.csv']) {
+      const { code, errors } = await copy.runHere('set-directory', ...pms, '--directory', name);
+      expect([code, errors]).toEqual([1, expect.stringContaining(`The directory ${name} cannot be used`)]);
+    }
+    expect(await copy.text()).toBe(copy.before);
+    await writeFile(
+      copy.path,
+      copy.before.replace('"practices": "any"', '"practices": "any", "directory": "broken.csv"'),
+    );
+    expect(await copy.runHere('check')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('broken.csv'),
+    });
+  });
+});
+
+describe('suspend, resume and remove', () => {
+  it.each([
+    ['a client', pms],
+    ['a partner', partner],
+  ])('suspend %s, and resume it as it was', async (_what, of) => {
+    expect((await copy.runHere('suspend', ...of)).code).toBe(0);
+    expect((await copy.changedLines()).added.map((line) => line.trim())).toEqual(['"suspended": true']);
+    expect((await copy.runHere('suspend', ...of)).errors).toContain('suspended already');
+    expect((await copy.runHere('resume', ...of)).code).toBe(0);
+    expect(await copy.text()).toBe(copy.before);
+    expect((await copy.runHere('resume', ...of)).errors).toContain('is not suspended');
+  });
+
+  it('remove a client with its entry: the first, the last, and the only one', async () => {
+    const clients = (...ids: string[]) =>
+      JSON.stringify(
+        { realms: [{ realm: 'demo', clients: ids.map((clientId) => aClient(clientId)) }] },
+        null,
+        2,
+      );
+    const remove = async (clientId: string) =>
+      copy.runHere('remove', '--realm', 'demo', '--client-id', clientId);
+    await writeFile(copy.path, clients('a', 'b', 'c'));
+    for (const [id, left] of [
+      ['a', ['b', 'c']],
+      ['c', ['b']],
+    ] as const) {
+      expect((await remove(id)).code).toBe(0);
+      expect(await copy.text()).toBe(clients(...left));
+    }
+    await remove('b');
+    expect((await copy.realmNamed('demo'))?.clients).toEqual([]);
+    expect(await remove('b')).toMatchObject({ code: 1, errors: 'The realm demo has no client b\n' });
+  });
+});
+
+const aClient = (clientId: string) => ({ clientId, name: clientId, secrets: [], scopes: [] });
+
+describe('list', () => {
+  it('shows every client and partner with its state, and no secret', async () => {
+    await copy.runHere('suspend', ...pms);
+    await copy.runHere('add-realm', '--realm', 'west');
+    const { output } = await copy.runHere('list');
+    expect(output).toMatch(/^demo +client +pms-demo +suspended +secret +Demo practice management system$/m);
+    expect(output).toMatch(/^demo\/desktop +partner +partner-native +active +none +/m);
+    expect(output).toMatch(/^west +\(no clients\)$/m);
+    const { output: json } = await copy.runHere('list', '--json');
+    expect(JSON.parse(json)).toMatchObject({
+      realms: [{ realm: 'demo' }, { realm: 'demo/desktop', isDesktop: true }, { realm: 'west' }],
+      clients: expect.arrayContaining([
+        expect.objectContaining({ owner: 'demo', clientId: 'pms-demo', isSuspended: true, practices: 'any' }),
+      ]),
+    });
+    expect(`${output}${json}`).not.toMatch(/[0-9a-f]{64}|demo\.EeTG/);
+  });
+});

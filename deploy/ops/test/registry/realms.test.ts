@@ -1,0 +1,140 @@
+import { writeFile } from 'node:fs/promises';
+import { parseRegistry } from '@clinical-launch/contracts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openRegistryCopy } from './registry-copy.ts';
+
+let copy: Awaited<ReturnType<typeof openRegistryCopy>>;
+beforeEach(async () => {
+  copy = await openRegistryCopy();
+});
+afterEach(async () => copy.remove());
+
+const issuer = 'https://login.example/tenant';
+const registryNow = async () =>
+  parseRegistry(JSON.parse((await copy.text()).replaceAll('${PUBLIC_URL}', 'https://p.example')));
+
+describe('a realm that is mistyped', () => {
+  const addresses = ['--launch-url', 'a:/l', '--redirect-uri', 'a:/r'];
+  const named = ['--client-id', 'new', '--name', 'New'];
+
+  it.each([
+    ['add-pms', ['--realm', 'dmeo', ...named]],
+    ['add-host', ['--realm', 'dmeo', ...named]],
+    ['add-client', ['--realm', 'dmeo', ...named, '--right', 'audit.read']],
+    ['add-partner', ['--realm', 'demo/dekstop', ...named, ...addresses]],
+    ['set-realm', ['--realm', 'dmeo', '--access-token-seconds', '600']],
+    ['suspend', ['--realm', 'dmeo', '--client-id', 'pms-demo']],
+    ['roll-secret', ['--realm', 'dmeo', '--client-id', 'pms-demo']],
+  ])('creates nothing by %s: the known realms are named', async (command, args) => {
+    const { code, errors } = await copy.runHere(command, ...args);
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: expect.stringMatching(
+        /^There is no realm \S+\. Known realms: demo, demo\/desktop\. add-realm /,
+      ),
+    });
+    expect(await copy.text()).toBe(copy.before);
+  });
+});
+
+describe('add-realm and set-realm', () => {
+  it('create a realm with its settings, and change them, among the lines as they were', async () => {
+    const lifetimes = ['--session-seconds', '3600', '--refresh-token-seconds', '600'];
+    const { code } = await copy.runHere('add-realm', '--realm', 'west/desktop', '--desktop', ...lifetimes);
+    expect(code).toBe(0);
+    const changes = ['--signing-algorithm', 'ES256', '--sends-issuer', 'no', '--clear', 'session-seconds'];
+    expect((await copy.runHere('set-realm', '--realm', 'west/desktop', ...changes)).errors).toBe('');
+    expect(await copy.realmNamed('west/desktop')).toEqual({
+      realm: 'west/desktop',
+      signingAlgorithm: 'ES256',
+      clients: [],
+      desktop: { refreshTokenSeconds: 600, sendsIssuer: false, partners: [] },
+    });
+    expect((await copy.changedLines()).isKept).toBe(true);
+  });
+
+  it.each([
+    ['a realm that exists', ['add-realm', '--realm', 'demo'], /already/, 1],
+    [
+      'a lifetime that the registry refuses',
+      ['add-realm', '--realm', 'x', '--access-token-seconds', '5'],
+      /60/,
+      1,
+    ],
+    [
+      'another algorithm',
+      ['add-realm', '--realm', 'x', '--signing-algorithm', 'HS256'],
+      /^--signing-algorithm/,
+      2,
+    ],
+    ['no change', ['set-realm', '--realm', 'demo'], /^Nothing to change/, 2],
+    ['an option of another kind', ['set-realm', '--realm', 'demo', '--clear', 'url'], /^--clear has no/, 2],
+    [
+      'a launch lifetime of no desktop realm',
+      ['set-realm', '--realm', 'demo', '--session-seconds', '90'],
+      /not one/,
+      1,
+    ],
+  ])('refuse %s, and change nothing', async (_what, args, said, expected) => {
+    const { code, errors } = await copy.runHere(...args);
+    expect({ code, errors }).toEqual({ code: expected, errors: expect.stringMatching(said) });
+    expect(await copy.text()).toBe(copy.before);
+  });
+});
+
+describe('remove-realm', () => {
+  it('removes an empty realm and leaves the file as it was, and no realm with clients', async () => {
+    await copy.runHere('add-realm', '--realm', 'west');
+    expect((await copy.runHere('remove-realm', '--realm', 'west')).code).toBe(0);
+    expect(await copy.text()).toBe(copy.before);
+    expect(await copy.runHere('remove-realm', '--realm', 'demo')).toMatchObject({
+      code: 1,
+      errors: 'The realm demo has 6 clients: remove them first\n',
+    });
+  });
+});
+
+describe('a trusted issuer', () => {
+  it('is added with its terms and clients, changed, and removed when it has no client', async () => {
+    const terms = ['--client-id-claim', 'cid', '--accepts-any-token-type', 'yes', '--audience', 'api://oltr'];
+    await copy.runHere(
+      'add-issuer',
+      '--issuer',
+      issuer,
+      ...terms,
+      '--right-claim',
+      'roles',
+      '--grant',
+      'ocs-launch.write',
+    );
+    const policy = ['--practices', 'any', '--frame-ancestor', 'https://pms.example'];
+    const client = ['--issuer', issuer, '--client-id', '{a b}'];
+    expect((await copy.runHere('add-issuer-client', ...client, ...policy)).code).toBe(0);
+    const keys = ['--jwks-uri', 'https://login.example/keys', '--clear', 'right-claim'];
+    expect((await copy.runHere('set-issuer', '--issuer', issuer, ...keys)).code).toBe(0);
+    expect((await registryNow()).trustedIssuers).toEqual([
+      {
+        issuer,
+        clientIdClaim: 'cid',
+        acceptsAnyTokenType: true,
+        audiences: ['api://oltr'],
+        grants: ['ocs-launch.write'],
+        jwksUri: 'https://login.example/keys',
+        clients: [{ clientId: '{a b}', practices: 'any', frameAncestors: ['https://pms.example'] }],
+      },
+    ]);
+    expect((await copy.runHere('remove-issuer', '--issuer', issuer)).errors).toContain('has 1 clients');
+    expect((await copy.runHere('remove', '--realm', issuer, '--client-id', '{a b}')).code).toBe(0);
+    expect((await copy.runHere('remove-issuer', '--issuer', issuer)).code).toBe(0);
+    expect((await registryNow()).trustedIssuers).toEqual([]);
+  });
+
+  it('that is mistyped creates nothing', async () => {
+    await writeFile(copy.path, JSON.stringify({ realms: [], trustedIssuers: [{ issuer, clients: [] }] }));
+    const client = ['--issuer', `${issuer}s`, '--client-id', 'pms'];
+    expect(await copy.runHere('add-issuer-client', ...client)).toMatchObject({
+      code: 1,
+      errors: `There is no trusted issuer ${issuer}s. Known issuers: ${issuer}. add-issuer adds one\n`,
+    });
+  });
+});
