@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { ConfigurationError, type Environment } from '@clinical-launch/service';
-import { withSecretFiles } from '@clinical-launch/service/parts';
+import { withSecretFiles } from '@clinical-launch/service/process';
 import type { Command, Outcome, Tool } from './command.ts';
 import { type Ask, readArguments } from './read-arguments.ts';
 import { tools } from './tools.ts';

@@ -1,7 +1,8 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
+import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { anEvent } from '../../../libs/events/test/events.ts';
-import { openPlace, type Place, until } from '../../../libs/events/test/rabbitmq-place.ts';
+import { openPlace, type Place } from '../../../libs/events/test/rabbitmq-place.ts';
 import { runOps } from './run-ops.ts';
 
 let place: Place;

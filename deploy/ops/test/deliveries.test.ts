@@ -18,7 +18,6 @@ import {
   sealed,
   startDeliveringPlatform,
 } from '../../../services/order-renderer/test/delivering-platform.ts';
-import { until } from '../../../services/order-renderer/test/renderer-platform.ts';
 
 const command = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;

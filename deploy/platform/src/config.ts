@@ -1,4 +1,10 @@
-import { ConfigurationError, type Environment, isProduction, originSetting, readEnvironment } from '@clinical-launch/service';
+import {
+  ConfigurationError,
+  type Environment,
+  isProduction,
+  originSetting,
+  readEnvironment,
+} from '@clinical-launch/service';
 import { Type } from 'typebox';
 
 const port = { minimum: 0, maximum: 65_535 };

@@ -7,10 +7,40 @@ import { launchGateway, readLaunchGatewayConfig } from '@clinical-launch/launch-
 import { orderRenderer, readOrderRendererConfig } from '@clinical-launch/order-renderer';
 import { ordering, readOrderingConfig } from '@clinical-launch/ordering';
 import { readResourceApiConfig, resourceApi } from '@clinical-launch/resource-api';
-import { assertPublicAddresses, type Clock, type Environment, isProduction, type Logger, readTogether } from '@clinical-launch/service';
-import { createAdminApp, createOutboundFetch, listen, type RunningServer, readAllowedNetworks } from '@clinical-launch/service/http';
-import { type Mount, openBusPart, openRevocationsPart, openSealers, openStoragePart, openTicketParts, readSharedEventKeys, startServices } from '@clinical-launch/service/process';
-import { checkRegistryFile, createFollowingVerifier, desktopIssuerPolicies, issuerPolicies, openDirectories, readDirectories, watchRegistry } from '@clinical-launch/service/trust';
+import {
+  assertPublicAddresses,
+  type Clock,
+  type Environment,
+  isProduction,
+  type Logger,
+  readTogether,
+} from '@clinical-launch/service';
+import {
+  createAdminApp,
+  createOutboundFetch,
+  listen,
+  type RunningServer,
+  readAllowedNetworks,
+} from '@clinical-launch/service/http';
+import {
+  type Mount,
+  openBusPart,
+  openRevocationsPart,
+  openSealers,
+  openStoragePart,
+  openTicketParts,
+  readSharedEventKeys,
+  startServices,
+} from '@clinical-launch/service/process';
+import {
+  checkRegistryFile,
+  createFollowingVerifier,
+  desktopIssuerPolicies,
+  issuerPolicies,
+  openDirectories,
+  readDirectories,
+  watchRegistry,
+} from '@clinical-launch/service/trust';
 import { dialectOf, simulators } from '@clinical-launch/simulators';
 import { assertFitForProduction, readDemoConfig } from './config.ts';
 

@@ -20,6 +20,7 @@ export * from './order/order-document-xsd.ts';
 export * from './patient-identifiers.ts';
 export * from './practice-binding.ts';
 export * from './random.ts';
+export * from './realm-addresses.ts';
 export * from './registered-address.ts';
 export * from './registry.ts';
 export * from './schema.ts';

@@ -24,9 +24,6 @@ const personNameSchema = closedObject({
   given: Type.Array(Type.String()),
 });
 
-const identifierOf = <const Systems extends string[]>(systems: Systems) =>
-  closedObject({ system: Type.Enum(systems), value: word });
-
 const patientSystems = Type.Enum(['nhs-number', 'chi-number', 'gha-number', 'hospital-number', 'ssn-number']);
 
 const patientIdentifierSchema = closedObject({
@@ -56,13 +53,16 @@ export const patientSchema = closedObject({
 
 /** A clinician who requests tests. */
 export const practitionerSchema = closedObject({
-  identifier: identifierOf(['professional-code', 'local-staff-code']),
+  identifier: closedObject({ system: Type.Enum(['professional-code', 'local-staff-code']), value: word }),
   name: personNameSchema,
 });
 
 /** A practice or a laboratory. */
 export const organizationSchema = closedObject({
-  identifier: identifierOf(['ods-organization-code', 'local-org-code', 'performing-org']),
+  identifier: closedObject({
+    system: Type.Enum(['ods-organization-code', 'local-org-code', 'performing-org']),
+    value: word,
+  }),
   name: word,
 });
 

@@ -1,4 +1,4 @@
-import { compileSchema, words } from '@clinical-launch/contracts';
+import { compileSchema, isTimeZone, words } from '@clinical-launch/contracts';
 import { type Static, type TObject, Type } from 'typebox';
 
 /** Environment variables, as a process is given them. */

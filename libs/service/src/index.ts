@@ -1,45 +1,13 @@
-export * from './access-tokens.ts';
-export * from './address.ts';
-export * from './algorithms.ts';
-export * from './attempts.ts';
-export * from './body.ts';
-export * from './call.ts';
-export * from './client-certificate.ts';
-export * from './clock.ts';
-export * from './cross-origin.ts';
-export * from './delivery-attempt.ts';
-export * from './delivery-retry.ts';
-export * from './delivery-worker.ts';
-export * from './direct-routes.ts';
-export * from './directory-file.ts';
-export * from './dpop-proof.ts';
-export * from './environment.ts';
-export * from './errors.ts';
-export * from './following-registry.ts';
-export * from './invalid-token.ts';
-export * from './issuer-policies.ts';
-export * from './launch-session.ts';
-export * from './logger.ts';
-export * from './metrics.ts';
-export * from './mode.ts';
-export * from './namespace-settings.ts';
-export * from './network-guard.ts';
-export * from './outbound-error.ts';
-export * from './outbound-fetch.ts';
-export * from './outbound-settings.ts';
-export * from './page-headers.ts';
-export * from './production-registry.ts';
-export * from './proof-of-possession.ts';
-export * from './published-document.ts';
-export * from './rate-limit.ts';
-export * from './refusals.ts';
-export * from './registry-file.ts';
-export * from './rejected-events.ts';
-export * from './request-target.ts';
-export * from './revocations.ts';
-export * from './server.ts';
-export * from './service.ts';
-export * from './shared-rate-limit.ts';
-export * from './speculative.ts';
-export * from './trust.ts';
-export * from './watched-file.ts';
+export { type Clock, systemClock } from './clock.ts';
+export {
+  assertTimeZone,
+  ConfigurationError,
+  type Environment,
+  originSetting,
+  readEnvironment,
+  readTogether,
+} from './environment.ts';
+export { createLogger, type Logger } from './logger.ts';
+export { observeOutbox } from './metrics.ts';
+export { assertPublicAddresses, isProduction } from './mode.ts';
+export { namespaceSettings, namespacesOf } from './namespace-settings.ts';

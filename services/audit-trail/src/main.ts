@@ -1,5 +1,12 @@
 import { readTogether } from '@clinical-launch/service';
-import { openBusPart, openRevocationsPart, openStoragePart, openTicketParts, requireParts, runProcess } from '@clinical-launch/service/process';
+import {
+  openBusPart,
+  openRevocationsPart,
+  openStoragePart,
+  openTicketParts,
+  requireParts,
+  runProcess,
+} from '@clinical-launch/service/process';
 import { openTokenVerifier, readTrust } from '@clinical-launch/service/trust';
 import { auditTrail, readAuditTrailConfig } from './index.ts';
 

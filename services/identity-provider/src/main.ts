@@ -1,8 +1,21 @@
 import type { Registry } from '@clinical-launch/contracts';
 import { isProduction, readTogether } from '@clinical-launch/service';
 import { createOutboundFetch } from '@clinical-launch/service/http';
-import { openBusPart, openRevocationsPart, openSealers, openStoragePart, openTicketParts, requireParts, runProcess } from '@clinical-launch/service/process';
-import { createFollowingVerifier, issuerPolicies, readTrust, watchRegistry } from '@clinical-launch/service/trust';
+import {
+  openBusPart,
+  openRevocationsPart,
+  openSealers,
+  openStoragePart,
+  openTicketParts,
+  requireParts,
+  runProcess,
+} from '@clinical-launch/service/process';
+import {
+  createFollowingVerifier,
+  issuerPolicies,
+  readTrust,
+  watchRegistry,
+} from '@clinical-launch/service/trust';
 import { identityProvider, readIdentityProviderConfig } from './index.ts';
 
 await runProcess({

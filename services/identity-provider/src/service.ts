@@ -1,9 +1,22 @@
 import type { Sealers } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import type { Clock, Logger } from '@clinical-launch/service';
-import { allowAnyOrigin, createRouter, errorEdge, type OutboundFetch, oauthDialect, type RateLimiter } from '@clinical-launch/service/http';
+import {
+  allowAnyOrigin,
+  createRouter,
+  errorEdge,
+  type OutboundFetch,
+  oauthDialect,
+  type RateLimiter,
+} from '@clinical-launch/service/http';
 import type { Service } from '@clinical-launch/service/process';
-import { type AccessTokenVerifier, type Attempts, assertProductionRegistry, followRegistry, type RegistrySource } from '@clinical-launch/service/trust';
+import {
+  type AccessTokenVerifier,
+  type Attempts,
+  assertProductionRegistry,
+  followRegistry,
+  type RegistrySource,
+} from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
 import type { IdentityProviderConfig } from './config.ts';

@@ -9,7 +9,13 @@ import {
 import type { Outbox } from '@clinical-launch/events';
 import { createOutboundFetch, createRouter, loopbackNetworks } from '@clinical-launch/service/http';
 import { createAttempts, type Service } from '@clinical-launch/service/process';
-import { type AccessTokenVerifier, createAccessTokenVerifier, fixedRegistry, issuerPolicies, type RegistrySource } from '@clinical-launch/service/trust';
+import {
+  type AccessTokenVerifier,
+  createAccessTokenVerifier,
+  fixedRegistry,
+  issuerPolicies,
+  type RegistrySource,
+} from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, serveForTest, type TestClock } from '@clinical-launch/testing';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';

@@ -1,5 +1,11 @@
 import { defaultXmlNamespace, type IdentifierCheck, type Namespaces } from '@clinical-launch/contracts';
-import { isProduction, namespaceSettings, namespacesOf, originSetting, readEnvironment } from '@clinical-launch/service';
+import {
+  isProduction,
+  namespaceSettings,
+  namespacesOf,
+  originSetting,
+  readEnvironment,
+} from '@clinical-launch/service';
 import { readClientCertificateHeader } from '@clinical-launch/service/trust';
 import { Type } from 'typebox';
 

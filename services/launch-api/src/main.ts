@@ -1,6 +1,17 @@
 import { readTogether } from '@clinical-launch/service';
-import { openRevocationsPart, openSealers, openTicketParts, requireParts, runProcess } from '@clinical-launch/service/process';
-import { openDirectories, openTokenVerifier, readDirectories, readTrust } from '@clinical-launch/service/trust';
+import {
+  openRevocationsPart,
+  openSealers,
+  openTicketParts,
+  requireParts,
+  runProcess,
+} from '@clinical-launch/service/process';
+import {
+  openDirectories,
+  openTokenVerifier,
+  readDirectories,
+  readTrust,
+} from '@clinical-launch/service/trust';
 import { launchApi, readLaunchApiConfig } from './index.ts';
 
 await runProcess({

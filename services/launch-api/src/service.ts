@@ -1,5 +1,15 @@
 import type { Clock } from '@clinical-launch/service';
-import { createRateLimiter, createRouter, type DirectRoute, type Exchange, endpoint, type Handler, openToAll, problemDialect, type RateLimiter } from '@clinical-launch/service/http';
+import {
+  createRateLimiter,
+  createRouter,
+  type DirectRoute,
+  type Exchange,
+  endpoint,
+  type Handler,
+  openToAll,
+  problemDialect,
+  type RateLimiter,
+} from '@clinical-launch/service/http';
 import type { Service } from '@clinical-launch/service/process';
 import type { AccessTokenVerifier, Directories } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Fault, LaunchPolicy, TrustedIssuer } from '@clinical-launch/contracts';
 import { createOutboundFetch, loopbackNetworks } from '@clinical-launch/service/http';
-import { createAccessTokenVerifier, type Directories, type IssuerPolicy, issuerPolicies, type Revocations } from '@clinical-launch/service/trust';
+import {
+  createAccessTokenVerifier,
+  type Directories,
+  type IssuerPolicy,
+  issuerPolicies,
+  type Revocations,
+} from '@clinical-launch/service/trust';
 import {
   aServiceRequest,
   createTestBacking,

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { defaultXmlNamespace } from '@clinical-launch/contracts';
-import { assertTimeZone, type Environment, isProduction, originSetting, readEnvironment } from '@clinical-launch/service';
+import {
+  assertTimeZone,
+  type Environment,
+  isProduction,
+  originSetting,
+  readEnvironment,
+} from '@clinical-launch/service';
 import { parseNetworks, readAllowedNetworks } from '@clinical-launch/service/http';
 import { checkRegistryFile } from '@clinical-launch/service/trust';
 import { Type } from 'typebox';

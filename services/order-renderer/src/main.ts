@@ -1,5 +1,12 @@
 import { readTogether } from '@clinical-launch/service';
-import { openBusPart, openSealers, openStoragePart, openTicketParts, requireParts, runProcess } from '@clinical-launch/service/process';
+import {
+  openBusPart,
+  openSealers,
+  openStoragePart,
+  openTicketParts,
+  requireParts,
+  runProcess,
+} from '@clinical-launch/service/process';
 import { watchRegistry } from '@clinical-launch/service/trust';
 import { orderRenderer, readOrderRendererConfig, readRegistrySetting } from './index.ts';
 

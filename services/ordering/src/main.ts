@@ -1,5 +1,12 @@
 import { readTogether } from '@clinical-launch/service';
-import { openBusPart, openSealers, openStoragePart, openTicketParts, requireParts, runProcess } from '@clinical-launch/service/process';
+import {
+  openBusPart,
+  openSealers,
+  openStoragePart,
+  openTicketParts,
+  requireParts,
+  runProcess,
+} from '@clinical-launch/service/process';
 import { ordering, readOrderingConfig } from './index.ts';
 
 await runProcess({

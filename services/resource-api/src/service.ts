@@ -1,7 +1,15 @@
 import type { Sealers } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import type { Clock } from '@clinical-launch/service';
-import { allowAnyOrigin, createRateLimiter, createRouter, endpoint, oauthDialect, openToAll, type RateLimiter } from '@clinical-launch/service/http';
+import {
+  allowAnyOrigin,
+  createRateLimiter,
+  createRouter,
+  endpoint,
+  oauthDialect,
+  openToAll,
+  type RateLimiter,
+} from '@clinical-launch/service/http';
 import type { Service } from '@clinical-launch/service/process';
 import type { AccessTokenVerifier } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';

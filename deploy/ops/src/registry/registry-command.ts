@@ -1,7 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import type { Registry, Sealer } from '@clinical-launch/contracts';
-import { isProduction, readDirectoryFile } from '@clinical-launch/service';
-import { openSealers } from '@clinical-launch/service/parts';
+import { isProduction } from '@clinical-launch/service';
+import { openSealers } from '@clinical-launch/service/process';
+import { readDirectoryFile } from '@clinical-launch/service/trust';
 import type { Answers, Command, Input, Option } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { entriesIn } from './entries.ts';

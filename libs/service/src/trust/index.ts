@@ -10,12 +10,11 @@ export {
   clientCertificateOf,
   readClientCertificateHeader,
 } from './client-certificate.ts';
-export { type Directories, openDirectories, readDirectories } from './directory-file.ts';
+export { type Directories, openDirectories, readDirectories, readDirectoryFile } from './directory-file.ts';
 export { type DpopProof, verifyDpopProof } from './dpop-proof.ts';
 export { createFollowingVerifier, openTokenVerifier, watchRegistry } from './following-registry.ts';
 export { invalidToken } from './invalid-token.ts';
 export { desktopIssuerPolicies, type IssuerPolicy, issuerPolicies } from './issuer-policies.ts';
-export { partnerAddressFault } from './partner-address.ts';
 export { assertProductionRegistry, productionRegistryProblems } from './production-registry.ts';
 export { invalidProof } from './proof-of-possession.ts';
 export {

@@ -12,7 +12,6 @@ import {
 } from '@clinical-launch/contracts';
 import { ConfigurationError } from '../environment.ts';
 import { demoSealingKey } from './demo-sealing-key.ts';
-import { ConfigurationError } from './environment.ts';
 
 /** The clients of the demo registry. The secret of each is its id with `-secret`: known to everyone. */
 const demoClients = [

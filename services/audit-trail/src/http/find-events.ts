@@ -1,5 +1,12 @@
 import type { Outbox } from '@clinical-launch/events';
-import { authorizationOf, type Exchange, guidForm, type Handler, queryOf, ServiceError } from '@clinical-launch/service/http';
+import {
+  authorizationOf,
+  type Exchange,
+  guidForm,
+  type Handler,
+  queryOf,
+  ServiceError,
+} from '@clinical-launch/service/http';
 import { type AccessTokenVerifier, assertRight } from '@clinical-launch/service/trust';
 import type { AuditStore } from '../store/audit-store.ts';
 

@@ -3,7 +3,13 @@ import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import type { Clock, Logger } from '@clinical-launch/service';
 import type { OutboundFetch } from '@clinical-launch/service/http';
-import { attemptDelivery, type DeliveryAttempt, type DeliveryWorker, nextAttemptAt, startDeliveryWorker } from '@clinical-launch/service/process';
+import {
+  attemptDelivery,
+  type DeliveryAttempt,
+  type DeliveryWorker,
+  nextAttemptAt,
+  startDeliveryWorker,
+} from '@clinical-launch/service/process';
 import { eventSource } from '../domain/addresses.ts';
 import { logoutTokenClaims } from '../domain/logout-token.ts';
 import type { Realms } from '../domain/realms.ts';

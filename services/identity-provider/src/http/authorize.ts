@@ -1,4 +1,11 @@
-import { type Call, type Handler, isSpeculative, queryOf, type RateLimiter, type RefusalAudit } from '@clinical-launch/service/http';
+import {
+  type Call,
+  type Handler,
+  isSpeculative,
+  queryOf,
+  type RateLimiter,
+  type RefusalAudit,
+} from '@clinical-launch/service/http';
 import type { Redemption, Tickets } from '@clinical-launch/tickets';
 import type { Response } from 'express';
 import { withParameters } from '../domain/addresses.ts';

@@ -8,8 +8,21 @@ import {
   readDesktopLaunch,
 } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
-import { authorizationOf, type Call, type Handler, type RateLimiter, type RefusalAudit, readJson, ServiceError } from '@clinical-launch/service/http';
-import { type AccessTokenVerifier, assertRight, type Caller, clientCertificateOf } from '@clinical-launch/service/trust';
+import {
+  authorizationOf,
+  type Call,
+  type Handler,
+  type RateLimiter,
+  type RefusalAudit,
+  readJson,
+  ServiceError,
+} from '@clinical-launch/service/http';
+import {
+  type AccessTokenVerifier,
+  assertRight,
+  type Caller,
+  clientCertificateOf,
+} from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import { isCallable, withParameters } from '../domain/addresses.ts';
 import type { LaunchAnswer } from '../domain/answers.ts';

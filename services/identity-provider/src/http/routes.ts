@@ -1,6 +1,13 @@
 import type { Outbox } from '@clinical-launch/events';
 import type { Clock } from '@clinical-launch/service';
-import { allowAnyOrigin, createRouter, endpoint, type OutboundFetch, oauthDialect, type RateLimiter } from '@clinical-launch/service/http';
+import {
+  allowAnyOrigin,
+  createRouter,
+  endpoint,
+  type OutboundFetch,
+  oauthDialect,
+  type RateLimiter,
+} from '@clinical-launch/service/http';
 import type { AccessTokenVerifier, Attempts } from '@clinical-launch/service/trust';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
 import type { Router } from 'express';

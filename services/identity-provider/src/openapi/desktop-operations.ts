@@ -1,5 +1,11 @@
 import { exampleLaunch, type JsonSchema } from '@clinical-launch/contracts/published';
-import { type DescribedAnswers, describedAnswer, oauthRefusals, type PathItem, schemaReference } from '@clinical-launch/service/openapi';
+import {
+  type DescribedAnswers,
+  describedAnswer,
+  oauthRefusals,
+  type PathItem,
+  schemaReference,
+} from '@clinical-launch/service/openapi';
 import { hostRight, launchBody } from '../http/issue-launch.ts';
 import {
   authorizationProperties,

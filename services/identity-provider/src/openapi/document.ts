@@ -1,6 +1,13 @@
 import { desktopLaunchSchema } from '@clinical-launch/contracts';
 import type { JsonSchema } from '@clinical-launch/contracts/published';
-import { describedAnswer, oauthErrorSchema, oauthRefusals, openApiDocument, type PathItem, schemaReference } from '@clinical-launch/service/openapi';
+import {
+  describedAnswer,
+  oauthErrorSchema,
+  oauthRefusals,
+  openApiDocument,
+  type PathItem,
+  schemaReference,
+} from '@clinical-launch/service/openapi';
 import {
   clientConfiguration,
   desktopConfiguration,

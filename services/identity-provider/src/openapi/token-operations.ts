@@ -1,5 +1,12 @@
 import type { JsonSchema } from '@clinical-launch/contracts/published';
-import { type DescribedAnswers, describedAnswer, type Operation, oauthRefusals, type PathItem, schemaReference } from '@clinical-launch/service/openapi';
+import {
+  type DescribedAnswers,
+  describedAnswer,
+  type Operation,
+  oauthRefusals,
+  type PathItem,
+  schemaReference,
+} from '@clinical-launch/service/openapi';
 import type { Grant } from '../grants/grant.ts';
 import { introspectionRight } from '../http/introspect-token.ts';
 import { clientForm, describedParameters, dpopHeader, examples, formBody } from './parameters.ts';

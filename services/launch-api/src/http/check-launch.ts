@@ -6,8 +6,23 @@ import {
   type ServiceRequestReading,
 } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
-import { authorizationOf, type Exchange, type LocalRateLimiter, queryOf, type RateLimiter, type RefusalAudit, readJson, ServiceError } from '@clinical-launch/service/http';
-import { type AccessTokenVerifier, assertRight, type Caller, clientCertificateOf, type Directories } from '@clinical-launch/service/trust';
+import {
+  authorizationOf,
+  type Exchange,
+  type LocalRateLimiter,
+  queryOf,
+  type RateLimiter,
+  type RefusalAudit,
+  readJson,
+  ServiceError,
+} from '@clinical-launch/service/http';
+import {
+  type AccessTokenVerifier,
+  assertRight,
+  type Caller,
+  clientCertificateOf,
+  type Directories,
+} from '@clinical-launch/service/trust';
 import type { Request } from 'express';
 import type { LaunchApiConfig } from '../config.ts';
 import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challenge.ts';

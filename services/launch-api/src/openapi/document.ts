@@ -5,7 +5,15 @@ import {
   serviceRequestSchemas,
 } from '@clinical-launch/contracts/published';
 import { hasProblemBody } from '@clinical-launch/service/http';
-import { describedAnswer, openApiDocument, operationOutcomeSchema, type PathItem, problemRefusals, problemSchema, schemaReference } from '@clinical-launch/service/openapi';
+import {
+  describedAnswer,
+  openApiDocument,
+  operationOutcomeSchema,
+  type PathItem,
+  problemRefusals,
+  problemSchema,
+  schemaReference,
+} from '@clinical-launch/service/openapi';
 import type { LaunchApiConfig } from '../config.ts';
 import { addresses } from '../http/addresses.ts';
 import { launchUrlAnswer, validateAnswer } from '../http/answers.ts';

@@ -1,7 +1,12 @@
 import { codeChallengePattern, launchVerifierForm } from '@clinical-launch/contracts';
 import type { JsonSchema } from '@clinical-launch/contracts/published';
 import { hasProblemBody } from '@clinical-launch/service/http';
-import { describedAnswer, type Operation, type PathItem, problemRefusals } from '@clinical-launch/service/openapi';
+import {
+  describedAnswer,
+  type Operation,
+  type PathItem,
+  problemRefusals,
+} from '@clinical-launch/service/openapi';
 import type { LaunchApiConfig } from '../config.ts';
 
 /** The Base64URL text of random bytes, whose SHA-256 is `challenge`. */

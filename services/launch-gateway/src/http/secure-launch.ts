@@ -1,7 +1,21 @@
 import { createHash } from 'node:crypto';
 import { escapeMarkup, type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
-import { type Call, type Exchange, type Handler, isSpeculative, queryOf, type RefusalAudit, readForm, ServiceError } from '@clinical-launch/service/http';
-import { launchSessionCookie, launchSessionCookieOptions, launchSessionIdleSeconds, pageHeaders } from '@clinical-launch/service/pages';
+import {
+  type Call,
+  type Exchange,
+  type Handler,
+  isSpeculative,
+  queryOf,
+  type RefusalAudit,
+  readForm,
+  ServiceError,
+} from '@clinical-launch/service/http';
+import {
+  launchSessionCookie,
+  launchSessionCookieOptions,
+  launchSessionIdleSeconds,
+  pageHeaders,
+} from '@clinical-launch/service/pages';
 import type { Redemption, Tickets } from '@clinical-launch/tickets';
 import type { Request, Response } from 'express';
 import type { LaunchGatewayConfig } from '../config.ts';

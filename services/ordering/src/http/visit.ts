@@ -1,6 +1,10 @@
 import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
 import { callOf, guidForm, readForm } from '@clinical-launch/service/http';
-import { launchSessionIdleSeconds, pageHeaders, readLaunchSessionCookies } from '@clinical-launch/service/pages';
+import {
+  launchSessionIdleSeconds,
+  pageHeaders,
+  readLaunchSessionCookies,
+} from '@clinical-launch/service/pages';
 import type { Pages } from '@clinical-launch/service/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler, Response } from 'express';

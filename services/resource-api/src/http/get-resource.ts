@@ -1,7 +1,22 @@
 import type { CloudEvent, Sealer } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
-import { authorizationOf, type Exchange, type Handler, type LocalRateLimiter, type RateLimiter, type RefusalAudit, ServiceError } from '@clinical-launch/service/http';
-import { type AccessTokenVerifier, type Caller, clientCertificateOf, type DpopProof, invalidProof, invalidToken } from '@clinical-launch/service/trust';
+import {
+  authorizationOf,
+  type Exchange,
+  type Handler,
+  type LocalRateLimiter,
+  type RateLimiter,
+  type RefusalAudit,
+  ServiceError,
+} from '@clinical-launch/service/http';
+import {
+  type AccessTokenVerifier,
+  type Caller,
+  clientCertificateOf,
+  type DpopProof,
+  invalidProof,
+  invalidToken,
+} from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { ResourceApiConfig } from '../config.ts';
 import type { Resource } from '../domain/resources.ts';
