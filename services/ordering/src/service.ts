@@ -12,11 +12,11 @@ import { pageDialect } from './errors.ts';
 import { createRoutes } from './http/routes.ts';
 import { openOrderingDatabase } from './store/database.ts';
 import { createDrafts } from './store/drafts.ts';
+import { type PatientSearch, repeatsOf } from './store/earlier-tests.ts';
 import { createListSearches } from './store/list-searches.ts';
 import { createPracticeChoices } from './store/practice-choices.ts';
 import { createPrints } from './store/prints.ts';
 import { createRecordEvents } from './store/record-events.ts';
-import { type PatientSearch, repeatsOf } from './store/repeats.ts';
 import { createRequestLists } from './store/request-lists.ts';
 import { createTestRequests } from './store/test-requests.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
-import { addRequestLists } from '../src/store/list-migration.ts';
+import { addRequestLists } from '../src/store/migrations/request-lists.ts';
 import { type Application, type OpenLaunch, startOrdering } from './launches.ts';
 import { aPatient, aPractice, listedIn, openList, orderFor, pageLink, search, textOf } from './listing.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ageOn, fullName, presentBanner } from '../src/domain/patient-banner.ts';
+import { ageOn, fullName, presentBanner } from '../src/present/patient-banner.ts';
 import { aLaunchContext } from './launches.ts';
 
 const { request } = aLaunchContext();

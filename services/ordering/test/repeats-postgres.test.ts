@@ -4,7 +4,7 @@ import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { openOrderingDatabase } from '../src/store/database.ts';
-import { repeatsOf } from '../src/store/repeats.ts';
+import { repeatsOf } from '../src/store/earlier-tests.ts';
 import {
   type Application,
   aLaunchContext,

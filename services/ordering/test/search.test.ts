@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTestSearch } from '../src/domain/search.ts';
+import { createTestSearch } from '../src/domain/test-search.ts';
 import { readCatalogue } from '../src/index.ts';
 
 const search = createTestSearch(readCatalogue());

@@ -1,7 +1,7 @@
+import { writtenDate } from '../present/patient-banner.ts';
 import type { Orderable, Question } from './catalogue.ts';
 import { cleanText } from './draft.ts';
 import { isDay } from './local-time.ts';
-import { writtenDate } from './patient-banner.ts';
 import type { Answer } from './test-request.ts';
 
 /** A question as it is asked once for all the tests that ask it; required when any of them requires it. */

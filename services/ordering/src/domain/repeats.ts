@@ -1,7 +1,7 @@
 import type { PersonName } from '@clinical-launch/contracts';
+import { fullName, writtenDate } from '../present/patient-banner.ts';
 import type { Catalogue, Orderable } from './catalogue.ts';
 import { daysBetween, localDay } from './local-time.ts';
-import { fullName, writtenDate } from './patient-banner.ts';
 
 /** A test that was requested for the patient before and is still wanted. */
 export type EarlierTest = {

@@ -1,15 +1,15 @@
 import { callOf, guidForm, queryOf } from '@clinical-launch/service/http';
 import { maxSearchLength } from '../domain/choice.ts';
 import { withoutControls } from '../domain/draft.ts';
-import { presentEntry } from '../domain/list-entry.ts';
 import { readRequestSearch } from '../domain/request-search.ts';
 import type { Priority, TestRequest } from '../domain/test-request.ts';
-import type { WriteTime } from '../domain/written-time.ts';
 import { faultyForm, pageNotFound } from '../errors.ts';
+import { presentEntry } from '../present/list-entry.ts';
+import { listTexts } from '../present/list-texts.ts';
+import type { WriteTime } from '../present/written-time.ts';
 import { sightOf } from '../store/keys.ts';
 import type { ListSearch, ListSearches } from '../store/list-searches.ts';
 import { type ListQuery, maxCount, pageSize, type RequestLists } from '../store/request-lists.ts';
-import { listTexts } from './list-texts.ts';
 import { requestPage, requestStep } from './open-launch.ts';
 import { isRead } from './reading.ts';
 import type { Show } from './show.ts';

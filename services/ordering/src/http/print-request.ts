@@ -1,9 +1,9 @@
 import { callOf } from '@clinical-launch/service/http';
 import type { Catalogue } from '../domain/catalogue.ts';
-import { fullName } from '../domain/patient-banner.ts';
-import { presentForms, presentLabels } from '../domain/print-sheets.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import type { WriteTime } from '../domain/written-time.ts';
+import { fullName } from '../present/patient-banner.ts';
+import { presentForms, presentLabels } from '../present/print-sheets.ts';
+import type { WriteTime } from '../present/written-time.ts';
 import type { PrintedPaper, Printing, Prints } from '../store/prints.ts';
 import { isRead, type RequestHandler } from './reading.ts';
 import type { Show } from './show.ts';

@@ -1,17 +1,23 @@
 import { guidForm, queryOf } from '@clinical-launch/service/http';
 import { applyChoice } from '../domain/choice.ts';
 import { chosenTests, type Draft } from '../domain/draft.ts';
-import { fullName } from '../domain/patient-banner.ts';
 import type { ReviewFault } from '../domain/review.ts';
-import type { WriteTime } from '../domain/written-time.ts';
 import { faultyForm } from '../errors.ts';
+import { fullName } from '../present/patient-banner.ts';
+import { presentReview } from '../present/review-model.ts';
+import type { WriteTime } from '../present/written-time.ts';
+import {
+  type Reviewed,
+  reviewOf,
+  type SubmitNeeds,
+  submitChange,
+  submitOrder,
+} from '../work/submit-review.ts';
 import type { ChoosingHandler } from './choose-tests.ts';
-import type { ChoosingVisit } from './choosing.ts';
-import { presentReview } from './present-review.ts';
+import type { ChoosingVisit } from './choosing-visit.ts';
 import { isRead } from './reading.ts';
 import { readReviewAction, withTyped } from './review-form.ts';
 import type { Show } from './show.ts';
-import { type Reviewed, reviewOf, type SubmitNeeds, submitChange, submitOrder } from './submit-review.ts';
 import { readLaunchForm } from './visit.ts';
 
 type ReviewNeeds = SubmitNeeds & { readonly show: Show; readonly write: WriteTime };

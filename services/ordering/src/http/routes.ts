@@ -8,10 +8,10 @@ import type { Router } from 'express';
 import type { OrderingConfig } from '../config.ts';
 import type { Permission } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
-import { createTestSearch } from '../domain/search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import { createTimeWriter } from '../domain/written-time.ts';
+import { createTestSearch } from '../domain/test-search.ts';
 import { noCatalogueOfLaboratory, pageNotFound, requestComplete, requestNotFound } from '../errors.ts';
+import { createTimeWriter } from '../present/written-time.ts';
 import type { Drafts } from '../store/drafts.ts';
 import { sightOf } from '../store/keys.ts';
 import type { ListSearches } from '../store/list-searches.ts';
@@ -21,6 +21,7 @@ import type { RecordEvents } from '../store/record-events.ts';
 import type { RequestLists } from '../store/request-lists.ts';
 import type { SubmissionWork } from '../store/submission-work.ts';
 import type { TestRequests } from '../store/test-requests.ts';
+import { resultPage } from '../work/submission.ts';
 import {
   type ChoosingHandler,
   postChoice,
@@ -28,18 +29,17 @@ import {
   postMatches,
   showChoice,
 } from './choose-tests.ts';
-import { toChange, toNewOrder } from './choosing.ts';
+import { toChange, toNewOrder } from './choosing-visit.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
 import { openLaunch } from './open-launch.ts';
 import { printForm, printLabels } from './print-request.ts';
 import { type RequestHandler, recordView } from './reading.ts';
-import { postSamples, showSamples } from './record-samples.ts';
 import { postReview, showReview } from './review-order.ts';
+import { postSamples, showSamples } from './samples-page.ts';
 import { createShow } from './show.ts';
 import { showOrder } from './show-order.ts';
 import { showRequest } from './show-request.ts';
 import { signOut } from './sign-out.ts';
-import { resultPage } from './submission.ts';
 import { createDoor, type Visit, type VisitHandler } from './visit.ts';
 
 type RoutesNeeds = {

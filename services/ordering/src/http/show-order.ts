@@ -3,14 +3,14 @@ import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launc
 import type { Catalogues } from '../domain/catalogues.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import { isLive } from '../domain/lifecycle.ts';
-import { fullName } from '../domain/patient-banner.ts';
 import { samplesOf } from '../domain/record-samples.ts';
 import { pageNotFound } from '../errors.ts';
+import { fullName } from '../present/patient-banner.ts';
 import { sightOf } from '../store/keys.ts';
 import type { Submission, TestRequests } from '../store/test-requests.ts';
+import { resultPage } from '../work/submission.ts';
 import { requestPage } from './open-launch.ts';
 import type { Show } from './show.ts';
-import { resultPage } from './submission.ts';
 import type { Visit, VisitHandler } from './visit.ts';
 
 type ShowOrderNeeds = {

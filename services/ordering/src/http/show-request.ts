@@ -1,14 +1,14 @@
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesOf } from '../domain/record-samples.ts';
-import { presentHistory, presentRequest } from '../domain/request-report.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import type { WriteTime } from '../domain/written-time.ts';
+import { presentHistory, presentRequest } from '../present/request-report.ts';
+import type { WriteTime } from '../present/written-time.ts';
 import type { TestRequests } from '../store/test-requests.ts';
+import { resultPage } from '../work/submission.ts';
 import { requestPage } from './open-launch.ts';
 import { type RequestHandler, recordView, type ViewNeeds } from './reading.ts';
 import type { Show } from './show.ts';
-import { resultPage } from './submission.ts';
 import type { Visit } from './visit.ts';
 
 type ShowRequestNeeds = ViewNeeds & {

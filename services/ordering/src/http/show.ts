@@ -2,8 +2,8 @@ import type { LaunchRequest } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import type { Pages } from '@clinical-launch/service/pages/templates';
 import { localDay } from '../domain/local-time.ts';
-import { type PatientBanner, presentBanner } from '../domain/patient-banner.ts';
 import type { TestRequest } from '../domain/test-request.ts';
+import { type PatientBanner, presentBanner } from '../present/patient-banner.ts';
 import type { Visit } from './visit.ts';
 
 /** What a page shows beside what the launch gives it. */

@@ -15,10 +15,10 @@ import type {
   RequestParties,
   RequestStatus,
 } from '../domain/test-request.ts';
-import { addRequestLists } from './list-migration.ts';
-import { bindLocalPractices } from './local-practice-migration.ts';
-import { spellPatientsOnce } from './patient-spelling-migration.ts';
-import { addPracticeChoices, type PracticeChoiceTables } from './practice-choice-tables.ts';
+import { bindLocalPractices } from './migrations/local-practices.ts';
+import { spellPatientsOnce } from './migrations/patient-spelling.ts';
+import { addPracticeChoices, type PracticeChoiceTables } from './migrations/practice-choices.ts';
+import { addRequestLists } from './migrations/request-lists.ts';
 
 type Time = ColumnType<Date, string, string>;
 

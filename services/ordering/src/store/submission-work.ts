@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { EarlierTest } from '../domain/repeats.ts';
 import type { OrderingTables } from './database.ts';
-import { lockPatient, type PatientSearch, repeatsOf } from './repeats.ts';
+import { lockPatient, type PatientSearch, repeatsOf } from './earlier-tests.ts';
 
 /** What a submission asks of the database within its transaction. */
 export type SubmissionWork = {

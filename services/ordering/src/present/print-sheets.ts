@@ -1,9 +1,9 @@
 import type { PersonName } from '@clinical-launch/contracts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import { samplesInDrawOrder } from '../domain/collection.ts';
+import type { TestRequest } from '../domain/test-request.ts';
 import { createBarcode } from './barcode.ts';
-import type { Catalogue } from './catalogue.ts';
-import { samplesInDrawOrder } from './collection.ts';
 import { presentRequest } from './request-report.ts';
-import type { TestRequest } from './test-request.ts';
 import type { WriteTime } from './written-time.ts';
 
 type Presenting = { readonly catalogue: Catalogue; readonly write: WriteTime };

@@ -1,9 +1,9 @@
 import type { Catalogue, OrderSet } from '../domain/catalogue.ts';
 import type { Choice, Offer } from '../domain/choice.ts';
 import { beginningOf, chosenTests, cleanText, type Draft, type Notice } from '../domain/draft.ts';
+import type { Visit } from '../http/visit.ts';
 import { choicesKeyOf } from '../store/keys.ts';
 import { maxSetNameLength, type PracticeChoices } from '../store/practice-choices.ts';
-import type { Visit } from './visit.ts';
 
 type OfferNeeds = { readonly catalogue: Catalogue; readonly practiceChoices: PracticeChoices };
 

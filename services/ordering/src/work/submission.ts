@@ -3,7 +3,7 @@ import { type CloudEvent, placeOfOrder, type Sealer } from '@clinical-launch/con
 import type { Clock } from '@clinical-launch/service';
 import { callOf } from '@clinical-launch/service/http';
 import { type TestRequest, toOrder } from '../domain/test-request.ts';
-import type { Visit } from './visit.ts';
+import type { Visit } from '../http/visit.ts';
 
 export type SubmissionNeeds = {
   readonly sealer: Sealer;

@@ -1,9 +1,9 @@
 import type { Clock } from '@clinical-launch/service';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { findRepeats, type Repeat, repeatSearch } from '../domain/repeats.ts';
+import type { ChoosingVisit } from '../http/choosing-visit.ts';
 import { boundSightOf, nationalNumbersOf, patientKeysOf } from '../store/keys.ts';
 import type { SubmissionWork } from '../store/submission-work.ts';
-import type { ChoosingVisit } from './choosing.ts';
 
 export type RepeatNeeds = {
   readonly catalogue: Catalogue;

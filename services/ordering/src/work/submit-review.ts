@@ -4,10 +4,10 @@ import { recordSamples, samplesOf } from '../domain/record-samples.ts';
 import { type Decision, decideReview, type ReviewOutcome } from '../domain/review.ts';
 import { emptyTestRequest, type TestRequest } from '../domain/test-request.ts';
 import { requestComplete, requestNotFound } from '../errors.ts';
+import type { ChoosingVisit } from '../http/choosing-visit.ts';
 import type { Drafts } from '../store/drafts.ts';
 import type { SubmissionWork } from '../store/submission-work.ts';
 import type { TestRequests } from '../store/test-requests.ts';
-import type { ChoosingVisit } from './choosing.ts';
 import { type RepeatNeeds, repeatsAmong } from './find-repeats.ts';
 import { eventsOf, resultPage, type SubmissionNeeds, stamp, submissionIdOf } from './submission.ts';
 

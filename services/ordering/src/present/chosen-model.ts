@@ -5,8 +5,8 @@ import { chosenTests, type Draft, differenceOf } from '../domain/draft.ts';
 import { isLive } from '../domain/lifecycle.ts';
 import { coveredBy, describeTakenOff } from '../domain/panels.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
-import type { ChoosingVisit } from './choosing.ts';
-import { type RepeatNeeds, repeatsAmong } from './find-repeats.ts';
+import type { ChoosingVisit } from '../http/choosing-visit.ts';
+import { type RepeatNeeds, repeatsAmong } from '../work/find-repeats.ts';
 
 /** What the panel and the review show of the chosen tests. */
 export async function presentChosen(visit: ChoosingVisit, draft: Draft, needs: RepeatNeeds) {

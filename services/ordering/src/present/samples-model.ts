@@ -10,7 +10,7 @@ import {
   type SamplesFault,
 } from '../domain/samples-entry.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
-import type { WriteTime } from '../domain/written-time.ts';
+import type { WriteTime } from './written-time.ts';
 
 type Shown = {
   readonly request: TestRequest;

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import type { OrderingTables } from './database.ts';
-import { requestWords } from './request-words.ts';
+import type { OrderingTables } from '../database.ts';
+import { requestWords } from '../request-words.ts';
 
 /** Rows that are brought to the new column at a time. */
 const batchSize = 500;

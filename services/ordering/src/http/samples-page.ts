@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { maxCollectorLength } from '../domain/collection-entry.ts';
 import { beginningOf } from '../domain/draft.ts';
-import { fullName } from '../domain/patient-banner.ts';
 import { recordSamples } from '../domain/record-samples.ts';
 import {
   isAboutSamplesOf,
@@ -16,14 +15,15 @@ import {
   tickAll,
 } from '../domain/samples-entry.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import type { WriteTime } from '../domain/written-time.ts';
 import { faultyForm, requestComplete, requestNotFound } from '../errors.ts';
+import { fullName } from '../present/patient-banner.ts';
+import { presentSamples } from '../present/samples-model.ts';
+import type { WriteTime } from '../present/written-time.ts';
 import type { TestRequests } from '../store/test-requests.ts';
-import { presentSamples } from './present-samples.ts';
+import { eventsOf, resultPage, type SubmissionNeeds, stamp, submissionIdOf } from '../work/submission.ts';
 import { type RequestHandler, recordView, type ViewNeeds } from './reading.ts';
 import { readSamplesForm, type SamplesForm } from './samples-form.ts';
 import type { Show } from './show.ts';
-import { eventsOf, resultPage, type SubmissionNeeds, stamp, submissionIdOf } from './submission.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 type RecordNeeds = SubmissionNeeds &

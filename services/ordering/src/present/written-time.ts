@@ -1,4 +1,4 @@
-import { localTime } from './local-time.ts';
+import { localTime } from '../domain/local-time.ts';
 import { writtenDate } from './patient-banner.ts';
 
 /** Writes an ISO 8601 instant as pages show it: `2 Mar 2026 at 09:30`. */

@@ -1,6 +1,6 @@
-import { isLive, liveSamples } from './lifecycle.ts';
+import { isLive, liveSamples } from '../domain/lifecycle.ts';
+import type { TestRequest } from '../domain/test-request.ts';
 import { fullName, presentIdentifiers, writtenDate } from './patient-banner.ts';
-import type { TestRequest } from './test-request.ts';
 import type { WriteTime } from './written-time.ts';
 
 /** As many tests stand in a row of a list; a single one more is shown too, since saying so takes its place. */
