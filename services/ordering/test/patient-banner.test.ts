@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ageOn, fullName, presentBanner } from '../src/present/patient-banner.ts';
+import { fullName } from '../src/domain/person-name.ts';
+import { ageOn, presentBanner } from '../src/present/patient-banner.ts';
 import { aLaunchContext } from './launches.ts';
 
 const { request } = aLaunchContext();

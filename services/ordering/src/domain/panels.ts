@@ -21,24 +21,7 @@ export function withoutCovered(chosen: readonly string[], catalogue: Catalogue):
   return chosen.filter((code) => !covered.has(code));
 }
 
-/**
- * What is said of tests that were taken off: a sentence for each panel, `Haematinics profile includes Ferritin: it
- * was taken off.`
- */
-export function describeTakenOff(
-  takenOff: readonly string[],
-  chosen: readonly string[],
-  catalogue: Catalogue,
-): string[] {
-  const covered = coveredBy(chosen, catalogue).filter(({ test }) => takenOff.includes(test.code));
-  const panels = new Set(covered.map(({ panel }) => panel));
-  return [...panels].map((panel) => {
-    const names = covered.filter((each) => each.panel === panel).map(({ test }) => test.name);
-    return `${panel.name} includes ${listed(names)}: ${names.length === 1 ? 'it was' : 'they were'} taken off.`;
-  });
-}
-
-/** `Ferritin`, `Ferritin and Folate`, `Ferritin, Vitamin B12 and Folate` */
+/** Lists names: `Ferritin`, `Ferritin and Folate`, `Ferritin, Vitamin B12 and Folate` */
 export function listed(names: readonly string[]): string {
   const [last = '', ...others] = names.toReversed();
   return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;

@@ -1,8 +1,6 @@
-import { writtenDate } from '../present/patient-banner.ts';
 import type { Orderable, Question } from './catalogue.ts';
 import { cleanText } from './draft.ts';
 import { isDay } from './local-time.ts';
-import type { Answer } from './test-request.ts';
 
 /** A question as it is asked once for all the tests that ask it; required when any of them requires it. */
 export type AskedQuestion = {
@@ -76,9 +74,3 @@ function missing(question: Question): string {
 }
 
 const quoted = ({ text }: Question) => `“${text}”`;
-
-/** An answer as pages show it: a day is kept as YYYY-MM-DD and written out. */
-export const writtenAnswer = ({ text, answer }: Answer) => ({
-  text,
-  answer: isDay(answer) ? writtenDate(answer) : answer,
-});

@@ -1,5 +1,4 @@
 import type { PersonName } from '@clinical-launch/contracts';
-import { fullName, writtenDate } from '../present/patient-banner.ts';
 import type { Catalogue, Orderable } from './catalogue.ts';
 import { daysBetween, localDay } from './local-time.ts';
 
@@ -18,7 +17,15 @@ export type EarlierTest = {
 };
 
 /** A chosen test that was requested within its minimum interval. */
-export type Repeat = { readonly test: Orderable; readonly said: string };
+export type Repeat = {
+  readonly test: Orderable;
+  readonly minimumIntervalDays: number;
+  /** Its latest request. */
+  readonly latest: EarlierTest;
+  /** The local day of that request, YYYY-MM-DD, and how many days it is before today. */
+  readonly day: string;
+  readonly daysAgo: number;
+};
 
 /** What to look for among the patient's requests. */
 export type RepeatSearch = {
@@ -77,30 +84,6 @@ export function findRepeats({ tests, earlier, catalogue, now, timeZone }: Repeat
     if (days === undefined || latest === undefined) return [];
     const day = localDay(Date.parse(latest.requestedAt), timeZone);
     const daysAgo = daysBetween(day, today);
-    return daysAgo >= days ? [] : [{ test, said: describe({ test, latest, day, daysAgo, days }) }];
+    return daysAgo >= days ? [] : [{ test, minimumIntervalDays: days, latest, day, daysAgo }];
   });
 }
-
-type Described = { test: Orderable; latest: EarlierTest; day: string; daysAgo: number; days: number };
-
-function describe({ test, latest, day, daysAgo, days }: Described): string {
-  const requested = `${nameOf(test, latest)} was requested on ${writtenDate(day)} (${ago(daysAgo)})`;
-  const subject = test.covers.includes(latest.code) ? test.name : 'It';
-  return `${requested} by ${fullName(latest.requester)}: ${stateOf(latest)}. ${subject} is usually repeated after ${counted(days)} at the earliest.`;
-}
-
-function nameOf({ code, name, covers }: Orderable, latest: EarlierTest): string {
-  if (latest.code === code) return name;
-  return covers.includes(latest.code)
-    ? `${latest.description} (part of ${name})`
-    : `${name} (in ${latest.description})`;
-}
-
-function stateOf({ isSampleTaken, container, provider }: EarlierTest): string {
-  if (isSampleTaken) return 'sample taken';
-  return container === undefined ? `sent to ${provider}` : 'sample not taken yet';
-}
-
-const ago = (days: number) => (days === 0 ? 'today' : `${counted(days)} ago`);
-
-const counted = (days: number) => `${days} ${days === 1 ? 'day' : 'days'}`;

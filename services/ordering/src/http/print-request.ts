@@ -1,7 +1,7 @@
 import { callOf } from '@clinical-launch/service/http';
 import type { Catalogue } from '../domain/catalogue.ts';
+import { fullName } from '../domain/person-name.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import { fullName } from '../present/patient-banner.ts';
 import { presentForms, presentLabels } from '../present/print-sheets.ts';
 import type { WriteTime } from '../present/written-time.ts';
 import type { PrintedPaper, Printing, Prints } from '../store/prints.ts';

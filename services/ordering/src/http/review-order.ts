@@ -1,9 +1,9 @@
 import { guidForm, queryOf } from '@clinical-launch/service/http';
 import { applyChoice } from '../domain/choice.ts';
 import { chosenTests, type Draft } from '../domain/draft.ts';
+import { fullName } from '../domain/person-name.ts';
 import type { ReviewFault } from '../domain/review.ts';
 import { faultyForm } from '../errors.ts';
-import { fullName } from '../present/patient-banner.ts';
 import { presentReview } from '../present/review-model.ts';
 import type { WriteTime } from '../present/written-time.ts';
 import {

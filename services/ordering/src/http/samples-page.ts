@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { maxCollectorLength } from '../domain/collection-entry.ts';
 import { beginningOf } from '../domain/draft.ts';
+import { fullName } from '../domain/person-name.ts';
 import { recordSamples } from '../domain/record-samples.ts';
 import {
   isAboutSamplesOf,
@@ -16,7 +17,6 @@ import {
 } from '../domain/samples-entry.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { faultyForm, requestComplete, requestNotFound } from '../errors.ts';
-import { fullName } from '../present/patient-banner.ts';
 import { presentSamples } from '../present/samples-model.ts';
 import type { WriteTime } from '../present/written-time.ts';
 import type { TestRequests } from '../store/test-requests.ts';

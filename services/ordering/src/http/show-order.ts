@@ -3,9 +3,9 @@ import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launc
 import type { Catalogues } from '../domain/catalogues.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import { isLive } from '../domain/lifecycle.ts';
+import { fullName } from '../domain/person-name.ts';
 import { samplesOf } from '../domain/record-samples.ts';
 import { pageNotFound } from '../errors.ts';
-import { fullName } from '../present/patient-banner.ts';
 import { sightOf } from '../store/keys.ts';
 import type { Submission, TestRequests } from '../store/test-requests.ts';
 import { resultPage } from '../work/submission.ts';

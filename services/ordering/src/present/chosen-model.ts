@@ -3,10 +3,12 @@ import { changeTests, newLocations } from '../domain/change-tests.ts';
 import { drawList, planBatches, samplesInDrawOrder } from '../domain/collection.ts';
 import { chosenTests, type Draft, differenceOf } from '../domain/draft.ts';
 import { isLive } from '../domain/lifecycle.ts';
-import { coveredBy, describeTakenOff } from '../domain/panels.ts';
+import { coveredBy } from '../domain/panels.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import type { ChoosingVisit } from '../http/choosing-visit.ts';
 import { type RepeatNeeds, repeatsAmong } from '../work/find-repeats.ts';
+import { describeRepeat } from './repeat-warning.ts';
+import { describeTakenOff } from './taken-off.ts';
 
 /** What the panel and the review show of the chosen tests. */
 export async function presentChosen(visit: ChoosingVisit, draft: Draft, needs: RepeatNeeds) {
@@ -15,7 +17,10 @@ export async function presentChosen(visit: ChoosingVisit, draft: Draft, needs: R
   const chosen = chosenTests(draft, catalogue);
   const { added, removed } = differenceOf(draft, catalogue);
   const addedTests = chosen.filter(({ code }) => added.includes(code));
-  const repeats = await repeatsAmong(addedTests, visit, needs);
+  const repeats = (await repeatsAmong(addedTests, visit, needs)).map((repeat) => ({
+    test: repeat.test,
+    said: describeRepeat(repeat),
+  }));
   const batches = planBatches(chosen, catalogue);
   const areFavouritesFull = draft.notice?.areFavouritesFull === true;
   return {

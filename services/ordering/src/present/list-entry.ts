@@ -1,7 +1,9 @@
 import { isLive, liveSamples } from '../domain/lifecycle.ts';
+import { fullName } from '../domain/person-name.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import { fullName, presentIdentifiers, writtenDate } from './patient-banner.ts';
+import { presentIdentifiers } from './patient-banner.ts';
 import type { WriteTime } from './written-time.ts';
+import { writtenDate } from './written-time.ts';
 
 /** As many tests stand in a row of a list; a single one more is shown too, since saying so takes its place. */
 const testsAtOnce = 4;

@@ -1,4 +1,6 @@
-import type { LaunchPatient, LaunchRequest, PersonName } from '@clinical-launch/contracts';
+import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts';
+import { fullName } from '../domain/person-name.ts';
+import { writtenDate } from './written-time.ts';
 
 export type PatientBanner = {
   readonly name: string;
@@ -31,8 +33,6 @@ const identifierLabels = {
 
 const genders = { male: 'Male', female: 'Female', other: 'Other', unknown: 'Not known' } as const;
 
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
 /**
  * The banner that stands on every page of a launch.
  * @param today YYYY-MM-DD where the practice is
@@ -54,12 +54,6 @@ export function presentBanner(request: LaunchRequest, today: string): PatientBan
   };
 }
 
-/** Surname, Given (Title) */
-export function fullName({ family, given, title }: PersonName): string {
-  const name = given.length === 0 ? family : `${family}, ${given.join(' ')}`;
-  return title === undefined ? name : `${name} (${title})`;
-}
-
 /** National identifiers come before local ones, the NHS number first and in groups of 3, 3 and 4 digits. */
 export function presentIdentifiers({
   identifiers,
@@ -72,12 +66,6 @@ export function presentIdentifiers({
       ...(isDoubtful && { isDoubtful }),
       value: system === 'nhs-number' ? value.replace(/^(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3') : value,
     }));
-}
-
-/** `28 Feb 1958` for a day written YYYY-MM-DD. Read as text, so that no time zone moves it. */
-export function writtenDate(date: string): string {
-  const [year = '', month = '', day = ''] = date.split('-');
-  return `${Number(day)} ${months[Number(month) - 1] ?? month} ${year}`;
 }
 
 /** Years from the second birthday on, months before it, weeks in the first month. */

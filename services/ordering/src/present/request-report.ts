@@ -1,9 +1,9 @@
 import type { Action, LaunchRequest, OrderStatus } from '@clinical-launch/contracts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { isLive, isTakenFromPatient } from '../domain/lifecycle.ts';
-import { writtenAnswer } from '../domain/questions.ts';
+import { fullName } from '../domain/person-name.ts';
 import type { RequestedBatch, RequestedSample, TestRequest } from '../domain/test-request.ts';
-import { fullName } from './patient-banner.ts';
+import { writtenAnswer } from './written-answer.ts';
 import type { WriteTime } from './written-time.ts';
 
 type Presenting = { readonly catalogue: Pick<Catalogue, 'containers'>; readonly write: WriteTime };

@@ -1,12 +1,12 @@
 import { collectionNow } from '../domain/collection-entry.ts';
 import { type Draft, maxClinicalDetailsLength } from '../domain/draft.ts';
+import { fullName } from '../domain/person-name.ts';
 import { type AskedQuestion, askedBy, maxAnswerLength } from '../domain/questions.ts';
 import { needingDetails, needsSamples, type ReviewFault } from '../domain/review.ts';
 import type { ChoosingVisit } from '../http/choosing-visit.ts';
 import type { TestRequests } from '../store/test-requests.ts';
 import type { RepeatNeeds } from '../work/find-repeats.ts';
 import { presentChosen } from './chosen-model.ts';
-import { fullName } from './patient-banner.ts';
 import type { WriteTime } from './written-time.ts';
 
 type Shown = {

@@ -1,6 +1,5 @@
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
-import { writtenAnswer } from '../domain/questions.ts';
 import { maxQuantity } from '../domain/record-samples.ts';
 import {
   nothingTyped,
@@ -10,6 +9,7 @@ import {
   type SamplesFault,
 } from '../domain/samples-entry.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
+import { writtenAnswer } from './written-answer.ts';
 import type { WriteTime } from './written-time.ts';
 
 type Shown = {

@@ -1,5 +1,4 @@
 import { localTime } from '../domain/local-time.ts';
-import { writtenDate } from './patient-banner.ts';
 
 /** Writes an ISO 8601 instant as pages show it: `2 Mar 2026 at 09:30`. */
 export type WriteTime = (isoTime: string) => string;
@@ -13,4 +12,12 @@ export function createTimeWriter(timeZone: string): WriteTime {
     const [day = '', time = ''] = localTime(Date.parse(isoTime), timeZone).split('T');
     return `${writtenDate(day)} at ${time.slice(0, 5)}`;
   };
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Writes `28 Feb 1958` for a day written YYYY-MM-DD. Read as text, so that no time zone moves it. */
+export function writtenDate(date: string): string {
+  const [year = '', month = '', day = ''] = date.split('-');
+  return `${Number(day)} ${months[Number(month) - 1] ?? month} ${year}`;
 }

@@ -1,0 +1,19 @@
+import type { Catalogue } from '../domain/catalogue.ts';
+import { coveredBy, listed } from '../domain/panels.ts';
+
+/**
+ * Describes the tests that were taken off: a sentence for each panel, `Haematinics profile includes Ferritin: it
+ * was taken off.`
+ */
+export function describeTakenOff(
+  takenOff: readonly string[],
+  chosen: readonly string[],
+  catalogue: Catalogue,
+): string[] {
+  const covered = coveredBy(chosen, catalogue).filter(({ test }) => takenOff.includes(test.code));
+  const panels = new Set(covered.map(({ panel }) => panel));
+  return [...panels].map((panel) => {
+    const names = covered.filter((each) => each.panel === panel).map(({ test }) => test.name);
+    return `${panel.name} includes ${listed(names)}: ${names.length === 1 ? 'it was' : 'they were'} taken off.`;
+  });
+}
