@@ -19,6 +19,7 @@ import { createPrints } from './store/prints.ts';
 import { createRecordEvents } from './store/record-events.ts';
 import { createRequestLists } from './store/request-lists.ts';
 import { createTestRequests } from './store/test-requests.ts';
+import { keepWordsCurrent, type WordsUpkeep } from './work/keep-words-current.ts';
 
 export type OrderingBacking = {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
@@ -62,6 +63,54 @@ export async function ordering(config: OrderingConfig, backing: OrderingBacking)
   });
   const router = createRouter();
   router.use('/oltr/assets', createAssetsRouter(directory('../public')));
-  router.use('/oltr', routes, errorEdge(pageDialect(pages)));
-  return { name: 'ordering', router, stop: () => relay.stop() };
+  let relay: Relay | undefined;
+  let words: WordsUpkeep | undefined;
+  return {
+    name: 'ordering',
+    router,
+    async start() {
+      const database = await openOrderingDatabase(storage);
+      const outbox = sqlOutbox(database, { onRejected: reportRejectedEvents('ordering', logger) });
+      observeOutbox('ordering', () => outbox.level());
+      const running = startRelay({
+        source: outbox,
+        publish: (events) => bus.publish(events),
+        onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
+      });
+      relay = running;
+      words = keepWordsCurrent({ database, logger });
+      const drafts = createDrafts(database, clock);
+      const testRequests = createTestRequests(database, clock);
+      const requestLists = createRequestLists(database);
+      const listSearches = createListSearches(database, clock);
+      const prints = createPrints(database, clock);
+      const record = createRecordEvents(database);
+      const practiceChoices = createPracticeChoices(database, clock);
+      const findEarlier = (search: PatientSearch) => repeatsOf(database, search);
+      const nudge = () => running.nudge();
+      router.use(
+        '/oltr',
+        createRoutes(config, {
+          tickets,
+          sealer: sealers.order,
+          clock,
+          pages,
+          drafts,
+          testRequests,
+          requestLists,
+          listSearches,
+          prints,
+          record,
+          practiceChoices,
+          findEarlier,
+          nudge,
+        }),
+        errorEdge({ dialect: pageDialect(pages) }),
+      );
+    },
+    async stop() {
+      await words?.stop();
+      await relay?.stop();
+    },
+  };
 }

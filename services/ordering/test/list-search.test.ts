@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
-import { addRequestLists } from '../src/store/migrations/request-lists.ts';
+import { addRequestLists } from '../src/store/migrations/004-request-lists.ts';
+import { indexOutdated } from '../src/work/keep-words-current.ts';
 import { type Application, type OpenLaunch, startOrdering } from './launches.ts';
 import { aPatient, aPractice, listedIn, openList, orderFor, pageLink, search, textOf } from './listing.ts';
 
@@ -226,6 +227,8 @@ describe('requests that are older than the search', () => {
     const database = await openOrderingDatabase(application.storage);
     await undoRequestLists(database);
     await addRequestLists.up(database);
+    await database.updateTable('test_requests').set({ words_version: 0 }).execute();
+    while ((await indexOutdated(database, 100)) > 0);
     const launch = await openList(application, 'LocationReportList', { request: own });
     expect(listedIn(await search(launch, 'suilleabhain 28/2/58'))).toEqual([guid]);
   });

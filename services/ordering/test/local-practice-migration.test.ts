@@ -8,7 +8,7 @@ import type { TestRequest } from '../src/domain/test-request.ts';
 import { readCatalogue } from '../src/index.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { practiceKeyOf } from '../src/store/keys.ts';
-import { bindLocalPractices } from '../src/store/migrations/local-practices.ts';
+import { bindLocalPractices } from '../src/store/migrations/007-local-practices.ts';
 import { createPracticeChoices } from '../src/store/practice-choices.ts';
 import { newRow } from '../src/store/test-requests.ts';
 import { aLaunchContext } from './launches.ts';

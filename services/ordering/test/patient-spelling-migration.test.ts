@@ -8,7 +8,7 @@ import type { TestRequest } from '../src/domain/test-request.ts';
 import { readCatalogue } from '../src/index.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { patientKeysOf, practiceKeyOf } from '../src/store/keys.ts';
-import { spellPatientsOnce } from '../src/store/migrations/patient-spelling.ts';
+import { spellPatientsOnce } from '../src/store/migrations/009-patient-spelling.ts';
 import { createPracticeChoices } from '../src/store/practice-choices.ts';
 import { newRow } from '../src/store/test-requests.ts';
 import { aLaunchContext } from './launches.ts';

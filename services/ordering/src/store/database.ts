@@ -15,12 +15,27 @@ import type {
   RequestParties,
   RequestStatus,
 } from '../domain/test-request.ts';
-import { bindLocalPractices } from './migrations/local-practices.ts';
-import { spellPatientsOnce } from './migrations/patient-spelling.ts';
-import { addPracticeChoices, type PracticeChoiceTables } from './migrations/practice-choices.ts';
-import { addRequestLists } from './migrations/request-lists.ts';
+import { createTables } from './migrations/002-drafts-and-test-requests.ts';
+import { addSubmissions } from './migrations/003-submissions.ts';
+import { addRequestLists } from './migrations/004-request-lists.ts';
+import { addPrints } from './migrations/005-prints.ts';
+import { addPracticeChoices } from './migrations/006-practice-choices.ts';
+import { bindLocalPractices } from './migrations/007-local-practices.ts';
+import { spellPatientsOnce } from './migrations/009-patient-spelling.ts';
+import { addWordsVersion } from './migrations/010-words-version.ts';
 
 type Time = ColumnType<Date, string, string>;
+
+type AddedBy = {
+  added_by: ColumnType<LaunchRequest['author'], LaunchRequest['author'], never>;
+  added_at: ColumnType<Date, string, never>;
+};
+
+/** What a practice keeps for the page that chooses tests. */
+type PracticeChoiceTables = {
+  favourites: AddedBy & { practice_key: string; code: string };
+  practice_sets: AddedBy & { id: string; practice_key: string; name: string; tests: string[] };
+};
 
 export type OrderingTables = OutboxTables &
   PracticeChoiceTables & {
@@ -56,6 +71,8 @@ export type OrderingTables = OutboxTables &
       batches: RequestedBatch[];
       /** What it is found by in a list (`requestWords`). */
       words: string;
+      /** The version of the rules that made its words; 0 when the row was written without one. */
+      words_version: Generated<number>;
       created_at: Time;
       updated_at: Time;
     };
@@ -88,91 +105,7 @@ export type OrderingTables = OutboxTables &
 
 export type OrderingDatabase = Kysely<OrderingTables>;
 
-const createTables: Migration = {
-  async up(db) {
-    await sql`create table ordering.drafts (
-      launch_id uuid primary key,
-      order_guid uuid not null unique,
-      version integer not null,
-      content jsonb not null,
-      updated_at timestamptz not null
-    )`.execute(db);
-    await sql`create index drafts_updated_at on ordering.drafts (updated_at)`.execute(db);
-    await sql`create sequence ordering.batch_numbers`.execute(db);
-    await sql`create table ordering.test_requests (
-      guid uuid primary key,
-      launch_id uuid not null unique,
-      issuer text not null,
-      client_id text not null,
-      originating_id text not null,
-      originating_key char(64) not null,
-      practice_system text not null,
-      practice_code text not null,
-      practice_key char(64) not null,
-      patient_keys text[] not null,
-      status text not null check (status in ('Incomplete', 'Complete')),
-      version integer not null,
-      parties jsonb not null,
-      clinical_details text not null,
-      batches jsonb not null,
-      created_at timestamptz not null,
-      updated_at timestamptz not null
-    )`.execute(db);
-    // The lists to come: a practice's requests by status, newest first; a patient's; the one a PMS names.
-    await sql`create index test_requests_practice
-      on ordering.test_requests (practice_key, status, created_at desc)`.execute(db);
-    await sql`create index test_requests_patient on ordering.test_requests using gin (patient_keys)`.execute(
-      db,
-    );
-    await sql`create index test_requests_originating
-      on ordering.test_requests (originating_key)`.execute(db);
-  },
-};
-
-const addSubmissions: Migration = {
-  async up(db) {
-    await sql`alter table ordering.drafts rename column order_guid to submission_id`.execute(db);
-    await sql`alter table ordering.drafts add column target uuid`.execute(db);
-    await sql`update ordering.drafts set target = launch_id`.execute(db);
-    await sql`alter table ordering.drafts
-      alter column target set not null,
-      drop constraint drafts_pkey,
-      add primary key (launch_id, target)`.execute(db);
-    await sql`alter table ordering.test_requests
-      add column priority text not null default 'routine' check (priority in ('routine', 'urgent')),
-      add column answers jsonb not null default '[]'`.execute(db);
-    await sql`create table ordering.submissions (
-      id uuid primary key,
-      request_guid uuid not null references ordering.test_requests (guid),
-      request_version integer not null,
-      launch_id uuid not null,
-      action text not null,
-      author jsonb not null,
-      submitted_at timestamptz not null,
-      unique (request_guid, request_version)
-    )`.execute(db);
-    await sql`create index submissions_launch on ordering.submissions (launch_id)`.execute(db);
-    await sql`insert into ordering.submissions
-      select guid, guid, 1, launch_id, 'OrderTest', parties -> 'author', created_at
-      from ordering.test_requests`.execute(db);
-  },
-};
-
-const addPrints: Migration = {
-  async up(db) {
-    await sql`create table ordering.prints (
-      id bigint generated always as identity primary key,
-      request_guid uuid not null references ordering.test_requests (guid),
-      what text not null check (what in ('form', 'labels')),
-      launch_id uuid not null,
-      author jsonb not null,
-      printed_at timestamptz not null
-    )`.execute(db);
-    await sql`create index prints_request on ordering.prints (request_guid, what, id desc)`.execute(db);
-  },
-};
-
-/** The migrations of the schema, in their order. */
+/** The migrations of the schema, in their order. Each is frozen SQL: it does not follow later changes of our code. */
 export const orderingMigrations = {
   '001-outbox': outboxMigration('ordering'),
   '002-drafts-and-test-requests': createTables,
@@ -183,6 +116,7 @@ export const orderingMigrations = {
   '007-local-practices': bindLocalPractices,
   '008-rejected-events': rejectedEventsMigration('ordering'),
   '009-patient-spelling': spellPatientsOnce,
+  '010-words-version': addWordsVersion,
 } satisfies Readonly<Record<string, Migration>>;
 
 /** Opens the schema of this service at its newest migration. */

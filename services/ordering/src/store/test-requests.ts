@@ -244,7 +244,7 @@ const amendable = (request: TestRequest) => ({
   priority: request.priority,
   answers: jsonb([...request.answers]),
   batches: jsonb([...request.batches]),
-  words: requestWords(request),
+  ...requestWords(request),
   updated_at: request.updatedAt,
 });
 

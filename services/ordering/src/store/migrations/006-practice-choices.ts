@@ -1,19 +1,5 @@
-import type { LaunchRequest } from '@clinical-launch/contracts';
-import { type ColumnType, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-
-type Author = LaunchRequest['author'];
-
-type AddedBy = {
-  added_by: ColumnType<Author, Author, never>;
-  added_at: ColumnType<Date, string, never>;
-};
-
-/** What a practice keeps for the page that chooses tests. */
-export type PracticeChoiceTables = {
-  favourites: AddedBy & { practice_key: string; code: string };
-  practice_sets: AddedBy & { id: string; practice_key: string; name: string; tests: string[] };
-};
 
 /** Favourites and order sets of practices. */
 export const addPracticeChoices: Migration = {

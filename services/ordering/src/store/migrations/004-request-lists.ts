@@ -1,16 +1,13 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import type { OrderingTables } from '../database.ts';
-import { requestWords } from '../request-words.ts';
 
-/** Rows that are brought to the new column at a time. */
-const batchSize = 500;
-
-/** What the lists of requests are read by: their order, within practice and patient, and the words that are searched. */
+/**
+ * Indexes for the lists of requests: their order within practice and patient, and the words that are searched. The
+ * words of stored requests stay empty here: the running service fills them (`work/keep-words-current.ts`).
+ */
 export const addRequestLists: Migration = {
   async up(db) {
     await sql`alter table ordering.test_requests add column words tsvector not null default ''`.execute(db);
-    await fillWords(db.withSchema('ordering').$extendTables<OrderingTables>());
     await sql`alter table ordering.test_requests alter column words drop default`.execute(db);
     // Every list is made of runs of one status and priority each, which are there in their order.
     await sql`drop index ordering.test_requests_practice`.execute(db);
@@ -33,22 +30,3 @@ export const addRequestLists: Migration = {
     await sql`create index list_searches_updated_at on ordering.list_searches (updated_at)`.execute(db);
   },
 };
-
-async function fillWords(db: Kysely<OrderingTables>): Promise<void> {
-  for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const rows = await db
-      .selectFrom('test_requests')
-      .select(['guid', 'issuer', 'client_id', 'parties', 'batches'])
-      .where('guid', '>', last)
-      .orderBy('guid')
-      .limit(batchSize)
-      .execute();
-    for (const { guid, issuer, client_id: clientId, ...request } of rows) {
-      const words = requestWords({ client: { issuer, clientId }, ...request });
-      await db.updateTable('test_requests').set({ words }).where('guid', '=', guid).execute();
-    }
-    const newest = rows.at(-1)?.guid;
-    if (newest === undefined) return;
-    last = newest;
-  }
-}
