@@ -11,14 +11,10 @@ import type { OrderingConfig } from './config.ts';
 import { pageDialect } from './errors.ts';
 import { createRoutes } from './http/routes.ts';
 import { openOrderingDatabase } from './store/database.ts';
-import { createDrafts } from './store/drafts.ts';
-import { type PatientSearch, repeatsOf } from './store/earlier-tests.ts';
 import { createListSearches } from './store/list-searches.ts';
-import { createPracticeChoices } from './store/practice-choices.ts';
 import { createPrints } from './store/prints.ts';
 import { createRecordEvents } from './store/record-events.ts';
 import { createRequestLists } from './store/request-lists.ts';
-import { createTestRequests } from './store/test-requests.ts';
 import { keepWordsCurrent, type WordsUpkeep } from './work/keep-words-current.ts';
 
 export type OrderingBacking = {
@@ -79,14 +75,10 @@ export async function ordering(config: OrderingConfig, backing: OrderingBacking)
       });
       relay = running;
       words = keepWordsCurrent({ database, logger });
-      const drafts = createDrafts(database, clock);
-      const testRequests = createTestRequests(database, clock);
       const requestLists = createRequestLists(database);
       const listSearches = createListSearches(database, clock);
       const prints = createPrints(database, clock);
       const record = createRecordEvents(database);
-      const practiceChoices = createPracticeChoices(database, clock);
-      const findEarlier = (search: PatientSearch) => repeatsOf(database, search);
       const nudge = () => running.nudge();
       router.use(
         '/oltr',
@@ -95,14 +87,11 @@ export async function ordering(config: OrderingConfig, backing: OrderingBacking)
           sealer: sealers.order,
           clock,
           pages,
-          drafts,
-          testRequests,
+          database,
           requestLists,
           listSearches,
           prints,
           record,
-          practiceChoices,
-          findEarlier,
           nudge,
         }),
         errorEdge({ dialect: pageDialect(pages) }),

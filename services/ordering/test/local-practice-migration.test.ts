@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { openEmbeddedStorage, openPostgresStorage, type Storage } from '@clinical-launch/storage';
-import { createTestDatabase, TestClock } from '@clinical-launch/testing';
+import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
+import { createTestDatabase, openTestStorage } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { inventRequests } from '../bench/invented-requests.ts';
@@ -9,9 +9,9 @@ import { readCatalogue } from '../src/index.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { practiceKeyOf } from '../src/store/keys.ts';
 import { bindLocalPractices } from '../src/store/migrations/007-local-practices.ts';
-import { createPracticeChoices } from '../src/store/practice-choices.ts';
 import { newRow } from '../src/store/test-requests.ts';
 import { aLaunchContext } from './launches.ts';
+import { practiceChoicesIn } from './stored-choices.ts';
 
 type Practice = TestRequest['parties']['practice'];
 type Client = TestRequest['client'];
@@ -61,7 +61,7 @@ describe.each([
       ]);
       await database.insertInto('test_requests').values(requests.map(newRow)).execute();
       await shareLocalPractices(database, requests);
-      const choices = createPracticeChoices(database, new TestClock());
+      const choices = practiceChoicesIn(database);
       for (const practiceKey of [sharedKey(practice), sharedKey(unknown), practiceKeyOf(national, pms)]) {
         await choices.addFavourite({ practiceKey, code: 'HFBC', by });
         await choices.saveSet({ practiceKey, name: 'Ours', tests: ['BUE'], by });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openPostgresStorage } from '@clinical-launch/storage';
-import { createTestDatabase, TestClock } from '@clinical-launch/testing';
+import { createTestDatabase } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { inventRequests } from '../bench/invented-requests.ts';
@@ -9,9 +9,9 @@ import { readCatalogue } from '../src/index.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { patientKeysOf, practiceKeyOf } from '../src/store/keys.ts';
 import { spellPatientsOnce } from '../src/store/migrations/009-patient-spelling.ts';
-import { createPracticeChoices } from '../src/store/practice-choices.ts';
 import { newRow } from '../src/store/test-requests.ts';
 import { aLaunchContext } from './launches.ts';
+import { practiceChoicesIn } from './stored-choices.ts';
 
 type Identifier = TestRequest['parties']['patient']['identifiers'][number];
 
@@ -118,7 +118,7 @@ describe('requests that were stored before every spelling was one patient', () =
         where lexeme like '%:%' and lexeme not like 'p:%') || array(select lexeme from unnest(tsvector_to_array(words)) lexeme
         where lexeme like 'p:%'))
       where guid = ${mine?.guid ?? ''}`.execute(database);
-    const choices = createPracticeChoices(database, new TestClock());
+    const choices = practiceChoicesIn(database);
     const key = practiceKeyOf(capitals, client);
     for (const practiceKey of [oldKey, key]) {
       await choices.addFavourite({ practiceKey, code: 'HFBC', by });

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { maxFavourites, maxPracticeSets } from '../src/domain/practice-choices.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
-import {
-  createPracticeChoices,
-  maxFavourites,
-  maxPracticeSets,
-  type PracticeChoices,
-} from '../src/store/practice-choices.ts';
 import {
   type Application,
   aLaunchContext,
@@ -15,12 +10,13 @@ import {
   startOrdering,
   tickedIn,
 } from './launches.ts';
+import { practiceChoicesIn } from './stored-choices.ts';
 
 let application: Application;
-let choices: PracticeChoices;
+let choices: ReturnType<typeof practiceChoicesIn>;
 beforeAll(async () => {
   application = await startOrdering();
-  choices = createPracticeChoices(await openOrderingDatabase(application.storage), application.clock);
+  choices = practiceChoicesIn(await openOrderingDatabase(application.storage));
 });
 afterAll(() => application.stop());
 

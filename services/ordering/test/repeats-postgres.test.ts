@@ -4,7 +4,7 @@ import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { openOrderingDatabase } from '../src/store/database.ts';
-import { repeatsOf } from '../src/store/earlier-tests.ts';
+import { findEarlierTests } from '../src/store/earlier-tests.ts';
 import {
   type Application,
   aLaunchContext,
@@ -69,16 +69,18 @@ it('one query finds the latest request of each test, when the patient has thousa
     .executeTakeFirstOrThrow();
   const search = { patientKeys: row.patient_keys, since: '2016-01-01T00:00:00Z' };
   const startedAt = performance.now();
-  const found = await repeatsOf(tables, { ...search, codes: ['DHBA1C', 'BVITD', 'ETFT'] });
+  const found = await findEarlierTests(tables, { ...search, codes: ['DHBA1C', 'BVITD', 'ETFT'] });
   expect(performance.now() - startedAt).toBeLessThan(1500);
   const latest = row.created_at.toISOString();
   expect(found.map(({ code, requestedAt }) => [code, requestedAt])).toEqual([
     ['BVITD', latest],
     ['DHBA1C', latest],
   ]);
-  const others = await repeatsOf(tables, { ...search, codes: ['DHBA1C'], except: guid });
+  const others = await findEarlierTests(tables, { ...search, codes: ['DHBA1C'], except: guid });
   expect(others.map(({ requestedAt }) => requestedAt)).toEqual([
     new Date(row.created_at.getTime() - 3_600_000).toISOString(),
   ]);
-  expect(await repeatsOf(tables, { ...search, patientKeys: [randomUUID()], codes: ['DHBA1C'] })).toEqual([]);
+  expect(
+    await findEarlierTests(tables, { ...search, patientKeys: [randomUUID()], codes: ['DHBA1C'] }),
+  ).toEqual([]);
 });

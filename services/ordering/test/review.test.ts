@@ -49,7 +49,7 @@ function aChange(details: Partial<RequestDetails>, typed: Partial<Draft> = {}): 
     details: { ...nothing, ...details },
     now,
   });
-  return { ...draftOf(request)('5a0e7c36-0000-4000-8000-000000000000'), ...typed };
+  return { ...draftOf(request, '5a0e7c36-0000-4000-8000-000000000000'), ...typed };
 }
 
 describe('an order that needs nothing', () => {

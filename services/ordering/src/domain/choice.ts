@@ -1,13 +1,27 @@
+import { guidPattern } from '@clinical-launch/contracts';
 import type { Catalogue, OrderSet } from './catalogue.ts';
 import { beginningOf, type Draft, inCatalogueOrder, type Notice, withoutControls } from './draft.ts';
 import { withoutCovered } from './panels.ts';
 
 /** What a button of the page that chooses tests asks for. */
-export type ChoiceAction =
+export type ChoiceButton =
   | { readonly kind: 'update' | 'search' | 'clear-search' | 'review' | 'save-set' }
-  | { readonly kind: 'add-set'; readonly set: OrderSet }
   | { readonly kind: 'remove' | 'favourite' | 'unfavourite'; readonly code: string }
-  | { readonly kind: 'delete-set'; readonly id: string };
+  | { readonly kind: 'delete-set'; readonly id: string }
+  /** An order set of the catalogue, or one that the practice made. */
+  | { readonly kind: 'add-set'; readonly id: string };
+
+/** A button with the order set that it adds. */
+export type ChoiceAction =
+  | Exclude<ChoiceButton, { readonly kind: 'add-set' }>
+  | { readonly kind: 'add-set'; readonly set: OrderSet };
+
+/** What the form of the page that chooses tests says. */
+export type ChoiceForm = Omit<Choice, 'action'> & {
+  readonly button: ChoiceButton;
+  /** The name under which the chosen tests are saved. */
+  readonly setName: string;
+};
 
 export type Choice = {
   readonly action: ChoiceAction;
@@ -25,14 +39,14 @@ export const maxSearchLength = 100;
 const actionForm =
   /^(update|search|clear-search|review|save-set)$|^(add-set|delete-set|remove|favourite|unfavourite):([A-Za-z0-9-]{1,40})$/;
 
-/** What can be chosen: the catalogue, with the practice's own order sets beside the catalogue's. */
-export type Offer = {
-  readonly catalogue: Catalogue;
-  readonly orderSets: ReadonlyMap<string, OrderSet>;
-};
+/** The ids of order sets that practices made. */
+const practiceSetId = new RegExp(guidPattern);
 
 /** Reads the value of a button: `search`, `add-set:pre-op`, `remove:HFBC`. Undefined when it is none of ours. */
-export function readChoiceAction(value: string, { catalogue, orderSets }: Offer): ChoiceAction | undefined {
+export function readChoiceButton(
+  value: string,
+  { orderables, orderSets }: Pick<Catalogue, 'orderables' | 'orderSets'>,
+): ChoiceButton | undefined {
   const [, plain, verb, target = ''] = actionForm.exec(value) ?? [];
   switch (plain) {
     case 'update':
@@ -48,13 +62,11 @@ export function readChoiceAction(value: string, { catalogue, orderSets }: Offer)
     case 'unfavourite':
       return { kind: verb, code: target };
     case 'favourite':
-      return catalogue.orderables.has(target) ? { kind: verb, code: target } : undefined;
+      return orderables.has(target) ? { kind: verb, code: target } : undefined;
     case 'delete-set':
       return { kind: verb, id: target };
-    case 'add-set': {
-      const set = orderSets.get(target);
-      return set === undefined ? undefined : { kind: verb, set };
-    }
+    case 'add-set':
+      return orderSets.has(target) || practiceSetId.test(target) ? { kind: verb, id: target } : undefined;
     default:
       return undefined;
   }

@@ -2,6 +2,9 @@ import type { Catalogue, Orderable } from './catalogue.ts';
 import { withoutCovered } from './panels.ts';
 import { liveCodes, type Priority, type RequestDetails, type TestRequest } from './test-request.ts';
 
+/** Where a draft belongs: `target` is the request that it changes, or the launch itself when it is a new order. */
+export type DraftPlace = { readonly launchId: string; readonly target: string };
+
 /** What is chosen in a launch before it is submitted. */
 export type Draft = {
   /**
@@ -71,9 +74,9 @@ export const emptyDraft = (submissionId: string): Draft => ({
 });
 
 /** The draft of a change of a request: what the request has, to be added to or removed from. */
-export function draftOf(request: TestRequest): (submissionId: string) => Draft {
+export function draftOf(request: TestRequest, submissionId: string): Draft {
   const { version, ...content } = baseOf(request);
-  return (submissionId) => ({ ...emptyDraft(submissionId), ...content, base: { version, ...content } });
+  return { ...emptyDraft(submissionId), ...content, base: { version, ...content } };
 }
 
 function baseOf(request: TestRequest): DraftBase {

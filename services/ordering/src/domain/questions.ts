@@ -1,6 +1,7 @@
 import type { Orderable, Question } from './catalogue.ts';
 import { cleanText } from './draft.ts';
 import { isDay } from './local-time.ts';
+import { readTypedDate } from './typed-date.ts';
 
 /** A question as it is asked once for all the tests that ask it; required when any of them requires it. */
 export type AskedQuestion = {
@@ -33,7 +34,7 @@ export type AnswerReading = { readonly answer: string } | { readonly message: st
 
 /**
  * Reads a typed answer: one of the options in their words, a day as YYYY-MM-DD, or a line of text.
- * @param typed as the draft has it: of a date its year, month and day, joined by dashes
+ * @param typed as the draft has it; a date as `writeTypedDate` writes it
  * @param today YYYY-MM-DD where the practice is
  */
 export function readAnswer(asked: AskedQuestion, typed: string, today: string): AnswerReading {
@@ -55,8 +56,8 @@ export function readAnswer(asked: AskedQuestion, typed: string, today: string): 
 }
 
 function readDay(question: Question, typed: string, today: string): AnswerReading {
-  const [year = '', month = '', day = ''] = typed.split('-').map((part) => part.trim());
-  const written = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const { day, month, year } = readTypedDate(typed);
+  const written = `${year.trim()}-${month.trim().padStart(2, '0')}-${day.trim().padStart(2, '0')}`;
   if (!isDay(written)) return { message: `${quoted(question)} must be a real date` };
   if (written > today) return { message: `${quoted(question)} must be today or in the past` };
   return { answer: written };

@@ -39,6 +39,19 @@ export function recordSamples(
   return { ...request, batches, status: requestStatus(batches), updatedAt: now };
 }
 
+/**
+ * Records all samples of a request as taken by one person at one time.
+ * @param now ISO 8601 instant
+ */
+export function recordAllSamples(
+  request: TestRequest,
+  collected: NonNullable<SampleRecord['collected']>,
+  now: string,
+): TestRequest {
+  const records = samplesOf(request).map(({ sample }) => ({ sample: sample.id, collected, quantity: 1 }));
+  return recordSamples(request, records, now);
+}
+
 function withRecord(
   { id, description, container }: RequestedSample,
   { collected, quantity }: SampleRecord,

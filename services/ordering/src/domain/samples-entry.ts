@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type CollectionFault,
   collectionNow,
@@ -177,7 +178,7 @@ export const recordedEntry = ({ completedAt, collectedBy = '' }: RequestedSample
     : writeCollectionEntry({ at: completedAt, by: collectedBy }, timeZone);
 
 function isAsRecorded(entry: CollectionEntry, sample: RequestedSample, timeZone: string): boolean {
-  return JSON.stringify(entry) === JSON.stringify(recordedEntry(sample, timeZone));
+  return isDeepStrictEqual(entry, recordedEntry(sample, timeZone));
 }
 
 /** A fault of what samples share is the fault of each of them. */

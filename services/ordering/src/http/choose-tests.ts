@@ -1,14 +1,19 @@
-import { guidForm, queryOf } from '@clinical-launch/service/http';
-import { applyChoice, type Choice, maxSearchLength, readChoiceAction } from '../domain/choice.ts';
-import type { Draft, Notice } from '../domain/draft.ts';
-import { coveredBy } from '../domain/panels.ts';
+import { queryOf } from '@clinical-launch/service';
+import type { Catalogue } from '../domain/catalogue.ts';
+import { type ChoiceAction, type ChoiceForm, maxSearchLength, readChoiceButton } from '../domain/choice.ts';
+import type { Draft } from '../domain/draft.ts';
+import { maxSetNameLength } from '../domain/practice-choices.ts';
+import { selectionOf } from '../domain/selection.ts';
 import type { TestSearch } from '../domain/test-search.ts';
 import { faultyForm } from '../errors.ts';
-import { presentChosen, presentSections } from '../present/chosen-model.ts';
-import type { Drafts } from '../store/drafts.ts';
-import { maxSetNameLength, type PracticeChoices } from '../store/practice-choices.ts';
-import type { RepeatNeeds } from '../work/find-repeats.ts';
-import { changePracticeChoices, offerOf, type PracticeOffer } from '../work/practice-offer.ts';
+import { presentCatalogue } from '../present/catalogue-model.ts';
+import { presentChosen } from '../present/chosen-model.ts';
+import { findDraft } from '../store/drafts.ts';
+import { choicesKeyOf } from '../store/keys.ts';
+import { findPracticeChoices } from '../store/practice-choices.ts';
+import { chooseTests } from '../work/choose-tests.ts';
+import type { WorkDependencies } from '../work/dependencies.ts';
+import { repeatsAmong } from '../work/find-repeats.ts';
 import type { ChoosingVisit } from './choosing-visit.ts';
 import type { Show } from './show.ts';
 import { readLaunchForm } from './visit.ts';
@@ -16,24 +21,21 @@ import { readLaunchForm } from './visit.ts';
 /** Answers a visit to the pages that choose tests. */
 export type ChoosingHandler = (visit: ChoosingVisit) => Promise<void>;
 
-type ChooseNeeds = RepeatNeeds & {
-  readonly search: TestSearch;
-  readonly drafts: Drafts;
-  readonly practiceChoices: PracticeChoices;
-  readonly show: Show;
-};
+type ChooseNeeds = WorkDependencies & { readonly search: TestSearch; readonly show: Show };
 
 /** `GET …/`: the catalogue with what is chosen; `?nothing-chosen` says that a review needs a test. */
-export function showChoice({ drafts, show, ...needs }: ChooseNeeds): ChoosingHandler {
+export function showChoice(needs: ChooseNeeds): ChoosingHandler {
   return async (visit) => {
-    const draft = await drafts.find(visit.place, visit.begin);
-    const offer = await offerOf(visit, needs);
-    const isNothingChosen = draft.chosen.length === 0 && queryOf(visit.request).has('nothing-chosen');
+    const { database, search, show } = needs;
+    const { catalogue, context, changed } = visit;
+    const draft = (await findDraft(database, visit.place)) ?? visit.beginning;
+    const { practice } = context.request;
+    const own = await findPracticeChoices(database, choicesKeyOf(practice, context.client, catalogue.id));
     show(visit, 'choose.njk', {
-      ...(visit.changed === undefined ? {} : { about: visit.changed }),
-      ...presentCatalogue(draft, offer, needs.search),
-      ...(await presentChosen(visit, draft, needs)),
-      isNothingChosen,
+      ...(changed === undefined ? {} : { about: changed }),
+      ...presentCatalogue({ draft, catalogue, own, search }),
+      ...(await chosenPanel(visit, draft, needs)),
+      isNothingChosen: draft.chosen.length === 0 && queryOf(visit.request).has('nothing-chosen'),
       practiceSet: draft.notice?.practiceSet,
       maxSetNameLength,
     });
@@ -43,12 +45,13 @@ export function showChoice({ drafts, show, ...needs }: ChooseNeeds): ChoosingHan
 /** `POST …/`: every button of that page. Answers with a redirect, so a reload posts nothing again. */
 export function postChoice(needs: ChooseNeeds): ChoosingHandler {
   return async (visit) => {
-    const { choice } = await choose(visit, needs);
-    visit.response.redirect(303, nextPage(visit.base, choice));
+    const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
+    const { action } = await chooseTests(needs, visit, form);
+    visit.response.redirect(303, nextPage(visit.base, action));
   };
 }
 
-function nextPage(base: string, { action }: Choice): string {
+function nextPage(base: string, action: ChoiceAction): string {
   switch (action.kind) {
     case 'review':
       return `${base}review`;
@@ -71,8 +74,9 @@ function nextPage(base: string, { action }: Choice): string {
 /** `POST …/chosen`: the same form, answered with the panel of the chosen tests alone. */
 export function postChosenPanel(needs: ChooseNeeds): ChoosingHandler {
   return async (visit) => {
-    const { draft } = await choose(visit, needs);
-    needs.show(visit, 'chosen.njk', await presentChosen(visit, draft, needs));
+    const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
+    const { draft } = await chooseTests(needs, visit, form);
+    needs.show(visit, 'chosen.njk', await chosenPanel(visit, draft, needs));
   };
 }
 
@@ -84,69 +88,30 @@ export function postMatches({ search }: ChooseNeeds): ChoosingHandler {
   };
 }
 
-async function choose(visit: ChoosingVisit, needs: ChooseNeeds): Promise<{ choice: Choice; draft: Draft }> {
-  const { drafts, catalogue } = needs;
-  const { place, begin } = visit;
-  const form = await readLaunchForm(visit);
-  const { choice, notice } = await readChoice(visit, form, needs);
-  const draft = await drafts.change(place, (before) => applyChoice(before, choice, catalogue), begin);
-  const asked = { action: choice.action, setName: form.get('set-name') ?? '', draft };
-  const said = notice ?? (await changePracticeChoices(visit, asked, needs));
-  if (said === undefined) return { choice, draft };
-  const withNotice = (before: Draft) => ({ ...before, notice: { ...before.notice, ...said } });
-  return { choice, draft: await drafts.change(place, withNotice, begin) };
+/** The model of the panel of the chosen tests. */
+async function chosenPanel(
+  { catalogue, context, changed }: ChoosingVisit,
+  draft: Draft,
+  { database, clock, timeZone }: ChooseNeeds,
+) {
+  const now = clock.now();
+  const selection = selectionOf(draft, catalogue);
+  const basis = { tests: selection.addedTests, catalogue, context, changed, now, timeZone };
+  const repeats = await repeatsAmong(database, basis);
+  return presentChosen({ draft, selection, repeats, changed, catalogue, now });
 }
-
-const addSet = 'add-set:';
 
 /** @throws ServiceError 400 for a button that no page of ours has. */
-async function readChoice(
-  visit: ChoosingVisit,
-  form: URLSearchParams,
-  needs: ChooseNeeds,
-): Promise<{ choice: Choice; notice?: Notice }> {
+function readChoiceForm(form: URLSearchParams, catalogue: Catalogue): ChoiceForm {
   // Without a button (the Enter key of an old browser) the form says what is ticked and no more.
-  const value = form.get('action') ?? 'update';
-  const { catalogue } = needs;
-  const offer = value.startsWith(addSet)
-    ? await offerOf(visit, needs)
-    : { catalogue, orderSets: catalogue.orderSets };
-  const action = readChoiceAction(value, offer);
+  const button = readChoiceButton(form.get('action') ?? 'update', catalogue);
+  if (button === undefined) throw faultyForm();
   const search = form.get('q');
-  const rest = {
+  return {
+    button,
     ticked: form.getAll('test'),
     was: form.getAll('was'),
+    setName: form.get('set-name') ?? '',
     ...(search === null ? {} : { search }),
-  };
-  if (action !== undefined) return { choice: { action, ...rest } };
-  // A set of the practice that somebody deleted since the page was made.
-  if (!value.startsWith(addSet) || !guidForm.test(value.slice(addSet.length))) throw faultyForm();
-  const notice = { practiceSet: { outcome: 'gone', name: '' } } as const;
-  return { choice: { action: { kind: 'update' }, ...rest }, notice };
-}
-
-function presentCatalogue(draft: Draft, offer: PracticeOffer, search: TestSearch): object {
-  const { catalogue, favourites, orderSets, practiceSets } = offer;
-  const matches = search(draft.search);
-  const panels = new Map(
-    coveredBy(draft.chosen, catalogue).map(({ test, panel }) => [test.code, panel.name]),
-  );
-  const tests = [...catalogue.orderables.values()].map((test) => ({
-    ...test,
-    isChosen: draft.chosen.includes(test.code) && !panels.has(test.code),
-    isMatch: matches.has(test.code),
-    isFavourite: favourites.has(test.code),
-    includedIn: panels.get(test.code),
-    parts: test.covers.flatMap((code) => catalogue.orderables.get(code)?.name ?? []),
-  }));
-  const addedSet = draft.notice?.addedSet;
-  return {
-    query: draft.search,
-    matchCount: matches.size,
-    testCount: tests.length,
-    orderSets: [...catalogue.orderSets.values()],
-    practiceSets,
-    addedSet: addedSet === undefined ? undefined : orderSets.get(addedSet),
-    groups: presentSections(catalogue, tests),
   };
 }

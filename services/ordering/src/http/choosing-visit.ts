@@ -1,31 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import type { Catalogue } from '../domain/catalogue.ts';
 import { draftOf, emptyDraft } from '../domain/draft.ts';
+import { draftIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import type { BeginDraft, DraftPlace } from '../store/drafts.ts';
+import type { Choosing } from '../work/launch.ts';
 import type { Visit } from './visit.ts';
 
 /** A visit to the pages that choose tests: those of a new order, or of the change of a request. */
-export type ChoosingVisit = Visit & {
-  readonly place: DraftPlace;
-  readonly begin: BeginDraft;
-  /** Where these pages are, with a slash at the end. */
-  readonly base: string;
-  /** The request that is changed; absent when it is a new order. */
-  readonly changed?: TestRequest;
-};
+export type ChoosingVisit = Visit &
+  Choosing & {
+    /** Where these pages are, with a slash at the end. */
+    readonly base: string;
+  };
 
-/** The visit as one to the pages of a new order, which are the launch's home. */
-export function toNewOrder(visit: Visit): ChoosingVisit {
+/** Makes of a visit one to the pages of a new order, which are the launch's home. */
+export function toNewOrder(visit: Visit, catalogue: Catalogue): ChoosingVisit {
   const { launchId, home } = visit;
-  return { ...visit, place: { launchId, target: launchId }, begin: emptyDraft, base: home };
+  const place = { launchId, target: launchId };
+  return { ...visit, catalogue, place, beginning: emptyDraft(randomUUID()), base: home };
 }
 
-/** The visit as one to the pages that change a request. */
-export function toChange(visit: Visit, request: TestRequest): ChoosingVisit {
+/** Makes of a visit one to the pages that change a request. */
+export function toChange(visit: Visit, request: TestRequest, catalogue: Catalogue): ChoosingVisit {
   const { launchId, home } = visit;
   return {
     ...visit,
+    catalogue,
     place: { launchId, target: request.guid },
-    begin: draftOf(request),
+    beginning: draftOf(request, draftIdOf(launchId, request)),
     base: `${home}requests/${request.guid}/tests/`,
     changed: request,
   };

@@ -1,16 +1,18 @@
-import { callOf, guidForm, queryOf } from '@clinical-launch/service/http';
+import { createEvent } from '@clinical-launch/contracts';
+import { guidForm, queryOf } from '@clinical-launch/service';
 import { maxSearchLength } from '../domain/choice.ts';
 import { withoutControls } from '../domain/draft.ts';
 import { readRequestSearch } from '../domain/request-search.ts';
+import { requestStep } from '../domain/request-step.ts';
 import type { Priority, TestRequest } from '../domain/test-request.ts';
 import { faultyForm, pageNotFound } from '../errors.ts';
+import { requestPage } from '../present/addresses.ts';
 import { presentEntry } from '../present/list-entry.ts';
 import { listTexts } from '../present/list-texts.ts';
 import type { WriteTime } from '../present/written-time.ts';
 import { sightOf } from '../store/keys.ts';
 import type { ListSearch, ListSearches } from '../store/list-searches.ts';
 import { type ListQuery, maxCount, pageSize, type RequestLists } from '../store/request-lists.ts';
-import { requestPage, requestStep } from './open-launch.ts';
 import { isRead } from './reading.ts';
 import type { Show } from './show.ts';
 import { readLaunchForm, type Visit, type VisitHandler } from './visit.ts';
@@ -114,9 +116,9 @@ function isPriority(value: string): value is Priority | 'any' {
   return value === 'any' || value === 'urgent' || value === 'routine';
 }
 
-function listedEvent({ response, launchId, context }: Visit, orders: number) {
+function listedEvent({ origin, launchId, context }: Visit, orders: number) {
   const { action } = context.request;
-  return callOf(response).event('orders.listed.v1', { launchId, action, orders });
+  return createEvent('orders.listed.v1', origin, { launchId, action, orders });
 }
 
 function describeCount(count: number | undefined): string {

@@ -1,4 +1,4 @@
-import { callOf } from '@clinical-launch/service/http';
+import { createEvent } from '@clinical-launch/contracts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { fullName } from '../domain/person-name.ts';
 import type { TestRequest } from '../domain/test-request.ts';
@@ -52,13 +52,13 @@ function printPaper({ what, template, present }: Paper, needs: PrintNeeds): Requ
 type Counted = { readonly visit: Visit; readonly request: TestRequest; readonly needs: PrintNeeds };
 
 async function count(what: PrintedPaper, { visit, request, needs }: Counted) {
-  const { launchId, context, response } = visit;
+  const { launchId, context, origin } = visit;
   const printing = await needs.prints.add({
     context,
     guid: request.guid,
     what,
     eventsOf: ({ before }) => [
-      callOf(response).event('order.printed.v1', {
+      createEvent('order.printed.v1', origin, {
         orderGuid: request.guid,
         launchId,
         what,

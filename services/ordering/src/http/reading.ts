@@ -1,4 +1,5 @@
-import { callOf, isSpeculative } from '@clinical-launch/service/http';
+import { createEvent } from '@clinical-launch/contracts';
+import { isSpeculative } from '@clinical-launch/service';
 import type { TestRequest } from '../domain/test-request.ts';
 import { speculativeReading } from '../errors.ts';
 import type { RecordEvents } from '../store/record-events.ts';
@@ -12,9 +13,14 @@ export type RequestHandler = (visit: Visit, request: TestRequest) => Promise<voi
  * @throws ServiceError 400 for a prefetch, a prerender or a preview: its answer may be shown later, unseen by the
  * audit trail.
  */
-export function isRead({ request }: Pick<Visit, 'request'>): boolean {
+export function isRead(visit: Pick<Visit, 'request'>): boolean {
+  assertNotSpeculative(visit);
+  return visit.request.method !== 'HEAD';
+}
+
+/** Refuses a request for a page that nobody reads yet. @throws ServiceError as `isRead`. */
+export function assertNotSpeculative({ request }: Pick<Visit, 'request'>): void {
   if (isSpeculative(request)) throw speculativeReading();
-  return request.method !== 'HEAD';
 }
 
 export type ViewNeeds = { readonly record: RecordEvents; readonly nudge: () => void };
@@ -29,10 +35,10 @@ export async function recordView(
   { record, nudge }: ViewNeeds,
 ): Promise<void> {
   if (!isRead(visit)) return;
-  const { response, launchId, context } = visit;
+  const { origin, launchId, context } = visit;
   const { action } = context.request;
   await record([
-    callOf(response).event('order.viewed.v1', {
+    createEvent('order.viewed.v1', origin, {
       orderGuid: guid,
       launchId,
       action,

@@ -1,15 +1,10 @@
+import { guidForm } from '@clinical-launch/service';
 import type { Catalogue, Question } from '../domain/catalogue.ts';
-import { collectionNow } from '../domain/collection-entry.ts';
-import {
-  beginningOf,
-  type CollectionEntry,
-  type CollectionPlan,
-  cleanText,
-  type Draft,
-  maxClinicalDetailsLength,
-} from '../domain/draft.ts';
+import { beginningOf, cleanText, maxClinicalDetailsLength } from '../domain/draft.ts';
 import { maxAnswerLength } from '../domain/questions.ts';
+import type { ReviewEntry, ReviewForm } from '../domain/review-entry.ts';
 import type { Priority } from '../domain/test-request.ts';
+import { writeTypedDate } from '../domain/typed-date.ts';
 import { faultyForm } from '../errors.ts';
 
 /** What a button of the review asks for. */
@@ -18,48 +13,44 @@ export type ReviewAction =
   | { readonly kind: 'remove'; readonly code: string };
 
 /**
- * Reads the button of the review.
- * @throws ServiceError 400 when no page of ours has it.
+ * Reads the form of the review.
+ * @throws ServiceError 400 for a button, a submission, a priority or a time of collection that no page of ours has.
  */
-export function readReviewAction(value: string | null): ReviewAction {
+export function readReviewForm(
+  form: URLSearchParams,
+  catalogue: Catalogue,
+): ReviewForm & { readonly action: ReviewAction } {
+  const version = form.get('version');
+  const draftId = form.get('submission');
+  if (draftId !== null && !guidForm.test(draftId)) throw faultyForm();
+  return {
+    action: readAction(form.get('action')),
+    entry: readEntry(form, catalogue),
+    sent: form.toString(),
+    ...(version === null ? {} : { version }),
+    ...(draftId === null ? {} : { draftId }),
+  };
+}
+
+function readAction(value: string | null): ReviewAction {
   const [, kind, code] = /^(?:(submit|check|back)|remove:([A-Za-z0-9-]{1,40}))$/.exec(value ?? '') ?? [];
   if (code !== undefined) return { kind: 'remove', code };
   if (kind === 'submit' || kind === 'check' || kind === 'back') return { kind };
   throw faultyForm();
 }
 
-export type ReviewFormNeeds = {
-  readonly catalogue: Catalogue;
-  /** Who takes a sample now, when the form does not say. */
-  readonly author: string;
-  /** Milliseconds since 1970-01-01T00:00:00Z */
-  readonly now: number;
-  readonly timeZone: string;
-};
-
-/**
- * The draft with what was typed on the review, kept as typed: whether it will do is decided afterwards. A field that
- * the form does not have leaves the draft as it is.
- * @throws ServiceError 400 for a priority or a time of collection that no page of ours offers.
- */
-export function withTyped(draft: Draft, form: URLSearchParams, needs: ReviewFormNeeds): Draft {
+function readEntry(form: URLSearchParams, catalogue: Catalogue): ReviewEntry {
   const details = form.get('details');
-  const { catalogue } = needs;
-  const reasons = [...catalogue.orderables.keys()].map((code): [string, string | undefined] => [
-    code,
-    typedLine(form, `reason:${code}`),
-  ]);
-  const answers = [...catalogue.questions.values()].map((question): [string, string | undefined] => [
-    question.id,
-    typedAnswer(form, question),
-  ]);
+  const priority = readPriority(form.get('priority'));
+  const collection = readCollection(form);
   return {
-    ...draft,
-    clinicalDetails: details === null ? draft.clinicalDetails : bounded(details, maxClinicalDetailsLength),
-    priority: readPriority(form.get('priority')) ?? draft.priority,
-    answers: { ...draft.answers, ...given(answers) },
-    repeatReasons: { ...draft.repeatReasons, ...given(reasons) },
-    collection: readCollection(form, draft.collection, needs),
+    ...(details === null ? {} : { clinicalDetails: bounded(details, maxClinicalDetailsLength) }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(collection === undefined ? {} : { collection }),
+    answers: given([...catalogue.questions.values()].map((asked) => [asked.id, typedAnswer(form, asked)])),
+    repeatReasons: given(
+      [...catalogue.orderables.keys()].map((code) => [code, typedLine(form, `reason:${code}`)]),
+    ),
   };
 }
 
@@ -77,38 +68,30 @@ function typedLine(form: URLSearchParams, name: string): string | undefined {
 function typedAnswer(form: URLSearchParams, { id, kind }: Question): string | undefined {
   const name = `answer:${id}`;
   if (kind !== 'date') return typedLine(form, name);
-  const parts = ['year', 'month', 'day'].map((part) => form.get(`${name}-${part}`));
-  if (parts.every((part) => part === null)) return undefined;
-  // The dashes stand between the parts.
-  return parts.map((part) => typedPart(part ?? '')).join('-');
+  const part = (of: 'day' | 'month' | 'year') => form.get(`${name}-${of}`);
+  const [day, month, year] = [part('day'), part('month'), part('year')];
+  if (day === null && month === null && year === null) return undefined;
+  return writeTypedDate({ day: boundedPart(day), month: boundedPart(month), year: boundedPart(year) });
 }
 
-const typedPart = (text: string) => beginningOf(cleanText(text).replaceAll('-', ' '), 20);
+const boundedPart = (typed: string | null) => beginningOf(cleanText(typed ?? ''), 20);
 
 function readPriority(value: string | null): Priority | undefined {
   if (value === null || value === 'routine' || value === 'urgent') return value ?? undefined;
   throw faultyForm();
 }
 
-function readCollection(
-  form: URLSearchParams,
-  before: CollectionPlan,
-  { author, now, timeZone }: ReviewFormNeeds,
-): CollectionPlan {
+function readCollection(form: URLSearchParams): ReviewEntry['collection'] {
   const when = form.get('collect');
-  if (when === null) return before;
+  if (when === null) return undefined;
   if (when === 'later') return { when };
   if (when !== 'now') throw faultyForm();
-  const entry: CollectionEntry = before.when === 'now' ? before : collectionNow(now, author, timeZone);
-  const typed = (name: string, otherwise: string) => typedLine(form, `collected-${name}`) ?? otherwise;
+  const typed = (name: string) => typedLine(form, `collected-${name}`);
+  const [by, time] = [typed('by'), typed('time')];
   return {
     when,
-    by: typed('by', entry.by),
-    date: {
-      day: typed('day', entry.date.day),
-      month: typed('month', entry.date.month),
-      year: typed('year', entry.date.year),
-    },
-    time: typed('time', entry.time),
+    ...(by === undefined ? {} : { by }),
+    date: given(['day', 'month', 'year'].map((part) => [part, typed(part)])),
+    ...(time === undefined ? {} : { time }),
   };
 }

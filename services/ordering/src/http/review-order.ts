@@ -1,52 +1,73 @@
-import { guidForm, queryOf } from '@clinical-launch/service/http';
-import { applyChoice } from '../domain/choice.ts';
-import { chosenTests, type Draft } from '../domain/draft.ts';
-import { fullName } from '../domain/person-name.ts';
-import type { ReviewFault } from '../domain/review.ts';
-import { faultyForm } from '../errors.ts';
+import { queryOf } from '@clinical-launch/service';
+import { decideReview } from '../domain/review.ts';
+import type { ReviewForm } from '../domain/review-entry.ts';
+import { selectionOf } from '../domain/selection.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+import { requestComplete, requestNotFound } from '../errors.ts';
+import { resultPage } from '../present/addresses.ts';
 import { presentReview } from '../present/review-model.ts';
 import type { WriteTime } from '../present/written-time.ts';
-import {
-  type Reviewed,
-  reviewOf,
-  type SubmitNeeds,
-  submitChange,
-  submitOrder,
-} from '../work/submit-review.ts';
+import { findDraft } from '../store/drafts.ts';
+import { submissionsTo } from '../store/submissions.ts';
+import type { WorkDependencies } from '../work/dependencies.ts';
+import { repeatsAmong } from '../work/find-repeats.ts';
+import { keepReview } from '../work/keep-review.ts';
+import { submitChange } from '../work/submit-change.ts';
+import { submitOrder } from '../work/submit-order.ts';
 import type { ChoosingHandler } from './choose-tests.ts';
 import type { ChoosingVisit } from './choosing-visit.ts';
-import { isRead } from './reading.ts';
-import { readReviewAction, withTyped } from './review-form.ts';
+import { assertNotSpeculative } from './reading.ts';
+import { readReviewForm } from './review-form.ts';
 import type { Show } from './show.ts';
 import { readLaunchForm } from './visit.ts';
 
-type ReviewNeeds = SubmitNeeds & { readonly show: Show; readonly write: WriteTime };
+type ReviewNeeds = WorkDependencies & {
+  readonly show: Show;
+  readonly write: WriteTime;
+  readonly nudge: () => void;
+};
 
 /**
  * `GET …/review`: what is about to be ordered or changed, and what is asked beside it. Why it was not submitted:
  * `?check`, what was typed will not do; `?changed`, other tests were chosen elsewhere; `?conflict`, somebody else
  * changed the request.
  */
-export function showReview(needs: ReviewNeeds): ChoosingHandler {
+export function showReview({ database, clock, timeZone, write, show }: ReviewNeeds): ChoosingHandler {
   return async (visit) => {
-    const { catalogue, drafts, show } = needs;
-    // Kept from here on, so that the form of this page names a submission that is known.
-    const draft = isRead(visit)
-      ? await drafts.change(visit.place, (kept) => kept, visit.begin)
-      : await drafts.find(visit.place, visit.begin);
-    if (visit.changed === undefined && chosenTests(draft, catalogue).length === 0) {
+    const { catalogue, changed, context, place, beginning } = visit;
+    assertNotSpeculative(visit);
+    const draft = (await findDraft(database, place)) ?? beginning;
+    const selection = selectionOf(draft, catalogue);
+    if (changed === undefined && selection.tests.length === 0) {
       return visit.response.redirect(303, `${visit.base}?nothing-chosen`);
     }
+    const moment = { now: clock.now(), timeZone };
+    const basis = { tests: selection.addedTests, catalogue, context, changed, ...moment };
+    const repeats = await repeatsAmong(database, basis);
     const flags = queryOf(visit.request);
-    const review = flags.has('check') ? await reviewOf(visit, draft, needs) : undefined;
-    const faults: readonly ReviewFault[] = review !== undefined && 'faults' in review ? review.faults : [];
+    const review = flags.has('check') && decideReview({ draft, ...selection, repeats, ...moment });
+    const faults = review && 'faults' in review ? review.faults : [];
+    const chosen = { draft, selection, repeats, changed, catalogue };
+    const author = context.request.author.name;
+    const changedBy = await submissionsSince(draft.notice?.rebasedFrom, visit, database);
     show(visit, 'review.njk', {
-      ...(visit.changed === undefined ? {} : { about: visit.changed }),
-      ...(await presentReview(visit, { draft, faults, needs })),
+      ...(changed === undefined ? {} : { about: changed }),
+      ...presentReview({ ...chosen, ...moment, faults, author, changedBy, write }),
       isChanged: flags.has('changed'),
       isConflict: flags.has('conflict'),
     });
   };
+}
+
+/** Who changed the request since this change was begun. */
+async function submissionsSince(
+  version: number | undefined,
+  { changed }: ChoosingVisit,
+  database: ReviewNeeds['database'],
+) {
+  if (changed === undefined || version === undefined) return [];
+  const submissions = await submissionsTo(database, changed.guid);
+  return submissions.filter(({ requestVersion }) => requestVersion > version);
 }
 
 /**
@@ -55,31 +76,25 @@ export function showReview(needs: ReviewNeeds): ChoosingHandler {
  */
 export function postReview(needs: ReviewNeeds): ChoosingHandler {
   return async (visit) => {
-    const { response, base, place, begin } = visit;
-    const { catalogue, drafts } = needs;
-    const form = await readLaunchForm(visit);
-    const action = readReviewAction(form.get('action'));
-    const typed = (draft: Draft) => withTyped(draft, form, typingOf(visit, needs));
-    const remove = action.kind === 'remove' ? { action, ticked: [], was: [] } : undefined;
-    const draft = await drafts.change(
-      place,
-      (kept) => (remove === undefined ? typed(kept) : applyChoice(typed(kept), remove, catalogue)),
-      begin,
-    );
+    const { response, base, catalogue } = visit;
+    const { action, ...form } = readReviewForm(await readLaunchForm(visit), catalogue);
+    const { entry } = form;
     switch (action.kind) {
       case 'back':
+        await keepReview(needs, visit, { entry });
         return response.redirect(303, base);
-      case 'remove':
-        return response.redirect(303, `${base}review`);
       case 'check':
+        await keepReview(needs, visit, { entry });
         return response.redirect(303, `${base}review?check`);
+      case 'remove':
+        await keepReview(needs, visit, { entry, remove: action.code });
+        return response.redirect(303, `${base}review`);
       case 'submit': {
-        const next = await submit(visit, needs, {
-          version: form.get('version'),
-          draftId: readSubmissionId(form) ?? draft.submissionId,
-          sent: form.toString(),
-          withTyped: typed,
-        });
+        const { changed } = visit;
+        const next =
+          changed === undefined
+            ? await submitNewOrder(visit, needs, form)
+            : await submitChangeOf({ ...visit, changed }, needs, form);
         needs.nudge();
         response.redirect(303, next);
       }
@@ -87,23 +102,41 @@ export function postReview(needs: ReviewNeeds): ChoosingHandler {
   };
 }
 
-const typingOf = ({ context }: ChoosingVisit, { catalogue, clock, timeZone }: ReviewNeeds) => ({
-  catalogue,
-  author: fullName(context.request.author.name),
-  now: clock.now(),
-  timeZone,
-});
-
-/** @throws ServiceError 400 for one that no page of ours has. */
-function readSubmissionId(form: URLSearchParams): string | undefined {
-  const id = form.get('submission');
-  if (id !== null && !guidForm.test(id)) throw faultyForm();
-  return id ?? undefined;
+/** Submits a new order; the page to go on to. */
+async function submitNewOrder(visit: ChoosingVisit, needs: ReviewNeeds, form: ReviewForm): Promise<string> {
+  const done = await submitOrder(needs, visit, form);
+  switch (done.outcome) {
+    case 'submitted':
+      return resultPage(visit.home, done.request);
+    case 'changed':
+      return `${visit.base}review?changed`;
+    case 'faulty':
+      return `${visit.base}review?check`;
+  }
 }
 
-function submit(visit: ChoosingVisit, needs: ReviewNeeds, reviewed: Reviewed): Promise<string> {
-  const { changed } = visit;
-  return changed === undefined
-    ? submitOrder(visit, needs, reviewed)
-    : submitChange({ ...visit, changed }, needs, reviewed);
+/**
+ * Submits the change of a request; the page to go on to.
+ * @throws ServiceError 409 when the request was completed since, 404 when it is out of sight.
+ */
+async function submitChangeOf(
+  visit: ChoosingVisit & { readonly changed: TestRequest },
+  needs: ReviewNeeds,
+  form: ReviewForm,
+): Promise<string> {
+  const { outcome } = await submitChange(needs, visit, form);
+  switch (outcome) {
+    case 'submitted':
+      return resultPage(visit.home, visit.changed);
+    case 'changed':
+      return `${visit.base}review?changed`;
+    case 'faulty':
+      return `${visit.base}review?check`;
+    case 'conflict':
+      return `${visit.base}review?conflict`;
+    case 'complete':
+      throw requestComplete();
+    case 'absent':
+      throw requestNotFound();
+  }
 }

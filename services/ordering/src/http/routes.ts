@@ -11,17 +11,17 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { createTestSearch } from '../domain/test-search.ts';
 import { noCatalogueOfLaboratory, pageNotFound, requestComplete, requestNotFound } from '../errors.ts';
+import { resultPage } from '../present/addresses.ts';
 import { createTimeWriter } from '../present/written-time.ts';
-import type { Drafts } from '../store/drafts.ts';
+import type { OrderingDatabase } from '../store/database.ts';
+import { findDraft } from '../store/drafts.ts';
 import { sightOf } from '../store/keys.ts';
 import type { ListSearches } from '../store/list-searches.ts';
-import type { PracticeChoices } from '../store/practice-choices.ts';
 import type { Prints } from '../store/prints.ts';
 import type { RecordEvents } from '../store/record-events.ts';
 import type { RequestLists } from '../store/request-lists.ts';
-import type { SubmissionWork } from '../store/submission-work.ts';
-import type { TestRequests } from '../store/test-requests.ts';
-import { resultPage } from '../work/submission.ts';
+import { submissionsOf } from '../store/submissions.ts';
+import { findOrderOf, findRequest } from '../store/test-requests.ts';
 import {
   type ChoosingHandler,
   postChoice,
@@ -47,14 +47,11 @@ type RoutesNeeds = {
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly pages: Pages;
-  readonly drafts: Drafts;
-  readonly testRequests: TestRequests;
+  readonly database: OrderingDatabase;
   readonly requestLists: RequestLists;
   readonly listSearches: ListSearches;
   readonly prints: Prints;
   readonly record: RecordEvents;
-  readonly practiceChoices: PracticeChoices;
-  readonly findEarlier: SubmissionWork['findEarlier'];
   readonly nudge: () => void;
 };
 
@@ -63,7 +60,7 @@ export function createRoutes(
   { publicUrl, catalogues, timeZone }: OrderingConfig,
   parts: RoutesNeeds,
 ): Router {
-  const { tickets, clock, pages, drafts, testRequests } = parts;
+  const { tickets, clock, pages, database } = parts;
   const { origin, protocol } = new URL(publicUrl);
   const show = createShow({ pages, clock, timeZone });
   const write = createTimeWriter(timeZone);
@@ -89,28 +86,29 @@ export function createRoutes(
   const ordering =
     (make: Make<ChoosingHandler>): VisitHandler =>
     async (visit) => {
-      const submitted = await testRequests.findByLaunch(visit.launchId);
+      const submitted = await findOrderOf(database, visit.launchId);
       if (submitted !== undefined) return visit.response.redirect(303, resultPage(visit.home, submitted));
       const catalogue = catalogues.find(visit.context.request.performer);
       if (catalogue === undefined) throw noCatalogueOfLaboratory();
-      await make(needsWith(catalogue))(toNewOrder(visit));
+      await make(needsWith(catalogue))(toNewOrder(visit, catalogue));
     };
   /** The same pages for the change of a request, with the catalogue of the laboratory that it went to. */
   const changing = (page: string, make: Make<ChoosingHandler>) =>
     inLaunch(async (visit) => {
-      const request = await getRequest(visit, testRequests);
+      const request = await getRequest(visit, database);
       if (request.status === 'Complete') {
         // The form that completed it may come twice.
-        const submissions = await testRequests.submissionsOf(visit.launchId);
+        const submissions = await submissionsOf(database, visit.launchId);
         const isOwn = submissions.some(({ requestGuid }) => requestGuid === request.guid);
         if (!isOwn) throw requestComplete();
         return visit.response.redirect(303, resultPage(visit.home, request));
       }
-      const choosing = toChange(visit, request);
+      const choosing = toChange(visit, request, catalogues.ofRequest(request));
       // The panel answers a form: without the page before it, the form is the first reading. Matches show nothing of
       // the request.
       const isNew =
-        visit.request.method !== 'POST' || (page !== 'matches' && !(await drafts.isKept(choosing.place)));
+        visit.request.method !== 'POST' ||
+        (page !== 'matches' && (await findDraft(database, choosing.place)) === undefined);
       if (isNew) await recordView(visit, request, needs);
       await make(needsWith(catalogues.ofRequest(request)))(choosing);
     }, 'change-tests');
@@ -118,7 +116,7 @@ export function createRoutes(
   /** The pages of one request that the launch sees. */
   const ofRequest = (permission: Permission) => (make: Make<RequestHandler>) =>
     inLaunch(async (visit) => {
-      const request = await getRequest(visit, testRequests);
+      const request = await getRequest(visit, database);
       await make(needsWith(catalogues.ofRequest(request)))(visit, request);
     }, permission);
   const reading = ofRequest('read');
@@ -173,12 +171,9 @@ export function createRoutes(
  * The request that the path names.
  * @throws ServiceError 404 when there is none, or none that this launch sees.
  */
-async function getRequest(
-  { request, context }: Visit,
-  testRequests: Pick<TestRequests, 'find'>,
-): Promise<TestRequest> {
+async function getRequest({ request, context }: Visit, database: OrderingDatabase): Promise<TestRequest> {
   const { guid = '' } = request.params;
-  const found = guidForm.test(guid) ? await testRequests.find(guid, sightOf(context)) : undefined;
+  const found = guidForm.test(guid) ? await findRequest(database, guid, sightOf(context)) : undefined;
   if (found === undefined) throw requestNotFound();
   return found;
 }

@@ -3,13 +3,10 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import { maxCollectorLength } from '../domain/collection-entry.ts';
 import { beginningOf } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';
-import { recordSamples } from '../domain/record-samples.ts';
 import {
   isAboutSamplesOf,
-  isChange,
   keepTyped,
   type Recording,
-  readSamplesEntry,
   type SamplesEntry,
   type SamplesFault,
   samplesEntryOf,
@@ -17,21 +14,21 @@ import {
 } from '../domain/samples-entry.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { faultyForm, requestComplete, requestNotFound } from '../errors.ts';
+import { resultPage } from '../present/addresses.ts';
 import { presentSamples } from '../present/samples-model.ts';
 import type { WriteTime } from '../present/written-time.ts';
-import type { TestRequests } from '../store/test-requests.ts';
-import { eventsOf, resultPage, type SubmissionNeeds, stamp, submissionIdOf } from '../work/submission.ts';
+import { submissionsTo } from '../store/submissions.ts';
+import type { WorkDependencies } from '../work/dependencies.ts';
+import { submitSamples } from '../work/submit-samples.ts';
 import { type RequestHandler, recordView, type ViewNeeds } from './reading.ts';
 import { readSamplesForm, type SamplesForm } from './samples-form.ts';
 import type { Show } from './show.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
-type RecordNeeds = SubmissionNeeds &
+type RecordNeeds = WorkDependencies &
   ViewNeeds & {
     readonly catalogue: Catalogue;
-    readonly testRequests: TestRequests;
     readonly show: Show;
-    readonly timeZone: string;
     readonly write: WriteTime;
   };
 
@@ -56,41 +53,43 @@ export function postSamples(needs: RecordNeeds): RequestHandler {
     const fields = await readLaunchForm(visit);
     const form = readSamplesForm(fields);
     if (form.action === 'all-now') return showTicked(visit, needs, { form, seen });
-    const recording = recordingOf(visit, needs);
-    let faults: readonly SamplesFault[] = [];
-    const done = await needs.testRequests.amend({
-      context: visit.context,
+    const done = await submitSamples(needs, visit, {
       guid: seen.guid,
-      submissionId: submissionIdOf(visit, seen, fields.toString()),
-      seenVersion: form.version,
-      async change(current) {
-        if (!isAboutSamplesOf(form.entry, current)) throw faultyForm();
-        const reading = readSamplesEntry(form.entry, current, recording);
-        faults = 'faults' in reading ? reading.faults : [];
-        if ('faults' in reading || !isChange(reading.records, current)) return undefined;
-        return recordSamples(current, reading.records, stamp(needs).now);
-      },
-      eventsOf: eventsOf(visit, needs),
+      version: form.version,
+      entry: form.entry,
+      sent: fields.toString(),
+      recording: recordingOf(visit, needs),
     });
     switch (done.outcome) {
-      case 'stored':
+      case 'submitted':
         needs.nudge();
         return visit.response.redirect(303, resultPage(visit.home, seen));
       case 'conflict':
         return showConflict(visit, needs, { form, request: done.current });
-      case 'refused':
-        visit.response.status(400);
-        return showForm(visit, needs, {
-          request: seen,
-          entry: form.entry,
-          faults: faults.length > 0 ? faults : [{ field: 'taken', message: nothingNew(form.entry) }],
-        });
+      case 'faulty':
+        return showFaults(visit, needs, { form, seen, faults: done.faults });
+      case 'unchanged': {
+        const faults: SamplesFault[] = [{ field: 'taken', message: nothingNew(form.entry) }];
+        return showFaults(visit, needs, { form, seen, faults });
+      }
+      case 'foreign':
+        throw faultyForm();
       case 'complete':
         throw requestComplete();
       case 'absent':
         throw requestNotFound();
     }
   };
+}
+
+/** The page with what was typed, and why it was not stored. */
+async function showFaults(
+  visit: Visit,
+  needs: RecordNeeds,
+  { form, seen, faults }: { form: SamplesForm; seen: TestRequest; faults: readonly SamplesFault[] },
+): Promise<void> {
+  visit.response.status(400);
+  await showForm(visit, needs, { request: seen, entry: form.entry, faults });
 }
 
 /** The button that works without a script: nothing is stored, the page comes back with every box ticked. */
@@ -114,7 +113,7 @@ async function showConflict(
   needs: RecordNeeds,
   { form, request }: { form: SamplesForm; request: TestRequest },
 ): Promise<void> {
-  const latest = (await needs.testRequests.submissionsTo(request.guid)).at(-1);
+  const latest = (await submissionsTo(needs.database, request.guid)).at(-1);
   visit.response.status(409);
   await showForm(visit, needs, {
     request,

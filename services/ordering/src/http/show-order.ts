@@ -6,16 +6,17 @@ import { isLive } from '../domain/lifecycle.ts';
 import { fullName } from '../domain/person-name.ts';
 import { samplesOf } from '../domain/record-samples.ts';
 import { pageNotFound } from '../errors.ts';
+import { requestPage, resultPage } from '../present/addresses.ts';
+import type { OrderingDatabase } from '../store/database.ts';
 import { sightOf } from '../store/keys.ts';
-import type { Submission, TestRequests } from '../store/test-requests.ts';
-import { resultPage } from '../work/submission.ts';
-import { requestPage } from './open-launch.ts';
+import { type Submission, submissionsOf } from '../store/submissions.ts';
+import { findRequest } from '../store/test-requests.ts';
 import type { Show } from './show.ts';
 import type { Visit, VisitHandler } from './visit.ts';
 
 type ShowOrderNeeds = {
   readonly catalogues: Catalogues;
-  readonly testRequests: TestRequests;
+  readonly database: OrderingDatabase;
   readonly show: Show;
   /** Whether the platform is served by https. */
   readonly isSecure: boolean;
@@ -32,13 +33,13 @@ const titles: Readonly<Partial<Record<Action, string>>> = {
  * (OLTR: Returned data). Only of what this launch submitted. The order's own paths get the session too, and no other
  * order's.
  */
-export function showOrder({ catalogues, testRequests, show, isSecure }: ShowOrderNeeds): VisitHandler {
+export function showOrder({ catalogues, database, show, isSecure }: ShowOrderNeeds): VisitHandler {
   return async (visit) => {
     const { request, response, launchId, context, rule, ticket, home } = visit;
     const guid = request.params.guid ?? '';
-    const submissions = await testRequests.submissionsOf(launchId);
+    const submissions = await submissionsOf(database, launchId);
     const submission = submissions.find(({ requestGuid }) => requestGuid === guid);
-    const order = submission && (await testRequests.find(guid, sightOf(context)));
+    const order = submission && (await findRequest(database, guid, sightOf(context)));
     if (submission === undefined || order === undefined) throw pageNotFound();
     const { frameAncestors, resultOrigin } = context.client;
     const isFramed = frameAncestors.length > 0;
@@ -61,7 +62,7 @@ export function showOrder({ catalogues, testRequests, show, isSecure }: ShowOrde
       draws: samplesInDrawOrder(order, catalogues.ofRequest(order)).filter(
         ({ sample }) => sample.completedAt === undefined,
       ),
-      others: await presentOthers(visit, others, testRequests),
+      others: await presentOthers(visit, others, database),
       isList: rule.opens === 'list',
       mayRecordSamples: rule.may.includes('record-samples'),
       rest: requestPage(home, rule, order),
@@ -74,11 +75,11 @@ export function showOrder({ catalogues, testRequests, show, isSecure }: ShowOrde
 async function presentOthers(
   { home, rule, context }: Visit,
   submissions: readonly Submission[],
-  testRequests: Pick<TestRequests, 'find'>,
+  database: OrderingDatabase,
 ) {
   const sight = sightOf(context);
   const found = await Promise.all(
-    submissions.map(({ requestGuid }) => testRequests.find(requestGuid, sight)),
+    submissions.map(({ requestGuid }) => findRequest(database, requestGuid, sight)),
   );
   return found
     .filter((request) => request !== undefined)

@@ -2,29 +2,29 @@ import type { ActionRule } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesOf } from '../domain/record-samples.ts';
 import type { TestRequest } from '../domain/test-request.ts';
+import { requestPage, resultPage } from '../present/addresses.ts';
 import { presentHistory, presentRequest } from '../present/request-report.ts';
 import type { WriteTime } from '../present/written-time.ts';
-import type { TestRequests } from '../store/test-requests.ts';
-import { resultPage } from '../work/submission.ts';
-import { requestPage } from './open-launch.ts';
+import type { OrderingDatabase } from '../store/database.ts';
+import { submissionsTo } from '../store/submissions.ts';
 import { type RequestHandler, recordView, type ViewNeeds } from './reading.ts';
 import type { Show } from './show.ts';
 import type { Visit } from './visit.ts';
 
 type ShowRequestNeeds = ViewNeeds & {
   readonly catalogue: Catalogue;
-  readonly testRequests: Pick<TestRequests, 'submissionsTo'>;
+  readonly database: OrderingDatabase;
   readonly write: WriteTime;
   readonly show: Show;
 };
 
 /** `GET /oltr/{launchId}/requests/{guid}`: the report of one request, which only reads (OLTR: PatientReport). */
 export function showRequest(needs: ShowRequestNeeds): RequestHandler {
-  const { catalogue, testRequests, write, show } = needs;
+  const { catalogue, database, write, show } = needs;
   return async (visit, request) => {
     const { home, rule } = visit;
     await recordView(visit, request, needs);
-    const history = await testRequests.submissionsTo(request.guid);
+    const history = await submissionsTo(database, request.guid);
     show(visit, 'request.njk', {
       about: request,
       guid: request.guid,

@@ -1,6 +1,6 @@
-import { callOf } from '@clinical-launch/service/http';
-import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service/pages';
-import type { Pages } from '@clinical-launch/service/pages/templates';
+import { createEvent } from '@clinical-launch/contracts';
+import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service';
+import type { Pages } from '@clinical-launch/service/pages';
 import type { Tickets } from '@clinical-launch/tickets';
 import { readLaunchForm, type VisitHandler } from './visit.ts';
 
@@ -18,9 +18,9 @@ type SignOutNeeds = {
 export function signOut({ tickets, pages, isSecure }: SignOutNeeds): VisitHandler {
   return async (visit) => {
     await readLaunchForm(visit);
-    const { response, ticket, launchId, context } = visit;
+    const { response, ticket, launchId, context, origin } = visit;
     await tickets.redeem('launch-session', ticket, {
-      events: [callOf(response).event('launch.session.ended.v1', {})],
+      events: [createEvent('launch.session.ended.v1', origin, {})],
     });
     const isFramed = context.client.frameAncestors.length > 0;
     response.clearCookie(

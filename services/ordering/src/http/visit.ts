@@ -1,5 +1,4 @@
-import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
-import { callOf, guidForm, readForm } from '@clinical-launch/service/http';
+import type { EventOrigin, LaunchContext } from '@clinical-launch/contracts';
 import {
   launchSessionIdleSeconds,
   pageHeaders,
@@ -21,6 +20,8 @@ export type Visit = {
   readonly launchId: string;
   readonly context: LaunchContext;
   readonly rule: ActionRule;
+  /** Where the events of this request come from. */
+  readonly origin: EventOrigin;
   /** The session's ticket, for the cookie of the order's own paths and to end it. */
   readonly ticket: string;
   /** `/oltr/{launchId}/` */
@@ -58,7 +59,17 @@ export function createDoor({ tickets, pages, publicOrigin }: VisitNeeds) {
       response.set(launchPageHeaders(pages, context.client.frameAncestors));
       const rule = actionRules[context.request.action];
       if (permission !== undefined && !rule.may.includes(permission)) throw notOfThisAction();
-      await handle({ request, response, launchId, context, rule, ticket, home: `/oltr/${launchId}/` });
+      const origin = call.origin('/ordering');
+      await handle({
+        request,
+        response,
+        launchId,
+        context,
+        rule,
+        origin,
+        ticket,
+        home: `/oltr/${launchId}/`,
+      });
     };
 }
 

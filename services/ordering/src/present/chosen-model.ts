@@ -1,28 +1,32 @@
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { changeTests, newLocations } from '../domain/change-tests.ts';
 import { drawList, planBatches, samplesInDrawOrder } from '../domain/collection.ts';
-import { chosenTests, type Draft, differenceOf } from '../domain/draft.ts';
+import type { Draft } from '../domain/draft.ts';
 import { isLive } from '../domain/lifecycle.ts';
 import { coveredBy } from '../domain/panels.ts';
+import type { Repeat } from '../domain/repeats.ts';
+import type { Selection } from '../domain/selection.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
-import type { ChoosingVisit } from '../http/choosing-visit.ts';
-import { type RepeatNeeds, repeatsAmong } from '../work/find-repeats.ts';
 import { describeRepeat } from './repeat-warning.ts';
 import { describeTakenOff } from './taken-off.ts';
 
+export type Chosen = {
+  readonly draft: Draft;
+  readonly selection: Selection;
+  readonly repeats: readonly Repeat[];
+  /** The request that is changed; absent when it is a new order. */
+  readonly changed: TestRequest | undefined;
+  readonly catalogue: Catalogue;
+  /** Milliseconds since 1970-01-01T00:00:00Z */
+  readonly now: number;
+};
+
 /** What the panel and the review show of the chosen tests. */
-export async function presentChosen(visit: ChoosingVisit, draft: Draft, needs: RepeatNeeds) {
-  const { catalogue } = needs;
-  const { changed } = visit;
-  const chosen = chosenTests(draft, catalogue);
-  const { added, removed } = differenceOf(draft, catalogue);
-  const addedTests = chosen.filter(({ code }) => added.includes(code));
-  const repeats = (await repeatsAmong(addedTests, visit, needs)).map((repeat) => ({
-    test: repeat.test,
-    said: describeRepeat(repeat),
-  }));
+export function presentChosen({ draft, selection, repeats, changed, catalogue, now }: Chosen) {
+  const { tests: chosen, added, addedTests, removed } = selection;
   const batches = planBatches(chosen, catalogue);
   const areFavouritesFull = draft.notice?.areFavouritesFull === true;
+  const warnings = repeats.map((repeat) => ({ test: repeat.test, said: describeRepeat(repeat) }));
   return {
     chosen,
     added,
@@ -41,9 +45,9 @@ export async function presentChosen(visit: ChoosingVisit, draft: Draft, needs: R
             description: `${container.name}, ${container.closure}`,
             detail: drawDetail(tests.length, location.name),
           }))
-        : drawsAfter(changed, { added: addedTests, removed }, needs),
-    repeats,
-    warnings: Object.fromEntries(repeats.map(({ test, said }) => [test.code, said])),
+        : drawsAfter(changed, { added: addedTests, removed, catalogue, now }),
+    repeats: warnings,
+    warnings: Object.fromEntries(warnings.map(({ test, said }) => [test.code, said])),
     covered: coveredBy(draft.chosen, catalogue),
     said: [
       ...describeTakenOff(draft.notice?.takenOff ?? [], draft.chosen, catalogue),
@@ -72,14 +76,18 @@ const takenCodes = (changed: TestRequest | undefined) =>
 /** What is then still to be taken. A test joins an open sample of the request, so the change itself has to say. */
 function drawsAfter(
   request: TestRequest,
-  { added, removed }: { added: readonly Orderable[]; removed: readonly string[] },
-  { catalogue, clock }: Pick<RepeatNeeds, 'catalogue' | 'clock'>,
+  {
+    added,
+    removed,
+    catalogue,
+    now,
+  }: Pick<Selection, 'removed'> & Pick<Chosen, 'catalogue' | 'now'> & { added: readonly Orderable[] },
 ) {
   const add = added.map((test) => ({ test }));
   const after = changeTests(request, {
     add,
     remove: removed,
-    now: new Date(clock.now()).toISOString(),
+    now: new Date(now).toISOString(),
     batchNumbers: newLocations(request.batches, add).map(() => 0),
     newGuid: () => '',
   });
@@ -90,25 +98,4 @@ function drawsAfter(
       description: container === undefined ? sample.description : `${container.name}, ${container.closure}`,
       detail: drawDetail(tests.length, batch.provider.name),
     }));
-}
-
-/** The sections of the catalogue's page: the practice's favourites first, and each test once. */
-export function presentSections(
-  catalogue: Catalogue,
-  tests: readonly (Orderable & { readonly isFavourite: boolean; readonly isMatch: boolean })[],
-) {
-  const favourites = tests.filter(({ isFavourite }) => isFavourite);
-  const sections = catalogue.groups.map((group) => {
-    const own = tests.filter((test) => test.group === group);
-    return {
-      ...group,
-      tests: own.filter(({ isFavourite }) => !isFavourite),
-      elsewhere: own.filter(({ isFavourite }) => isFavourite).map(({ name }) => name),
-    };
-  });
-  const first = { id: 'favourites', name: 'Favourites of this practice', tests: favourites, elsewhere: [] };
-  return [...(favourites.length === 0 ? [] : [first]), ...sections].map((section) => ({
-    ...section,
-    isMatch: section.tests.some(({ isMatch }) => isMatch),
-  }));
 }

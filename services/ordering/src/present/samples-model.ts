@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import { maxQuantity } from '../domain/record-samples.ts';
@@ -65,7 +66,7 @@ function presentSample(
   const faultOf = faultTexts(faults, id);
   const own = typed?.own;
   const recorded = recordedEntry(sample, timeZone) ?? nothingTyped;
-  const isOwn = own !== undefined && JSON.stringify(own) !== JSON.stringify(recorded);
+  const isOwn = own !== undefined && !isDeepStrictEqual(own, recorded);
   const notes = tests.flatMap((test) => catalogue.orderables.get(codeOf(test))?.note ?? []);
   return {
     id,

@@ -5,7 +5,7 @@ import {
   rejectedEventsMigration,
   type Storage,
 } from '@clinical-launch/storage';
-import { type ColumnType, type Generated, type Kysely, sql } from 'kysely';
+import { type ColumnType, type Generated, type Kysely, sql, type Transaction } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Draft } from '../domain/draft.ts';
 import type {
@@ -103,7 +103,10 @@ export type OrderingTables = OutboxTables &
     };
   };
 
+/** The queries of this service. A transaction is one too. */
 export type OrderingDatabase = Kysely<OrderingTables>;
+
+export type OrderingTransaction = Transaction<OrderingTables>;
 
 /** The migrations of the schema, in their order. Each is frozen SQL: it does not follow later changes of our code. */
 export const orderingMigrations = {

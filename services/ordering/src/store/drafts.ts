@@ -1,67 +1,42 @@
-import { randomUUID } from 'node:crypto';
-import type { Clock } from '@clinical-launch/service';
-import type { Selectable, Transaction } from 'kysely';
-import { type Draft, emptyDraft } from '../domain/draft.ts';
-import { jsonb, type OrderingDatabase, type OrderingTables } from './database.ts';
+import type { Selectable } from 'kysely';
+import { type Draft, type DraftPlace, emptyDraft } from '../domain/draft.ts';
+import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
 /** Drafts of launches that were left; sessions end long before. */
 const keptForMs = 7 * 86_400_000;
 
-/** Where a draft belongs: `target` is the request that it changes, or the launch itself when it is a new order. */
-export type DraftPlace = { readonly launchId: string; readonly target: string };
-
-export type Drafts = {
-  /** The draft at a place; the one that it begins with, not kept, when nothing was done yet. */
-  find(place: DraftPlace, begin?: BeginDraft): Promise<Draft>;
-  /** Whether something was done at a place. */
-  isKept(place: DraftPlace): Promise<boolean>;
-  /** Changes a draft. Two changes at once run one after the other, and neither is lost. */
-  change(place: DraftPlace, change: (draft: Draft) => Draft, begin?: BeginDraft): Promise<Draft>;
-};
-
-/** What a draft holds before its user has done anything. */
-export type BeginDraft = (submissionId: string) => Draft;
-
-/** Keeps what is chosen in each launch. */
-export function createDrafts(database: OrderingDatabase, clock: Clock): Drafts {
-  return {
-    async find({ launchId, target }, begin = emptyDraft) {
-      const row = await database
-        .selectFrom('drafts')
-        .selectAll()
-        .where('launch_id', '=', launchId)
-        .where('target', '=', target)
-        .executeTakeFirst();
-      return row === undefined ? begin(randomUUID()) : toDraft(row);
-    },
-    async isKept({ launchId, target }) {
-      const row = await database
-        .selectFrom('drafts')
-        .select('version')
-        .where('launch_id', '=', launchId)
-        .where('target', '=', target)
-        .executeTakeFirst();
-      return row !== undefined;
-    },
-    change(place, change, begin) {
-      return database.transaction().execute(async (transaction) => {
-        const now = clock.now();
-        const changed = change(await lockDraft(transaction, place, { now, begin }));
-        await keepDraft(transaction, place, { draft: changed, now });
-        return changed;
-      });
-    },
-  };
+/** Finds the draft at a place; undefined when nothing was done there yet. */
+export async function findDraft(
+  database: OrderingDatabase,
+  { launchId, target }: DraftPlace,
+): Promise<Draft | undefined> {
+  const row = await database
+    .selectFrom('drafts')
+    .selectAll()
+    .where('launch_id', '=', launchId)
+    .where('target', '=', target)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toDraft(row);
 }
 
-/** The draft at a place, made when there is none, for this transaction alone until it ends. */
+type Beginning = {
+  /** What is stored when there is no draft yet. */
+  readonly beginning: Draft;
+  /** Milliseconds since 1970-01-01T00:00:00Z */
+  readonly now: number;
+};
+
+/**
+ * Returns the draft at a place, for this transaction alone until it ends: of two changes at once the second sees what
+ * the first has stored.
+ */
 export async function lockDraft(
-  transaction: Transaction<OrderingTables>,
+  tx: OrderingTransaction,
   { launchId, target }: DraftPlace,
-  { now, begin = emptyDraft }: { now: number; begin?: BeginDraft | undefined },
+  { beginning, now }: Beginning,
 ): Promise<Draft> {
-  const { submissionId, version, ...content } = begin(randomUUID());
-  const made = await transaction
+  const { submissionId, version, ...content } = beginning;
+  const made = await tx
     .insertInto('drafts')
     .values({
       launch_id: launchId,
@@ -74,8 +49,8 @@ export async function lockDraft(
     .onConflict((conflict) => conflict.columns(['launch_id', 'target']).doNothing())
     .returning('launch_id')
     .executeTakeFirst();
-  if (made !== undefined) await forgetOld(transaction, now);
-  const row = await transaction
+  if (made !== undefined) await forgetOld(tx, now);
+  const row = await tx
     .selectFrom('drafts')
     .selectAll()
     .where('launch_id', '=', launchId)
@@ -85,14 +60,14 @@ export async function lockDraft(
   return toDraft(row);
 }
 
-/** Puts a draft in the place of the one that this transaction holds. */
-export async function keepDraft(
-  transaction: Transaction<OrderingTables>,
+/** Replaces the draft that this transaction holds. */
+export async function storeDraft(
+  tx: OrderingTransaction,
   { launchId, target }: DraftPlace,
   { draft, now }: { draft: Draft; now: number },
 ): Promise<void> {
   const { submissionId, version, ...content } = draft;
-  await transaction
+  await tx
     .updateTable('drafts')
     .set({
       submission_id: submissionId,
@@ -105,8 +80,8 @@ export async function keepDraft(
     .execute();
 }
 
-async function forgetOld(transaction: Transaction<OrderingTables>, now: number): Promise<void> {
-  await transaction
+async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
+  await tx
     .deleteFrom('drafts')
     .where('updated_at', '<', new Date(now - keptForMs))
     .execute();

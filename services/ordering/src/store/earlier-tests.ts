@@ -1,7 +1,7 @@
 import type { PersonName } from '@clinical-launch/contracts';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { EarlierTest, RepeatSearch } from '../domain/repeats.ts';
-import type { OrderingTables } from './database.ts';
+import type { OrderingDatabase, OrderingTransaction } from './database.ts';
 import { hasOtherNumber, isOfBoundPractice, type Sight } from './keys.ts';
 
 export type PatientSearch = RepeatSearch &
@@ -23,12 +23,12 @@ type Row = {
 };
 
 /**
- * The latest live request of each of these codes for a patient, whoever asked for it; for a bound client, of its
+ * Finds the latest live request of each of these codes for a patient, whoever asked for it; for a bound client, of its
  * practices alone. One row for a code, however many requests there are: the database opens only those of the patient
  * that changed since, each once.
  */
-export async function repeatsOf(
-  database: Kysely<OrderingTables>,
+export async function findEarlierTests(
+  database: OrderingDatabase,
   { patientKeys, patientNumbers = [], practices, codes, since, except }: PatientSearch,
 ): Promise<EarlierTest[]> {
   const limits = [
@@ -82,11 +82,8 @@ function toEarlierTest({ container, ...row }: Row): EarlierTest {
  * Lets one submission at a time go on for a patient, until its transaction ends: of two orders of the same test at
  * once the second sees the first. The keys are taken in one order, so that no two wait for each other.
  */
-export async function lockPatient(
-  transaction: Kysely<OrderingTables>,
-  patientKeys: readonly string[],
-): Promise<void> {
+export async function lockPatient(tx: OrderingTransaction, patientKeys: readonly string[]): Promise<void> {
   for (const key of patientKeys.toSorted()) {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`.execute(transaction);
+    await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`.execute(tx);
   }
 }

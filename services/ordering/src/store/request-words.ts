@@ -1,7 +1,7 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type RequestSearch, type SoughtWord, wordsOfRequest } from '../domain/request-search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import type { OrderingTables } from './database.ts';
+import type { OrderingTransaction } from './database.ts';
 import { practiceKeyOf, type Sight } from './keys.ts';
 
 /**
@@ -39,7 +39,7 @@ type IndexedRequest = Pick<TestRequest, 'client' | 'parties' | 'batches'>;
  * @param limit the most requests that are found
  */
 export async function lockOutdatedWords(
-  transaction: Transaction<OrderingTables>,
+  transaction: OrderingTransaction,
   limit: number,
 ): Promise<(IndexedRequest & { readonly guid: string })[]> {
   const rows = await transaction
@@ -58,7 +58,7 @@ export async function lockOutdatedWords(
 
 /** Stores the words of a request, and nothing else of it. */
 export async function updateWords(
-  transaction: Transaction<OrderingTables>,
+  transaction: OrderingTransaction,
   request: IndexedRequest & { readonly guid: string },
 ): Promise<void> {
   await transaction

@@ -1,32 +1,48 @@
-import type { Clock } from '@clinical-launch/service';
+import type { LaunchContext } from '@clinical-launch/contracts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { findRepeats, type Repeat, repeatSearch } from '../domain/repeats.ts';
-import type { ChoosingVisit } from '../http/choosing-visit.ts';
+import type { OrderingDatabase, OrderingTransaction } from '../store/database.ts';
+import { findEarlierTests, lockPatient, type PatientSearch } from '../store/earlier-tests.ts';
 import { boundSightOf, nationalNumbersOf, patientKeysOf } from '../store/keys.ts';
-import type { SubmissionWork } from '../store/submission-work.ts';
 
-export type RepeatNeeds = {
+export type RepeatsBasis = {
+  readonly tests: readonly Orderable[];
   readonly catalogue: Catalogue;
-  readonly clock: Clock;
+  readonly context: LaunchContext;
+  /** The request that is changed, which does not count against itself. */
+  readonly changed?: { readonly guid: string } | undefined;
+  /** Milliseconds since 1970-01-01T00:00:00Z */
+  readonly now: number;
+  /** IANA name of the practice's zone */
   readonly timeZone: string;
-  readonly findEarlier: SubmissionWork['findEarlier'];
 };
 
-/** Which of these tests were requested for the visit's patient within their minimum interval. */
-export async function repeatsAmong(
-  tests: readonly Orderable[],
-  { context: { client, request }, changed }: Pick<ChoosingVisit, 'context' | 'changed'>,
-  { catalogue, clock, timeZone, findEarlier }: RepeatNeeds,
-): Promise<Repeat[]> {
-  const now = clock.now();
-  const search = repeatSearch(tests, catalogue, now);
+/** Finds which of these tests were requested for the launch's patient within their minimum interval. */
+export async function repeatsAmong(database: OrderingDatabase, basis: RepeatsBasis): Promise<Repeat[]> {
+  const search = searchOf(basis);
+  return search === undefined
+    ? []
+    : findRepeats({ ...basis, earlier: await findEarlierTests(database, search) });
+}
+
+/** As `repeatsAmong`. Until the transaction ends, no other submission adds to the patient's requests. */
+export async function lockRepeatsAmong(tx: OrderingTransaction, basis: RepeatsBasis): Promise<Repeat[]> {
+  const search = searchOf(basis);
   if (search === undefined) return [];
-  const earlier = await findEarlier({
-    ...search,
-    patientKeys: patientKeysOf(request, client),
-    patientNumbers: nationalNumbersOf(request.patient),
-    ...boundSightOf(client),
-    ...(changed === undefined ? {} : { except: changed.guid }),
-  });
-  return findRepeats({ tests, earlier, catalogue, now, timeZone });
+  await lockPatient(tx, search.patientKeys);
+  return findRepeats({ ...basis, earlier: await findEarlierTests(tx, search) });
+}
+
+function searchOf({ tests, catalogue, context, changed, now }: RepeatsBasis): PatientSearch | undefined {
+  const { client, request } = context;
+  const search = repeatSearch(tests, catalogue, now);
+  return (
+    search && {
+      ...search,
+      patientKeys: patientKeysOf(request, client),
+      patientNumbers: nationalNumbersOf(request.patient),
+      ...boundSightOf(client),
+      ...(changed === undefined ? {} : { except: changed.guid }),
+    }
+  );
 }

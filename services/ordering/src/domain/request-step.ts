@@ -1,0 +1,15 @@
+import type { ActionRule } from './action-rules.ts';
+import type { TestRequest } from './test-request.ts';
+
+/** What a request is opened for. */
+export type RequestStep = 'view' | 'change-tests' | 'record-samples';
+
+/** Returns what the action does to a request. One that cannot be changed any more is shown. */
+export function requestStep(
+  { may }: Pick<ActionRule, 'may'>,
+  { status }: Pick<TestRequest, 'status'>,
+): RequestStep {
+  if (status === 'Complete') return 'view';
+  if (may.includes('change-tests')) return 'change-tests';
+  return may.includes('record-samples') ? 'record-samples' : 'view';
+}

@@ -1,0 +1,68 @@
+import { collectionNow } from './collection-entry.ts';
+import type { CollectionEntry, CollectionPlan, Draft } from './draft.ts';
+import type { Priority } from './test-request.ts';
+
+/** What the form of the review says, as typed. What is absent leaves the draft as it is. */
+export type ReviewEntry = {
+  readonly clinicalDetails?: string;
+  readonly priority?: Priority;
+  /** By id of the question; a date as `writeTypedDate` writes it. */
+  readonly answers: Readonly<Record<string, string>>;
+  /** By code of the test. */
+  readonly repeatReasons: Readonly<Record<string, string>>;
+  readonly collection?: { readonly when: 'later' } | ({ readonly when: 'now' } & PartialCollection);
+};
+
+type PartialCollection = {
+  readonly by?: string;
+  readonly date: Partial<CollectionEntry['date']>;
+  readonly time?: string;
+};
+
+/** A form of the review, and the page that it was made from. */
+export type ReviewForm = {
+  readonly entry: ReviewEntry;
+  /** The version of the draft that the page showed. */
+  readonly version?: string;
+  /** The GUID of the draft that the page showed. */
+  readonly draftId?: string;
+  /** The fields of the form. */
+  readonly sent: string;
+};
+
+export type Reviewing = {
+  /** Who takes a sample now, when the form does not say. */
+  readonly author: string;
+  /** Milliseconds since 1970-01-01T00:00:00Z */
+  readonly now: number;
+  /** IANA name of the practice's zone */
+  readonly timeZone: string;
+};
+
+/** The draft with what was typed on the review. Whether that can be submitted is decided afterwards. */
+export function withEntry(draft: Draft, entry: ReviewEntry, reviewing: Reviewing): Draft {
+  return {
+    ...draft,
+    clinicalDetails: entry.clinicalDetails ?? draft.clinicalDetails,
+    priority: entry.priority ?? draft.priority,
+    answers: { ...draft.answers, ...entry.answers },
+    repeatReasons: { ...draft.repeatReasons, ...entry.repeatReasons },
+    collection: collectionAfter(draft.collection, entry.collection, reviewing),
+  };
+}
+
+function collectionAfter(
+  before: CollectionPlan,
+  entered: ReviewEntry['collection'],
+  { author, now, timeZone }: Reviewing,
+): CollectionPlan {
+  if (entered === undefined) return before;
+  if (entered.when === 'later') return entered;
+  const { by, date, time } = before.when === 'now' ? before : collectionNow(now, author, timeZone);
+  return {
+    when: 'now',
+    by: entered.by ?? by,
+    date: { ...date, ...entered.date },
+    time: entered.time ?? time,
+  };
+}

@@ -1,0 +1,32 @@
+import type { Catalogue, Orderable } from './catalogue.ts';
+import type { AddedTest } from './change-tests.ts';
+import { chosenTests, type Draft, differenceOf } from './draft.ts';
+
+/** What a draft comes to with its catalogue. */
+export type Selection = {
+  /** The tests of the catalogue that the request will have. */
+  readonly tests: readonly Orderable[];
+  /** Codes of the tests that are new to the request; all of them in a new order. */
+  readonly added: readonly string[];
+  readonly addedTests: readonly Orderable[];
+  /** Codes of the tests that the request will no longer ask for. */
+  readonly removed: readonly string[];
+};
+
+/** Determines the tests that a draft adds, removes and leaves. */
+export function selectionOf(draft: Draft, catalogue: Catalogue): Selection {
+  const tests = chosenTests(draft, catalogue);
+  const { added, removed } = differenceOf(draft, catalogue);
+  return { tests, added, removed, addedTests: tests.filter(({ code }) => added.includes(code)) };
+}
+
+/** The tests that a selection adds, each with the reason for which it is ordered again, if it has one. */
+export function withReasons(
+  { addedTests }: Pick<Selection, 'addedTests'>,
+  repeatReasons: Readonly<Record<string, string>>,
+): AddedTest[] {
+  return addedTests.map((test) => {
+    const repeatReason = repeatReasons[test.code];
+    return repeatReason === undefined ? { test } : { test, repeatReason };
+  });
+}

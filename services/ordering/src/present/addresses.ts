@@ -1,0 +1,21 @@
+import type { ActionRule } from '../domain/action-rules.ts';
+import { type RequestStep, requestStep } from '../domain/request-step.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+
+const stepPages: Readonly<Record<RequestStep, string>> = {
+  view: '',
+  'change-tests': '/tests/',
+  'record-samples': '/samples',
+};
+
+/** Returns the address at which a request is opened for what the action is for. */
+export function requestPage(
+  home: string,
+  rule: Pick<ActionRule, 'may'>,
+  request: Pick<TestRequest, 'guid' | 'status'>,
+): string {
+  return `${home}requests/${request.guid}${stepPages[requestStep(rule, request)]}`;
+}
+
+/** Returns the address of a submitted request, with the hidden IFRAME for the PMS. */
+export const resultPage = (home: string, { guid }: Pick<TestRequest, 'guid'>) => `${home}orders/${guid}`;

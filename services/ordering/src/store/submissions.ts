@@ -1,0 +1,86 @@
+import type { Action, LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
+import type { Selectable } from 'kysely';
+import type { TestRequest } from '../domain/test-request.ts';
+import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
+
+/** One step of a request's history: which launch brought it to which version. */
+export type Submission = {
+  readonly requestGuid: string;
+  readonly requestVersion: number;
+  readonly launchId: string;
+  readonly action: Action;
+  readonly author: LaunchRequest['author'];
+  /** ISO 8601 instant */
+  readonly at: string;
+};
+
+type SubmissionKey = { readonly id: string; readonly guid: string; readonly launchId: string };
+
+/** Whether a launch submitted this for a request before: the same form that is sent twice is stored once. */
+export async function isSubmitted(
+  tx: OrderingTransaction,
+  { id, guid, launchId }: SubmissionKey,
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom('submissions')
+    .select('request_version')
+    .where('id', '=', id)
+    .where('request_guid', '=', guid)
+    .where('launch_id', '=', launchId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Stores the submission that brought a request to its version. */
+export async function insertSubmission(
+  tx: OrderingTransaction,
+  { id, request, context }: { id: string; request: TestRequest; context: LaunchContext },
+): Promise<void> {
+  await tx
+    .insertInto('submissions')
+    .values({
+      id,
+      request_guid: request.guid,
+      request_version: request.version,
+      launch_id: context.launchId,
+      action: context.request.action,
+      author: jsonb(context.request.author),
+      submitted_at: request.updatedAt,
+    })
+    .execute();
+}
+
+/** Reads the history of a request, oldest first. */
+export async function submissionsTo(database: OrderingDatabase, guid: string): Promise<Submission[]> {
+  const rows = await database
+    .selectFrom('submissions')
+    .selectAll()
+    .where('request_guid', '=', guid)
+    .orderBy('request_version')
+    .execute();
+  return rows.map(toSubmission);
+}
+
+/** Reads what a launch submitted: each request once, at its newest version, the newest submission first. */
+export async function submissionsOf(database: OrderingDatabase, launchId: string): Promise<Submission[]> {
+  const rows = await database
+    .selectFrom('submissions')
+    .selectAll()
+    .where('launch_id', '=', launchId)
+    .orderBy('submitted_at', 'desc')
+    .orderBy('request_version', 'desc')
+    .execute();
+  const newest = new Map(rows.toReversed().map((row) => [row.request_guid, row]));
+  return rows.filter((row) => newest.get(row.request_guid) === row).map(toSubmission);
+}
+
+function toSubmission(row: Selectable<OrderingTables['submissions']>): Submission {
+  return {
+    requestGuid: row.request_guid,
+    requestVersion: row.request_version,
+    launchId: row.launch_id,
+    action: row.action,
+    author: row.author,
+    at: row.submitted_at.toISOString(),
+  };
+}

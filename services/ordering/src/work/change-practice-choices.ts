@@ -1,0 +1,39 @@
+import { maxFavourites, maxPracticeSets } from '../domain/practice-choices.ts';
+import type { OrderingTransaction } from '../store/database.ts';
+import {
+  type Addition,
+  findPracticeChoices,
+  insertFavourite,
+  insertPracticeSet,
+  lockPracticeChoices,
+} from '../store/practice-choices.ts';
+
+/** Adds a favourite of a practice, unless it has as many as it may. */
+export async function addFavourite(
+  tx: OrderingTransaction,
+  favourite: { readonly practiceKey: string; readonly code: string },
+  addition: Addition,
+): Promise<'added' | 'full'> {
+  const { practiceKey, code } = favourite;
+  await lockPracticeChoices(tx, practiceKey);
+  const { favourites } = await findPracticeChoices(tx, practiceKey);
+  if (favourites.includes(code)) return 'added';
+  if (favourites.length >= maxFavourites) return 'full';
+  await insertFavourite(tx, favourite, addition);
+  return 'added';
+}
+
+/** Saves an order set under a name that the practice has not used, unless it has as many sets as it may. */
+export async function savePracticeSet(
+  tx: OrderingTransaction,
+  set: { readonly practiceKey: string; readonly name: string; readonly tests: readonly string[] },
+  addition: Addition,
+): Promise<'saved' | 'taken' | 'full'> {
+  const { practiceKey, name } = set;
+  await lockPracticeChoices(tx, practiceKey);
+  const { sets } = await findPracticeChoices(tx, practiceKey);
+  if (sets.some((other) => other.name.toLowerCase() === name.toLowerCase())) return 'taken';
+  if (sets.length >= maxPracticeSets) return 'full';
+  await insertPracticeSet(tx, set, addition);
+  return 'saved';
+}

@@ -1,0 +1,102 @@
+import { applyChoice, type ChoiceAction, type ChoiceForm } from '../domain/choice.ts';
+import { beginningOf, chosenTests, cleanText, type Draft, type Notice } from '../domain/draft.ts';
+import { maxSetNameLength, orderSetOf } from '../domain/practice-choices.ts';
+import type { OrderingTransaction } from '../store/database.ts';
+import { lockDraft, storeDraft } from '../store/drafts.ts';
+import { choicesKeyOf } from '../store/keys.ts';
+import {
+  type Addition,
+  deleteFavourite,
+  deletePracticeSet,
+  findPracticeChoices,
+} from '../store/practice-choices.ts';
+import { addFavourite, savePracticeSet } from './change-practice-choices.ts';
+import type { WorkDependencies } from './dependencies.ts';
+import type { Choosing, Launch } from './launch.ts';
+
+type ChooseDependencies = Pick<WorkDependencies, 'database' | 'clock'>;
+
+/** What was done: the draft, and the button that it was done by. */
+export type ChosenTests = { readonly draft: Draft; readonly action: ChoiceAction };
+
+/**
+ * Does what a button of the page that chooses tests asks for: changes the draft, and what the practice keeps for its
+ * own page.
+ */
+export function chooseTests(
+  { database, clock }: ChooseDependencies,
+  { context, catalogue, place, beginning }: Pick<Launch, 'context'> & Choosing,
+  form: ChoiceForm,
+): Promise<ChosenTests> {
+  const { practice, author } = context.request;
+  const practiceKey = choicesKeyOf(practice, context.client, catalogue.id);
+  const now = clock.now();
+  const addition = { by: author, at: new Date(now).toISOString() };
+  return database.transaction().execute(async (tx) => {
+    const before = await lockDraft(tx, place, { beginning, now });
+    const action = await actionOf(tx, form, { practiceKey, catalogue });
+    // A set of the practice that somebody deleted since the page was made.
+    const isGone = form.button.kind === 'add-set' && action.kind !== 'add-set';
+    const chosen = applyChoice(before, { ...form, action }, catalogue);
+    const tests = chosenTests(chosen, catalogue).map(({ code }) => code);
+    const change = { action, practiceKey, setName: form.setName, tests };
+    const notice = isGone ? setIsGone : await changePracticeChoices(tx, change, addition);
+    const draft = notice === undefined ? chosen : { ...chosen, notice: { ...chosen.notice, ...notice } };
+    await storeDraft(tx, place, { draft, now });
+    return { draft, action };
+  });
+}
+
+const setIsGone: Notice = { practiceSet: { outcome: 'gone', name: '' } };
+
+/** The button with the order set that it adds; that of a form alone when the practice has no such set any more. */
+async function actionOf(
+  tx: OrderingTransaction,
+  { button }: ChoiceForm,
+  { practiceKey, catalogue }: { practiceKey: string } & Pick<Choosing, 'catalogue'>,
+): Promise<ChoiceAction> {
+  if (button.kind !== 'add-set') return button;
+  const offered = catalogue.orderSets.get(button.id);
+  if (offered !== undefined) return { kind: 'add-set', set: offered };
+  const { sets } = await findPracticeChoices(tx, practiceKey);
+  const own = sets.find(({ id }) => id === button.id);
+  return own === undefined ? { kind: 'update' } : { kind: 'add-set', set: orderSetOf(own, catalogue) };
+}
+
+type PracticeChange = {
+  readonly action: ChoiceAction;
+  readonly practiceKey: string;
+  readonly setName: string;
+  /** Codes of the chosen tests. */
+  readonly tests: readonly string[];
+};
+
+/** Does what a button asks for the practice's own choices. Resolves with what there is to say of it, if anything. */
+async function changePracticeChoices(
+  tx: OrderingTransaction,
+  { action, practiceKey, setName, tests }: PracticeChange,
+  addition: Addition,
+): Promise<Notice | undefined> {
+  switch (action.kind) {
+    case 'favourite': {
+      const done = await addFavourite(tx, { practiceKey, code: action.code }, addition);
+      return done === 'full' ? { areFavouritesFull: true } : undefined;
+    }
+    case 'unfavourite':
+      await deleteFavourite(tx, practiceKey, action.code);
+      return undefined;
+    case 'save-set': {
+      const name = beginningOf(cleanText(setName).replace(/\s+/g, ' '), maxSetNameLength).trim();
+      if (tests.length === 0) return { practiceSet: { outcome: 'empty', name } };
+      if (name === '') return { practiceSet: { outcome: 'unnamed', name } };
+      const outcome = await savePracticeSet(tx, { practiceKey, name, tests }, addition);
+      return { practiceSet: { outcome, name } };
+    }
+    case 'delete-set': {
+      const name = await deletePracticeSet(tx, practiceKey, action.id);
+      return { practiceSet: { outcome: name === undefined ? 'gone' : 'deleted', name: name ?? '' } };
+    }
+    default:
+      return undefined;
+  }
+}

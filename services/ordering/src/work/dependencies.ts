@@ -1,0 +1,13 @@
+import type { Sealer } from '@clinical-launch/contracts';
+import type { Clock } from '@clinical-launch/service';
+import type { OrderingDatabase } from '../store/database.ts';
+
+/** What the use cases need of the process. */
+export type WorkDependencies = {
+  readonly database: OrderingDatabase;
+  readonly clock: Clock;
+  /** Seals the order in the event for the consumer that renders it. */
+  readonly sealer: Sealer;
+  /** IANA zone of the practices */
+  readonly timeZone: string;
+};

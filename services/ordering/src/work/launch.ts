@@ -1,0 +1,21 @@
+import type { EventOrigin, LaunchContext } from '@clinical-launch/contracts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import type { Draft, DraftPlace } from '../domain/draft.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+
+/** The launch that a use case belongs to. */
+export type Launch = {
+  readonly context: LaunchContext;
+  /** Where the events of its request come from. */
+  readonly origin: EventOrigin;
+};
+
+/** The choosing of tests in a launch: for a new order, or to change a request. */
+export type Choosing = {
+  readonly catalogue: Catalogue;
+  readonly place: DraftPlace;
+  /** The draft before its user has done anything. */
+  readonly beginning: Draft;
+  /** The request that is changed; absent when it is a new order. */
+  readonly changed?: TestRequest;
+};

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { appendToOutbox } from '@clinical-launch/storage';
+import { changeTests, newLocations } from '../domain/change-tests.ts';
+import { draftOf, rebase } from '../domain/draft.ts';
+import { fullName } from '../domain/person-name.ts';
+import { decideReview } from '../domain/review.ts';
+import { type ReviewForm, withEntry } from '../domain/review-entry.ts';
+import { selectionOf, withReasons } from '../domain/selection.ts';
+import { draftIdOf, submissionIdOf } from '../domain/submission-id.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+import { takeBatchNumbers } from '../store/batch-numbers.ts';
+import { lockDraft, storeDraft } from '../store/drafts.ts';
+import { sightOf } from '../store/keys.ts';
+import { insertSubmission, isSubmitted } from '../store/submissions.ts';
+import { lockRequest, updateRequest } from '../store/test-requests.ts';
+import type { WorkDependencies } from './dependencies.ts';
+import { lockRepeatsAmong } from './find-repeats.ts';
+import type { Choosing, Launch } from './launch.ts';
+import { submittedEvent } from './submitted-event.ts';
+
+export type ChangeOutcome =
+  /** Stored now, or by the same form before. */
+  | { readonly outcome: 'submitted' }
+  /** Other tests were chosen since the page was made. What was typed is kept. */
+  | { readonly outcome: 'changed' }
+  /** What was typed cannot be submitted. It is kept. */
+  | { readonly outcome: 'faulty' }
+  /** Somebody else changed the request. The draft now is what it changes of the latest version. */
+  | { readonly outcome: 'conflict' }
+  /** OLTR: Request status. Complete is immutable. */
+  | { readonly outcome: 'complete' }
+  /** There is no such request, or this launch does not see it. */
+  | { readonly outcome: 'absent' };
+
+/** Submits the change of a request, exactly as its review showed it. */
+export function submitChange(
+  { database, clock, sealer, timeZone }: WorkDependencies,
+  { catalogue, place, beginning, changed, ...launch }: Launch & Choosing & { readonly changed: TestRequest },
+  form: ReviewForm,
+): Promise<ChangeOutcome> {
+  const { context } = launch;
+  const { launchId } = context;
+  const { guid } = changed;
+  const now = clock.now();
+  const at = new Date(now).toISOString();
+  return database.transaction().execute(async (tx): Promise<ChangeOutcome> => {
+    const kept = await lockDraft(tx, place, { beginning, now });
+    // Held to the end: of two amendments at once the second sees what the first has stored.
+    const current = await lockRequest(tx, guid, sightOf(context));
+    if (current === undefined) return { outcome: 'absent' };
+    const draftId = form.draftId ?? kept.submissionId;
+    // The draft is part of it, since a form without it may say the same of the next draft.
+    const id = submissionIdOf({ launchId, guid, sent: `${draftId} ${form.sent}` });
+    if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };
+    if (current.status === 'Complete') return { outcome: 'complete' };
+
+    const author = fullName(context.request.author.name);
+    const draft = withEntry(kept, form.entry, { author, now, timeZone });
+    if (current.version !== draft.base?.version) {
+      await storeDraft(tx, place, { draft: rebase(draft, current, catalogue), now });
+      return { outcome: 'conflict' };
+    }
+    await storeDraft(tx, place, { draft, now });
+    if (draftId !== draft.submissionId || form.version !== String(draft.version))
+      return { outcome: 'changed' };
+
+    const selection = selectionOf(draft, catalogue);
+    const repeats = await lockRepeatsAmong(tx, {
+      tests: selection.addedTests,
+      catalogue,
+      context,
+      changed,
+      now,
+      timeZone,
+    });
+    const review = decideReview({ draft, ...selection, repeats, now, timeZone });
+    if ('faults' in review) return { outcome: 'faulty' };
+
+    const { details, repeatReasons } = review.decision;
+    const add = withReasons(selection, repeatReasons);
+    const batchNumbers = await takeBatchNumbers(tx, newLocations(current.batches, add).length);
+    const change = { add, remove: selection.removed, now: at, batchNumbers, newGuid: randomUUID };
+    const request = {
+      ...changeTests({ ...current, ...details }, change),
+      version: current.version + 1,
+    };
+    await updateRequest(tx, request);
+    await insertSubmission(tx, { id, request, context });
+    // The next change of this launch begins with what is stored now.
+    await storeDraft(tx, place, { draft: draftOf(request, draftIdOf(launchId, request)), now });
+    await appendToOutbox(tx, [submittedEvent(request, launch, sealer)]);
+    return { outcome: 'submitted' };
+  });
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { appendToOutbox } from '@clinical-launch/storage';
+import { changeTests, newLocations } from '../domain/change-tests.ts';
+import { fullName } from '../domain/person-name.ts';
+import { recordAllSamples } from '../domain/record-samples.ts';
+import { decideReview } from '../domain/review.ts';
+import { type ReviewForm, withEntry } from '../domain/review-entry.ts';
+import { selectionOf, withReasons } from '../domain/selection.ts';
+import { emptyTestRequest, type TestRequest } from '../domain/test-request.ts';
+import { takeBatchNumbers } from '../store/batch-numbers.ts';
+import { lockDraft, storeDraft } from '../store/drafts.ts';
+import { insertSubmission } from '../store/submissions.ts';
+import { findOrderOf, insertRequest } from '../store/test-requests.ts';
+import type { WorkDependencies } from './dependencies.ts';
+import { lockRepeatsAmong } from './find-repeats.ts';
+import type { Choosing, Launch } from './launch.ts';
+import { submittedEvent } from './submitted-event.ts';
+
+export type OrderOutcome =
+  /** Stored now, or by an earlier form: a launch orders once. */
+  | { readonly outcome: 'submitted'; readonly request: TestRequest }
+  /** Other tests were chosen since the page was made, or none are. What was typed is kept. */
+  | { readonly outcome: 'changed' }
+  /** What was typed cannot be submitted. It is kept. */
+  | { readonly outcome: 'faulty' };
+
+/** Submits a new order, exactly as its review showed it. */
+export function submitOrder(
+  { database, clock, sealer, timeZone }: WorkDependencies,
+  { catalogue, place, beginning, ...launch }: Launch & Choosing,
+  form: ReviewForm,
+): Promise<OrderOutcome> {
+  const { context } = launch;
+  const now = clock.now();
+  const at = new Date(now).toISOString();
+  return database.transaction().execute(async (tx): Promise<OrderOutcome> => {
+    // Held to the end: a second submission of this launch waits here, and then finds the first.
+    const kept = await lockDraft(tx, place, { beginning, now });
+    const submitted = await findOrderOf(tx, context.launchId);
+    if (submitted !== undefined) return { outcome: 'submitted', request: submitted };
+
+    const author = fullName(context.request.author.name);
+    const draft = withEntry(kept, form.entry, { author, now, timeZone });
+    await storeDraft(tx, place, { draft, now });
+    if (form.version !== String(draft.version)) return { outcome: 'changed' };
+
+    const selection = selectionOf(draft, catalogue);
+    const repeats = await lockRepeatsAmong(tx, {
+      tests: selection.addedTests,
+      catalogue,
+      context,
+      now,
+      timeZone,
+    });
+    const review = decideReview({ draft, ...selection, repeats, now, timeZone });
+    if ('faults' in review) return { outcome: 'faulty' };
+    if (selection.added.length === 0) return { outcome: 'changed' };
+
+    const { details, repeatReasons, collected } = review.decision;
+    const add = withReasons(selection, repeatReasons);
+    const batchNumbers = await takeBatchNumbers(tx, newLocations([], add).length);
+    const empty = emptyTestRequest({ guid: draft.submissionId, context, details, now: at });
+    const ordered = changeTests(empty, { add, remove: [], now: at, batchNumbers, newGuid: randomUUID });
+    const request = collected === undefined ? ordered : recordAllSamples(ordered, collected, at);
+    await insertRequest(tx, request);
+    await insertSubmission(tx, { id: draft.submissionId, request, context });
+    await appendToOutbox(tx, [submittedEvent(request, launch, sealer)]);
+    return { outcome: 'submitted', request };
+  });
+}

@@ -1,0 +1,73 @@
+import { appendToOutbox } from '@clinical-launch/storage';
+import { recordSamples } from '../domain/record-samples.ts';
+import {
+  isAboutSamplesOf,
+  isChange,
+  type Recording,
+  readSamplesEntry,
+  type SamplesEntry,
+  type SamplesFault,
+} from '../domain/samples-entry.ts';
+import { submissionIdOf } from '../domain/submission-id.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+import { sightOf } from '../store/keys.ts';
+import { insertSubmission, isSubmitted } from '../store/submissions.ts';
+import { lockRequest, updateRequest } from '../store/test-requests.ts';
+import type { WorkDependencies } from './dependencies.ts';
+import type { Launch } from './launch.ts';
+import { submittedEvent } from './submitted-event.ts';
+
+export type SamplesSubmission = {
+  readonly guid: string;
+  /** The version of the request that the page showed. */
+  readonly version: number;
+  readonly entry: SamplesEntry;
+  /** The fields of the form. */
+  readonly sent: string;
+  readonly recording: Recording;
+};
+
+export type SamplesOutcome =
+  /** Stored now, or by the same form before. */
+  | { readonly outcome: 'submitted' }
+  /** Somebody else changed the request since the page was made. */
+  | { readonly outcome: 'conflict'; readonly current: TestRequest }
+  /** The form names a sample that the request does not have. */
+  | { readonly outcome: 'foreign' }
+  | { readonly outcome: 'faulty'; readonly faults: readonly SamplesFault[] }
+  /** What was sent is what is recorded already. */
+  | { readonly outcome: 'unchanged' }
+  /** OLTR: Request status. Complete is immutable. */
+  | { readonly outcome: 'complete' }
+  /** There is no such request, or this launch does not see it. */
+  | { readonly outcome: 'absent' };
+
+/** Records the samples of a request; with the last one it is Complete. */
+export function submitSamples(
+  { database, sealer }: Pick<WorkDependencies, 'database' | 'sealer'>,
+  launch: Launch,
+  { guid, version, entry, sent, recording }: SamplesSubmission,
+): Promise<SamplesOutcome> {
+  const { context } = launch;
+  const { launchId } = context;
+  const id = submissionIdOf({ launchId, guid, sent });
+  return database.transaction().execute(async (tx): Promise<SamplesOutcome> => {
+    // Held to the end: of two amendments at once the second sees what the first has stored.
+    const current = await lockRequest(tx, guid, sightOf(context));
+    if (current === undefined) return { outcome: 'absent' };
+    if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };
+    if (current.status === 'Complete') return { outcome: 'complete' };
+    if (current.version !== version) return { outcome: 'conflict', current };
+    if (!isAboutSamplesOf(entry, current)) return { outcome: 'foreign' };
+    const reading = readSamplesEntry(entry, current, recording);
+    if ('faults' in reading) return { outcome: 'faulty', faults: reading.faults };
+    if (!isChange(reading.records, current)) return { outcome: 'unchanged' };
+
+    const recorded = recordSamples(current, reading.records, new Date(recording.now).toISOString());
+    const request = { ...recorded, version: current.version + 1 };
+    await updateRequest(tx, request);
+    await insertSubmission(tx, { id, request, context });
+    await appendToOutbox(tx, [submittedEvent(request, launch, sealer)]);
+    return { outcome: 'submitted' };
+  });
+}

@@ -1,0 +1,22 @@
+import { type CloudEvent, createEvent, placeOfOrder, type Sealer } from '@clinical-launch/contracts';
+import { type TestRequest, toOrder } from '../domain/test-request.ts';
+import type { Launch } from './launch.ts';
+
+/** Makes the event of a request that a launch submitted, with all of its batches, sealed. */
+export function submittedEvent(
+  request: TestRequest,
+  { context, origin }: Launch,
+  sealer: Sealer,
+): CloudEvent<'order.submitted.v1'> {
+  const { launchId, client } = context;
+  const { issuer, clientId } = client;
+  const about = { orderGuid: request.guid, launchId, issuer, clientId, orderVersion: request.version };
+  return createEvent('order.submitted.v1', origin, {
+    ...about,
+    action: context.request.action,
+    status: request.status,
+    batches: request.batches.length,
+    tests: request.batches.reduce((count, { tests }) => count + tests.length, 0),
+    sealed: sealer.seal('order.submitted.v1', { order: toOrder(request) }, placeOfOrder(about)),
+  });
+}

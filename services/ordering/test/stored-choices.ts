@@ -1,0 +1,18 @@
+import type { LaunchRequest } from '@clinical-launch/contracts';
+import type { OrderingDatabase } from '../src/store/database.ts';
+import { findPracticeChoices } from '../src/store/practice-choices.ts';
+import { addFavourite, savePracticeSet } from '../src/work/change-practice-choices.ts';
+
+type Added = { readonly practiceKey: string; readonly by: LaunchRequest['author'] };
+
+/** Reads and adds what practices keep, each addition in a transaction of its own. */
+export function practiceChoicesIn(database: OrderingDatabase) {
+  const at = new Date().toISOString();
+  return {
+    of: (practiceKey: string) => findPracticeChoices(database, practiceKey),
+    addFavourite: ({ by, ...favourite }: Added & { readonly code: string }) =>
+      database.transaction().execute((tx) => addFavourite(tx, favourite, { by, at })),
+    saveSet: ({ by, ...set }: Added & { readonly name: string; readonly tests: readonly string[] }) =>
+      database.transaction().execute((tx) => savePracticeSet(tx, set, { by, at })),
+  };
+}
