@@ -9,12 +9,11 @@ import { type Storage, sqlOutbox } from '@clinical-launch/storage';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { OrderingConfig } from './config.ts';
 import { pageDialect } from './errors.ts';
+import { createSearches } from './http/dependencies.ts';
 import { createRoutes } from './http/routes.ts';
+import { createShow } from './http/show.ts';
+import { createTimeWriter } from './present/written-time.ts';
 import { openOrderingDatabase } from './store/database.ts';
-import { createListSearches } from './store/list-searches.ts';
-import { createPrints } from './store/prints.ts';
-import { createRecordEvents } from './store/record-events.ts';
-import { createRequestLists } from './store/request-lists.ts';
 import { keepWordsCurrent, type WordsUpkeep } from './work/keep-words-current.ts';
 
 export type OrderingBacking = {
@@ -75,24 +74,24 @@ export async function ordering(config: OrderingConfig, backing: OrderingBacking)
       });
       relay = running;
       words = keepWordsCurrent({ database, logger });
-      const requestLists = createRequestLists(database);
-      const listSearches = createListSearches(database, clock);
-      const prints = createPrints(database, clock);
-      const record = createRecordEvents(database);
-      const nudge = () => running.nudge();
+      const { catalogues, timeZone } = config;
+      const { origin: publicOrigin, protocol } = new URL(config.publicUrl);
       router.use(
         '/oltr',
-        createRoutes(config, {
+        createRoutes({
           tickets,
+          database,
           sealer: sealers.order,
           clock,
           pages,
-          database,
-          requestLists,
-          listSearches,
-          prints,
-          record,
-          nudge,
+          catalogues,
+          searchIn: createSearches(catalogues),
+          timeZone,
+          publicOrigin,
+          isSecure: protocol === 'https:',
+          show: createShow({ pages, clock, timeZone }),
+          write: createTimeWriter(timeZone),
+          nudge: () => running.nudge(),
         }),
         errorEdge({ dialect: pageDialect(pages) }),
       );

@@ -11,7 +11,7 @@ import type { TestRequest } from '../src/domain/test-request.ts';
 import { readCatalogue } from '../src/index.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { sightOf } from '../src/store/keys.ts';
-import { createRequestLists } from '../src/store/request-lists.ts';
+import { readRequestPage } from '../src/store/request-lists.ts';
 import { requestWords, wordsVersion } from '../src/store/request-words.ts';
 import { newRow } from '../src/store/test-requests.ts';
 import { indexOutdated, keepWordsCurrent } from '../src/work/keep-words-current.ts';
@@ -20,7 +20,9 @@ import { aPractice } from './listing.ts';
 
 const practice = aPractice();
 
-/** Requests of one practice, as an older release left them: found by other words, without a version of them. */
+/**
+ * Requests of one practice, as an older release left them: found by other words, without a version of them.
+ */
 async function storeOutdated(database: OrderingDatabase, count: number): Promise<TestRequest[]> {
   const invention = { practice, count, catalogue: readCatalogue(), newest: new Date(), firstNumber: 1 };
   const requests = [...inventRequests(invention)].map((request) => ({
@@ -82,7 +84,7 @@ describe.each([
         const context = aLaunchContext({ request: { action: 'LocationReportList', practice } });
         const search = readRequestSearch(request.parties.patient.name.family) ?? [];
         const query = { sight: sightOf(context), statuses: actionRules.LocationReportList.lists, search };
-        const page = await createRequestLists(database).read(query, () => []);
+        const page = await database.transaction().execute((tx) => readRequestPage(tx, query));
         return page.requests.map(({ guid }) => guid);
       };
       const [before] = await rowsOf(database);

@@ -10,7 +10,7 @@ import { readRequestSearch } from '../src/domain/request-search.ts';
 import { readCatalogue } from '../src/index.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { sightOf } from '../src/store/keys.ts';
-import { createRequestLists, type ListQuery } from '../src/store/request-lists.ts';
+import { type ListQuery, readRequestPage } from '../src/store/request-lists.ts';
 import { aLaunchContext } from './launches.ts';
 import { aPractice } from './listing.ts';
 
@@ -119,7 +119,7 @@ type Plan = {
 async function plansOf(query: ListQuery): Promise<Plan[]> {
   const queries: CompiledQuery[] = [];
   const recorded = database.withPlugin(recorder(queries));
-  await createRequestLists(recorded).read(query, () => []);
+  await recorded.transaction().execute((tx) => readRequestPage(tx, query));
   return database.transaction().execute(async (transaction) => {
     await sql`select set_config('enable_seqscan', 'off', true)`.execute(transaction);
     const plans: Plan[] = [];

@@ -2,7 +2,10 @@ import type { Catalogue, Orderable } from './catalogue.ts';
 import { withoutCovered } from './panels.ts';
 import { liveCodes, type Priority, type RequestDetails, type TestRequest } from './test-request.ts';
 
-/** Where a draft belongs: `target` is the request that it changes, or the launch itself when it is a new order. */
+/**
+ * Where a draft belongs: `target` is the request that it changes, or the launch itself when it is a new
+ * order.
+ */
 export type DraftPlace = { readonly launchId: string; readonly target: string };
 
 /** What is chosen in a launch before it is submitted. */

@@ -4,8 +4,8 @@ import type { CollectionEntry } from './draft.ts';
 export type TypedDate = CollectionEntry['date'];
 
 /**
- * Writes a typed date as drafts keep it: `2026-2-28`. Dashes separate its parts, so that those that were typed become
- * spaces.
+ * Writes a typed date as drafts keep it: `2026-2-28`. Dashes separate its parts, so that those that were
+ * typed become spaces.
  */
 export const writeTypedDate = ({ day, month, year }: TypedDate) =>
   [year, month, day].map((part) => part.replaceAll('-', ' ')).join('-');

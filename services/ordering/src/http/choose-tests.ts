@@ -4,7 +4,6 @@ import { type ChoiceAction, type ChoiceForm, maxSearchLength, readChoiceButton }
 import type { Draft } from '../domain/draft.ts';
 import { maxSetNameLength } from '../domain/practice-choices.ts';
 import { selectionOf } from '../domain/selection.ts';
-import type { TestSearch } from '../domain/test-search.ts';
 import { faultyForm } from '../errors.ts';
 import { presentCatalogue } from '../present/catalogue-model.ts';
 import { presentChosen } from '../present/chosen-model.ts';
@@ -12,44 +11,34 @@ import { findDraft } from '../store/drafts.ts';
 import { choicesKeyOf } from '../store/keys.ts';
 import { findPracticeChoices } from '../store/practice-choices.ts';
 import { chooseTests } from '../work/choose-tests.ts';
-import type { WorkDependencies } from '../work/dependencies.ts';
 import { repeatsAmong } from '../work/find-repeats.ts';
-import type { ChoosingVisit } from './choosing-visit.ts';
-import type { Show } from './show.ts';
+import type { ChoosingHandler, ChoosingVisit } from './choosing-visit.ts';
+import type { Dependencies } from './dependencies.ts';
 import { readLaunchForm } from './visit.ts';
 
-/** Answers a visit to the pages that choose tests. */
-export type ChoosingHandler = (visit: ChoosingVisit) => Promise<void>;
-
-type ChooseNeeds = WorkDependencies & { readonly search: TestSearch; readonly show: Show };
-
 /** `GET …/`: the catalogue with what is chosen; `?nothing-chosen` says that a review needs a test. */
-export function showChoice(needs: ChooseNeeds): ChoosingHandler {
-  return async (visit) => {
-    const { database, search, show } = needs;
-    const { catalogue, context, changed } = visit;
-    const draft = (await findDraft(database, visit.place)) ?? visit.beginning;
-    const { practice } = context.request;
-    const own = await findPracticeChoices(database, choicesKeyOf(practice, context.client, catalogue.id));
-    show(visit, 'choose.njk', {
-      ...(changed === undefined ? {} : { about: changed }),
-      ...presentCatalogue({ draft, catalogue, own, search }),
-      ...(await chosenPanel(visit, draft, needs)),
-      isNothingChosen: draft.chosen.length === 0 && queryOf(visit.request).has('nothing-chosen'),
-      practiceSet: draft.notice?.practiceSet,
-      maxSetNameLength,
-    });
-  };
-}
+export const showChoice: ChoosingHandler = async (visit, dependencies) => {
+  const { database, searchIn, show } = dependencies;
+  const { catalogue, context, changed } = visit;
+  const draft = (await findDraft(database, visit.place)) ?? visit.beginning;
+  const { practice } = context.request;
+  const own = await findPracticeChoices(database, choicesKeyOf(practice, context.client, catalogue.id));
+  show(visit, 'choose.njk', {
+    ...(changed === undefined ? {} : { about: changed }),
+    ...presentCatalogue({ draft, catalogue, own, search: searchIn(catalogue) }),
+    ...(await chosenPanel(visit, draft, dependencies)),
+    isNothingChosen: draft.chosen.length === 0 && queryOf(visit.request).has('nothing-chosen'),
+    practiceSet: draft.notice?.practiceSet,
+    maxSetNameLength,
+  });
+};
 
 /** `POST …/`: every button of that page. Answers with a redirect, so a reload posts nothing again. */
-export function postChoice(needs: ChooseNeeds): ChoosingHandler {
-  return async (visit) => {
-    const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
-    const { action } = await chooseTests(needs, visit, form);
-    visit.response.redirect(303, nextPage(visit.base, action));
-  };
-}
+export const postChoice: ChoosingHandler = async (visit, dependencies) => {
+  const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
+  const { action } = await chooseTests(dependencies, visit, form);
+  visit.response.redirect(303, nextPage(visit.base, action));
+};
 
 function nextPage(base: string, action: ChoiceAction): string {
   switch (action.kind) {
@@ -72,27 +61,24 @@ function nextPage(base: string, action: ChoiceAction): string {
 }
 
 /** `POST …/chosen`: the same form, answered with the panel of the chosen tests alone. */
-export function postChosenPanel(needs: ChooseNeeds): ChoosingHandler {
-  return async (visit) => {
-    const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
-    const { draft } = await chooseTests(needs, visit, form);
-    needs.show(visit, 'chosen.njk', await chosenPanel(visit, draft, needs));
-  };
-}
+export const postChosenPanel: ChoosingHandler = async (visit, dependencies) => {
+  const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
+  const { draft } = await chooseTests(dependencies, visit, form);
+  dependencies.show(visit, 'chosen.njk', await chosenPanel(visit, draft, dependencies));
+};
 
 /** `POST …/matches`: the codes of the tests that a search finds. A post keeps it out of addresses. */
-export function postMatches({ search }: ChooseNeeds): ChoosingHandler {
-  return async (visit) => {
-    const form = await readLaunchForm(visit);
-    visit.response.json({ codes: [...search((form.get('q') ?? '').slice(0, maxSearchLength))] });
-  };
-}
+export const postMatches: ChoosingHandler = async (visit, { searchIn }) => {
+  const search = searchIn(visit.catalogue);
+  const form = await readLaunchForm(visit);
+  visit.response.json({ codes: [...search((form.get('q') ?? '').slice(0, maxSearchLength))] });
+};
 
 /** The model of the panel of the chosen tests. */
 async function chosenPanel(
   { catalogue, context, changed }: ChoosingVisit,
   draft: Draft,
-  { database, clock, timeZone }: ChooseNeeds,
+  { database, clock, timeZone }: Dependencies,
 ) {
   const now = clock.now();
   const selection = selectionOf(draft, catalogue);

@@ -4,6 +4,7 @@ import { draftOf, emptyDraft } from '../domain/draft.ts';
 import { draftIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { Choosing } from '../work/launch.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { Visit } from './visit.ts';
 
 /** A visit to the pages that choose tests: those of a new order, or of the change of a request. */
@@ -12,6 +13,9 @@ export type ChoosingVisit = Visit &
     /** Where these pages are, with a slash at the end. */
     readonly base: string;
   };
+
+/** Answers a visit to the pages that choose tests. */
+export type ChoosingHandler = (visit: ChoosingVisit, dependencies: Dependencies) => Promise<void>;
 
 /** Makes of a visit one to the pages of a new order, which are the launch's home. */
 export function toNewOrder(visit: Visit, catalogue: Catalogue): ChoosingVisit {

@@ -1,74 +1,52 @@
-import { createEvent } from '@clinical-launch/contracts';
 import { guidForm, queryOf } from '@clinical-launch/service';
 import { maxSearchLength } from '../domain/choice.ts';
 import { withoutControls } from '../domain/draft.ts';
+import type { ListSearch } from '../domain/list-search.ts';
 import { readRequestSearch } from '../domain/request-search.ts';
-import { requestStep } from '../domain/request-step.ts';
-import type { Priority, TestRequest } from '../domain/test-request.ts';
+import type { Priority } from '../domain/test-request.ts';
 import { faultyForm, pageNotFound } from '../errors.ts';
-import { requestPage } from '../present/addresses.ts';
-import { presentEntry } from '../present/list-entry.ts';
+import { presentList } from '../present/list-model.ts';
 import { listTexts } from '../present/list-texts.ts';
-import type { WriteTime } from '../present/written-time.ts';
 import { sightOf } from '../store/keys.ts';
-import type { ListSearch, ListSearches } from '../store/list-searches.ts';
-import { type ListQuery, maxCount, pageSize, type RequestLists } from '../store/request-lists.ts';
+import { findListSearch } from '../store/list-searches.ts';
+import { type ListQuery, maxCount, pageSize } from '../store/request-lists.ts';
+import { keepListSearch } from '../work/keep-list-search.ts';
+import { readList } from '../work/read-list.ts';
+import type { VisitHandler } from './launch-door.ts';
 import { isRead } from './reading.ts';
-import type { Show } from './show.ts';
-import { readLaunchForm, type Visit, type VisitHandler } from './visit.ts';
-
-type ListNeeds = {
-  readonly requestLists: RequestLists;
-  readonly listSearches: ListSearches;
-  readonly write: WriteTime;
-  readonly show: Show;
-  readonly nudge: () => void;
-};
+import { readLaunchForm, type Visit } from './visit.ts';
 
 /**
  * `GET /oltr/{launchId}/requests`: the requests that the launch sees and its action lists, newest first. `?before=`
  * and `?after=` a request's GUID lead to older and newer ones; `?choose` says that the caller's identifier names none
  * of them.
  */
-export function listRequests({ requestLists, listSearches, write, show, nudge }: ListNeeds): VisitHandler {
-  return async (visit) => {
-    const texts = textsOf(visit);
-    const address = queryOf(visit.request);
-    const search = await listSearches.find(visit.launchId);
-    const page = await requestLists.read(listQueryOf(visit, search, address), (shown) =>
-      isRead(visit) ? [listedEvent(visit, shown)] : [],
-    );
-    nudge();
-    const { requests, count, hasNewer, hasOlder } = page;
-    const isNarrowed = search.text !== '' || search.priority !== undefined;
-    show(visit, 'list.njk', {
-      texts,
-      entries: requests.map((request) => presentRow(visit, request, write)),
-      count: { text: describeCount(count), isOne: count === 1 },
-      newer: hasNewer ? `requests?after=${requests[0]?.guid}` : undefined,
-      older: hasOlder ? `requests?before=${requests.at(-1)?.guid}` : undefined,
-      search,
-      maxSearchLength,
-      isNarrowed,
-      isOfPractice: visit.rule.sees === 'practice',
-      // A few requests are looked through sooner than searched.
-      isSearchable: visit.rule.sees === 'practice' || isNarrowed || hasNewer || hasOlder,
-      mustChoose: visit.rule.opens === 'named-request' && address.has('choose'),
-    });
-  };
-}
+export const listRequests: VisitHandler = async (visit, { database, write, show, nudge }) => {
+  const { launchId, rule, home } = visit;
+  const texts = getTexts(visit);
+  const address = queryOf(visit.request);
+  const search = await findListSearch(database, launchId);
+  const query = listQueryOf(visit, search, address);
+  const list = await readList({ database }, visit, { query, isRead: isRead(visit) });
+  nudge();
+  show(visit, 'list.njk', {
+    texts,
+    ...presentList({ list, search, rule, home, write, limits: { pageSize, maxCount } }),
+    maxSearchLength,
+    mustChoose: rule.opens === 'named-request' && address.has('choose'),
+  });
+};
 
 /** `POST /oltr/{launchId}/requests`: narrows the list. What is looked for is kept here and never in an address. */
-export function searchRequests({ listSearches }: Pick<ListNeeds, 'listSearches'>): VisitHandler {
-  return async (visit) => {
-    textsOf(visit);
-    await listSearches.keep(visit.launchId, readSearch(await readLaunchForm(visit)));
-    visit.response.redirect(303, `${visit.home}requests#found`);
-  };
-}
+export const searchRequests: VisitHandler = async (visit, dependencies) => {
+  // An action without a list has no search either.
+  getTexts(visit);
+  await keepListSearch(dependencies, visit.launchId, readSearch(await readLaunchForm(visit)));
+  visit.response.redirect(303, `${visit.home}requests#found`);
+};
 
 /** @throws ServiceError 404 for an action without a list. */
-function textsOf({ rule, context }: Visit) {
+function getTexts({ rule, context }: Visit) {
   const { action } = context.request;
   if (action === 'OrderTest' || rule.lists.length === 0) throw pageNotFound();
   return listTexts[action];
@@ -114,28 +92,4 @@ function readSearch(form: URLSearchParams): ListSearch {
 
 function isPriority(value: string): value is Priority | 'any' {
   return value === 'any' || value === 'urgent' || value === 'routine';
-}
-
-function listedEvent({ origin, launchId, context }: Visit, orders: number) {
-  const { action } = context.request;
-  return createEvent('orders.listed.v1', origin, { launchId, action, orders });
-}
-
-function describeCount(count: number | undefined): string {
-  if (count === undefined) return `More than ${pageSize}`;
-  return count > maxCount ? `${maxCount.toLocaleString('en-GB')}+` : count.toLocaleString('en-GB');
-}
-
-const stepTexts = {
-  view: 'View request',
-  'change-tests': 'Change tests',
-  'record-samples': 'Record samples',
-} as const;
-
-function presentRow({ home, rule }: Visit, request: TestRequest, write: WriteTime) {
-  return {
-    ...presentEntry(request, write),
-    href: requestPage(home, rule, request),
-    step: stepTexts[requestStep(rule, request)],
-  };
 }

@@ -1,17 +1,20 @@
 import { requestPage } from '../present/addresses.ts';
-import type { OrderingDatabase } from '../store/database.ts';
 import { findNamed } from '../store/test-requests.ts';
-import type { VisitHandler } from './visit.ts';
+import { showChoice } from './choose-tests.ts';
+import type { VisitHandler } from './launch-door.ts';
+import { ofNewOrder } from './page-doors.ts';
+
+const showNewOrder = ofNewOrder(showChoice);
 
 /**
- * `GET /oltr/{launchId}/` of the actions that begin with a request or a list: leads to the page that the action is
- * for.
+ * `GET /oltr/{launchId}/`: shows the tests to choose; for the actions that begin with a request or a list,
+ * leads to the page that the action is for.
  */
-export function openLaunch({ database }: { readonly database: OrderingDatabase }): VisitHandler {
-  return async ({ response, home, rule, context }) => {
-    if (rule.opens !== 'named-request') return response.redirect(303, `${home}requests`);
-    const named = await findNamed(database, context);
-    // With an identifier that was never seen the user chooses among the patient's requests.
-    response.redirect(303, named === undefined ? `${home}requests?choose` : requestPage(home, rule, named));
-  };
-}
+export const openLaunch: VisitHandler = async (visit, dependencies) => {
+  const { response, home, rule, context } = visit;
+  if (rule.opens === 'new-order') return showNewOrder(visit, dependencies);
+  if (rule.opens === 'list') return response.redirect(303, `${home}requests`);
+  const named = await findNamed(dependencies.database, context);
+  // With an identifier that was never seen the user chooses among the patient's requests.
+  response.redirect(303, named === undefined ? `${home}requests?choose` : requestPage(home, rule, named));
+};

@@ -1,12 +1,9 @@
-import { createEvent } from '@clinical-launch/contracts';
 import { isSpeculative } from '@clinical-launch/service';
 import type { TestRequest } from '../domain/test-request.ts';
 import { speculativeReading } from '../errors.ts';
-import type { RecordEvents } from '../store/record-events.ts';
+import { recordView } from '../work/record-view.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { Visit } from './visit.ts';
-
-/** Answers a visit to a page of one request, which the launch sees. */
-export type RequestHandler = (visit: Visit, request: TestRequest) => Promise<void>;
 
 /**
  * Whether somebody reads the answer. HEAD has none to read.
@@ -23,26 +20,16 @@ export function assertNotSpeculative({ request }: Pick<Visit, 'request'>): void 
   if (isSpeculative(request)) throw speculativeReading();
 }
 
-export type ViewNeeds = { readonly record: RecordEvents; readonly nudge: () => void };
-
 /**
  * Leaves the audit event before anything of the request is sent: one that was shown is never missing in the trail.
  * @throws ServiceError as `isRead`.
  */
-export async function recordView(
+export async function readRequest(
   visit: Visit,
   { guid }: Pick<TestRequest, 'guid'>,
-  { record, nudge }: ViewNeeds,
+  dependencies: Pick<Dependencies, 'database' | 'nudge'>,
 ): Promise<void> {
   if (!isRead(visit)) return;
-  const { origin, launchId, context } = visit;
-  const { action } = context.request;
-  await record([
-    createEvent('order.viewed.v1', origin, {
-      orderGuid: guid,
-      launchId,
-      action,
-    }),
-  ]);
-  nudge();
+  await recordView(dependencies, visit, guid);
+  dependencies.nudge();
 }

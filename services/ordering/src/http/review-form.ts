@@ -14,7 +14,8 @@ export type ReviewAction =
 
 /**
  * Reads the form of the review.
- * @throws ServiceError 400 for a button, a submission, a priority or a time of collection that no page of ours has.
+ * @throws ServiceError 400 for a button, a submission, a priority or a time of collection that no page of
+ * ours has.
  */
 export function readReviewForm(
   form: URLSearchParams,

@@ -6,64 +6,53 @@ import type { TestRequest } from '../domain/test-request.ts';
 import { requestComplete, requestNotFound } from '../errors.ts';
 import { resultPage } from '../present/addresses.ts';
 import { presentReview } from '../present/review-model.ts';
-import type { WriteTime } from '../present/written-time.ts';
 import { findDraft } from '../store/drafts.ts';
 import { submissionsTo } from '../store/submissions.ts';
-import type { WorkDependencies } from '../work/dependencies.ts';
 import { repeatsAmong } from '../work/find-repeats.ts';
 import { keepReview } from '../work/keep-review.ts';
 import { submitChange } from '../work/submit-change.ts';
 import { submitOrder } from '../work/submit-order.ts';
-import type { ChoosingHandler } from './choose-tests.ts';
-import type { ChoosingVisit } from './choosing-visit.ts';
+import type { ChoosingHandler, ChoosingVisit } from './choosing-visit.ts';
+import type { Dependencies } from './dependencies.ts';
 import { assertNotSpeculative } from './reading.ts';
 import { readReviewForm } from './review-form.ts';
-import type { Show } from './show.ts';
 import { readLaunchForm } from './visit.ts';
-
-type ReviewNeeds = WorkDependencies & {
-  readonly show: Show;
-  readonly write: WriteTime;
-  readonly nudge: () => void;
-};
 
 /**
  * `GET …/review`: what is about to be ordered or changed, and what is asked beside it. Why it was not submitted:
  * `?check`, what was typed will not do; `?changed`, other tests were chosen elsewhere; `?conflict`, somebody else
  * changed the request.
  */
-export function showReview({ database, clock, timeZone, write, show }: ReviewNeeds): ChoosingHandler {
-  return async (visit) => {
-    const { catalogue, changed, context, place, beginning } = visit;
-    assertNotSpeculative(visit);
-    const draft = (await findDraft(database, place)) ?? beginning;
-    const selection = selectionOf(draft, catalogue);
-    if (changed === undefined && selection.tests.length === 0) {
-      return visit.response.redirect(303, `${visit.base}?nothing-chosen`);
-    }
-    const moment = { now: clock.now(), timeZone };
-    const basis = { tests: selection.addedTests, catalogue, context, changed, ...moment };
-    const repeats = await repeatsAmong(database, basis);
-    const flags = queryOf(visit.request);
-    const review = flags.has('check') && decideReview({ draft, ...selection, repeats, ...moment });
-    const faults = review && 'faults' in review ? review.faults : [];
-    const chosen = { draft, selection, repeats, changed, catalogue };
-    const author = context.request.author.name;
-    const changedBy = await submissionsSince(draft.notice?.rebasedFrom, visit, database);
-    show(visit, 'review.njk', {
-      ...(changed === undefined ? {} : { about: changed }),
-      ...presentReview({ ...chosen, ...moment, faults, author, changedBy, write }),
-      isChanged: flags.has('changed'),
-      isConflict: flags.has('conflict'),
-    });
-  };
-}
+export const showReview: ChoosingHandler = async (visit, { database, clock, timeZone, write, show }) => {
+  const { catalogue, changed, context, place, beginning } = visit;
+  assertNotSpeculative(visit);
+  const draft = (await findDraft(database, place)) ?? beginning;
+  const selection = selectionOf(draft, catalogue);
+  if (changed === undefined && selection.tests.length === 0) {
+    return visit.response.redirect(303, `${visit.base}?nothing-chosen`);
+  }
+  const moment = { now: clock.now(), timeZone };
+  const basis = { tests: selection.addedTests, catalogue, context, changed, ...moment };
+  const repeats = await repeatsAmong(database, basis);
+  const flags = queryOf(visit.request);
+  const review = flags.has('check') && decideReview({ draft, ...selection, repeats, ...moment });
+  const faults = review && 'faults' in review ? review.faults : [];
+  const chosen = { draft, selection, repeats, changed, catalogue };
+  const author = context.request.author.name;
+  const changedBy = await submissionsSince(draft.notice?.rebasedFrom, visit, database);
+  show(visit, 'review.njk', {
+    ...(changed === undefined ? {} : { about: changed }),
+    ...presentReview({ ...chosen, ...moment, faults, author, changedBy, write }),
+    isChanged: flags.has('changed'),
+    isConflict: flags.has('conflict'),
+  });
+};
 
 /** Who changed the request since this change was begun. */
 async function submissionsSince(
   version: number | undefined,
   { changed }: ChoosingVisit,
-  database: ReviewNeeds['database'],
+  database: Dependencies['database'],
 ) {
   if (changed === undefined || version === undefined) return [];
   const submissions = await submissionsTo(database, changed.guid);
@@ -74,37 +63,39 @@ async function submissionsSince(
  * `POST …/review`: the submission of exactly what the page showed; or less of it, or back to the catalogue. What was
  * typed is kept.
  */
-export function postReview(needs: ReviewNeeds): ChoosingHandler {
-  return async (visit) => {
-    const { response, base, catalogue } = visit;
-    const { action, ...form } = readReviewForm(await readLaunchForm(visit), catalogue);
-    const { entry } = form;
-    switch (action.kind) {
-      case 'back':
-        await keepReview(needs, visit, { entry });
-        return response.redirect(303, base);
-      case 'check':
-        await keepReview(needs, visit, { entry });
-        return response.redirect(303, `${base}review?check`);
-      case 'remove':
-        await keepReview(needs, visit, { entry, remove: action.code });
-        return response.redirect(303, `${base}review`);
-      case 'submit': {
-        const { changed } = visit;
-        const next =
-          changed === undefined
-            ? await submitNewOrder(visit, needs, form)
-            : await submitChangeOf({ ...visit, changed }, needs, form);
-        needs.nudge();
-        response.redirect(303, next);
-      }
+export const postReview: ChoosingHandler = async (visit, dependencies) => {
+  const { response, base, catalogue } = visit;
+  const { action, ...form } = readReviewForm(await readLaunchForm(visit), catalogue);
+  const { entry } = form;
+  switch (action.kind) {
+    case 'back':
+      await keepReview(dependencies, visit, { entry });
+      return response.redirect(303, base);
+    case 'check':
+      await keepReview(dependencies, visit, { entry });
+      return response.redirect(303, `${base}review?check`);
+    case 'remove':
+      await keepReview(dependencies, visit, { entry, remove: action.code });
+      return response.redirect(303, `${base}review`);
+    case 'submit': {
+      const { changed } = visit;
+      const next =
+        changed === undefined
+          ? await submitNewOrder(visit, dependencies, form)
+          : await submitChangeOf({ ...visit, changed }, dependencies, form);
+      dependencies.nudge();
+      response.redirect(303, next);
     }
-  };
-}
+  }
+};
 
 /** Submits a new order; the page to go on to. */
-async function submitNewOrder(visit: ChoosingVisit, needs: ReviewNeeds, form: ReviewForm): Promise<string> {
-  const done = await submitOrder(needs, visit, form);
+async function submitNewOrder(
+  visit: ChoosingVisit,
+  dependencies: Dependencies,
+  form: ReviewForm,
+): Promise<string> {
+  const done = await submitOrder(dependencies, visit, form);
   switch (done.outcome) {
     case 'submitted':
       return resultPage(visit.home, done.request);
@@ -121,10 +112,10 @@ async function submitNewOrder(visit: ChoosingVisit, needs: ReviewNeeds, form: Re
  */
 async function submitChangeOf(
   visit: ChoosingVisit & { readonly changed: TestRequest },
-  needs: ReviewNeeds,
+  dependencies: Dependencies,
   form: ReviewForm,
 ): Promise<string> {
-  const { outcome } = await submitChange(needs, visit, form);
+  const { outcome } = await submitChange(dependencies, visit, form);
   switch (outcome) {
     case 'submitted':
       return resultPage(visit.home, visit.changed);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Catalogue } from '../domain/catalogue.ts';
 import { maxCollectorLength } from '../domain/collection-entry.ts';
 import { beginningOf } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';
@@ -16,109 +15,95 @@ import type { TestRequest } from '../domain/test-request.ts';
 import { faultyForm, requestComplete, requestNotFound } from '../errors.ts';
 import { resultPage } from '../present/addresses.ts';
 import { presentSamples } from '../present/samples-model.ts';
-import type { WriteTime } from '../present/written-time.ts';
 import { submissionsTo } from '../store/submissions.ts';
-import type { WorkDependencies } from '../work/dependencies.ts';
 import { submitSamples } from '../work/submit-samples.ts';
-import { type RequestHandler, recordView, type ViewNeeds } from './reading.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { RequestHandler, RequestVisit } from './page-doors.ts';
+import { readRequest } from './reading.ts';
 import { readSamplesForm, type SamplesForm } from './samples-form.ts';
-import type { Show } from './show.ts';
-import { readLaunchForm, type Visit } from './visit.ts';
-
-type RecordNeeds = WorkDependencies &
-  ViewNeeds & {
-    readonly catalogue: Catalogue;
-    readonly show: Show;
-    readonly write: WriteTime;
-  };
+import { readLaunchForm } from './visit.ts';
 
 /**
  * `GET /oltr/{launchId}/requests/{guid}/samples`: the samples to take and those that are recorded.
  * The handler throws ServiceError 409 when the request is Complete.
  */
-export function showSamples(needs: RecordNeeds): RequestHandler {
-  return async (visit, request) => {
-    if (request.status === 'Complete') throw requestComplete();
-    await showForm(visit, needs, { request, entry: samplesEntryOf(request, recordingOf(visit, needs)) });
-  };
-}
+export const showSamples: RequestHandler = async (visit, dependencies) => {
+  const { about } = visit;
+  if (about.status === 'Complete') throw requestComplete();
+  const entry = samplesEntryOf(about, recordingOf(visit, dependencies));
+  await showForm(visit, dependencies, { request: about, entry });
+};
 
 /**
- * `POST` of it: stores what was taken, or ticks everything. Answers with a redirect to the result; with the page
- * again when nothing was stored: 400 for what was typed wrong, 409 when somebody else changed the request since. The
- * handler throws ServiceError 409 when the request is Complete, 400 for a form that no page of ours sends.
+ * `POST` of it: stores what was taken, or ticks everything. Answers with a redirect to the result; with the
+ * page again when nothing was stored: 400 for what was typed wrong, 409 when somebody else changed the
+ * request since. The handler throws ServiceError 409 when the request is Complete, 400 for a form that no
+ * page of ours sends.
  */
-export function postSamples(needs: RecordNeeds): RequestHandler {
-  return async (visit, seen) => {
-    const fields = await readLaunchForm(visit);
-    const form = readSamplesForm(fields);
-    if (form.action === 'all-now') return showTicked(visit, needs, { form, seen });
-    const done = await submitSamples(needs, visit, {
-      guid: seen.guid,
-      version: form.version,
-      entry: form.entry,
-      sent: fields.toString(),
-      recording: recordingOf(visit, needs),
-    });
-    switch (done.outcome) {
-      case 'submitted':
-        needs.nudge();
-        return visit.response.redirect(303, resultPage(visit.home, seen));
-      case 'conflict':
-        return showConflict(visit, needs, { form, request: done.current });
-      case 'faulty':
-        return showFaults(visit, needs, { form, seen, faults: done.faults });
-      case 'unchanged': {
-        const faults: SamplesFault[] = [{ field: 'taken', message: nothingNew(form.entry) }];
-        return showFaults(visit, needs, { form, seen, faults });
-      }
-      case 'foreign':
-        throw faultyForm();
-      case 'complete':
-        throw requestComplete();
-      case 'absent':
-        throw requestNotFound();
-    }
-  };
-}
+export const postSamples: RequestHandler = async (visit, dependencies) => {
+  const { about, response, home } = visit;
+  const fields = await readLaunchForm(visit);
+  const form = readSamplesForm(fields);
+  if (form.action === 'all-now') return showTicked(visit, dependencies, form);
+  const { version, entry } = form;
+  const recording = recordingOf(visit, dependencies);
+  const sent = { guid: about.guid, version, entry, sent: fields.toString(), recording };
+  const done = await submitSamples(dependencies, visit, sent);
+  switch (done.outcome) {
+    case 'submitted':
+      dependencies.nudge();
+      return response.redirect(303, resultPage(home, about));
+    case 'conflict':
+      return showConflict(visit, dependencies, { form, request: done.current });
+    case 'faulty':
+      return showFaults(visit, dependencies, { entry, faults: done.faults });
+    case 'unchanged':
+      return showFaults(visit, dependencies, {
+        entry,
+        faults: [{ field: 'taken', message: nothingNew(entry) }],
+      });
+    case 'foreign':
+      throw faultyForm();
+    case 'complete':
+      throw requestComplete();
+    case 'absent':
+      throw requestNotFound();
+  }
+};
 
 /** The page with what was typed, and why it was not stored. */
 async function showFaults(
-  visit: Visit,
-  needs: RecordNeeds,
-  { form, seen, faults }: { form: SamplesForm; seen: TestRequest; faults: readonly SamplesFault[] },
+  visit: RequestVisit,
+  dependencies: Dependencies,
+  page: Pick<SamplesPage, 'entry' | 'faults'>,
 ): Promise<void> {
   visit.response.status(400);
-  await showForm(visit, needs, { request: seen, entry: form.entry, faults });
+  await showForm(visit, dependencies, { ...page, request: visit.about });
 }
 
 /** The button that works without a script: nothing is stored, the page comes back with every box ticked. */
-async function showTicked(
-  visit: Visit,
-  needs: RecordNeeds,
-  { form, seen }: { form: SamplesForm; seen: TestRequest },
-): Promise<void> {
-  if (seen.status === 'Complete') throw requestComplete();
-  if (seen.version !== form.version) return showConflict(visit, needs, { form, request: seen });
-  if (!isAboutSamplesOf(form.entry, seen)) throw faultyForm();
-  await showForm(visit, needs, {
-    request: seen,
-    entry: tickAll(form.entry, seen, recordingOf(visit, needs)),
-  });
+async function showTicked(visit: RequestVisit, dependencies: Dependencies, form: SamplesForm): Promise<void> {
+  const { about } = visit;
+  if (about.status === 'Complete') throw requestComplete();
+  if (about.version !== form.version) return showConflict(visit, dependencies, { form, request: about });
+  if (!isAboutSamplesOf(form.entry, about)) throw faultyForm();
+  const entry = tickAll(form.entry, about, recordingOf(visit, dependencies));
+  await showForm(visit, dependencies, { request: about, entry });
 }
 
 /** What is stored now, who stored it and when; with what was typed for samples that are still to be taken. */
 async function showConflict(
-  visit: Visit,
-  needs: RecordNeeds,
+  visit: RequestVisit,
+  dependencies: Dependencies,
   { form, request }: { form: SamplesForm; request: TestRequest },
 ): Promise<void> {
-  const latest = (await submissionsTo(needs.database, request.guid)).at(-1);
+  const { database, write } = dependencies;
+  const latest = (await submissionsTo(database, request.guid)).at(-1);
   visit.response.status(409);
-  await showForm(visit, needs, {
+  await showForm(visit, dependencies, {
     request,
-    entry: keepTyped(form.entry, request, recordingOf(visit, needs)),
-    conflict: latest && { by: fullName(latest.author.name), at: needs.write(latest.at) },
+    entry: keepTyped(form.entry, request, recordingOf(visit, dependencies)),
+    conflict: latest && { by: fullName(latest.author.name), at: write(latest.at) },
   });
 }
 
@@ -131,13 +116,14 @@ type SamplesPage = {
 
 /** The page shows the request, whatever asked for it: a form that stores nothing is a way of reading too. */
 async function showForm(
-  visit: Visit,
-  { show, ...needs }: RecordNeeds,
+  visit: RequestVisit,
+  dependencies: Dependencies,
   { conflict, faults = [], ...page }: SamplesPage,
 ): Promise<void> {
-  await recordView(visit, page.request, needs);
+  const { timeZone, write, show } = dependencies;
+  await readRequest(visit, page.request, dependencies);
   show(visit, 'samples.njk', {
-    ...presentSamples({ ...page, faults }, needs),
+    ...presentSamples({ ...page, faults }, { catalogue: visit.catalogue, timeZone, write }),
     about: page.request,
     isList: visit.rule.opens === 'list',
     submissionId: randomUUID(),
@@ -146,7 +132,7 @@ async function showForm(
   });
 }
 
-const recordingOf = ({ context }: Visit, { clock, timeZone }: RecordNeeds): Recording => ({
+const recordingOf = ({ context }: RequestVisit, { clock, timeZone }: Dependencies): Recording => ({
   now: clock.now(),
   timeZone,
   author: beginningOf(fullName(context.request.author.name), maxCollectorLength),

@@ -1,5 +1,7 @@
 import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts';
+import type { ActionRule } from '../domain/action-rules.ts';
 import { fullName } from '../domain/person-name.ts';
+import type { TestRequest } from '../domain/test-request.ts';
 import { writtenDate } from './written-time.ts';
 
 export type PatientBanner = {
@@ -52,6 +54,36 @@ export function presentBanner(request: LaunchRequest, today: string): PatientBan
     author: fullName(author.name),
     practice: practice.name,
   };
+}
+
+/**
+ * The banner of a page. It has the patient of the launch; a launch for a whole practice has none of its own,
+ * and shows the patient of the request that the page is about, and on a list nobody.
+ * @param about the request that the page is about
+ */
+export function presentPageBanner(
+  request: LaunchRequest,
+  { rule, about, today }: { rule: Pick<ActionRule, 'sees'>; about: TestRequest | undefined; today: string },
+): PatientBanner | Pick<PatientBanner, 'author' | 'practice'> {
+  const banner = presentBanner(shownRequest(request, about), today);
+  if (rule.sees !== 'practice')
+    return { ...banner, ...openedForAnother(banner, presentBanner(request, today)) };
+  return about === undefined ? { author: banner.author, practice: banner.practice } : banner;
+}
+
+/**
+ * The patient whose record is open in the practice system, where the request has another name or date of
+ * birth.
+ */
+function openedForAnother(shown: PatientBanner, opened: PatientBanner): Pick<PatientBanner, 'openedFor'> {
+  const isSame = shown.name === opened.name && shown.born === opened.born;
+  return isSame ? {} : { openedFor: { name: opened.name, born: opened.born } };
+}
+
+function shownRequest(request: LaunchRequest, about: TestRequest | undefined): LaunchRequest {
+  if (about === undefined) return request;
+  const { patient, requester } = about.parties;
+  return { ...request, patient, requester };
 }
 
 /** National identifiers come before local ones, the NHS number first and in groups of 3, 3 and 4 digits. */

@@ -22,8 +22,8 @@ type Review = Chosen & {
 };
 
 /**
- * What the review shows: the tests, the samples, and everything that is asked, with what was typed and what is wrong
- * with it.
+ * What the review shows: the tests, the samples, and everything that is asked, with what was typed and what
+ * is wrong with it.
  */
 export function presentReview(review: Review) {
   const { draft, faults, changed, changedBy, write } = review;

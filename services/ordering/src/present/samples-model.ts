@@ -19,7 +19,7 @@ type Shown = {
   readonly faults: readonly SamplesFault[];
 };
 
-type Needs = {
+type Presenting = {
   readonly catalogue: Catalogue;
   readonly timeZone: string;
   readonly write: WriteTime;
@@ -28,14 +28,14 @@ type Needs = {
 type DrawnSample = ReturnType<typeof samplesInDrawOrder>[number];
 
 /** What the page that records samples shows: what is stored, and the form as it was filled in. */
-export function presentSamples({ request, entry, faults }: Shown, needs: Needs) {
-  const drawn = samplesInDrawOrder(request, needs.catalogue);
+export function presentSamples({ request, entry, faults }: Shown, presenting: Presenting) {
+  const drawn = samplesInDrawOrder(request, presenting.catalogue);
   const samples = drawn.map((each) =>
     presentSample(each, {
       name: nameOf(each, drawn),
       typed: entry.samples.get(each.sample.id),
       faults,
-      needs,
+      presenting,
     }),
   );
   const missing = samples.filter(({ recorded }) => recorded === undefined);
@@ -59,8 +59,13 @@ function presentSample(
     name,
     typed,
     faults,
-    needs: { catalogue, timeZone, write },
-  }: { name: string; typed: SampleEntry | undefined; faults: readonly SamplesFault[]; needs: Needs },
+    presenting: { catalogue, timeZone, write },
+  }: {
+    name: string;
+    typed: SampleEntry | undefined;
+    faults: readonly SamplesFault[];
+    presenting: Presenting;
+  },
 ) {
   const { id, description, completedAt, collectedBy } = sample;
   const faultOf = faultTexts(faults, id);

@@ -108,7 +108,10 @@ export type OrderingDatabase = Kysely<OrderingTables>;
 
 export type OrderingTransaction = Transaction<OrderingTables>;
 
-/** The migrations of the schema, in their order. Each is frozen SQL: it does not follow later changes of our code. */
+/**
+ * The migrations of the schema, in their order. Each is frozen SQL: it does not follow later changes of our
+ * code.
+ */
 export const orderingMigrations = {
   '001-outbox': outboxMigration('ordering'),
   '002-drafts-and-test-requests': createTables,

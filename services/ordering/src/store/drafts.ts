@@ -27,8 +27,8 @@ type Beginning = {
 };
 
 /**
- * Returns the draft at a place, for this transaction alone until it ends: of two changes at once the second sees what
- * the first has stored.
+ * Returns the draft at a place, for this transaction alone until it ends: of two changes at once the second
+ * sees what the first has stored.
  */
 export async function lockDraft(
   tx: OrderingTransaction,

@@ -23,9 +23,9 @@ type Row = {
 };
 
 /**
- * Finds the latest live request of each of these codes for a patient, whoever asked for it; for a bound client, of its
- * practices alone. One row for a code, however many requests there are: the database opens only those of the patient
- * that changed since, each once.
+ * Finds the latest live request of each of these codes for a patient, whoever asked for it; for a bound
+ * client, of its practices alone. One row for a code, however many requests there are: the database opens
+ * only those of the patient that changed since, each once.
  */
 export async function findEarlierTests(
   database: OrderingDatabase,

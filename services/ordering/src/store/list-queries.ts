@@ -1,9 +1,7 @@
-import { type SelectQueryBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Priority, RequestStatus } from '../domain/test-request.ts';
-import type { OrderingTables } from './database.ts';
+import type { OrderingTables, OrderingTransaction } from './database.ts';
 import { isInSight, type Sight } from './keys.ts';
-
-export type Tables = Transaction<OrderingTables>;
 
 /** Which requests a list has. */
 export type ListFilter = {
@@ -25,18 +23,17 @@ export type Page = {
 type Query<Columns> = SelectQueryBuilder<OrderingTables, 'test_requests', Columns>;
 
 /** The next places of a list. */
-export function readList(transaction: Tables, filter: ListFilter, page: Page): Promise<Place[]> {
-  return nextOf(transaction, filter, page).execute();
+export function readList(tx: OrderingTransaction, filter: ListFilter, page: Page): Promise<Place[]> {
+  return nextOf(tx, filter, page).execute();
 }
 
 /** How many requests a list has, counted up to a limit. */
-export async function countList(transaction: Tables, filter: ListFilter, limit: number): Promise<number> {
+export async function countList(tx: OrderingTransaction, filter: ListFilter, limit: number): Promise<number> {
   // A patient's are counted in any order, so that none is in two runs.
-  const runs =
-    filter.sight.patientKeys === undefined ? runsOf(transaction, filter) : [filtered(transaction, filter)];
+  const runs = filter.sight.patientKeys === undefined ? runsOf(tx, filter) : [filtered(tx, filter)];
   const places = runs.map((run) => run.select(['guid', 'created_at']).limit(limit));
-  const { count } = await transaction
-    .selectFrom(unionOf(transaction, filter, places).limit(limit).as('counted'))
+  const { count } = await tx
+    .selectFrom(unionOf(tx, filter, places).limit(limit).as('counted'))
     .select(({ fn }) => fn.countAll<string>().as('count'))
     .executeTakeFirstOrThrow();
   return Number(count);
@@ -46,13 +43,13 @@ export async function countList(transaction: Tables, filter: ListFilter, limit: 
  * All matches of a search (`tsquery`) are read by the index of words, which has them in no order, counted and sorted.
  */
 export async function findMatches(
-  transaction: Tables,
+  tx: OrderingTransaction,
   filter: ListFilter,
   { condition, ...page }: Page & { readonly condition: string },
 ): Promise<{ places: Place[]; count: number }> {
-  const matches = filtered(transaction, filter).where(isMatch(condition)).select(['guid', 'created_at']);
+  const matches = filtered(tx, filter).where(isMatch(condition)).select(['guid', 'created_at']);
   const direction = directions[page.go];
-  const rows = await transaction
+  const rows = await tx
     .with(
       (cte) => cte('matches').materialized(),
       () => matches,
@@ -90,14 +87,14 @@ export async function findMatches(
 
 /** The matches of a search among the next `bound` requests of a list, each of which is looked at. */
 export function findNear(
-  transaction: Tables,
+  tx: OrderingTransaction,
   filter: ListFilter,
   { condition, bound, ...page }: Page & { readonly condition: string; readonly bound: number },
 ): Promise<Place[]> {
   const direction = directions[page.go];
-  const near = transaction.selectFrom(nextOf(transaction, filter, { ...page, limit: bound }).as('near'));
+  const near = tx.selectFrom(nextOf(tx, filter, { ...page, limit: bound }).as('near'));
   return (
-    transaction
+    tx
       .selectFrom('test_requests')
       .select(['guid', 'created_at'])
       .where(sql<SqlBool>`guid = any(array(${near.select('guid')}))`)
@@ -113,9 +110,9 @@ export function findNear(
 const directions = { older: 'desc', newer: 'asc' } as const;
 
 /** Each run is read in the order of its index, no further than the page may need. */
-function nextOf(transaction: Tables, filter: ListFilter, page: Page) {
+function nextOf(tx: OrderingTransaction, filter: ListFilter, page: Page) {
   const direction = directions[page.go];
-  const runs = runsOf(transaction, filter).map((run) =>
+  const runs = runsOf(tx, filter).map((run) =>
     run
       .select(['guid', 'created_at'])
       .where(isBeyond(page))
@@ -123,19 +120,19 @@ function nextOf(transaction: Tables, filter: ListFilter, page: Page) {
       .orderBy('guid', direction)
       .limit(page.limit),
   );
-  return unionOf(transaction, filter, runs)
+  return unionOf(tx, filter, runs)
     .orderBy('created_at', direction)
     .orderBy('guid', direction)
     .limit(page.limit);
 }
 
 /** A list is made of runs: the requests of one status and one priority, which stand in their order in an index. */
-function runsOf(transaction: Tables, { statuses, priority, sight }: ListFilter): Query<object>[] {
+function runsOf(tx: OrderingTransaction, { statuses, priority, sight }: ListFilter): Query<object>[] {
   const priorities: readonly Priority[] = priority === undefined ? ['routine', 'urgent'] : [priority];
   const { patientKeys, ...ofPractice } = sight;
   return statuses.flatMap((status) =>
     priorities.flatMap((each) => {
-      const run = filtered(transaction, { sight: ofPractice, statuses: [status], priority: each });
+      const run = filtered(tx, { sight: ofPractice, statuses: [status], priority: each });
       return patientKeys === undefined ? [run] : isOfPatientWith(patientKeys).map((is) => run.where(is));
     }),
   );
@@ -151,21 +148,18 @@ const isOfPatient = (key: string) => [
   sql<SqlBool>`patient_keys[2] = ${key}`,
 ];
 
-function filtered(transaction: Tables, { sight, statuses, priority }: ListFilter): Query<object> {
-  const seen = transaction
-    .selectFrom('test_requests')
-    .where(isInSight(sight))
-    .where('status', 'in', statuses);
+function filtered(tx: OrderingTransaction, { sight, statuses, priority }: ListFilter): Query<object> {
+  const seen = tx.selectFrom('test_requests').where(isInSight(sight)).where('status', 'in', statuses);
   return priority === undefined ? seen : seen.where('priority', '=', priority);
 }
 
 /** All runs together. A request that has both identifiers of a patient is in two of them, and drops out once. */
-function unionOf(transaction: Tables, { sight }: ListFilter, runs: readonly Query<Place>[]) {
+function unionOf(tx: OrderingTransaction, { sight }: ListFilter, runs: readonly Query<Place>[]) {
   const operator = sight.patientKeys === undefined ? 'unionAll' : 'union';
-  const [first, ...others] = runs.map((run) => transaction.selectFrom(run.as('run')).selectAll());
+  const [first, ...others] = runs.map((run) => tx.selectFrom(run.as('run')).selectAll());
   if (first === undefined) throw new TypeError('A list has no run');
   const all = others.reduce((union, run) => union[operator](run), first);
-  return transaction.selectFrom(all.as('place')).selectAll();
+  return tx.selectFrom(all.as('place')).selectAll();
 }
 
 const isMatch = (condition: string) => sql<SqlBool>`words @@ ${condition}::tsquery`;

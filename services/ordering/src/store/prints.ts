@@ -1,76 +1,50 @@
-import type { CloudEvent, LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
-import type { Clock } from '@clinical-launch/service';
-import { appendToOutbox } from '@clinical-launch/storage';
-import type { OrderingDatabase } from './database.ts';
-import { jsonb } from './database.ts';
+import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
+import type { PrintedPaper } from '../domain/printing.ts';
+import { jsonb, type OrderingTransaction } from './database.ts';
 
-/** What is printed of a request. */
-export type PrintedPaper = 'form' | 'labels';
+type Paper = { readonly guid: string; readonly what: PrintedPaper };
 
-export type Printing = {
-  /** ISO 8601 instant */
-  readonly at: string;
-  /** How often the same was printed of this request before, and who did it last; absent when this is the first time. */
-  readonly before?: {
-    readonly times: number;
-    readonly at: string;
-    readonly author: LaunchRequest['author'];
-  };
-};
+/**
+ * Lets one transaction at a time print a request: the second waits, and then finds the print of the first.
+ */
+export async function lockForPrinting(tx: OrderingTransaction, guid: string): Promise<void> {
+  await tx
+    .selectFrom('test_requests')
+    .select('guid')
+    .where('guid', '=', guid)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
+}
 
-type NewPrint = {
-  readonly context: LaunchContext;
-  /** A request that the launch sees. */
-  readonly guid: string;
-  readonly what: PrintedPaper;
-  readonly eventsOf: (printing: Printing) => readonly CloudEvent[];
-};
+/** Finds who printed this of a request and when (ISO 8601), the newest first. */
+export async function findPrints(
+  tx: OrderingTransaction,
+  { guid, what }: Paper,
+): Promise<{ readonly author: LaunchRequest['author']; readonly at: string }[]> {
+  const rows = await tx
+    .selectFrom('prints')
+    .select(['author', 'printed_at'])
+    .where('request_guid', '=', guid)
+    .where('what', '=', what)
+    .orderBy('id', 'desc')
+    .execute();
+  return rows.map(({ author, printed_at }) => ({ author, at: printed_at.toISOString() }));
+}
 
-export type Prints = {
-  /** Counts that something is printed. The count and its events are kept together; of two at once one comes first. */
-  add(print: NewPrint): Promise<Printing>;
-};
-
-/** Keeps who printed what, and when. */
-export function createPrints(database: OrderingDatabase, clock: Clock): Prints {
-  return {
-    add: ({ context, guid, what, eventsOf }) =>
-      database.transaction().execute(async (transaction) => {
-        // Held to the end: a second print of this request waits here, and then finds the first.
-        await transaction
-          .selectFrom('test_requests')
-          .select('guid')
-          .where('guid', '=', guid)
-          .forNoKeyUpdate()
-          .executeTakeFirstOrThrow();
-        const before = await transaction
-          .selectFrom('prints')
-          .select(['author', 'printed_at'])
-          .where('request_guid', '=', guid)
-          .where('what', '=', what)
-          .orderBy('id', 'desc')
-          .execute();
-        const at = new Date(clock.now()).toISOString();
-        await transaction
-          .insertInto('prints')
-          .values({
-            request_guid: guid,
-            what,
-            launch_id: context.launchId,
-            author: jsonb(context.request.author),
-            printed_at: at,
-          })
-          .execute();
-        const [last] = before;
-        const printing: Printing =
-          last === undefined
-            ? { at }
-            : {
-                at,
-                before: { times: before.length, at: last.printed_at.toISOString(), author: last.author },
-              };
-        await appendToOutbox(transaction, eventsOf(printing));
-        return printing;
-      }),
-  };
+/** Stores that a launch prints this of a request. `at`: ISO 8601 instant */
+export async function insertPrint(
+  tx: OrderingTransaction,
+  { guid, what }: Paper,
+  { context, at }: { readonly context: LaunchContext; readonly at: string },
+): Promise<void> {
+  await tx
+    .insertInto('prints')
+    .values({
+      request_guid: guid,
+      what,
+      launch_id: context.launchId,
+      author: jsonb(context.request.author),
+      printed_at: at,
+    })
+    .execute();
 }

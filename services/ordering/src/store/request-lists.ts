@@ -1,9 +1,7 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { appendToOutbox } from '@clinical-launch/storage';
 import { sql } from 'kysely';
 import type { RequestSearch } from '../domain/request-search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import type { OrderingDatabase } from './database.ts';
+import type { OrderingTransaction } from './database.ts';
 import { isInSight } from './keys.ts';
 import {
   countList,
@@ -13,7 +11,6 @@ import {
   type Page,
   type Place,
   readList,
-  type Tables,
 } from './list-queries.ts';
 import { searchCondition } from './request-words.ts';
 import { toTestRequest } from './test-requests.ts';
@@ -42,44 +39,30 @@ export type RequestPage = {
   readonly hasOlder: boolean;
 };
 
-export type RequestLists = {
-  /** Reads a page, and leaves the events that tell how many requests it shows: without them no page is given away. */
-  read(query: ListQuery, eventsOf: (shown: number) => readonly CloudEvent[]): Promise<RequestPage>;
-};
-
 /**
- * The lists of requests, a page at a time. However many requests there are, a page is read from a bounded number of
- * rows, in the order of an index. A search whose matches do not fill a page soon reads all of its matches, and no
- * other request.
+ * Reads a page of a list. However many requests there are, it is read from a bounded number of rows, in the
+ * order of an index. A search whose matches do not fill a page soon reads all of its matches, and no other
+ * request.
  */
-export function createRequestLists(database: OrderingDatabase): RequestLists {
-  return {
-    read: (query, eventsOf) =>
-      database.transaction().execute(async (transaction) => {
-        // A common word is no reason to read the whole table, nor a bounded plan one to compile.
-        await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.execute(
-          transaction,
-        );
-        const page = await readPage(transaction, query);
-        await appendToOutbox(transaction, eventsOf(page.requests.length));
-        return page;
-      }),
-  };
+export async function readRequestPage(tx: OrderingTransaction, query: ListQuery): Promise<RequestPage> {
+  // A common word is no reason to read the whole table, nor a bounded plan one to compile.
+  await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.execute(tx);
+  return readPage(tx, query);
 }
 
-async function readPage(transaction: Tables, { from, ...query }: ListQuery): Promise<RequestPage> {
-  const place = from && (await findPlace(transaction, query, from.guid));
+async function readPage(tx: OrderingTransaction, { from, ...query }: ListQuery): Promise<RequestPage> {
+  const place = from && (await findPlace(tx, query, from.guid));
   const go = place === undefined ? 'older' : (from?.go ?? 'older');
   // One place more than is shown tells that there is another page.
-  const { places, ...counted } = await findPlaces(transaction, query, { place, go, limit: pageSize + 1 });
+  const { places, ...counted } = await findPlaces(tx, query, { place, go, limit: pageSize + 1 });
   // Beyond the last page, or on the way back with less than a page before: the newest requests.
   const isFirst = place !== undefined && places.length < (go === 'newer' ? pageSize : 1);
-  if (isFirst) return readPage(transaction, query);
+  if (isFirst) return readPage(tx, query);
   const hasMore = places.length > pageSize;
   const shown = places.slice(0, pageSize);
   return {
     ...counted,
-    requests: await readRequests(transaction, query, go === 'newer' ? shown.toReversed() : shown),
+    requests: await readRequests(tx, query, go === 'newer' ? shown.toReversed() : shown),
     hasNewer: go === 'newer' ? hasMore : place !== undefined,
     hasOlder: go === 'newer' || hasMore,
   };
@@ -87,24 +70,24 @@ async function readPage(transaction: Tables, { from, ...query }: ListQuery): Pro
 
 type Found = { readonly places: readonly Place[]; readonly count?: number };
 
-async function findPlaces(transaction: Tables, query: ListQuery, page: Page): Promise<Found> {
+async function findPlaces(tx: OrderingTransaction, query: ListQuery, page: Page): Promise<Found> {
   const { search } = query;
   if (search === undefined) {
-    const places = await readList(transaction, query, page);
-    return { places, count: await countList(transaction, query, maxCount + 1) };
+    const places = await readList(tx, query, page);
+    return { places, count: await countList(tx, query, maxCount + 1) };
   }
   // Signs alone are no word, and nothing has them.
   if (search.length === 0) return { places: [], count: 0 };
   const condition = searchCondition(search, query.sight);
   // What very many requests have fills a page soon; what few have, the index of words finds soon.
-  const near = await findNear(transaction, query, { ...page, condition, bound: maxNear });
+  const near = await findNear(tx, query, { ...page, condition, bound: maxNear });
   if (near.length > pageSize) return { places: near };
-  const { places, count } = await findMatches(transaction, query, { ...page, condition });
+  const { places, count } = await findMatches(tx, query, { ...page, condition });
   return { places, count: Math.min(count, maxCount + 1) };
 }
 
-function findPlace(transaction: Tables, { sight }: ListQuery, guid: string): Promise<Place | undefined> {
-  return transaction
+function findPlace(tx: OrderingTransaction, { sight }: ListQuery, guid: string): Promise<Place | undefined> {
+  return tx
     .selectFrom('test_requests')
     .select(['guid', 'created_at'])
     .where('guid', '=', guid)
@@ -113,13 +96,13 @@ function findPlace(transaction: Tables, { sight }: ListQuery, guid: string): Pro
 }
 
 async function readRequests(
-  transaction: Tables,
+  tx: OrderingTransaction,
   { sight }: ListQuery,
   places: readonly Place[],
 ): Promise<TestRequest[]> {
   if (places.length === 0) return [];
   const guids = places.map(({ guid }) => guid);
-  const rows = await transaction
+  const rows = await tx
     .selectFrom('test_requests')
     .selectAll()
     .where('guid', 'in', guids)

@@ -5,15 +5,16 @@ import type { OrderingTransaction } from './database.ts';
 import { practiceKeyOf, type Sight } from './keys.ts';
 
 /**
- * The version of the rules that make the words of a request: `wordsOfRequest`, and the lexemes of this file. Raise it
- * with each change of them: the running service then indexes again what an older version indexed.
+ * The version of the rules that make the words of a request: `wordsOfRequest`, and the lexemes of this file.
+ * Raise it with each change of them: the running service then indexes again what an older version indexed.
  */
 export const wordsVersion = 1;
 
 /**
- * Makes the columns by which a request is found. What it is found by in the list of a practice stands behind the practice: a search
- * reads the entries of its own practice in the index, and takes no longer for what others have. What it is found by
- * in the list of a patient stands behind a sign that all have, since a patient's requests are few.
+ * Makes the columns by which a request is found. What it is found by in the list of a practice stands behind
+ * the practice: a search reads the entries of its own practice in the index, and takes no longer for what
+ * others have. What it is found by in the list of a patient stands behind a sign that all have, since a
+ * patient's requests are few.
  */
 export function requestWords({ client, parties, batches }: IndexedRequest): {
   words: RawBuilder<string>;
@@ -34,8 +35,8 @@ export function requestWords({ client, parties, batches }: IndexedRequest): {
 type IndexedRequest = Pick<TestRequest, 'client' | 'parties' | 'batches'>;
 
 /**
- * Finds requests that an older version of the words indexed, for this transaction alone until it ends. Leaves out what
- * another transaction holds: it is indexed there, or found the next time.
+ * Finds requests that an older version of the words indexed, for this transaction alone until it ends. Leaves
+ * out what another transaction holds: it is indexed there, or found the next time.
  * @param limit the most requests that are found
  */
 export async function lockOutdatedWords(

@@ -25,8 +25,8 @@ export async function findOrderOf(
 }
 
 /**
- * Finds the request that the caller's identifier names, if the launch sees it: the newest, when an identifier was used
- * again.
+ * Finds the request that the caller's identifier names, if the launch sees it: the newest, when an identifier
+ * was used again.
  */
 export async function findNamed(
   database: OrderingDatabase,

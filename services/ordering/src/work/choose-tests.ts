@@ -20,8 +20,8 @@ type ChooseDependencies = Pick<WorkDependencies, 'database' | 'clock'>;
 export type ChosenTests = { readonly draft: Draft; readonly action: ChoiceAction };
 
 /**
- * Does what a button of the page that chooses tests asks for: changes the draft, and what the practice keeps for its
- * own page.
+ * Does what a button of the page that chooses tests asks for: changes the draft, and what the practice keeps
+ * for its own page.
  */
 export function chooseTests(
   { database, clock }: ChooseDependencies,
@@ -49,7 +49,10 @@ export function chooseTests(
 
 const setIsGone: Notice = { practiceSet: { outcome: 'gone', name: '' } };
 
-/** The button with the order set that it adds; that of a form alone when the practice has no such set any more. */
+/**
+ * The button with the order set that it adds; that of a form alone when the practice has no such set any
+ * more.
+ */
 async function actionOf(
   tx: OrderingTransaction,
   { button }: ChoiceForm,
@@ -71,7 +74,10 @@ type PracticeChange = {
   readonly tests: readonly string[];
 };
 
-/** Does what a button asks for the practice's own choices. Resolves with what there is to say of it, if anything. */
+/**
+ * Does what a button asks for the practice's own choices. Resolves with what there is to say of it, if
+ * anything.
+ */
 async function changePracticeChoices(
   tx: OrderingTransaction,
   { action, practiceKey, setName, tests }: PracticeChange,

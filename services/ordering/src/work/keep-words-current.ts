@@ -16,8 +16,8 @@ type WordsUpkeepOptions = {
   /** Milliseconds between two batches, so that users come first. */
   readonly pauseMs?: number;
   /**
-   * Milliseconds until it looks again after it found nothing. During a rolling upgrade the release before goes on
-   * writing rows that are to be indexed again.
+   * Milliseconds until it looks again after it found nothing. During a rolling upgrade the release before
+   * goes on writing rows that are to be indexed again.
    */
   readonly lookAgainMs?: number;
   /** Milliseconds until it tries again after an error of the database; doubled with each further error. */
@@ -27,8 +27,8 @@ type WordsUpkeepOptions = {
 const longestRetryMs = 60_000;
 
 /**
- * Indexes again, in the background, the requests whose search words an older release made. Any number of replicas may
- * do so at once. A request that is not indexed yet is only missing from searches.
+ * Indexes again, in the background, the requests whose search words an older release made. Any number of
+ * replicas may do so at once. A request that is not indexed yet is only missing from searches.
  */
 export function keepWordsCurrent({
   database,

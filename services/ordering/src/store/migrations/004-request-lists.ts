@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * Indexes for the lists of requests: their order within practice and patient, and the words that are searched. The
- * words of stored requests stay empty here: the running service fills them (`work/keep-words-current.ts`).
+ * Indexes for the lists of requests: their order within practice and patient, and the words that are
+ * searched. The words of stored requests stay empty here: the running service fills them
+ * (`work/keep-words-current.ts`).
  */
 export const addRequestLists: Migration = {
   async up(db) {

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * Records which version of the search words each request was indexed by. The default of 0 means "older than any
- * version": it also marks the rows that a process of the release before writes during a rolling upgrade.
+ * Records which version of the search words each request was indexed by. The default of 0 means "older than
+ * any version": it also marks the rows that a process of the release before writes during a rolling upgrade.
  */
 export const addWordsVersion: Migration = {
   async up(db) {

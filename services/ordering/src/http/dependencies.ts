@@ -1,0 +1,34 @@
+import type { Pages } from '@clinical-launch/service/pages';
+import type { Tickets } from '@clinical-launch/tickets';
+import type { Catalogue } from '../domain/catalogue.ts';
+import type { Catalogues } from '../domain/catalogues.ts';
+import { createTestSearch, type TestSearch } from '../domain/test-search.ts';
+import type { WriteTime } from '../present/written-time.ts';
+import type { WorkDependencies } from '../work/dependencies.ts';
+import type { Show } from './show.ts';
+
+/** What the pages need of the process, the same for every request. */
+export type Dependencies = WorkDependencies & {
+  readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
+  readonly pages: Pages;
+  readonly catalogues: Catalogues;
+  readonly searchIn: SearchIn;
+  /** The origin that browsers use: `https://launch.example.org` */
+  readonly publicOrigin: string;
+  /** Whether the platform is served by https. */
+  readonly isSecure: boolean;
+  readonly show: Show;
+  readonly write: WriteTime;
+  /** Reports that an event waits in the outbox. */
+  readonly nudge: () => void;
+};
+
+/** Returns the search over the tests of a catalogue. */
+export type SearchIn = (catalogue: Catalogue) => TestSearch;
+
+/** Prepares the searches once, so that no request has to. */
+export function createSearches({ all }: Pick<Catalogues, 'all'>): SearchIn {
+  const searches = new Map(all.map((catalogue) => [catalogue, createTestSearch(catalogue)]));
+  // A request whose laboratory has no catalogue any more has an empty one.
+  return (catalogue) => searches.get(catalogue) ?? createTestSearch(catalogue);
+}

@@ -1,0 +1,85 @@
+import type { LaunchContext } from '@clinical-launch/contracts';
+import {
+  callOf,
+  guidForm,
+  launchSessionIdleSeconds,
+  pageHeaders,
+  readLaunchSessionCookies,
+} from '@clinical-launch/service';
+import type { Pages } from '@clinical-launch/service/pages';
+import type { Tickets } from '@clinical-launch/tickets';
+import type { Request, RequestHandler } from 'express';
+import { actionRules, type Permission } from '../domain/action-rules.ts';
+import { parseLaunchContext } from '../domain/launch-context.ts';
+import { foreignForm, notOfThisAction, pageNotFound, sessionEnded } from '../errors.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { LaunchParameters, Visit } from './visit.ts';
+
+/** Answers a visit. */
+export type VisitHandler = (visit: Visit, dependencies: Dependencies) => Promise<void>;
+
+/**
+ * Lets a request in if its cookie is the live session of the launch that its path names, and prolongs the session.
+ * With a permission, only in a launch whose action gives it. The handler throws ServiceError 404 for a path without a
+ * launch, 401 without its session, 403 for a form from elsewhere and for what the action does not allow.
+ */
+export function createLaunchDoor(dependencies: Dependencies) {
+  const { tickets, pages, publicOrigin, isSecure } = dependencies;
+  return (handle: VisitHandler, permission?: Permission): RequestHandler<LaunchParameters> =>
+    async (request, response) => {
+      const { launchId } = request.params;
+      if (!guidForm.test(launchId)) throw pageNotFound();
+      response.set(launchPageHeaders(pages));
+      if (request.method !== 'GET' && request.method !== 'HEAD') assertOwnForm(request, publicOrigin);
+      const session = await findSession(tickets, readLaunchSessionCookies(request, isSecure), launchId);
+      if (session === undefined) throw sessionEnded();
+      const { context, ticket } = session;
+      const call = callOf(response);
+      call.adopt(launchId);
+      call.identify(`session ${launchId}`);
+      response.set(launchPageHeaders(pages, context.client.frameAncestors));
+      const rule = actionRules[context.request.action];
+      if (permission !== undefined && !rule.may.includes(permission)) throw notOfThisAction();
+      const origin = call.origin('/ordering');
+      const home = `/oltr/${launchId}/`;
+      await handle({ request, response, launchId, context, rule, origin, ticket, home }, dependencies);
+    };
+}
+
+function launchPageHeaders({ scriptHash }: Pages, frameAncestors: readonly string[] = []) {
+  return {
+    ...pageHeaders({ frameAncestors, scriptHashes: [scriptHash] }),
+    // With no-referrer a browser sends `Origin: null` with our own forms too (Fetch, "append a request Origin header").
+    'Referrer-Policy': 'same-origin',
+  };
+}
+
+type Session = { readonly ticket: string; readonly context: LaunchContext };
+
+/** Finds the live session of this launch among the tickets that the browser sent, and prolongs it. */
+async function findSession(
+  tickets: Pick<Tickets, 'find'>,
+  sent: readonly string[],
+  launchId: string,
+): Promise<Session | undefined> {
+  for (const ticket of sent) {
+    const found = await tickets.find('launch-session', ticket, { extendSeconds: launchSessionIdleSeconds });
+    const context = found === undefined ? undefined : parseLaunchContext(found.context);
+    if (context?.launchId === launchId) return { ticket, context };
+  }
+  return undefined;
+}
+
+/**
+ * Refuses what a page of another site makes a browser send. Browsers say where a form comes from in
+ * `Sec-Fetch-Site`, older ones in `Origin`; what sends neither is no browser, and has no cookie but its own.
+ */
+function assertOwnForm(request: Request<LaunchParameters>, publicOrigin: string): void {
+  const site = request.get('sec-fetch-site');
+  const origin = request.get('origin');
+  const isOwn =
+    site === undefined
+      ? origin === undefined || origin === publicOrigin
+      : site === 'same-origin' || site === 'none';
+  if (!isOwn) throw foreignForm();
+}

@@ -1,0 +1,84 @@
+import { guidForm } from '@clinical-launch/service';
+import type { Catalogue } from '../domain/catalogue.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+import { noCatalogueOfLaboratory, requestComplete, requestNotFound } from '../errors.ts';
+import { resultPage } from '../present/addresses.ts';
+import { findDraft } from '../store/drafts.ts';
+import { sightOf } from '../store/keys.ts';
+import { submissionsOf } from '../store/submissions.ts';
+import { findOrderOf, findRequest } from '../store/test-requests.ts';
+import { type ChoosingHandler, toChange, toNewOrder } from './choosing-visit.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { VisitHandler } from './launch-door.ts';
+import { readRequest } from './reading.ts';
+import type { Visit } from './visit.ts';
+
+/** A visit to a page of one request, which the launch sees. */
+export type RequestVisit = Visit & {
+  readonly about: TestRequest;
+  /** That of the laboratory to which the request went. */
+  readonly catalogue: Catalogue;
+};
+
+export type RequestHandler = (visit: RequestVisit, dependencies: Dependencies) => Promise<void>;
+
+/**
+ * Opens the pages of the request that the path names.
+ * @throws ServiceError 404 when there is none, or none that this launch sees.
+ */
+export function ofRequest(handle: RequestHandler): VisitHandler {
+  return async (visit, dependencies) => {
+    const about = await getRequest(visit, dependencies);
+    await handle({ ...visit, about, catalogue: dependencies.catalogues.ofRequest(about) }, dependencies);
+  };
+}
+
+/**
+ * Opens the pages of a new order, with the catalogue of the laboratory that the launch names. After its
+ * submission they lead to the result, since a launch makes one order.
+ * @throws ServiceError 404 when there is no such catalogue.
+ */
+export function ofNewOrder(handle: ChoosingHandler): VisitHandler {
+  return async (visit, dependencies) => {
+    const { database, catalogues } = dependencies;
+    const submitted = await findOrderOf(database, visit.launchId);
+    if (submitted !== undefined) return visit.response.redirect(303, resultPage(visit.home, submitted));
+    const catalogue = catalogues.find(visit.context.request.performer);
+    if (catalogue === undefined) throw noCatalogueOfLaboratory();
+    await handle(toNewOrder(visit, catalogue), dependencies);
+  };
+}
+
+/**
+ * Opens the same pages for the change of a request, with the catalogue of the laboratory to which it went.
+ * @param shows whether the answer to a form shows something of the request
+ * @throws ServiceError 404 as `ofRequest`, 409 when the request is Complete.
+ */
+export function ofChange(handle: ChoosingHandler, { shows = true } = {}): VisitHandler {
+  return async (visit, dependencies) => {
+    const { database, catalogues } = dependencies;
+    const request = await getRequest(visit, dependencies);
+    if (request.status === 'Complete') {
+      // The form that completed it may come twice.
+      const submissions = await submissionsOf(database, visit.launchId);
+      if (!submissions.some(({ requestGuid }) => requestGuid === request.guid)) throw requestComplete();
+      return visit.response.redirect(303, resultPage(visit.home, request));
+    }
+    const choosing = toChange(visit, request, catalogues.ofRequest(request));
+    // The panel answers a form: without the page before it, the form is the first reading.
+    const isReading =
+      visit.request.method !== 'POST' || (shows && (await findDraft(database, choosing.place)) === undefined);
+    if (isReading) await readRequest(visit, request, dependencies);
+    await handle(choosing, dependencies);
+  };
+}
+
+async function getRequest(
+  { request, context }: Visit,
+  { database }: Pick<Dependencies, 'database'>,
+): Promise<TestRequest> {
+  const { guid = '' } = request.params;
+  const found = guidForm.test(guid) ? await findRequest(database, guid, sightOf(context)) : undefined;
+  if (found === undefined) throw requestNotFound();
+  return found;
+}

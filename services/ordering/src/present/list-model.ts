@@ -1,0 +1,59 @@
+import type { ActionRule } from '../domain/action-rules.ts';
+import type { ListSearch } from '../domain/list-search.ts';
+import { requestStep } from '../domain/request-step.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+import { requestPage } from './addresses.ts';
+import { presentEntry } from './list-entry.ts';
+import type { WriteTime } from './written-time.ts';
+
+type List = {
+  /** Newest first. */
+  readonly requests: readonly TestRequest[];
+  /** Of all pages; absent when there are more than a page and they were not counted. */
+  readonly count?: number;
+  readonly hasNewer: boolean;
+  readonly hasOlder: boolean;
+};
+
+type ListPage = {
+  readonly list: List;
+  readonly search: ListSearch;
+  readonly rule: ActionRule;
+  readonly home: string;
+  readonly write: WriteTime;
+  /** Requests of one page, and where counting ends. */
+  readonly limits: { readonly pageSize: number; readonly maxCount: number };
+};
+
+/** A page of a list: its rows, the links to the pages beside it, and the search that narrows it. */
+export function presentList({ list, search, rule, home, write, limits }: ListPage) {
+  const { requests, count, hasNewer, hasOlder } = list;
+  const isNarrowed = search.text !== '' || search.priority !== undefined;
+  const isOfPractice = rule.sees === 'practice';
+  return {
+    entries: requests.map((request) => ({
+      ...presentEntry(request, write),
+      href: requestPage(home, rule, request),
+      step: stepTexts[requestStep(rule, request)],
+    })),
+    count: { text: describeCount(count, limits), isOne: count === 1 },
+    newer: hasNewer ? `requests?after=${requests[0]?.guid}` : undefined,
+    older: hasOlder ? `requests?before=${requests.at(-1)?.guid}` : undefined,
+    search,
+    isNarrowed,
+    isOfPractice,
+    // A few requests are looked through sooner than searched.
+    isSearchable: isOfPractice || isNarrowed || hasNewer || hasOlder,
+  };
+}
+
+const stepTexts = {
+  view: 'View request',
+  'change-tests': 'Change tests',
+  'record-samples': 'Record samples',
+} as const;
+
+function describeCount(count: number | undefined, { pageSize, maxCount }: ListPage['limits']): string {
+  if (count === undefined) return `More than ${pageSize}`;
+  return count > maxCount ? `${maxCount.toLocaleString('en-GB')}+` : count.toLocaleString('en-GB');
+}

@@ -1,0 +1,14 @@
+import type { ListSearch } from '../domain/list-search.ts';
+import { storeListSearch } from '../store/list-searches.ts';
+import type { WorkDependencies } from './dependencies.ts';
+
+/** Keeps what a launch narrows its list to. */
+export async function keepListSearch(
+  { database, clock }: Pick<WorkDependencies, 'database' | 'clock'>,
+  launchId: string,
+  { text, priority }: ListSearch,
+): Promise<void> {
+  await database
+    .transaction()
+    .execute((tx) => storeListSearch(tx, { launchId, text, priority: priority ?? null }, clock.now()));
+}

@@ -1,0 +1,30 @@
+import { createEvent } from '@clinical-launch/contracts';
+import { appendToOutbox } from '@clinical-launch/storage';
+import { type ListQuery, type RequestPage, readRequestPage } from '../store/request-lists.ts';
+import type { WorkDependencies } from './dependencies.ts';
+import type { Launch } from './launch.ts';
+
+type ListReading = {
+  readonly query: ListQuery;
+  /** Whether somebody reads the page. */
+  readonly isRead: boolean;
+};
+
+/**
+ * Reads a page of the requests that a launch sees. The audit event with their number is kept before any of
+ * them is sent.
+ */
+export function readList(
+  { database }: Pick<WorkDependencies, 'database'>,
+  { context, origin }: Launch,
+  { query, isRead }: ListReading,
+): Promise<RequestPage> {
+  const { launchId, request } = context;
+  return database.transaction().execute(async (tx) => {
+    const page = await readRequestPage(tx, query);
+    const orders = page.requests.length;
+    const about = { launchId, action: request.action, orders };
+    await appendToOutbox(tx, isRead ? [createEvent('orders.listed.v1', origin, about)] : []);
+    return page;
+  });
+}
