@@ -3,9 +3,8 @@ import { appendToOutbox } from '@clinical-launch/storage';
 import { changeTests, newLocations } from '../domain/change-tests.ts';
 import { draftOf, rebase } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';
-import { decideReview } from '../domain/review.ts';
 import { type ReviewForm, withEntry } from '../domain/review-entry.ts';
-import { selectionOf, withReasons } from '../domain/selection.ts';
+import { withReasons } from '../domain/selection.ts';
 import { draftIdOf, submissionIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { takeBatchNumbers } from '../store/batch-numbers.ts';
@@ -13,8 +12,8 @@ import { lockDraft, storeDraft } from '../store/drafts.ts';
 import { sightOf } from '../store/keys.ts';
 import { insertSubmission, isSubmitted } from '../store/submissions.ts';
 import { lockRequest, updateRequest } from '../store/test-requests.ts';
+import { decideSubmission } from './decide-submission.ts';
 import type { WorkDependencies } from './dependencies.ts';
-import { lockRepeatsAmong } from './find-repeats.ts';
 import type { Choosing, Launch } from './launch.ts';
 import { submittedEvent } from './submitted-event.ts';
 
@@ -64,16 +63,8 @@ export function submitChange(
     if (draftId !== draft.submissionId || form.version !== String(draft.version))
       return { outcome: 'changed' };
 
-    const selection = selectionOf(draft, catalogue);
-    const repeats = await lockRepeatsAmong(tx, {
-      tests: selection.addedTests,
-      catalogue,
-      context,
-      changed,
-      now,
-      timeZone,
-    });
-    const review = decideReview({ draft, ...selection, repeats, now, timeZone });
+    const basis = { catalogue, context, changed, now, timeZone };
+    const { selection, review } = await decideSubmission(tx, draft, basis);
     if ('faults' in review) return { outcome: 'faulty' };
 
     const { details, repeatReasons } = review.decision;

@@ -3,16 +3,15 @@ import { appendToOutbox } from '@clinical-launch/storage';
 import { changeTests, newLocations } from '../domain/change-tests.ts';
 import { fullName } from '../domain/person-name.ts';
 import { recordAllSamples } from '../domain/record-samples.ts';
-import { decideReview } from '../domain/review.ts';
 import { type ReviewForm, withEntry } from '../domain/review-entry.ts';
-import { selectionOf, withReasons } from '../domain/selection.ts';
+import { withReasons } from '../domain/selection.ts';
 import { emptyTestRequest, type TestRequest } from '../domain/test-request.ts';
 import { takeBatchNumbers } from '../store/batch-numbers.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
 import { insertSubmission } from '../store/submissions.ts';
 import { findOrderOf, insertRequest } from '../store/test-requests.ts';
+import { decideSubmission } from './decide-submission.ts';
 import type { WorkDependencies } from './dependencies.ts';
-import { lockRepeatsAmong } from './find-repeats.ts';
 import type { Choosing, Launch } from './launch.ts';
 import { submittedEvent } from './submitted-event.ts';
 
@@ -44,15 +43,8 @@ export function submitOrder(
     await storeDraft(tx, place, { draft, now });
     if (form.version !== String(draft.version)) return { outcome: 'changed' };
 
-    const selection = selectionOf(draft, catalogue);
-    const repeats = await lockRepeatsAmong(tx, {
-      tests: selection.addedTests,
-      catalogue,
-      context,
-      now,
-      timeZone,
-    });
-    const review = decideReview({ draft, ...selection, repeats, now, timeZone });
+    const basis = { catalogue, context, now, timeZone };
+    const { selection, review } = await decideSubmission(tx, draft, basis);
     if ('faults' in review) return { outcome: 'faulty' };
     if (selection.added.length === 0) return { outcome: 'changed' };
 

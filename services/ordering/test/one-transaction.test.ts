@@ -1,0 +1,108 @@
+import type { Storage } from '@clinical-launch/storage';
+import { openTestStorage } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Kysely, type KyselyPlugin, PostgresQueryCompiler } from 'kysely';
+import { openOrderingDatabase } from '../src/store/database.ts';
+import { anOrderToChange, locationOf, openChange, reviewed, stored } from './changes.ts';
+import {
+  type Application,
+  aLaunchContext,
+  aPatient,
+  chooseAndReview,
+  fieldValues,
+  startOrdering,
+} from './launches.ts';
+
+/** The SQL of everything that the application asks of its database. */
+const queries: string[] = [];
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering(openRecordedStorage);
+});
+afterAll(() => application.stop());
+
+async function openRecordedStorage(): Promise<Storage> {
+  const storage = await openTestStorage();
+  return {
+    ...storage,
+    open: async <Tables extends Record<string, object>>(
+      ...[schema, migrations]: Parameters<Storage['open']>
+    ): Promise<Kysely<Tables>> => {
+      return (await storage.open<Tables>(schema, migrations)).withPlugin(recorder);
+    },
+  };
+}
+
+const recorder: KyselyPlugin = {
+  transformQuery({ node, queryId }) {
+    queries.push(new PostgresQueryCompiler().compileQuery(node, queryId).sql);
+    return node;
+  },
+  transformResult: async ({ result }) => result,
+};
+
+/** What one request asks of the database: how often it searches for repeats, and how often it writes. */
+async function asksOf(send: () => Promise<Response>) {
+  queries.length = 0;
+  const response = await send();
+  // The relay and its outbox are no part of the request.
+  const own = queries.filter((sql) => !sql.includes('outbox'));
+  const count = (form: RegExp) => own.filter((sql) => form.test(sql)).length;
+  const asked = {
+    searches: count(/with requested as/),
+    writes: count(/^(insert|update|delete)/),
+    drafts: count(/^update "ordering"."drafts"/),
+  };
+  return { response, asked };
+}
+
+const chosen = () =>
+  chooseAndReview(application, ['DHBA1C', 'HFBC'], aLaunchContext({ request: { patient: aPatient() } }));
+
+describe('a page', () => {
+  it.each(['', 'review', 'review?check'])(
+    'writes nothing and searches for repeats once: %j',
+    async (page) => {
+      const launch = await chosen();
+      const { response, asked } = await asksOf(() => launch.send(page));
+      expect([response.status, asked]).toEqual([200, { searches: 1, writes: 0, drafts: 0 }]);
+    },
+  );
+});
+
+describe('the review of a change in which nothing was done yet', () => {
+  it('stores no draft until its form is sent, which then submits it', async () => {
+    const ordered = await anOrderToChange(application, ['HFBC']);
+    const launch = await openChange(application, ordered);
+    const fields = await reviewed(launch);
+    const database = await openOrderingDatabase(application.storage);
+    const drafts = () =>
+      database.selectFrom('drafts').select('version').where('launch_id', '=', launch.launchId).execute();
+    expect(await drafts()).toEqual([]);
+    expect(await reviewed(launch)).toEqual(fields);
+    const sent = await launch.post(`${launch.at}review`, [
+      ...fields,
+      ['details', 'Tired'],
+      ['action', 'submit'],
+    ]);
+    expect(locationOf(sent)).toContain('/orders/');
+    expect(await stored(application, ordered.guid)).toMatchObject({ version: 2, clinicalDetails: 'Tired' });
+    expect(await drafts()).toHaveLength(1);
+  });
+});
+
+describe('a submission', () => {
+  it('searches for repeats once and stores what was typed once', async () => {
+    const launch = await chosen();
+    const [version = ''] = fieldValues(await launch.page('review'), 'version');
+    const { response, asked } = await asksOf(() =>
+      launch.post('review', [
+        ['version', version],
+        ['details', 'Tired'],
+        ['action', 'submit'],
+      ]),
+    );
+    expect(locationOf(response)).toContain('/orders/');
+    expect(asked).toMatchObject({ searches: 1, drafts: 1 });
+  });
+});
