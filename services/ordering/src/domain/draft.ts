@@ -23,7 +23,7 @@ export type Draft = {
   readonly search: string;
   readonly clinicalDetails: string;
   readonly priority: Priority;
-  /** As typed, by id of the question; of a date its year, month and day, joined by dashes. */
+  /** As typed, by id of the question; a date as `writeTypedDate` writes it. */
   readonly answers: Readonly<Record<string, string>>;
   /** Why a test is ordered again within its minimum interval, by code. */
   readonly repeatReasons: Readonly<Record<string, string>>;

@@ -26,7 +26,7 @@ export const maxPracticeSets = 50;
 /** The longest name of an order set. */
 export const maxSetNameLength = 60;
 
-/** The order set of a practice with the tests that the catalogue still has. */
+/** Makes the order set of a practice, with the tests that the catalogue still has. */
 export const orderSetOf = ({ id, name, tests }: PracticeSet, { orderables }: Catalogue): OrderSet => ({
   id,
   name,

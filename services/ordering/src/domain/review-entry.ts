@@ -39,7 +39,7 @@ export type Reviewing = {
   readonly timeZone: string;
 };
 
-/** The draft with what was typed on the review. Whether that can be submitted is decided afterwards. */
+/** Adds what was typed on the review to a draft. Whether that can be submitted is decided afterwards. */
 export function withEntry(draft: Draft, entry: ReviewEntry, reviewing: Reviewing): Draft {
   return {
     ...draft,

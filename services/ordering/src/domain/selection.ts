@@ -20,7 +20,7 @@ export function selectionOf(draft: Draft, catalogue: Catalogue): Selection {
   return { tests, added, removed, addedTests: tests.filter(({ code }) => added.includes(code)) };
 }
 
-/** The tests that a selection adds, each with the reason for which it is ordered again, if it has one. */
+/** Returns the tests that a selection adds, each with the reason for which it is ordered again, if it has one. */
 export function withReasons(
   { addedTests }: Pick<Selection, 'addedTests'>,
   repeatReasons: Readonly<Record<string, string>>,

@@ -12,7 +12,7 @@ type CataloguePage = {
   readonly search: TestSearch;
 };
 
-/** The catalogue as the page that chooses tests shows it, with what the practice keeps of it. */
+/** Presents the catalogue to choose tests from, with what the practice keeps of it. */
 export function presentCatalogue({ draft, catalogue, own, search }: CataloguePage) {
   const matches = search(draft.search);
   const favourites = new Set(own.favourites);

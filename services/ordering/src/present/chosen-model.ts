@@ -21,7 +21,7 @@ export type Chosen = {
   readonly now: number;
 };
 
-/** What the panel and the review show of the chosen tests. */
+/** Presents the chosen tests, as the panel and the review show them. */
 export function presentChosen({ draft, selection, repeats, changed, catalogue, now }: Chosen) {
   const { tests: chosen, added, addedTests, removed } = selection;
   const batches = planBatches(chosen, catalogue);

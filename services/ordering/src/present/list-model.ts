@@ -25,7 +25,7 @@ type ListPage = {
   readonly limits: { readonly pageSize: number; readonly maxCount: number };
 };
 
-/** A page of a list: its rows, the links to the pages beside it, and the search that narrows it. */
+/** Presents a page of a list: its rows, the links to the pages beside it, and the search that narrows it. */
 export function presentList({ list, search, rule, home, write, limits }: ListPage) {
   const { requests, count, hasNewer, hasOlder } = list;
   const isNarrowed = search.text !== '' || search.priority !== undefined;

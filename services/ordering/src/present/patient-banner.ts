@@ -57,7 +57,7 @@ export function presentBanner(request: LaunchRequest, today: string): PatientBan
 }
 
 /**
- * The banner of a page. It has the patient of the launch; a launch for a whole practice has none of its own,
+ * Presents the banner of a page. It has the patient of the launch; a launch for a whole practice has none of its own,
  * and shows the patient of the request that the page is about, and on a list nobody.
  * @param about the request that the page is about
  */

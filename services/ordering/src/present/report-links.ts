@@ -6,7 +6,7 @@ import type { WriteTime } from './written-time.ts';
 type Reported = { readonly request: TestRequest; readonly rule: ActionRule; readonly home: string };
 
 /**
- * Where the report of a request leads: back to where it was opened, and to what the action came to do to it.
+ * Presents where the report of a request leads: back to where it was opened, and to what the action came to do to it.
  */
 export function presentReportLinks({ request, rule, home }: Reported, write: WriteTime) {
   const change = changeName(rule);

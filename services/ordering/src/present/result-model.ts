@@ -26,7 +26,7 @@ const titles: Readonly<Partial<Record<Action, string>>> = {
   UpdateTest: 'Request updated',
 };
 
-/** The result of a submission: what is to be done next, and what else the launch submitted. */
+/** Presents the result of a submission: what is to be done next, and what else the launch submitted. */
 export function presentResult({ order, version, others, action, rule, home, catalogue }: Result) {
   return {
     title: titles[action] ?? 'Samples recorded',

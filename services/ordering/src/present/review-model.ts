@@ -22,7 +22,7 @@ type Review = Chosen & {
 };
 
 /**
- * What the review shows: the tests, the samples, and everything that is asked, with what was typed and what
+ * Presents the review: the tests, the samples, and everything that is asked, with what was typed and what
  * is wrong with it.
  */
 export function presentReview(review: Review) {

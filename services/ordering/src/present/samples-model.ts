@@ -27,7 +27,7 @@ type Presenting = {
 
 type DrawnSample = ReturnType<typeof samplesInDrawOrder>[number];
 
-/** What the page that records samples shows: what is stored, and the form as it was filled in. */
+/** Presents the page that records samples: what is stored, and the form as it was filled in. */
 export function presentSamples({ request, entry, faults }: Shown, presenting: Presenting) {
   const drawn = samplesInDrawOrder(request, presenting.catalogue);
   const samples = drawn.map((each) =>

@@ -10,7 +10,7 @@ export type Launch = {
   readonly origin: EventOrigin;
 };
 
-/** The choosing of tests in a launch: for a new order, or to change a request. */
+/** What tests are chosen for in a launch: for a new order, or to change a request. */
 export type Choosing = {
   readonly catalogue: Catalogue;
   readonly place: DraftPlace;
