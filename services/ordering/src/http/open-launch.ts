@@ -1,8 +1,8 @@
 import { requestPage } from '../present/addresses.ts';
 import { findNamed } from '../store/test-requests.ts';
-import { showChoice } from './choose-tests.ts';
 import type { VisitHandler } from './launch-door.ts';
 import { ofNewOrder } from './page-doors.ts';
+import { showChoice } from './tests-page.ts';
 
 const showNewOrder = ofNewOrder(showChoice);
 

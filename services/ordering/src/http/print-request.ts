@@ -1,8 +1,8 @@
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { PrintedPaper } from '../domain/printing.ts';
 import type { TestRequest } from '../domain/test-request.ts';
+import { presentPrinting } from '../present/print-note.ts';
 import { presentForms, presentLabels } from '../present/print-sheets.ts';
-import { presentPrinting } from '../present/printing.ts';
 import type { WriteTime } from '../present/written-time.ts';
 import { countPrint } from '../work/count-print.ts';
 import type { Dependencies } from './dependencies.ts';

@@ -2,18 +2,18 @@ import { createRouter, guidForm, pageHeaders } from '@clinical-launch/service';
 import type { Router } from 'express';
 import type { Permission } from '../domain/action-rules.ts';
 import { pageNotFound } from '../errors.ts';
-import { postChoice, postChosenPanel, postMatches, showChoice } from './choose-tests.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createLaunchDoor, type VisitHandler } from './launch-door.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
 import { openLaunch } from './open-launch.ts';
 import { ofChange, ofNewOrder, ofRequest } from './page-doors.ts';
 import { printForm, printLabels } from './print-request.ts';
-import { postReview, showReview } from './review-order.ts';
+import { postReview, showReview } from './review-page.ts';
 import { postSamples, showSamples } from './samples-page.ts';
 import { showOrder } from './show-order.ts';
 import { showRequest } from './show-request.ts';
 import { signOut } from './sign-out.ts';
+import { postChoice, postChosenPanel, postMatches, showChoice } from './tests-page.ts';
 
 type Route = {
   readonly method: 'get' | 'post';

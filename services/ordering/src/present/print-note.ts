@@ -3,7 +3,7 @@ import { fullName } from '../domain/person-name.ts';
 import type { Printing } from '../domain/printing.ts';
 import type { WriteTime } from './written-time.ts';
 
-/** When and by whom a paper is printed, and how often it was printed before. */
+/** Presents when and by whom a paper is printed, and how often it was printed before. */
 export function presentPrinting({ at, before }: Printing, by: PersonName, write: WriteTime) {
   return {
     at: write(at),
