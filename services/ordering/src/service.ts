@@ -14,7 +14,7 @@ import { createRoutes } from './http/routes.ts';
 import { createShow } from './http/show.ts';
 import { createTimeWriter } from './present/written-time.ts';
 import { openOrderingDatabase } from './store/database.ts';
-import { keepWordsCurrent, type WordsUpkeep } from './work/keep-words-current.ts';
+import { keepWordsCurrent } from './work/keep-words-current.ts';
 
 export type OrderingBacking = {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
@@ -32,6 +32,8 @@ const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url)
 /** The OLTR web application. Mounted at `/`: it answers below `/oltr`. Its schema is there when it resolves. */
 export async function ordering(config: OrderingConfig, backing: OrderingBacking): Promise<Service> {
   const { tickets, storage, bus, sealers, clock, logger } = backing;
+  const { catalogues, timeZone } = config;
+  const { origin: publicOrigin, protocol } = new URL(config.publicUrl);
   const pages = createPages(directory('views'));
   const database = await openOrderingDatabase(storage);
   const outbox = sqlOutbox(database, { onRejected: reportRejectedEvents('ordering', logger) });
@@ -41,64 +43,31 @@ export async function ordering(config: OrderingConfig, backing: OrderingBacking)
     publish: (events) => bus.publish(events),
     onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
   });
-  const routes = createRoutes(config, {
+  const words = keepWordsCurrent({ database, logger });
+  const routes = createRoutes({
     tickets,
+    database,
     sealer: sealers.order,
     clock,
     pages,
-    drafts: createDrafts(database, clock),
-    testRequests: createTestRequests(database, clock),
-    requestLists: createRequestLists(database),
-    listSearches: createListSearches(database, clock),
-    prints: createPrints(database, clock),
-    record: createRecordEvents(database),
-    practiceChoices: createPracticeChoices(database, clock),
-    findEarlier: (search: PatientSearch) => repeatsOf(database, search),
+    catalogues,
+    searchIn: createSearches(catalogues),
+    timeZone,
+    publicOrigin,
+    isSecure: protocol === 'https:',
+    show: createShow({ pages, clock, timeZone }),
+    write: createTimeWriter(timeZone),
     nudge: () => relay.nudge(),
   });
   const router = createRouter();
   router.use('/oltr/assets', createAssetsRouter(directory('../public')));
-  let relay: Relay | undefined;
-  let words: WordsUpkeep | undefined;
+  router.use('/oltr', routes, errorEdge(pageDialect(pages)));
   return {
     name: 'ordering',
     router,
-    async start() {
-      const database = await openOrderingDatabase(storage);
-      const outbox = sqlOutbox(database, { onRejected: reportRejectedEvents('ordering', logger) });
-      observeOutbox('ordering', () => outbox.level());
-      const running = startRelay({
-        source: outbox,
-        publish: (events) => bus.publish(events),
-        onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
-      });
-      relay = running;
-      words = keepWordsCurrent({ database, logger });
-      const { catalogues, timeZone } = config;
-      const { origin: publicOrigin, protocol } = new URL(config.publicUrl);
-      router.use(
-        '/oltr',
-        createRoutes({
-          tickets,
-          database,
-          sealer: sealers.order,
-          clock,
-          pages,
-          catalogues,
-          searchIn: createSearches(catalogues),
-          timeZone,
-          publicOrigin,
-          isSecure: protocol === 'https:',
-          show: createShow({ pages, clock, timeZone }),
-          write: createTimeWriter(timeZone),
-          nudge: () => running.nudge(),
-        }),
-        errorEdge({ dialect: pageDialect(pages) }),
-      );
-    },
     async stop() {
-      await words?.stop();
-      await relay?.stop();
+      await words.stop();
+      await relay.stop();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
+import { openEmbeddedStorage, openPostgresStorage, type Storage } from '@clinical-launch/storage';
 import { createRecordedLogger, createTestDatabase, openTestStorage } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -56,7 +56,7 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
 }
 
 describe.each([
-  ['embedded', async () => ({ storage: await openTestStorage(), drop: async () => undefined })],
+  ['embedded', async () => ({ storage: await openEmbeddedStorage(), drop: async () => undefined })],
   [
     'PostgreSQL',
     async () => {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
-import { createTestDatabase, openTestStorage } from '@clinical-launch/testing';
+import { openEmbeddedStorage, openPostgresStorage, type Storage } from '@clinical-launch/storage';
+import { createTestDatabase } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { inventRequests } from '../bench/invented-requests.ts';

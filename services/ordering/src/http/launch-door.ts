@@ -1,16 +1,14 @@
-import type { LaunchContext } from '@clinical-launch/contracts';
+import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
+import { callOf, guidForm } from '@clinical-launch/service/http';
 import {
-  callOf,
-  guidForm,
   launchSessionIdleSeconds,
   pageHeaders,
   readLaunchSessionCookies,
-} from '@clinical-launch/service';
-import type { Pages } from '@clinical-launch/service/pages';
+} from '@clinical-launch/service/pages';
+import type { Pages } from '@clinical-launch/service/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Request, RequestHandler } from 'express';
 import { actionRules, type Permission } from '../domain/action-rules.ts';
-import { parseLaunchContext } from '../domain/launch-context.ts';
 import { foreignForm, notOfThisAction, pageNotFound, sessionEnded } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { LaunchParameters, Visit } from './visit.ts';
@@ -35,14 +33,14 @@ export function createLaunchDoor(dependencies: Dependencies) {
       if (session === undefined) throw sessionEnded();
       const { context, ticket } = session;
       const call = callOf(response);
+      call.source = '/ordering';
       call.adopt(launchId);
       call.identify(`session ${launchId}`);
       response.set(launchPageHeaders(pages, context.client.frameAncestors));
       const rule = actionRules[context.request.action];
       if (permission !== undefined && !rule.may.includes(permission)) throw notOfThisAction();
-      const origin = call.origin('/ordering');
       const home = `/oltr/${launchId}/`;
-      await handle({ request, response, launchId, context, rule, origin, ticket, home }, dependencies);
+      await handle({ request, response, launchId, context, rule, call, ticket, home }, dependencies);
     };
 }
 

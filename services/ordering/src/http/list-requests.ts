@@ -1,4 +1,4 @@
-import { guidForm, queryOf } from '@clinical-launch/service';
+import { guidForm, queryOf } from '@clinical-launch/service/http';
 import { maxSearchLength } from '../domain/choice.ts';
 import { withoutControls } from '../domain/draft.ts';
 import type { ListSearch } from '../domain/list-search.ts';

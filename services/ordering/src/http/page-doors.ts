@@ -1,4 +1,4 @@
-import { guidForm } from '@clinical-launch/service';
+import { guidForm } from '@clinical-launch/service/http';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { noCatalogueOfLaboratory, requestComplete, requestNotFound } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { isSpeculative } from '@clinical-launch/service';
+import { isSpeculative } from '@clinical-launch/service/http';
 import type { TestRequest } from '../domain/test-request.ts';
 import { speculativeReading } from '../errors.ts';
 import { recordView } from '../work/record-view.ts';

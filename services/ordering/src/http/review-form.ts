@@ -1,4 +1,4 @@
-import { guidForm } from '@clinical-launch/service';
+import { guidForm } from '@clinical-launch/service/http';
 import type { Catalogue, Question } from '../domain/catalogue.ts';
 import { beginningOf, cleanText, maxClinicalDetailsLength } from '../domain/draft.ts';
 import { maxAnswerLength } from '../domain/questions.ts';

@@ -1,4 +1,4 @@
-import { queryOf } from '@clinical-launch/service';
+import { queryOf } from '@clinical-launch/service/http';
 import { decideReview } from '../domain/review.ts';
 import type { ReviewForm } from '../domain/review-entry.ts';
 import { selectionOf } from '../domain/selection.ts';

@@ -1,4 +1,5 @@
-import { createRouter, guidForm, pageHeaders } from '@clinical-launch/service';
+import { createRouter, guidForm } from '@clinical-launch/service/http';
+import { pageHeaders } from '@clinical-launch/service/pages';
 import type { Router } from 'express';
 import type { Permission } from '../domain/action-rules.ts';
 import { pageNotFound } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service';
+import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service/pages';
 import { pageNotFound } from '../errors.ts';
 import { presentResult } from '../present/result-model.ts';
 import { sightOf } from '../store/keys.ts';

@@ -1,5 +1,4 @@
-import { createEvent } from '@clinical-launch/contracts';
-import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service';
+import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service/pages';
 import type { VisitHandler } from './launch-door.ts';
 import { readLaunchForm } from './visit.ts';
 
@@ -9,9 +8,9 @@ import { readLaunchForm } from './visit.ts';
  */
 export const signOut: VisitHandler = async (visit, { tickets, pages, isSecure }) => {
   await readLaunchForm(visit);
-  const { response, ticket, launchId, context, origin } = visit;
+  const { response, ticket, launchId, context, call } = visit;
   await tickets.redeem('launch-session', ticket, {
-    events: [createEvent('launch.session.ended.v1', origin, {})],
+    events: [call.event('launch.session.ended.v1', {})],
   });
   const isFramed = context.client.frameAncestors.length > 0;
   response.clearCookie(

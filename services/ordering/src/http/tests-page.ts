@@ -1,4 +1,4 @@
-import { queryOf } from '@clinical-launch/service';
+import { queryOf } from '@clinical-launch/service/http';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { type ChoiceAction, type ChoiceForm, maxSearchLength, readChoiceButton } from '../domain/choice.ts';
 import type { Draft } from '../domain/draft.ts';

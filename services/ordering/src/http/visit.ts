@@ -1,5 +1,5 @@
-import type { EventOrigin, LaunchContext } from '@clinical-launch/contracts';
-import { readForm } from '@clinical-launch/service';
+import type { LaunchContext } from '@clinical-launch/contracts';
+import { type Call, readForm } from '@clinical-launch/service/http';
 import type { Request, Response } from 'express';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { formOfAnotherLaunch } from '../errors.ts';
@@ -13,8 +13,7 @@ export type Visit = {
   readonly launchId: string;
   readonly context: LaunchContext;
   readonly rule: ActionRule;
-  /** Where the events of this request come from. */
-  readonly origin: EventOrigin;
+  readonly call: Call;
   /** The session's ticket, for the cookie of the order's own paths and to end it. */
   readonly ticket: string;
   /** `/oltr/{launchId}/` */

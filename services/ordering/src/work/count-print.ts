@@ -1,4 +1,3 @@
-import { createEvent } from '@clinical-launch/contracts';
 import { appendToOutbox } from '@clinical-launch/storage';
 import type { PrintedPaper, Printing } from '../domain/printing.ts';
 import { findPrints, insertPrint, lockForPrinting } from '../store/prints.ts';
@@ -8,7 +7,7 @@ import type { Launch } from './launch.ts';
 /** Counts that something of a request, which the launch sees, is printed. */
 export function countPrint(
   { database, clock }: Pick<WorkDependencies, 'database' | 'clock'>,
-  { context, origin }: Launch,
+  { context, call }: Launch,
   { guid, what }: { readonly guid: string; readonly what: PrintedPaper },
 ): Promise<Printing> {
   const { launchId } = context;
@@ -19,7 +18,7 @@ export function countPrint(
     await insertPrint(tx, { guid, what }, { context, at });
     const isReprint = before.length > 0;
     await appendToOutbox(tx, [
-      createEvent('order.printed.v1', origin, { orderGuid: guid, launchId, what, isReprint }),
+      call.event('order.printed.v1', { orderGuid: guid, launchId, what, isReprint }),
     ]);
     const [last] = before;
     return { at, ...(last && { before: { times: before.length, ...last } }) };

@@ -1,4 +1,5 @@
-import type { EventOrigin, LaunchContext } from '@clinical-launch/contracts';
+import type { LaunchContext } from '@clinical-launch/contracts';
+import type { Call } from '@clinical-launch/service/http';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Draft, DraftPlace } from '../domain/draft.ts';
 import type { TestRequest } from '../domain/test-request.ts';
@@ -6,8 +7,8 @@ import type { TestRequest } from '../domain/test-request.ts';
 /** The launch that a use case belongs to. */
 export type Launch = {
   readonly context: LaunchContext;
-  /** Where the events of its request come from. */
-  readonly origin: EventOrigin;
+
+  readonly call: Pick<Call, 'event'>;
 };
 
 /** What tests are chosen for in a launch: for a new order, or to change a request. */

@@ -1,4 +1,3 @@
-import { createEvent } from '@clinical-launch/contracts';
 import { appendToOutbox } from '@clinical-launch/storage';
 import { type ListQuery, type RequestPage, readRequestPage } from '../store/request-lists.ts';
 import type { WorkDependencies } from './dependencies.ts';
@@ -16,7 +15,7 @@ type ListReading = {
  */
 export function readList(
   { database }: Pick<WorkDependencies, 'database'>,
-  { context, origin }: Launch,
+  { context, call }: Launch,
   { query, isRead }: ListReading,
 ): Promise<RequestPage> {
   const { launchId, request } = context;
@@ -24,7 +23,7 @@ export function readList(
     const page = await readRequestPage(tx, query);
     const orders = page.requests.length;
     const about = { launchId, action: request.action, orders };
-    await appendToOutbox(tx, isRead ? [createEvent('orders.listed.v1', origin, about)] : []);
+    await appendToOutbox(tx, isRead ? [call.event('orders.listed.v1', about)] : []);
     return page;
   });
 }

@@ -1,4 +1,3 @@
-import { createEvent } from '@clinical-launch/contracts';
 import { appendToOutbox } from '@clinical-launch/storage';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Launch } from './launch.ts';
@@ -6,10 +5,10 @@ import type { Launch } from './launch.ts';
 /** Keeps the audit event of a request that is about to be shown. */
 export async function recordView(
   { database }: Pick<WorkDependencies, 'database'>,
-  { context, origin }: Launch,
+  { context, call }: Launch,
   orderGuid: string,
 ): Promise<void> {
   const { launchId, request } = context;
-  const viewed = createEvent('order.viewed.v1', origin, { orderGuid, launchId, action: request.action });
+  const viewed = call.event('order.viewed.v1', { orderGuid, launchId, action: request.action });
   await database.transaction().execute((tx) => appendToOutbox(tx, [viewed]));
 }

@@ -1,17 +1,17 @@
-import { type CloudEvent, createEvent, placeOfOrder, type Sealer } from '@clinical-launch/contracts';
+import { type CloudEvent, placeOfOrder, type Sealer } from '@clinical-launch/contracts';
 import { type TestRequest, toOrder } from '../domain/test-request.ts';
 import type { Launch } from './launch.ts';
 
 /** Makes the event of a request that a launch submitted, with all of its batches, sealed. */
 export function submittedEvent(
   request: TestRequest,
-  { context, origin }: Launch,
+  { context, call }: Launch,
   sealer: Sealer,
 ): CloudEvent<'order.submitted.v1'> {
   const { launchId, client } = context;
   const { issuer, clientId } = client;
   const about = { orderGuid: request.guid, launchId, issuer, clientId, orderVersion: request.version };
-  return createEvent('order.submitted.v1', origin, {
+  return call.event('order.submitted.v1', {
     ...about,
     action: context.request.action,
     status: request.status,
