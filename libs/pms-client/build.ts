@@ -1,7 +1,7 @@
 /*
- * Builds the package that a vendor installs: JavaScript and declarations, README, licence and a package.json of its own.
- * The monorepo itself imports the sources, so it needs no build. Node strips no types below node_modules, which is why
- * the sources cannot be published.
+ * Builds the package that a vendor installs: JavaScript and declarations, README, licence and a package.json
+ * of its own. The monorepo itself imports the sources, so it needs no build. Node strips no types below
+ * node_modules, which is why the sources cannot be published.
  *
  *     node build.ts [<directory>]      ./dist by default; then: npm pack <directory>
  */
@@ -24,7 +24,8 @@ const { status, stdout } = spawnSync(
 );
 if (status !== 0) throw new Error(`The sources were not compiled:\n${stdout}`);
 
-// TypeScript rewrites the extensions in the JavaScript alone. Releases before 5.0 find no declarations at `./pkce.ts`.
+// TypeScript rewrites the extensions in the JavaScript alone. Releases before 5.0 find no declarations at
+// `./pkce.ts`.
 for (const name of globSync('*.d.ts', { cwd: target })) {
   const text = readFileSync(join(target, name), 'utf8');
   writeFileSync(join(target, name), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));

@@ -10,8 +10,9 @@ const redisPrefix = { name: 'REDIS_PREFIX', summary: 'The prefix of the keys, if
 export const migrateDatabase: Command = {
   summary: 'Applies the pending migrations of every service.',
   details:
-    'With SERVICE_SECRETS_DIR, also creates a PostgreSQL role for each service that reaches its own schema only, and sets\n' +
-    'its password. Safe to repeat. DATABASE_URL is the address of the owner of the database, who has CREATEROLE.',
+    'With SERVICE_SECRETS_DIR, also creates a PostgreSQL role for each service that reaches its own schema only,\n' +
+    'and sets its password. Safe to repeat. DATABASE_URL is the address of the owner of the database, who has\n' +
+    'CREATEROLE.',
   settings: [databaseUrl, secretsDirectory],
   async run({ environment }) {
     // The schemas of all services are loaded for this command alone.
@@ -29,8 +30,8 @@ export const migrateDatabase: Command = {
 export const secrets: Command = {
   summary: 'Creates the secrets of a deployment by docker-compose.yml.',
   details:
-    'Sealing keys, keys of events, and a user and password of each service for each part. Existing files are kept, so\n' +
-    'this also adds what a new version needs.',
+    'Sealing keys, keys of events, and a user and password of each service for each part. Existing files are\n' +
+    'kept, so this also adds what a new version needs.',
   arguments: [directory],
   async run({ arguments: [target = ''] }) {
     const files = makeSecrets(target);
@@ -42,8 +43,9 @@ export const secrets: Command = {
 export const access: Command = {
   summary: 'Writes users.acl for Redis (aclfile) and definitions.json for RabbitMQ (load_definitions).',
   details:
-    'They have a user for each service that may do what the service does and no more, and what the services publish to\n' +
-    'and consume from. They contain hashes of the passwords. Safe to repeat; both servers read the files when they start.\n' +
+    'They have a user for each service that may do what the service does and no more, and what the services\n' +
+    'publish to and consume from. They contain hashes of the passwords. Safe to repeat; both servers read the\n' +
+    'files when they start.\n' +
     'If SERVICE_SECRETS_DIR has operator/amqp-url, that user may list and replay dead letters.',
   arguments: [directory],
   settings: [secretsDirectory, redisPrefix, amqpNamespace],

@@ -8,7 +8,8 @@ export type Ask = (question: string) => Promise<string>;
 type Given = { readonly arguments: readonly string[]; readonly options: Answers; readonly isJson: boolean };
 
 /**
- * Reads the arguments of a command as its description has them. What is missing is asked for where a person can answer.
+ * Reads the arguments of a command as its description has them. What is missing is asked for where a person
+ * can answer.
  * @throws UsageError that names every argument and option that is missing or wrong
  */
 export async function readArguments(command: Command, args: readonly string[], ask?: Ask): Promise<Given> {

@@ -24,14 +24,17 @@ type RunOptions = {
   readonly now: number;
 };
 
-/** What the first words of a command line name: a command; or a text, which is an error unless it was asked for. */
+/**
+ * What the first words of a command line name: a command; or a text, which is an error unless it was asked
+ * for.
+ */
 type Found =
   | { readonly path: string; readonly command: Command; readonly args: readonly string[] }
   | { readonly usage: string; readonly isHelp: boolean };
 
 /**
- * Runs one command of the operator, `registry add-pms …`. The result is written to the output, and what went wrong to
- * the errors.
+ * Runs one command of the operator, `registry add-pms …`. The result is written to the output, and what went
+ * wrong to the errors.
  * @returns the exit code: 0, 1 if the command failed or found a fault, 2 if it was called wrongly
  */
 export async function runOps({ args, environment, terminal, now }: RunOptions): Promise<number> {

@@ -9,8 +9,9 @@ export const withPublicUrl = (text: string, publicUrl: string): string =>
   text.replaceAll(placeholder, publicUrl);
 
 /**
- * Returns what is wrong with a launchUrl or redirectUri; undefined if a partner may register it. That is `https`, an
- * application's own scheme (RFC 8252 section 7.1), or `http` to the user's own machine (section 7.3).
+ * Returns what is wrong with a launchUrl or redirectUri; undefined if a partner may register it. That is
+ * `https`, an application's own scheme (RFC 8252 section 7.1), or `http` to the user's own machine (section
+ * 7.3).
  */
 export function partnerAddressFault(address: string): string | undefined {
   const url = readable(address, /^[a-z][a-z0-9+.-]*:\/[!"$-~]+$/);

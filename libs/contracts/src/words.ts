@@ -9,7 +9,9 @@ export const clientId = Type.String({
   description: 'must be a plain client id',
 });
 
-/** One path segment, or two: `demo`, `demo/desktop`. Written one way here; compared without regard to case. */
+/**
+ * One path segment, or two: `demo`, `demo/desktop`. Written one way here; compared without regard to case.
+ */
 export const realmName = Type.String({
   pattern: '^[a-z0-9-]+(/[a-z0-9-]+)?$',
   description: 'must be one or two path segments of a-z, 0-9 and -',
@@ -51,8 +53,9 @@ export const refusedSchemes = [
 ] as const;
 
 /**
- * A launchUrl or redirectUri: scheme and a host or a path, as `https://partner.example/launch`, `partnerapp://auth`,
- * `com.example.app:/auth`, `http://127.0.0.1/callback`. In printable ASCII, since it is written into a header as it is.
+ * A launchUrl or redirectUri: scheme and a host or a path, as `https://partner.example/launch`,
+ * `partnerapp://auth`, `com.example.app:/auth`, `http://127.0.0.1/callback`. In printable ASCII, since it is
+ * written into a header as it is.
  */
 export const partnerAddress = Type.String({
   pattern: `^(?!(${refusedSchemes.join('|')}):)[a-z][a-z0-9+.-]*:/[!"$-~]+$`,
@@ -87,7 +90,9 @@ export const certificateThumbprint = Type.String({
 /** Requests in any one second, for one client. */
 export const requestLimit = Type.Integer({ minimum: 1 });
 
-/** `strict`: every field that the specification requires; `standard`: what off-the-shelf OAuth clients send. */
+/**
+ * `strict`: every field that the specification requires; `standard`: what off-the-shelf OAuth clients send.
+ */
 export const partnerProfile = Type.Enum(['strict', 'standard']);
 
 /** What a realm signs its tokens with. */

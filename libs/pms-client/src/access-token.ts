@@ -14,7 +14,10 @@ export type TokenRequest = {
 export class TokenRefused extends Error {
   /** The HTTP status of its answer. */
   readonly status: number;
-  /** The error code of RFC 6749 section 5.2, `invalid_client` for a wrong secret; undefined if the answer has none. */
+  /**
+   * The error code of RFC 6749 section 5.2, `invalid_client` for a wrong secret; undefined if the answer has
+   * none.
+   */
   readonly error: string | undefined;
 
   constructor(status: number, error: string | undefined, description: string | undefined) {
@@ -29,7 +32,8 @@ export class TokenRefused extends Error {
 export type TokenCache = {
   /**
    * Returns the cached token, or a new one if it expires within a minute.
-   * @throws TokenRefused if the identity provider refuses; TypeError or TimeoutError of fetch if it does not answer.
+   * @throws TokenRefused if the identity provider refuses; TypeError or TimeoutError of fetch if it does not
+   * answer.
    */
   get(): Promise<string>;
   /** Drops a token that an API answered with 401, so that the next `get` requests a new one. */

@@ -3,7 +3,10 @@ import { isRecord } from './json-answer.ts';
 
 /** An order document that was delivered by callback. The same document may be delivered more than once. */
 export type OrderDocumentCallback = {
-  /** The same at every attempt. Store it with the document, and answer 2xx without filing to one that you know. */
+  /**
+   * The same at every attempt. Store it with the document, and answer 2xx without filing to one that you
+   * know.
+   */
   readonly id: string;
   readonly type: 'order.document';
   /** When the document was created, RFC 3339. */
@@ -37,7 +40,10 @@ export class CallbackRefused extends Error {
   }
 }
 
-/** The headers of a request: `Headers` of fetch, or the object of node:http and Express, with names in lower case. */
+/**
+ * The headers of a request: `Headers` of fetch, or the object of node:http and Express, with names in lower
+ * case.
+ */
 export type CallbackHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -56,7 +62,8 @@ export type CallbackToVerify = {
 };
 
 /**
- * Verifies the signature and the time of a callback (Standard Webhooks, signature scheme `v1`), and returns its content.
+ * Verifies the signature and the time of a callback (Standard Webhooks, signature scheme `v1`), and returns
+ * its content.
  *
  * @example
  * ```ts
@@ -67,7 +74,8 @@ export type CallbackToVerify = {
  *   response.status(204).end();
  * });
  * ```
- * @throws CallbackRefused with the reason as `code`; TypeError if a secret is not `whsec_` and 24 bytes or more in Base64.
+ * @throws CallbackRefused with the reason as `code`; TypeError if a secret is not `whsec_` and 24 bytes or
+ * more in Base64.
  */
 export function verifyCallback({
   headers,

@@ -1,4 +1,6 @@
-/** Returns the members of a JSON answer; none if the answer is anything else, such as a proxy's error page. */
+/**
+ * Returns the members of a JSON answer; none if the answer is anything else, such as a proxy's error page.
+ */
 export async function readJsonAnswer(response: Response): Promise<Readonly<Record<string, unknown>>> {
   const answer: unknown = await response.json().catch(() => undefined);
   return isRecord(answer) ? answer : {};

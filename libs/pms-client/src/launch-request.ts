@@ -72,8 +72,8 @@ export type LaunchOrganization = {
 export type LaunchRequest = {
   readonly action: Action;
   /**
-   * Your own identifier of the request, new for each OrderTest. UpdateTest, PatientSampleQueue and PatientReport
-   * repeat the one of the OrderTest.
+   * Your own identifier of the request, new for each OrderTest. UpdateTest, PatientSampleQueue and
+   * PatientReport repeat the one of the OrderTest.
    */
   readonly originatingId: string;
   /** FHIR dateTime with offset: `2026-11-21T09:30:00Z`. */

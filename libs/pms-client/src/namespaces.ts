@@ -1,4 +1,6 @@
-/** The base URIs that the OLTR specification writes as {fhir_ns}, {nhs_ns} and {hl7uk_ns}; no trailing slash. */
+/**
+ * The base URIs that the OLTR specification writes as {fhir_ns}, {nhs_ns} and {hl7uk_ns}; no trailing slash.
+ */
 export type Namespaces = {
   readonly fhir: string;
   readonly nhs: string;

@@ -1,12 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /**
- * A PKCE pair (RFC 7636, S256). Send the challenge with the request; keep the verifier on the server until the launch URL
- * is given to the browser.
+ * A PKCE pair (RFC 7636, S256). Send the challenge with the request; keep the verifier on the server until
+ * the launch URL is given to the browser.
  */
 export type PkcePair = { readonly codeVerifier: string; readonly codeChallenge: string };
 
-/** Creates a verifier of 64 random bytes (OLTR: Limits) and its challenge. Create a new pair for each launch. */
+/**
+ * Creates a verifier of 64 random bytes (OLTR: Limits) and its challenge. Create a new pair for each launch.
+ */
 export function createPkcePair(): PkcePair {
   const codeVerifier = randomBytes(64).toString('base64url');
   return { codeVerifier, codeChallenge: createHash('sha256').update(codeVerifier).digest('base64url') };

@@ -13,8 +13,8 @@ export type PmsClientOptions = TokenRequest & {
 /** A launch that is ready. */
 export type Launch = {
   /**
-   * Contains the launch token and the code verifier. Open it in the user's browser at once: it expires after ten seconds
-   * and works once. Do not log it.
+   * Contains the launch token and the code verifier. Open it in the user's browser at once: it expires after
+   * ten seconds and works once. Do not log it.
    */
   readonly url: string;
   /** Identifies the launch at the platform. Write it into your log, and give it to support. */
@@ -42,8 +42,9 @@ export type LaunchRefusal = {
 };
 
 /**
- * The launch API refused the request. `status` is as in OLTR: Errors: 400 (correct the `faults`), 401, 403 (the client
- * has no right to launch), 409 (the originating id was used before), 429 and 503 (wait, then try again).
+ * The launch API refused the request. `status` is as in OLTR: Errors: 400 (correct the `faults`), 401, 403
+ * (the client has no right to launch), 409 (the originating id was used before), 429 and 503 (wait, then try
+ * again).
  */
 export class LaunchRefused extends Error implements LaunchRefusal {
   readonly status: number;
@@ -67,17 +68,18 @@ export class LaunchRefused extends Error implements LaunchRefusal {
 /** The backend of one PMS, as a client of the platform. Safe for concurrent use. */
 export type PmsClient = {
   /**
-   * Requests a launch URL for a ServiceRequest. If the platform answers 401, requests a new access token and tries once
-   * more; no other answer is retried.
-   * @throws LaunchRefused or TokenRefused if the platform refuses; TypeError or TimeoutError of fetch if nothing answers
-   * within ten seconds.
+   * Requests a launch URL for a ServiceRequest. If the platform answers 401, requests a new access token and
+   * tries once more; no other answer is retried.
+   * @throws LaunchRefused or TokenRefused if the platform refuses; TypeError or TimeoutError of fetch if
+   * nothing answers within ten seconds.
    */
   requestLaunch(serviceRequest: object): Promise<Launch>;
 };
 
 /**
- * Creates the client of one PMS. Create it once per process, not per launch, so that its access token is reused until
- * it expires. Use it in the backend only: the client secret and the access token must not reach a browser.
+ * Creates the client of one PMS. Create it once per process, not per launch, so that its access token is
+ * reused until it expires. Use it in the backend only: the client secret and the access token must not reach
+ * a browser.
  *
  * @example
  * ```ts

@@ -14,8 +14,8 @@ export type ServiceRequest = {
  * ```ts
  * const launch = await client.requestLaunch(buildServiceRequest({ action: 'OrderTest', ...record }));
  * ```
- * @param namespaces Those of the platform. Pass them if its operator names others than the defaults: a request in other
- * namespaces is answered 400.
+ * @param namespaces Those of the platform. Pass them if its operator names others than the defaults: a
+ * request in other namespaces is answered 400.
  */
 export function buildServiceRequest(
   launch: LaunchRequest,

@@ -32,7 +32,9 @@ async function run(command: string, args: readonly string[], options: RunOptions
 
 type RunOptions = { readonly cwd: string; readonly environment?: NodeJS.ProcessEnv };
 
-/** Builds and packs the package, and installs it into an empty project as a vendor does, without a network. */
+/**
+ * Builds and packs the package, and installs it into an empty project as a vendor does, without a network.
+ */
 export async function installPackage() {
   const folder = await mkdtemp(join(tmpdir(), 'pms-client-'));
   const [built, project] = [join(folder, 'built'), join(folder, 'project')];

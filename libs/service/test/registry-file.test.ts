@@ -65,13 +65,19 @@ async function change(make: () => Promise<void>): Promise<void> {
   await hearing;
 }
 
+/** Replaces the file in one step: on a busy machine a file that is half written would be reported as a fault. */
+async function replaceFile(text: string): Promise<void> {
+  await writeFile(`${path}.new`, text);
+  await rename(`${path}.new`, path);
+}
+
 describe('a registry file that is followed', () => {
   it('takes effect when it changed, without a restart', async () => {
     const { current } = watch();
     expect(realmsOf(current())).toEqual(['north']);
-    await change(() => replace(registryOf('north', 'south')));
+    await change(() => replaceFile(registryOf('north', 'south')));
     expect(realmsOf(current())).toEqual(['north', 'south']);
-    await change(() => replace(registryOf('south')));
+    await change(() => replaceFile(registryOf('south')));
     expect(realmsOf(current())).toEqual(['south']);
     expect(changes).toHaveLength(2);
     expect(faults).toEqual([]);
@@ -96,21 +102,21 @@ describe('a registry file that is followed', () => {
       if (JSON.stringify(registry).includes('"b"')) checked += 1;
     });
     let checked = 0;
-    await change(() => writeFile(path, JSON.stringify(registryWith({ suspended: true }))));
+    await change(() => replaceFile(JSON.stringify(registryWith({ suspended: true }))));
     expect(checked).toBe(1);
     expect(current()).toEqual({
       realms: [{ realm: 'north/desktop', clients: [client], desktop: { partners: [], sessionSeconds: 600 } }],
       trustedIssuers: [{ issuer: 'https://i.example', clients: [], audiences: ['x'] }],
     });
     const resumed = registryWith({});
-    await change(() => writeFile(path, JSON.stringify(resumed)));
+    await change(() => replaceFile(JSON.stringify(resumed)));
     expect(current()).toEqual(resumed);
   });
 
   it('writes the platform address where its name stands', async () => {
     const { current } = watch();
     const issuer = { issuer: '${PUBLIC_URL}/issuer', clients: [] };
-    await change(() => replace(JSON.stringify({ realms: [], trustedIssuers: [issuer] })));
+    await change(() => replaceFile(JSON.stringify({ realms: [], trustedIssuers: [issuer] })));
     expect(current().trustedIssuers?.[0]?.issuer).toBe('https://launch.example/issuer');
   });
 
@@ -121,10 +127,10 @@ describe('a registry file that is followed', () => {
     ['empty', ''],
   ])('keeps the one before when the new one is %s, says so once, and recovers', async (_what, text) => {
     const { current } = watch();
-    await change(() => replace(text));
+    await change(() => replaceFile(text));
     expect(realmsOf(current())).toEqual(['north']);
     expect(faults).toHaveLength(1);
-    await change(() => replace(registryOf('south')));
+    await change(() => replaceFile(registryOf('south')));
     expect(realmsOf(current())).toEqual(['south']);
     expect(faults).toHaveLength(1);
   });
@@ -134,7 +140,7 @@ describe('a registry file that is followed', () => {
     await change(() => unlink(path));
     expect(realmsOf(current())).toEqual(['north']);
     expect(String(faults[0])).toContain('ENOENT');
-    await change(() => replace(registryOf('south')));
+    await change(() => replaceFile(registryOf('south')));
     expect(realmsOf(current())).toEqual(['south']);
   });
 
@@ -142,7 +148,7 @@ describe('a registry file that is followed', () => {
     const { current } = watch(({ realms }) => {
       if (realms.some(({ realm }) => realm === 'demo')) throw new TypeError('not in production');
     });
-    await change(() => replace(registryOf('demo')));
+    await change(() => replaceFile(registryOf('demo')));
     expect(realmsOf(current())).toEqual(['north']);
     expect(String(faults[0])).toContain('not in production');
   });

@@ -92,7 +92,9 @@ export function resealCallbacks(document: RegistryDocument, context: Context): E
   };
 }
 
-/** Lists what is wrong with the callbacks of a registry. If sealing keys are set, tries to open the secrets. */
+/**
+ * Lists what is wrong with the callbacks of a registry. If sealing keys are set, tries to open the secrets.
+ */
 export function callbackProblems(document: RegistryDocument, context: Context): string[] {
   const sealer = context.hasKeys ? context.openSealer() : undefined;
   return callbacksIn(document).flatMap(({ path, callback: { url, secrets } }) => {

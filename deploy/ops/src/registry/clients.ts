@@ -54,7 +54,10 @@ export function addClient(
 /** Binds tokens to a certificate, and does not say which one. */
 const isBinding = ({ option }: Member) => option === o.certificateBound;
 
-/** Registers a partner application. A realm of two segments becomes one of the desktop launch by its first partner. */
+/**
+ * Registers a partner application. A realm of two segments becomes one of the desktop launch by its first
+ * partner.
+ */
 export function addPartner({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const realm = one(answers, o.realm);
   const clientId = one(answers, o.clientId);

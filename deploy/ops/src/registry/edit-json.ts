@@ -1,5 +1,6 @@
 /*
- * Changes of a JSON text that leave everything else of it as it is written: order, indentation, what is on one line.
+ * Changes of a JSON text that leave everything else of it as it is written: order, indentation, what is on
+ * one line.
  */
 import {
   applyEdits,

@@ -1,6 +1,9 @@
 type Ending = { readonly expires?: string };
 
-/** The old secret with its end; none that has ended. @throws Error when two are live: one of them would be lost */
+/**
+ * The old secret with its end; none that has ended.
+ * @throws Error when two are live: one of them would be lost
+ */
 export function keptSecrets<Secret extends Ending>(
   secrets: readonly Secret[],
   { now, endsAt }: { readonly now: number; readonly endsAt: number },

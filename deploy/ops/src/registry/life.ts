@@ -67,7 +67,9 @@ function listed({ owner, kind, client }: Entry<AnyClient>) {
   };
 }
 
-/** How an entry proves itself; nothing for a public client, and for one whose identity provider is not ours. */
+/**
+ * How an entry proves itself; nothing for a public client, and for one whose identity provider is not ours.
+ */
 function authenticationOf(client: AnyClient): string[] {
   const { secrets = [], jwks, jwksUri } = client;
   const { tlsClientAuthSanDns, tlsClientCertificateThumbprints } = client;

@@ -97,7 +97,10 @@ export const issuerMembers: readonly Member[] = [
   yesNo(o.acceptsMissingKeyId, 'acceptsMissingKeyId'),
 ];
 
-/** Returns the members that the answers give, as the registry writes them. @throws Error if one cannot be used */
+/**
+ * Returns the members that the answers give, as the registry writes them.
+ * @throws Error if one cannot be used
+ */
 export function membersIn(answers: Answers, members: readonly Member[]): Readonly<Record<string, unknown>> {
   assertOneKeySource(answers);
   return Object.fromEntries(

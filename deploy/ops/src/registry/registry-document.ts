@@ -11,8 +11,8 @@ export async function readDocument(path: string): Promise<RegistryDocument> {
 }
 
 /**
- * Writes a registry file whole or not at all, and only one that can be used: a service that follows the file never reads
- * half of it.
+ * Writes a registry file whole or not at all, and only one that can be used: a service that follows the file
+ * never reads half of it.
  * @throws Error if the new text cannot be used, or somebody else changed the file since it was read
  */
 export async function writeDocument(before: RegistryDocument, text: string): Promise<void> {
@@ -40,7 +40,10 @@ export async function writeDocument(before: RegistryDocument, text: string): Pro
   }
 }
 
-/** Returns what the text of a registry file says, away from its platform. @throws Error if it cannot be used */
+/**
+ * Returns what the text of a registry file says, away from its platform.
+ * @throws Error if it cannot be used
+ */
 export function parseDocument(text: string): Registry {
   return parseRegistry(JSON.parse(withPublicUrl(text, anyPublicUrl)), { publicUrl: anyPublicUrl });
 }
