@@ -3,4 +3,4 @@ export { type OrderingConfig, readOrderingConfig } from './config.ts';
 export { type Catalogue, parseCatalogue } from './domain/catalogue.ts';
 export { type Catalogues, createCatalogues } from './domain/catalogues.ts';
 export { type OrderingBacking, ordering } from './service.ts';
-export { openOrderingDatabase } from './store/database.ts';
+export { type OrderingDatabase, openOrderingDatabase } from './store/database.ts';

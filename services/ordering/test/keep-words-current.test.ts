@@ -4,7 +4,6 @@ import { openEmbeddedStorage, openPostgresStorage, type Storage } from '@clinica
 import { createRecordedLogger, createTestDatabase, openTestStorage } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { inventRequests } from '../bench/invented-requests.ts';
 import { actionRules } from '../src/domain/action-rules.ts';
 import { readRequestSearch } from '../src/domain/request-search.ts';
 import type { TestRequest } from '../src/domain/test-request.ts';
@@ -17,6 +16,7 @@ import { newRow } from '../src/store/test-requests.ts';
 import { indexOutdated, keepWordsCurrent } from '../src/work/keep-words-current.ts';
 import { aLaunchContext } from './launches.ts';
 import { aPractice } from './listing.ts';
+import { inventRequests } from './stored/invented-requests.ts';
 
 const practice = aPractice();
 

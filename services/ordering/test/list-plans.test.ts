@@ -3,8 +3,6 @@ import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
 import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompiledQuery, type KyselyPlugin, PostgresQueryCompiler, sql } from 'kysely';
-import { client, inventPatient, inventRequests } from '../bench/invented-requests.ts';
-import { seedRequests, settle } from '../bench/seed.ts';
 import { actionRules } from '../src/domain/action-rules.ts';
 import { readRequestSearch } from '../src/domain/request-search.ts';
 import { readCatalogue } from '../src/index.ts';
@@ -13,6 +11,8 @@ import { sightOf } from '../src/store/keys.ts';
 import { type ListQuery, readRequestPage } from '../src/store/request-lists.ts';
 import { aLaunchContext } from './launches.ts';
 import { aPractice } from './listing.ts';
+import { client, inventPatient, inventRequests } from './stored/invented-requests.ts';
+import { seedRequests, settle } from './stored/seed.ts';
 
 const stored = 5_000;
 /** Far fewer than are stored: a page, the count up to a thousand, and what is looked through for a search. */

@@ -3,7 +3,6 @@ import { openEmbeddedStorage, openPostgresStorage, type Storage } from '@clinica
 import { createTestDatabase } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { inventRequests } from '../bench/invented-requests.ts';
 import type { TestRequest } from '../src/domain/test-request.ts';
 import { readCatalogue } from '../src/index.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
@@ -11,6 +10,7 @@ import { practiceKeyOf } from '../src/store/keys.ts';
 import { bindLocalPractices } from '../src/store/migrations/007-local-practices.ts';
 import { newRow } from '../src/store/test-requests.ts';
 import { aLaunchContext } from './launches.ts';
+import { inventRequests } from './stored/invented-requests.ts';
 import { practiceChoicesIn } from './stored-choices.ts';
 
 type Practice = TestRequest['parties']['practice'];

@@ -3,7 +3,6 @@ import { openPostgresStorage } from '@clinical-launch/storage';
 import { createTestDatabase } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { inventRequests } from '../bench/invented-requests.ts';
 import type { TestRequest } from '../src/domain/test-request.ts';
 import { readCatalogue } from '../src/index.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
@@ -11,6 +10,7 @@ import { patientKeysOf, practiceKeyOf } from '../src/store/keys.ts';
 import { spellPatientsOnce } from '../src/store/migrations/009-patient-spelling.ts';
 import { newRow } from '../src/store/test-requests.ts';
 import { aLaunchContext } from './launches.ts';
+import { inventRequests } from './stored/invented-requests.ts';
 import { practiceChoicesIn } from './stored-choices.ts';
 
 type Identifier = TestRequest['parties']['patient']['identifiers'][number];

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { TestRequest } from '../src/domain/test-request.ts';
-import { jsonb, type OrderingDatabase } from '../src/store/database.ts';
-import { newRow } from '../src/store/test-requests.ts';
+import type { TestRequest } from '../../src/domain/test-request.ts';
+import { jsonb, type OrderingDatabase } from '../../src/store/database.ts';
+import { newRow } from '../../src/store/test-requests.ts';
 
 const batchSize = 250;
 const connections = 6;

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createSealer, type LaunchContext } from '@clinical-launch/contracts';
 import { InProcessBus } from '@clinical-launch/events';
+import { ordering, readCatalogues } from '@clinical-launch/ordering';
 import { systemClock as clock, createLogger } from '@clinical-launch/service';
 import { createApp, listen } from '@clinical-launch/service/http';
 import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
 import { openPostgresStorage } from '@clinical-launch/storage';
 import { InMemoryTickets } from '@clinical-launch/tickets';
-import { ordering, readCatalogues } from '../src/index.ts';
 
 /**
  * The ordering service in a process of its own, as a benchmark wants it: on the PostgreSQL of `DATABASE_URL`. Its

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts';
-import type { Catalogue, Orderable } from '../src/domain/catalogue.ts';
-import { changeTests, newLocations } from '../src/domain/change-tests.ts';
-import { recordSamples, samplesOf } from '../src/domain/record-samples.ts';
-import type { TestRequest } from '../src/domain/test-request.ts';
+import type { Catalogue, Orderable } from '../../src/domain/catalogue.ts';
+import { changeTests, newLocations } from '../../src/domain/change-tests.ts';
+import { recordSamples, samplesOf } from '../../src/domain/record-samples.ts';
+import type { TestRequest } from '../../src/domain/test-request.ts';
 import { familyNames, givenNames, requesters } from './names.ts';
 
 export type Invention = {

@@ -1,6 +1,6 @@
 import type { Action, LaunchRequest } from '@clinical-launch/contracts';
-import type { OrderingDatabase } from '../src/store/database.ts';
-import { inventPatient } from './invented-requests.ts';
+import type { OrderingDatabase } from '@clinical-launch/ordering';
+import { inventPatient } from '../../services/ordering/test/stored/invented-requests.ts';
 
 /** One kind of page that is measured. */
 export type Scenario = {

@@ -2,14 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { LaunchRequest } from '@clinical-launch/contracts';
+import { openOrderingDatabase, readCatalogue } from '@clinical-launch/ordering';
 import { openPostgresStorage } from '@clinical-launch/storage';
 import { startPostgres } from '@clinical-launch/testing';
-import { readCatalogue } from '../src/index.ts';
-import { openOrderingDatabase } from '../src/store/database.ts';
-import { inventPatient, inventRequests } from './invented-requests.ts';
+import { inventPatient, inventRequests } from '../../services/ordering/test/stored/invented-requests.ts';
+import { seedRequests, settle } from '../../services/ordering/test/stored/seed.ts';
 import { type Launch, startService } from './running-service.ts';
 import { type Scenario, type Stored, scenariosOf } from './scenarios.ts';
-import { seedRequests, settle } from './seed.ts';
 
 /**
  * Measures the lists of requests with few and with very many requests stored: the real service, in a process of its
@@ -180,7 +179,7 @@ console.log(
 );
 
 const machine = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length };
-const file = fileURLToPath(new URL('../../../bench-results.json', import.meta.url));
+const file = fileURLToPath(new URL('../../bench-results.json', import.meta.url));
 writeFileSync(
   file,
   `${JSON.stringify({ at: new Date().toISOString(), machine, limitMs, memoryRatio, results }, null, 2)}\n`,
