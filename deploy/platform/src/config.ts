@@ -2,6 +2,7 @@ import {
   ConfigurationError,
   type Environment,
   isProduction,
+  logLevelSetting,
   originSetting,
   readEnvironment,
 } from '@clinical-launch/service';
@@ -18,6 +19,7 @@ const environmentSchema = Type.Object({
   /** Reverse proxies in front, for callers' addresses. */
   TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
   REGISTRY_FILE: Type.Optional(Type.String()),
+  LOG_LEVEL: logLevelSetting,
 });
 
 /** Reads what the one-process platform needs beside the services' own settings. @throws ConfigurationError */
@@ -29,6 +31,7 @@ export function readDemoConfig(environment: Environment) {
     adminPort: read.ADMIN_PORT,
     publicUrl: read.PUBLIC_URL,
     trustedProxies: read.TRUSTED_PROXIES,
+    logLevel: read.LOG_LEVEL,
     registryFile:
       read.REGISTRY_FILE ?? new URL(import.meta.resolve('@clinical-launch/simulators/registry.json')),
   });

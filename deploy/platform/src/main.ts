@@ -1,15 +1,19 @@
 import { createLogger, systemClock } from '@clinical-launch/service';
-import { stopOnSignal } from '@clinical-launch/service/process';
+import { endAtStart, stopOnSignal } from '@clinical-launch/service/process';
+import { readDemoConfig } from './config.ts';
 import { startPlatform } from './platform.ts';
+import { readableLog, summaryOf } from './terminal.ts';
 
-const logger = createLogger({ level: process.env.LOG_LEVEL ?? 'info' });
+const { stdout, env: environment } = process;
 
 try {
-  const platform = await startPlatform({ environment: process.env, clock: systemClock, logger });
+  const { logLevel: level } = readDemoConfig(environment);
+  const logger = createLogger(stdout.isTTY ? { level, destination: readableLog() } : { level });
+  const platform = await startPlatform({ environment, clock: systemClock, logger });
   stopOnSignal(platform, logger);
-  logger.info({ adminUrl: platform.adminUrl }, 'health and readiness');
-  process.stdout.write(`ready ${platform.publicUrl}\n`);
+  if (stdout.isTTY) stdout.write(summaryOf(platform, environment));
+  else logger.info({ adminUrl: platform.adminUrl }, 'health and readiness');
+  stdout.write(`ready ${platform.publicUrl}\n`);
 } catch (error) {
-  process.stderr.write(`${error instanceof TypeError ? error.message : String((error as Error).stack)}\n`);
-  process.exit(1);
+  endAtStart(error);
 }

@@ -119,14 +119,46 @@ type PartsOptions = PlatformOptions & {
   readonly trustedProxies: number;
 };
 
-async function openParts(parts: PartsOptions) {
-  const { environment, configs, registryFile, platformUrl, trustedProxies, clock, logger } = parts;
+async function openParts(options: PartsOptions) {
+  const { environment, configs, trustedProxies, clock, logger } = options;
+  const parts = await connectParts(options);
+  const { bus } = parts.dependencies;
+  const services = await startServices({
+    mounts: await createMounts(options, parts),
+    bus,
+    logger,
+    clock,
+    isProduction: isProduction(environment),
+    trustedProxies,
+    publicUrl: configs.identityProvider.publicUrl,
+    refusals: parts.refusals,
+  });
+  parts.startRelay();
+  return {
+    listener: services.listener,
+    checks: parts.checks,
+    stop: () => stopAll([services, parts]),
+  };
+}
+
+/** Connects or embeds what the services depend on. */
+async function connectParts({
+  environment,
+  configs,
+  registryFile,
+  platformUrl,
+  clock,
+  logger,
+}: PartsOptions) {
   const { publicUrl, audience } = configs.identityProvider;
-  const dialect = dialectOf({ audience, namespaces: configs.launchApi.namespaces });
-  const eventKeys = readSharedEventKeys(environment);
-  const options = { environment, clock, logger, eventKeys, name: 'clinical-launch' };
-  const sharedFile = readDirectories(environment);
-  const directories = openDirectories({ sharedFile, registryFile, logger });
+  const options = {
+    environment,
+    clock,
+    logger,
+    eventKeys: readSharedEventKeys(environment),
+    name: 'clinical-launch',
+  };
+  const directories = openDirectories({ sharedFile: readDirectories(environment), registryFile, logger });
   const registry = watchRegistry(registryFile, {
     publicUrl,
     logger,
@@ -138,75 +170,54 @@ async function openParts(parts: PartsOptions) {
   const busPart = await openBusPart(options);
   const ticketParts = await openTicketParts({ ...options, sealers, requiresCompleteClaims: true });
   const revocationsPart = await openRevocationsPart(ticketParts, { clock, logger });
-  const { bus } = busPart;
-  const trust = { publicUrl, audience, identityProviderUrl: `${platformUrl}/idp` };
   const fetchOutbound = createOutboundFetch({ allowedNetworks: readAllowedNetworks(environment) });
-  const { revocations } = revocationsPart;
+  const trust = { publicUrl, audience, identityProviderUrl: `${platformUrl}/idp` };
   const verifierOf = (policies: typeof issuerPolicies) =>
     createFollowingVerifier(registry, {
       clock,
-      revocations,
+      revocations: revocationsPart.revocations,
       policiesOf: (current) => policies(current, trust),
       fetchOutbound,
     });
-  const backing = {
-    clock,
-    logger,
-    registry,
-    directories,
-    sealers,
-    bus,
-    storage: storagePart.storage,
-    tickets: ticketParts.tickets,
-    revokedTokens: ticketParts.revokedTokens,
-    claims: ticketParts.claims,
-    limiter: ticketParts.limiter,
-    attempts: ticketParts.attempts,
-    events: ticketParts.outbox,
-    tokens: verifierOf(issuerPolicies),
-    fetchOutbound,
-  };
-
-  /** The edge map: services see their whole path, but for the identity provider, whose prefix is removed. */
-  const mounts: Mount[] = [
-    {
-      path: '/idp',
-      service: await identityProvider(configs.identityProvider, backing),
-    },
-    { path: '/', service: launchApi(configs.launchApi, backing) },
-    { path: '/', service: launchGateway(configs.launchGateway, backing) },
-    { path: '/', service: await ordering(configs.ordering, backing) },
-    { path: '/', service: await orderRenderer(configs.orderRenderer, backing) },
-    { path: '/', service: await auditTrail(configs.auditTrail, backing) },
-    {
-      path: '/',
-      service: resourceApi(configs.resourceApi, { ...backing, tokens: verifierOf(desktopIssuerPolicies) }),
-    },
-    ...(isProduction(environment)
-      ? []
-      : [{ path: '/', service: simulators({ publicUrl, platformUrl, dialect }, backing) }]),
-  ];
-  const services = await startServices({
-    mounts,
-    bus,
-    logger,
-    clock,
-    isProduction: isProduction(environment),
-    trustedProxies,
-    publicUrl,
-    refusals: ticketParts.refusals,
-  });
-  ticketParts.startRelay(bus);
+  const { tickets, revokedTokens, claims, limiter, attempts, outbox: events, refusals } = ticketParts;
+  const { bus } = busPart;
+  const { storage } = storagePart;
+  const own = { clock, logger, registry, directories, sealers, bus, storage, fetchOutbound };
+  const onTickets = { tickets, revokedTokens, claims, limiter, attempts, events };
   return {
-    listener: services.listener,
+    dependencies: { ...own, ...onTickets, tokens: verifierOf(issuerPolicies) },
+    desktopTokens: verifierOf(desktopIssuerPolicies),
+    refusals,
     checks: { ...storagePart.checks, ...ticketParts.checks, ...revocationsPart.checks },
+    startRelay: () => ticketParts.startRelay(bus),
     async stop() {
-      await services.stop();
       registry.stop();
       directories.stop();
       await stopAll([revocationsPart, ticketParts, busPart, storagePart]);
     },
   };
+}
+
+/** The edge map: services see their whole path, but for the identity provider, whose prefix is removed. */
+async function createMounts(
+  { environment, configs, platformUrl }: PartsOptions,
+  { dependencies, desktopTokens }: Awaited<ReturnType<typeof connectParts>>,
+): Promise<Mount[]> {
+  const { publicUrl, audience } = configs.identityProvider;
+  const dialect = dialectOf({ audience, namespaces: configs.launchApi.namespaces });
+  const services = [
+    launchApi(configs.launchApi, dependencies),
+    launchGateway(configs.launchGateway, dependencies),
+    await ordering(configs.ordering, dependencies),
+    await orderRenderer(configs.orderRenderer, dependencies),
+    await auditTrail(configs.auditTrail, dependencies),
+    resourceApi(configs.resourceApi, { ...dependencies, tokens: desktopTokens }),
+    ...(isProduction(environment) ? [] : [simulators({ publicUrl, platformUrl, dialect }, dependencies)]),
+  ];
+  return [
+    { path: '/idp', service: await identityProvider(configs.identityProvider, dependencies) },
+    ...services.map((service) => ({ path: '/', service })),
+  ];
 }
 
 /** Checks the operator's registry with the rest of the configuration; that of the demo is fit for a demo alone. */

@@ -41,7 +41,7 @@ export async function deliver(
     const read = readEvent(message);
     event = terms.verify?.(read) ?? read;
   } catch (error) {
-    return bury(terms, channel, message, error);
+    return bury(terms, channel, message, { error });
   }
   const outcome = await terms.takeTurn(() => handle(terms.consumer, event, ending));
   if (outcome.kind === 'done') return settle(() => channel.ack(message));
@@ -50,7 +50,7 @@ export async function deliver(
 
   const attempt = attemptsOf(message);
   const waitMs = terms.retryAfterMs[attempt - 1];
-  if (waitMs === undefined) return bury(terms, channel, message, outcome.error, event);
+  if (waitMs === undefined) return bury(terms, channel, message, { error: outcome.error, event });
   const fields = { ...fieldsOf(terms, event), attempt, err: outcome.error };
   terms.logger.warn(fields, 'an event was not dealt with: it comes again');
   await delay(waitMs, undefined, { signal: ending }).catch(() => undefined);
@@ -69,12 +69,13 @@ async function handle(consumer: Consumer, event: CloudEvent, ending: AbortSignal
   }
 }
 
+type Failed = { readonly error: unknown; readonly event?: CloudEvent };
+
 async function bury(
   terms: DeliveryTerms,
   channel: Channel,
   message: ConsumeMessage,
-  error: unknown,
-  event?: CloudEvent,
+  { error, event }: Failed,
 ): Promise<void> {
   const fields = { ...fieldsOf(terms, event), attempt: attemptsOf(message), err: error };
   terms.logger.error(fields, 'an event is given up: it is a dead letter');

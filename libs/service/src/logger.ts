@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { Type } from 'typebox';
 import { describeError } from './logged-error.ts';
 
 export type { Logger } from 'pino';
@@ -24,6 +25,13 @@ const redactedFields = [
 ];
 const redacted = '[redacted]';
 const isRedacted = new Set(redactedFields);
+
+/** The setting `LOG_LEVEL`: the least severe lines that are written. */
+export const logLevelSetting = Type.String({
+  default: 'info',
+  pattern: '^(trace|debug|info|warn|error|fatal|silent)$',
+  description: 'must be trace, debug, info, warn, error, fatal or silent',
+});
 
 /** Creates the log of a process: JSON lines on standard output, times in ISO 8601. */
 export function createLogger({

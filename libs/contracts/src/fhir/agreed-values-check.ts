@@ -43,16 +43,22 @@ export function createAgreedValuesCheck(find: CodeSearches) {
       faults.push(notAgreed('user', author));
 
     const clinician = clinicians && find.clinician(payload, contained);
-    if (clinician && isMissing(clinicians, clinician)) faults.push(notAgreed('clinician', clinician));
     const performer = performers && find.performer(payload, contained);
-    if (performer && isMissing(performers, performer)) faults.push(notAgreed('performer', performer));
-    return faults;
+    return [
+      ...faults,
+      ...faultOfMissing('clinician', clinician, clinicians),
+      ...faultOfMissing('performer', performer, performers),
+    ];
   };
 }
 
-function isMissing(agreed: ReadonlySet<string>, code: ProcessedCode): boolean {
+function faultOfMissing(
+  kind: 'clinician' | 'performer',
+  code: ProcessedCode | undefined,
+  agreed: ReadonlySet<string> | undefined,
+): Fault[] {
   const key = keyOf(code);
-  return key !== undefined && !agreed.has(key);
+  return code === undefined || key === undefined || agreed?.has(key) !== false ? [] : [notAgreed(kind, code)];
 }
 
 const keyOf = (code: ProcessedCode | undefined) =>

@@ -7,11 +7,9 @@ export {
   openBusPart,
   openRevocationsPart,
   openStoragePart,
-  openTicketParts,
   requireParts,
-  type TicketParts,
 } from './parts.ts';
-export { runProcess, stopOnSignal } from './process.ts';
+export { endAtStart, runProcess, stopOnSignal } from './process.ts';
 export { createRefusals, type RefusalsOptions } from './refusals.ts';
 export { reportRejectedEvents } from './rejected-events.ts';
 export { type FollowedRevocations, followRevocations } from './revocations.ts';
@@ -20,3 +18,4 @@ export { withSecretFiles } from './secret-files.ts';
 export type { Service } from './service.ts';
 export { createSharedRateLimiter } from './shared-rate-limit.ts';
 export { type Mount, type StartedServices, startServices } from './start-services.ts';
+export { openTicketParts, type TicketParts } from './ticket-parts.ts';

@@ -1,70 +1,11 @@
 import { eventConsumers } from '@clinical-launch/contracts';
-import {
-  connectRabbitMq,
-  type EventBus,
-  InMemoryOutbox,
-  InProcessBus,
-  type Outbox,
-  type Relay,
-  startRelay,
-} from '@clinical-launch/events';
+import { connectRabbitMq, type EventBus, InProcessBus } from '@clinical-launch/events';
 import { openEmbeddedStorage, openPostgresStorage, type Storage } from '@clinical-launch/storage';
-import {
-  assertSafeRedis,
-  type Claims,
-  connectRedis,
-  InMemoryClaims,
-  InMemoryLimits,
-  InMemoryRevokedTokens,
-  InMemoryTickets,
-  type Limits,
-  RedisClaims,
-  RedisLimits,
-  RedisOutbox,
-  RedisRates,
-  RedisRevokedTokens,
-  RedisTickets,
-  type RevokedTokens,
-  type TicketSealers,
-  type Tickets,
-} from '@clinical-launch/tickets';
-import type { Clock } from '../clock.ts';
 import { ConfigurationError, type Environment } from '../environment.ts';
-import { createRateLimiter, type RateLimiter } from '../http/rate-limit.ts';
-import type { Refusals } from '../http/refusals.ts';
-import type { Logger } from '../logger.ts';
-import { observeOutbox } from '../metrics.ts';
-import { isProduction } from '../mode.ts';
-import type { Attempts } from '../trust/attempts.ts';
 import type { Revocations } from '../trust/revocations.ts';
-import { createAttempts } from './attempts.ts';
-import type { EventKeys } from './event-keys.ts';
-import { readRefusalSettings } from './refusal-settings.ts';
-import { createRefusals } from './refusals.ts';
-import { reportRejectedEvents } from './rejected-events.ts';
+import type { PartOptions, RunningPart } from './part.ts';
 import { followRevocations } from './revocations.ts';
-import { createSharedRateLimiter } from './shared-rate-limit.ts';
-
-export { type EventKeys, readSharedEventKeys } from './event-keys.ts';
-export { openSealers } from './sealing-keys.ts';
-export { withSecretFiles } from './secret-files.ts';
-
-/** A part that runs until it is stopped. */
-export type RunningPart = {
-  /** Readiness checks, by the name under which `/readyz` shows them. */
-  readonly checks: Readonly<Record<string, () => Promise<boolean>>>;
-  stop(): Promise<void>;
-};
-
-type PartOptions = {
-  readonly environment: Environment;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** What the connections are called at the other end. */
-  readonly name: string;
-  /** Signs events where they leave the process, and proves those that come. */
-  readonly eventKeys: EventKeys;
-};
+import type { TicketParts } from './ticket-parts.ts';
 
 /** The variables that name the real parts; one that is unset is embedded, where that is allowed. */
 export type PartVariable = 'REDIS_URL' | 'AMQP_URL' | 'DATABASE_URL';
@@ -73,98 +14,6 @@ export type PartVariable = 'REDIS_URL' | 'AMQP_URL' | 'DATABASE_URL';
 export function requireParts(environment: Environment, variables: readonly PartVariable[]): void {
   const unset = variables.filter((name) => !environment[name]);
   if (unset.length > 0) throw new ConfigurationError(unset.map((name) => `${name} is not set`));
-}
-
-export type TicketParts = RunningPart & {
-  readonly tickets: Tickets;
-  readonly outbox: Outbox;
-  /** The claims of the tickets, for the service that records them. */
-  readonly claims: Claims;
-  /** The access tokens that their clients revoked. */
-  readonly revokedTokens: RevokedTokens;
-  /** Counts the requests of clients that have a limit, for all replicas. */
-  readonly limiter: RateLimiter;
-  /** Slows down failed attempts to authenticate. */
-  readonly attempts: Attempts;
-  /** Limits and audits the refusals of this process. */
-  readonly refusals: Refusals;
-  /** Moves the outbox to the bus from now on; `stop` ends it with a last look. */
-  startRelay(bus: Pick<EventBus, 'publish'>): void;
-};
-
-type TicketPartOptions = PartOptions & {
-  /** The sealers of the kinds of tickets that this process works with. */
-  readonly sealers?: TicketSealers;
-  /**
-   * Refuses claims, and is not ready, until all recorded claims are held. For services that issue tickets with
-   * claims.
-   */
-  readonly requiresCompleteClaims?: boolean;
-};
-
-/** Tickets, limits and the outboxes of events that come with them: on Redis, or in memory without `REDIS_URL`. */
-export async function openTicketParts({
-  sealers = {},
-  requiresCompleteClaims = false,
-  ...options
-}: TicketPartOptions): Promise<TicketParts> {
-  const { environment, logger, clock, eventKeys } = options;
-  const { limit, combineSeconds, mostEvents } = readRefusalSettings(environment);
-  const limitParts = (limits: Limits) => ({
-    attempts: createAttempts({ limits, clock, logger }),
-    refusals: createRefusals({ limits, clock, logger, limit, combineSeconds }),
-  });
-  if (!environment.REDIS_URL) {
-    const relays: Relay[] = [];
-    const createOutbox = () => new InMemoryOutbox(() => relays.forEach((relay) => relay.nudge()));
-    const [outbox, refused] = [createOutbox(), createOutbox()];
-    const tickets = new InMemoryTickets({ clock, outbox });
-    const limited = limitParts(new InMemoryLimits({ clock, outbox: refused, mostEvents }));
-    const { refusals } = limited;
-    return {
-      tickets,
-      outbox,
-      claims: new InMemoryClaims(tickets),
-      revokedTokens: new InMemoryRevokedTokens({ clock, outbox }),
-      limiter: createRateLimiter(clock),
-      ...limited,
-      checks: {},
-      ...relaying(
-        { tickets: outbox, refusals: refused },
-        { logger, relays, refusals, end: async () => undefined },
-      ),
-    };
-  }
-  const redis = await connectRedis(environment.REDIS_URL, { logger });
-  await assertSafeRedis(redis, { isProduction: isProduction(environment), logger });
-  // A prefix of its own lets several systems share one Redis.
-  const place = { redis, ...(environment.REDIS_PREFIX ? { prefix: environment.REDIS_PREFIX } : {}) };
-  const { writeEvent } = eventKeys;
-  const outbox = new RedisOutbox({
-    ...place,
-    writeEvent,
-    onRejected: reportRejectedEvents('tickets', logger),
-  });
-  const onRejected = reportRejectedEvents('refusals', logger);
-  const refused = new RedisOutbox({ ...place, stream: 'refused', writeEvent, onRejected });
-  const tickets = new RedisTickets({ ...place, sealers, logger, requiresCompleteClaims, writeEvent });
-  const claims = new RedisClaims(place);
-  const limited = limitParts(new RedisLimits({ ...place, mostEvents, writeEvent }));
-  const { refusals } = limited;
-  const end = async () => redis.disconnect();
-  return {
-    tickets,
-    outbox,
-    claims,
-    revokedTokens: new RedisRevokedTokens({ ...place, writeEvent }),
-    limiter: createSharedRateLimiter(new RedisRates({ ...place, service: options.name })),
-    ...limited,
-    checks: {
-      redis: () => redis.ping().then(() => true),
-      ...(requiresCompleteClaims ? { claims: () => claims.areComplete() } : {}),
-    },
-    ...relaying({ tickets: outbox, refusals: refused }, { logger, relays: [], refusals, end }),
-  };
 }
 
 export type RevocationsPart = RunningPart & { readonly revocations: Revocations };
@@ -182,44 +31,6 @@ export async function openRevocationsPart(
     revocations,
     checks: { revocations: async () => revocations.isCurrent() },
     stop: () => revocations.stop(),
-  };
-}
-
-type RelayingOptions = {
-  readonly logger: Logger;
-  readonly relays: Relay[];
-  readonly refusals: Refusals;
-  readonly end: () => Promise<void>;
-};
-
-type RelayedOutbox = InMemoryOutbox | RedisOutbox;
-
-/** Each outbox has a relay of its own, so that no refusal delays the events of accepted work. */
-function relaying(
-  outboxes: Readonly<Record<string, RelayedOutbox>>,
-  { logger, relays, refusals, end }: RelayingOptions,
-) {
-  const start = (name: string, outbox: RelayedOutbox, bus: Pick<EventBus, 'publish'>) => {
-    observeOutbox(name, async () => ({
-      depth: await outbox.depth(),
-      oldestAgeSeconds: (await outbox.oldestAgeMs()) / 1000,
-    }));
-    return startRelay({
-      source: outbox,
-      publish: (events) => bus.publish(events),
-      onFailure: (error) => logger.error({ err: error }, `events wait in the outbox of the ${name}`),
-      everyMs: 200,
-    });
-  };
-  return {
-    startRelay(bus: Pick<EventBus, 'publish'>): void {
-      relays.push(...Object.entries(outboxes).map(([name, outbox]) => start(name, outbox, bus)));
-    },
-    async stop(): Promise<void> {
-      await refusals.stop();
-      for (const relay of relays) await relay.stop();
-      await end();
-    },
   };
 }
 

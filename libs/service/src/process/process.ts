@@ -8,10 +8,10 @@ import { type Clock, systemClock } from '../clock.ts';
 import { ConfigurationError, type Environment, readEnvironment, readTogether } from '../environment.ts';
 import type { Refusals } from '../http/refusals.ts';
 import { createAdminApp, listen } from '../http/server.ts';
-import { createLogger, type Logger } from '../logger.ts';
+import { createLogger, type Logger, logLevelSetting } from '../logger.ts';
 import { assertPublicAddresses, isProduction } from '../mode.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
-import type { RunningPart } from './parts.ts';
+import type { RunningPart } from './part.ts';
 import { withSecretFiles } from './secret-files.ts';
 import { type Mount, startServices } from './start-services.ts';
 
@@ -26,7 +26,7 @@ const environmentSchema = Type.Object({
   TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
   /** Given to load balancers to notice that this process is going, before it takes no more connections. */
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
-  LOG_LEVEL: Type.String({ default: 'info', pattern: '^(trace|debug|info|warn|error|fatal|silent)$' }),
+  LOG_LEVEL: logLevelSetting,
 });
 
 type ProcessTools = {
@@ -77,10 +77,27 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
       `ready ${plan.name} http://localhost:${running.port} admin http://localhost:${running.adminPort}\n`,
     );
   } catch (error) {
-    const isExpected = error instanceof ConfigurationError;
-    process.stderr.write(`${isExpected ? error.message : String((error as Error).stack)}\n`);
-    process.exit(1);
+    endAtStart(error);
   }
+}
+
+/**
+ * Ends a process that cannot start, with exit code 1: one line for what the operator can change, the stack of anything
+ * else.
+ */
+export function endAtStart(error: unknown): never {
+  process.stderr.write(`${reasonOf(error)}\n`);
+  process.exit(1);
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ConfigurationError) return error.message;
+  const { code, port, stack } = error as NodeJS.ErrnoException & { readonly port?: number };
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is in use. Stop the other program, or set PORT to another port.`;
+  if (code === 'EACCES' && port !== undefined)
+    return `Port ${port} needs more rights than this process has. Set PORT to 1024 or higher.`;
+  return String(stack ?? error);
 }
 
 /** Ends this process on SIGTERM or SIGINT, once everything has stopped: exit code 0, or 1 if something failed. */

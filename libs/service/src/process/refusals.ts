@@ -37,16 +37,7 @@ export function createRefusals({
 }: RefusalsOptions): Refusals {
   const meter = createRefusalMeter();
   const seen = new Map<string, Seen>();
-  const refuse = async (refusal: Parameters<Limits['refuse']>[0]) => {
-    try {
-      const recorded = await limits.refuse(refusal);
-      meter.dropped(recorded.dropped);
-      return recorded;
-    } catch (error) {
-      meter.dropped(refusal.events.length);
-      throw error;
-    }
-  };
+  const refuse = countingDropped(limits, meter);
   const keep = (from: string, event: CloudEvent) => refuse({ from, events: [event] });
   const batches = createBatches({
     clock,
@@ -88,6 +79,19 @@ export function createRefusals({
       clearInterval(timer);
       await batches.flush({ isLast: true });
     },
+  };
+}
+
+function countingDropped(limits: Pick<Limits, 'refuse'>, meter: RefusalMeter) {
+  return async (refusal: Parameters<Limits['refuse']>[0]) => {
+    try {
+      const recorded = await limits.refuse(refusal);
+      meter.dropped(recorded.dropped);
+      return recorded;
+    } catch (error) {
+      meter.dropped(refusal.events.length);
+      throw error;
+    }
   };
 }
 

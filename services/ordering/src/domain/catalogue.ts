@@ -155,22 +155,22 @@ const compiled = compileSchema(catalogueSchema);
 export function parseCatalogue(candidate: unknown): Catalogue {
   if (!compiled.is(candidate)) throw catalogueError(compiled.faultsOf(candidate).map(lineOf));
   const faults: FileFault[] = [];
-  const unique = <T>(list: readonly T[], path: string, keyOf: (entry: T) => string) =>
-    uniqueBy({ list, path, keyOf, faults });
-  const lookUp = <T>(entries: ReadonlyMap<string, T>, key: string, path: string) => {
-    const found = entries.get(key);
-    if (found === undefined) faults.push({ path, message: 'names nothing of this catalogue' });
-    return found;
-  };
-
+  const { unique, lookUp } = referencesWith(faults);
   const { id: catalogueId, performers = [] } = candidate;
-  if ((catalogueId === undefined) !== (performers.length === 0))
-    faults.push({ path: 'id', message: 'must be there beside performers, and only there' });
   const locations = unique(candidate.locations, 'locations', (entry) => entry.id);
   const containers = unique(candidate.containers, 'containers', (entry) => entry.id);
   const groups = unique(candidate.groups, 'groups', (entry) => entry.id);
   const questions = unique(candidate.questions ?? [], 'questions', (entry) => entry.id);
-  faults.push(...optionFaults(candidate.questions ?? []), ...panelFaults(candidate.orderables));
+  faults.push(
+    ...idFaults(candidate),
+    ...optionFaults(candidate.questions ?? []),
+    ...panelFaults(candidate.orderables),
+  );
+  const askedOf = (asks: NonNullable<CatalogueFile['orderables'][number]['asks']>, path: string) =>
+    asks.flatMap(({ question: id, isRequired = false }, at) => {
+      const question = lookUp(questions, id, `${path}[${at}].question`);
+      return question === undefined ? [] : [{ question, isRequired }];
+    });
   const orderables = candidate.orderables.flatMap((entry, index): Orderable[] => {
     const path = `orderables[${index}]`;
     const { container: containerId, synonyms = [], covers = [], asks = [], ...rest } = entry;
@@ -178,10 +178,6 @@ export function parseCatalogue(candidate: unknown): Catalogue {
     const location = lookUp(locations, entry.location, `${path}.location`);
     const container =
       containerId === undefined ? undefined : lookUp(containers, containerId, `${path}.container`);
-    const asked = asks.flatMap(({ question: asksFor, isRequired = false }, at) => {
-      const found = lookUp(questions, asksFor, `${path}.asks[${at}].question`);
-      return found === undefined ? [] : [{ question: found, isRequired }];
-    });
     if (group === undefined || location === undefined) return [];
     return [
       {
@@ -190,20 +186,19 @@ export function parseCatalogue(candidate: unknown): Catalogue {
         group,
         location,
         covers,
-        asks: asked,
+        asks: askedOf(asks, `${path}.asks`),
         needsClinicalDetails: entry.needsClinicalDetails ?? false,
         ...(container === undefined ? {} : { container }),
       },
     ];
   });
   const byCode = unique(orderables, 'orderables', (entry) => entry.code);
-  const orderSets = candidate.orderSets.map((set, index): OrderSet => {
-    const path = `orderSets[${index}].tests`;
-    return {
+  const orderSets = candidate.orderSets.map(
+    (set, index): OrderSet => ({
       ...set,
-      tests: set.tests.flatMap((test, at) => lookUp(byCode, test, `${path}[${at}]`) ?? []),
-    };
-  });
+      tests: set.tests.flatMap((test, at) => lookUp(byCode, test, `orderSets[${index}].tests[${at}]`) ?? []),
+    }),
+  );
   const sets = unique(orderSets, 'orderSets', (entry) => entry.id);
   if (faults.length > 0) throw catalogueError(faults.map(lineOf));
   return {
@@ -216,6 +211,25 @@ export function parseCatalogue(candidate: unknown): Catalogue {
     questions,
     orderSets: sets,
   };
+}
+
+/** Creates what reads keys and references of a catalogue, and adds their faults. */
+function referencesWith(faults: FileFault[]) {
+  return {
+    unique: <T>(list: readonly T[], path: string, keyOf: (entry: T) => string) =>
+      uniqueBy({ list, path, keyOf, faults }),
+    lookUp: <T>(entries: ReadonlyMap<string, T>, key: string, path: string) => {
+      const found = entries.get(key);
+      if (found === undefined) faults.push({ path, message: 'names nothing of this catalogue' });
+      return found;
+    },
+  };
+}
+
+/** A catalogue of certain performers needs an id, and the default one has none. */
+function idFaults({ id, performers = [] }: CatalogueFile): FileFault[] {
+  if ((id === undefined) === (performers.length === 0)) return [];
+  return [{ path: 'id', message: 'must be there beside performers, and only there' }];
 }
 
 function optionFaults(questions: readonly Question[]): FileFault[] {

@@ -1,0 +1,179 @@
+import { type EventBus, InMemoryOutbox, type Outbox, type Relay, startRelay } from '@clinical-launch/events';
+import {
+  assertSafeRedis,
+  type Claims,
+  connectRedis,
+  InMemoryClaims,
+  InMemoryLimits,
+  InMemoryRevokedTokens,
+  InMemoryTickets,
+  type Limits,
+  RedisClaims,
+  RedisLimits,
+  RedisOutbox,
+  RedisRates,
+  RedisRevokedTokens,
+  RedisTickets,
+  type RevokedTokens,
+  type TicketSealers,
+  type Tickets,
+} from '@clinical-launch/tickets';
+import { createRateLimiter, type RateLimiter } from '../http/rate-limit.ts';
+import type { Refusals } from '../http/refusals.ts';
+import type { Logger } from '../logger.ts';
+import { observeOutbox } from '../metrics.ts';
+import { isProduction } from '../mode.ts';
+import type { Attempts } from '../trust/attempts.ts';
+import { createAttempts } from './attempts.ts';
+import type { PartOptions, RunningPart } from './part.ts';
+import { readRefusalSettings } from './refusal-settings.ts';
+import { createRefusals } from './refusals.ts';
+import { reportRejectedEvents } from './rejected-events.ts';
+import { createSharedRateLimiter } from './shared-rate-limit.ts';
+
+export type TicketParts = RunningPart & {
+  readonly tickets: Tickets;
+  readonly outbox: Outbox;
+  /** The claims of the tickets, for the service that records them. */
+  readonly claims: Claims;
+  /** The access tokens that their clients revoked. */
+  readonly revokedTokens: RevokedTokens;
+  /** Counts the requests of clients that have a limit, for all replicas. */
+  readonly limiter: RateLimiter;
+  /** Slows down failed attempts to authenticate. */
+  readonly attempts: Attempts;
+  /** Limits and audits the refusals of this process. */
+  readonly refusals: Refusals;
+  /** Moves the outbox to the bus from now on; `stop` ends it with a last look. */
+  startRelay(bus: Pick<EventBus, 'publish'>): void;
+};
+
+type TicketPartOptions = PartOptions & {
+  /** The sealers of the kinds of tickets that this process works with. */
+  readonly sealers?: TicketSealers;
+  /**
+   * Refuses claims, and is not ready, until all recorded claims are held. For services that issue tickets with
+   * claims.
+   */
+  readonly requiresCompleteClaims?: boolean;
+};
+
+/** Opens tickets, limits and the outboxes of their events: on Redis, or in memory without `REDIS_URL`. */
+export function openTicketParts(options: TicketPartOptions): Promise<TicketParts> {
+  const { REDIS_URL: url } = options.environment;
+  return url ? openRedisParts(options, url) : Promise.resolve(createEmbeddedParts(options));
+}
+
+function createEmbeddedParts(options: TicketPartOptions): TicketParts {
+  const { clock, logger } = options;
+  const relays: Relay[] = [];
+  const createOutbox = () => new InMemoryOutbox(() => relays.forEach((relay) => relay.nudge()));
+  const [outbox, refused] = [createOutbox(), createOutbox()];
+  const tickets = new InMemoryTickets({ clock, outbox });
+  const limited = limitParts(
+    options,
+    ({ mostEvents }) => new InMemoryLimits({ clock, outbox: refused, mostEvents }),
+  );
+  const { refusals } = limited;
+  return {
+    tickets,
+    outbox,
+    claims: new InMemoryClaims(tickets),
+    revokedTokens: new InMemoryRevokedTokens({ clock, outbox }),
+    limiter: createRateLimiter(clock),
+    ...limited,
+    checks: {},
+    ...relaying(
+      { tickets: outbox, refusals: refused },
+      { logger, relays, refusals, end: async () => undefined },
+    ),
+  };
+}
+
+async function openRedisParts(options: TicketPartOptions, url: string): Promise<TicketParts> {
+  const { environment, logger, eventKeys, sealers = {}, requiresCompleteClaims = false } = options;
+  const redis = await connectRedis(url, { logger });
+  await assertSafeRedis(redis, { isProduction: isProduction(environment), logger });
+  // A prefix of its own lets several systems share one Redis.
+  const place = { redis, ...(environment.REDIS_PREFIX ? { prefix: environment.REDIS_PREFIX } : {}) };
+  const { writeEvent } = eventKeys;
+  const outbox = new RedisOutbox({
+    ...place,
+    writeEvent,
+    onRejected: reportRejectedEvents('tickets', logger),
+  });
+  const onRejected = reportRejectedEvents('refusals', logger);
+  const refused = new RedisOutbox({ ...place, stream: 'refused', writeEvent, onRejected });
+  const claims = new RedisClaims(place);
+  const limited = limitParts(
+    options,
+    ({ mostEvents }) => new RedisLimits({ ...place, mostEvents, writeEvent }),
+  );
+  const { refusals } = limited;
+  return {
+    tickets: new RedisTickets({ ...place, sealers, logger, requiresCompleteClaims, writeEvent }),
+    outbox,
+    claims,
+    revokedTokens: new RedisRevokedTokens({ ...place, writeEvent }),
+    limiter: createSharedRateLimiter(new RedisRates({ ...place, service: options.name })),
+    ...limited,
+    checks: {
+      redis: () => redis.ping().then(() => true),
+      ...(requiresCompleteClaims ? { claims: () => claims.areComplete() } : {}),
+    },
+    ...relaying(
+      { tickets: outbox, refusals: refused },
+      { logger, relays: [], refusals, end: async () => redis.disconnect() },
+    ),
+  };
+}
+
+function limitParts(
+  { environment, clock, logger }: PartOptions,
+  createLimits: (settings: { readonly mostEvents: number }) => Limits,
+) {
+  const { limit, combineSeconds, mostEvents } = readRefusalSettings(environment);
+  const limits = createLimits({ mostEvents });
+  return {
+    attempts: createAttempts({ limits, clock, logger }),
+    refusals: createRefusals({ limits, clock, logger, limit, combineSeconds }),
+  };
+}
+
+type RelayingOptions = {
+  readonly logger: Logger;
+  readonly relays: Relay[];
+  readonly refusals: Refusals;
+  readonly end: () => Promise<void>;
+};
+
+type RelayedOutbox = InMemoryOutbox | RedisOutbox;
+
+/** Each outbox has a relay of its own, so that no refusal delays the events of accepted work. */
+function relaying(
+  outboxes: Readonly<Record<string, RelayedOutbox>>,
+  { logger, relays, refusals, end }: RelayingOptions,
+) {
+  const start = (name: string, outbox: RelayedOutbox, bus: Pick<EventBus, 'publish'>) => {
+    observeOutbox(name, async () => ({
+      depth: await outbox.depth(),
+      oldestAgeSeconds: (await outbox.oldestAgeMs()) / 1000,
+    }));
+    return startRelay({
+      source: outbox,
+      publish: (events) => bus.publish(events),
+      onFailure: (error) => logger.error({ err: error }, `events wait in the outbox of the ${name}`),
+      everyMs: 200,
+    });
+  };
+  return {
+    startRelay(bus: Pick<EventBus, 'publish'>): void {
+      relays.push(...Object.entries(outboxes).map(([name, outbox]) => start(name, outbox, bus)));
+    },
+    async stop(): Promise<void> {
+      await refusals.stop();
+      for (const relay of relays) await relay.stop();
+      await end();
+    },
+  };
+}
