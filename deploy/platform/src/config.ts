@@ -31,7 +31,6 @@ export function readDemoConfig(environment: Environment) {
     adminPort: read.ADMIN_PORT,
     publicUrl: read.PUBLIC_URL,
     trustedProxies: read.TRUSTED_PROXIES,
-    logLevel: read.LOG_LEVEL,
     registryFile:
       read.REGISTRY_FILE ?? new URL(import.meta.resolve('@clinical-launch/simulators/registry.json')),
   });

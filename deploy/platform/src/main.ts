@@ -1,13 +1,12 @@
-import { createLogger, systemClock } from '@clinical-launch/service';
+import { createLogger, initialLogLevel, systemClock } from '@clinical-launch/service';
 import { endAtStart, stopOnSignal } from '@clinical-launch/service/process';
-import { readDemoConfig } from './config.ts';
 import { startPlatform } from './platform.ts';
 import { readableLog, summaryOf } from './terminal.ts';
 
 const { stdout, env: environment } = process;
 
 try {
-  const { logLevel: level } = readDemoConfig(environment);
+  const level = initialLogLevel(environment.LOG_LEVEL);
   const logger = createLogger(stdout.isTTY ? { level, destination: readableLog() } : { level });
   const platform = await startPlatform({ environment, clock: systemClock, logger });
   stopOnSignal(platform, logger);

@@ -1,4 +1,5 @@
 import { readFileSync, utimesSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { freePort, root, run, startDemo, walk } from './run-command.ts';
 
@@ -35,10 +36,15 @@ describe('npm start', () => {
   });
 
   it('names every mistake of the configuration at once, and starts nothing', async () => {
-    const start = run('npm', ['start'], { PORT: 'many', LAUNCH_TOKEN_SECONDS: '11', KEY_ROTATION_DAYS: '0' });
+    const start = run('npm', ['start'], {
+      PORT: 'many',
+      LOG_LEVEL: 'loud',
+      LAUNCH_TOKEN_SECONDS: '11',
+      KEY_ROTATION_DAYS: '0',
+    });
     expect(await start.exited).not.toBe(0);
     expect(start.output()).toMatch(
-      /PORT must be[^]*KEY_ROTATION_DAYS must be[^]*LAUNCH_TOKEN_SECONDS must be/,
+      /PORT must be[^]*LOG_LEVEL must be[^]*KEY_ROTATION_DAYS must be[^]*LAUNCH_TOKEN_SECONDS must be/,
     );
     expect(start.output()).not.toMatch(/^ready|many/m);
   });
@@ -54,6 +60,46 @@ describe('npm start', () => {
     for (const name of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'REGISTRY_FILE', 'SEALING_KEYS']) {
       expect(start.output()).toContain(`${name} is not set`);
     }
+  });
+});
+
+describe('npm start, when it cannot start', () => {
+  it('says in one line that its port is in use', async () => {
+    const server = createServer().listen(0);
+    try {
+      const { port } = server.address() as AddressInfo;
+      const start = run('node', ['deploy/platform/src/main.ts'], { PORT: String(port) });
+      expect(await start.exited).toBe(1);
+      expect(start.output()).toBe(
+        `Port ${port} is in use. Stop the other program, or set PORT to another port.\n`,
+      );
+    } finally {
+      server.close();
+    }
+  });
+
+  it('names a file that is missing', async () => {
+    const start = run('node', ['deploy/platform/src/main.ts'], { REGISTRY_FILE: '/nowhere/registry.json' });
+    expect(await start.exited).toBe(1);
+    expect(start.output()).toMatch(
+      /^The configuration cannot be used:\n {2}REGISTRY_FILE: .*\/nowhere\/registry.json.*\n$/,
+    );
+  });
+});
+
+describe('npm start at a terminal', () => {
+  it('shows where to begin, the clients of the demo and a readable log', async () => {
+    const port = String(await freePort());
+    // A terminal of util-linux's making.
+    const start = run('script', ['-qec', 'node deploy/platform/src/main.ts', '/dev/null'], { PORT: port });
+    await start.said(/^ready (.*)$/m);
+    const shown = start.output();
+    expect(shown).toMatch(/^\[\d\d:\d\d:\d\d\].*INFO/m);
+    expect(shown).not.toContain('{"level"');
+    expect(shown).toMatch(new RegExp(`Start here +http://localhost:${port}/`));
+    expect(shown).toMatch(/Clients of demo +pms-demo, /);
+    start.child.kill('SIGTERM');
+    await start.exited;
   });
 });
 

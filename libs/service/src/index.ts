@@ -7,7 +7,7 @@ export {
   readEnvironment,
   readTogether,
 } from './environment.ts';
-export { createLogger, type Logger, logLevelSetting } from './logger.ts';
+export { createLogger, initialLogLevel, type Logger, logLevelSetting } from './logger.ts';
 export { observeOutbox } from './metrics.ts';
 export { assertPublicAddresses, isProduction } from './mode.ts';
 export { namespaceSettings, namespacesOf } from './namespace-settings.ts';

@@ -33,6 +33,11 @@ export const logLevelSetting = Type.String({
   description: 'must be trace, debug, info, warn, error, fatal or silent',
 });
 
+/** Returns the level to log at until the configuration is checked: `info` for a `LOG_LEVEL` that is none. */
+export function initialLogLevel(level: string | undefined): string {
+  return level !== undefined && (level === 'silent' || level in pino.levels.values) ? level : 'info';
+}
+
 /** Creates the log of a process: JSON lines on standard output, times in ISO 8601. */
 export function createLogger({
   level = 'info',
