@@ -2,16 +2,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { createTestDatabase } from '@clinical-launch/testing';
 import { afterEach } from '@jest/globals';
 
 /** The repository. */
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 const running: ChildProcess[] = [];
-afterEach(() => {
+const dropped: (() => Promise<void>)[] = [];
+afterEach(async () => {
   // npm starts others, and a signal to it alone would leave them behind: each command has a process group.
   for (const { pid, exitCode } of running.splice(0)) {
     if (pid !== undefined && exitCode === null) process.kill(-pid, 'SIGKILL');
   }
+  for (const drop of dropped.splice(0)) await drop();
 });
 
 /** Runs a command as somebody at a terminal does, with everything that it says. */
@@ -59,9 +62,18 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts the demo as a newcomer does. Resolves with its address when it serves. */
+/**
+ * Starts the demo as `npm start` does, on a database of its own, which starts sooner than an embedded one. Resolves with
+ * its address when it serves.
+ */
 export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<string> {
-  const start = run('npm', ['start'], { ...environment, PORT: String(await freePort()) });
+  const database = await createTestDatabase();
+  dropped.push(() => database.drop());
+  const start = run(process.execPath, ['deploy/platform/src/main.ts'], {
+    ...environment,
+    DATABASE_URL: database.url,
+    PORT: String(await freePort()),
+  });
   const [, url = ''] = await start.said(/^ready (.*)$/m);
   return url;
 }

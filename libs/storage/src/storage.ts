@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { Kysely, PGliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { StorageUnavailable, tellNoValues } from './storage-errors.ts';
@@ -27,6 +28,8 @@ export async function openEmbeddedStorage(): Promise<Storage> {
   // int8 as a string, as the pg driver has it: a count must not change its type with the database.
   // Loaded where it is wanted: processes with a real database start sooner, and their image does without it.
   const { PGlite, types } = await import('@electric-sql/pglite');
+  // Optimised code for all of PostgreSQL would take 400 MB and a second at the start, for a few small queries.
+  for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
   const pglite = await PGlite.create({ parsers: { [types.INT8]: (value) => value } });
   return storageOn(
     new Kysely<Record<never, never>>({
