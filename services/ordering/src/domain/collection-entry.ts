@@ -1,5 +1,5 @@
+import { isCalendarDate, localDay, localTime } from '@clinical-launch/contracts';
 import { type CollectionEntry, cleanText } from './draft.ts';
-import { isDay, localDay, localTime } from './local-time.ts';
 
 /** Who took a sample, and when: `at` is an ISO 8601 instant. */
 export type Collected = { readonly at: string; readonly by: string };
@@ -81,7 +81,7 @@ function readDate(date: CollectionEntry['date']): Read {
   const whole = /^\d\d$/.test(year) ? `20${year}` : year;
   const isWritten = [day, month].every((part) => /^\d{1,2}$/.test(part)) && /^[12]\d{3}$/.test(whole);
   const text = `${whole}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  return isWritten && isDay(text) ? { text } : faultOf('date', 'The date must be a real date');
+  return isWritten && isCalendarDate(text) ? { text } : faultOf('date', 'The date must be a real date');
 }
 
 const clockForm = /^(\d{1,2})(?:[:.]?(\d\d))?\s*(am|pm)?$/;

@@ -1,6 +1,6 @@
+import { isCalendarDate } from '@clinical-launch/contracts';
 import type { Orderable, Question } from './catalogue.ts';
 import { cleanText } from './draft.ts';
-import { isDay } from './local-time.ts';
 import { readTypedDate } from './typed-date.ts';
 
 /** A question as it is asked once for all the tests that ask it; required when any of them requires it. */
@@ -58,7 +58,7 @@ export function readAnswer(asked: AskedQuestion, typed: string, today: string): 
 function readDay(question: Question, typed: string, today: string): AnswerReading {
   const { day, month, year } = readTypedDate(typed);
   const written = `${year.trim()}-${month.trim().padStart(2, '0')}-${day.trim().padStart(2, '0')}`;
-  if (!isDay(written)) return { message: `${quoted(question)} must be a real date` };
+  if (!isCalendarDate(written)) return { message: `${quoted(question)} must be a real date` };
   if (written > today) return { message: `${quoted(question)} must be today or in the past` };
   return { answer: written };
 }

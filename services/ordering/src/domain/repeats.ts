@@ -1,6 +1,6 @@
-import type { PersonName } from '@clinical-launch/contracts';
+import { localDay, type PersonName } from '@clinical-launch/contracts';
 import type { Catalogue, Orderable } from './catalogue.ts';
-import { daysBetween, localDay } from './local-time.ts';
+import { daysBetween } from './days-between.ts';
 
 /** A test that was requested for the patient before and is still wanted. */
 export type EarlierTest = {

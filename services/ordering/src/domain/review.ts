@@ -1,7 +1,7 @@
+import { localDay } from '@clinical-launch/contracts';
 import type { Orderable } from './catalogue.ts';
 import { type Collected, readCollectionEntry } from './collection-entry.ts';
 import { cleanText, type Draft, maxClinicalDetailsLength } from './draft.ts';
-import { localDay } from './local-time.ts';
 import { listed } from './panels.ts';
 import { type AskedQuestion, askedBy, maxAnswerLength, readAnswer } from './questions.ts';
 import type { Repeat } from './repeats.ts';

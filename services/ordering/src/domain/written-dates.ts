@@ -1,4 +1,4 @@
-import { isDay } from './local-time.ts';
+import { isCalendarDate } from '@clinical-launch/contracts';
 
 /** A day that a text may mean, and what is left of the text without it. */
 export type WrittenDates = {
@@ -50,5 +50,5 @@ function daysOf({ day: dayText, month, year: yearText }: Record<'day' | 'month' 
   const years = yearText.length === 2 ? [`19${yearText}`, `20${yearText}`] : [yearText];
   return years
     .map((each) => `${each}-${String(monthIndex).padStart(2, '0')}-${dayText.padStart(2, '0')}`)
-    .filter(isDay);
+    .filter(isCalendarDate);
 }

@@ -1,6 +1,6 @@
+import { localDay } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import type { Pages } from '@clinical-launch/service/pages/templates';
-import { localDay } from '../domain/local-time.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { presentPageBanner } from '../present/patient-banner.ts';
 import type { Visit } from './visit.ts';
