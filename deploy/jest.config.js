@@ -38,6 +38,7 @@ const faults = {
 export default {
   rootDir,
   projects: [unit, integration, faults],
+  testSequencer: `${jest}/slowest-first.ts`,
   maxWorkers: '100%',
   workerIdleMemoryLimit: '400MB',
   testTimeout: testLimitMs,

@@ -1,13 +1,23 @@
 import { startPlatform } from '@clinical-launch/platform';
-import { type Clock, systemClock } from '@clinical-launch/service';
+import { type Clock, type Environment, systemClock } from '@clinical-launch/service';
 import { createRecordedLogger, createTestDatabase, until } from '@clinical-launch/testing';
 
+type PlatformForTest = {
+  readonly clock?: Clock;
+  readonly environment?: Environment;
+  readonly logLevel?: string;
+};
+
 /** The whole platform on a free port, on a database of its own, with its log lines. */
-export async function startPlatformForTest({ clock = systemClock }: { clock?: Clock } = {}) {
-  const { logger, lines } = createRecordedLogger('info');
+export async function startPlatformForTest({
+  clock = systemClock,
+  environment = {},
+  logLevel = 'info',
+}: PlatformForTest = {}) {
+  const { logger, lines } = createRecordedLogger(logLevel);
   const database = await createTestDatabase();
-  const environment = { PORT: '0', DATABASE_URL: database.url };
-  const platform = await startPlatform({ environment, clock, logger });
+  const all = { PORT: '0', DATABASE_URL: database.url, ...environment };
+  const platform = await startPlatform({ environment: all, clock, logger });
   const url = platform.publicUrl;
 
   return {

@@ -1,21 +1,18 @@
-import { startPlatform } from '@clinical-launch/platform';
-import { systemClock } from '@clinical-launch/service';
-import { aServiceRequest, createRecordedLogger } from '@clinical-launch/testing';
+import { aServiceRequest } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startPlatformForTest } from './running-platform.ts';
 
 const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const limit = 10;
 
-let platform: Awaited<ReturnType<typeof startPlatform>>;
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 beforeAll(async () => {
-  const { logger } = createRecordedLogger('error');
   const environment = {
-    PORT: '0',
     TRUSTED_PROXIES: '1',
     REFUSALS_PER_ADDRESS: `${limit}`,
     REFUSAL_WINDOW_SECONDS: '3600',
   };
-  platform = await startPlatform({ environment, clock: systemClock, logger });
+  platform = await startPlatformForTest({ environment, logLevel: 'error' });
 });
 afterAll(() => platform.stop());
 

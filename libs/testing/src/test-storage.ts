@@ -5,13 +5,14 @@ import { waitLimitMs } from './until.ts';
 /**
  * Opens a storage of its own for a test: an empty database on the server of `TEST_DATABASE_URL`. It is dropped when
  * the storage is closed. No statement is ended for being slow on a busy machine.
+ * @param options.connectTimeoutMs How long a query that is under way waits when the storage is closed
  */
-export async function openTestStorage(): Promise<Storage> {
+export async function openTestStorage({ connectTimeoutMs = waitLimitMs } = {}): Promise<Storage> {
   const database = await createTestDatabase();
   const storage = await openPostgresStorage({
     url: database.url,
     applicationName: 'test',
-    connectTimeoutMs: waitLimitMs,
+    connectTimeoutMs,
     lockTimeoutMs: waitLimitMs,
     statementTimeoutMs: waitLimitMs,
   });

@@ -235,7 +235,7 @@ describe('signing keys', () => {
 
   it('go on signing for 15 minutes while the database is away, and not longer', async () => {
     const clock = new TestClock();
-    const doomed = await openTestStorage();
+    const doomed = await openTestStorage({ connectTimeoutMs: 500 });
     const running = await start({ realm: 'alone', clock, storage: doomed });
     await doomed.close();
     clock.advance({ seconds: 15 * minute - 1 });

@@ -121,7 +121,7 @@ describe('an answer that is described', () => {
   );
 
   it('503 of what needs the signing keys, once they cannot be read', async () => {
-    const cut = await startServices();
+    const cut = await startServices({ connectTimeoutMs: 500 });
     await cut.storage.close();
     cut.clock.advance({ seconds: 3600 });
     for (const [id, status, type, operation] of failing) {

@@ -40,15 +40,17 @@ const registry = parseRegistry({
 
 export type Running = Awaited<ReturnType<typeof startServices>>;
 
+type ServicesOptions = { readonly isLimited?: boolean } & Parameters<typeof openTestStorage>[0];
+
 /**
  * Serves the services that OpenAPI documents describe, with parts that can be made to fail.
  * @param isLimited whether an address has one refusal, and one request of the launch API
  */
-export async function startServices({ isLimited = false } = {}) {
+export async function startServices({ isLimited = false, ...storageOptions }: ServicesOptions = {}) {
   const refusalLimit = { refusals: isLimited ? 1 : 100_000, windowSeconds: 10 };
   const clock = new TestClock();
   const backing = createTestBacking(clock, { refusalLimit });
-  const storage = await openTestStorage();
+  const storage = await openTestStorage(storageOptions);
   let fault: (() => Error) | undefined;
   const failing = <Part extends object>(part: Part) => failingWith(part, () => fault);
 

@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Platform, startPlatform } from '@clinical-launch/platform';
-import { systemClock } from '@clinical-launch/service';
-import { aServiceRequest, createRecordedLogger } from '@clinical-launch/testing';
+import { aServiceRequest } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
+import { startPlatformForTest } from '../running-platform.ts';
 import { createAuthority, sendByTls, type TestCertificate } from './client-certificates.ts';
 import { makeCertificate, startEdgeBefore } from './running-edge.ts';
 
@@ -50,14 +49,10 @@ function registryFile(): string {
 }
 
 const server = makeCertificate();
-let platform: Platform;
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let edge: Awaited<ReturnType<typeof startEdgeBefore>>;
 const start = (environment: Record<string, string>) =>
-  startPlatform({
-    environment: { PORT: '0', REGISTRY_FILE: registryFile(), ...environment },
-    clock: systemClock,
-    logger: createRecordedLogger('error').logger,
-  });
+  startPlatformForTest({ environment: { REGISTRY_FILE: registryFile(), ...environment }, logLevel: 'error' });
 const portOf = (url: string) => Number(new URL(url).port);
 
 beforeAll(async () => {
