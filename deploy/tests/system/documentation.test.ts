@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { generatedDocuments } from '../../docs.ts';
 
 const root = new URL('../../../', import.meta.url);
 const find = (...patterns: string[]) => globSync(patterns, { cwd: root.pathname }).toSorted();
@@ -95,6 +96,10 @@ describe('the documentation', () => {
     const rows = rowsIn(read(path));
     expect(rows).not.toEqual([]);
     expect(rows.filter((row) => !/\[[^\]]+\.test\] “[^”]+”|\| none: .+ \|$/.test(row))).toEqual([]);
+  });
+
+  it.each(Object.entries(generatedDocuments()))('%s is as its rows make it (npm run docs)', (path, text) => {
+    expect(read(path)).toBe(text);
   });
 
   it.each(documents)('%s: every npm command is a script', (path) => {

@@ -1,0 +1,21 @@
+/**
+ * `npm run docs`: writes the decisions and the conformance rows, as Markdown, from
+ * the small files beside the tests. A test fails when a written file differs from what they say.
+ */
+import { writeFileSync } from 'node:fs';
+import { markdownOf } from './docs/markdown.ts';
+import { root } from './docs/rows.ts';
+import { conformanceTable, decisionTable } from './docs/tables.ts';
+
+/**
+ * Returns the text of every generated document, by its path from the root.
+ * @throws Error that lists every row that has no place or no evidence.
+ */
+export function generatedDocuments(): Readonly<Record<string, string>> {
+  const tables = [decisionTable(), conformanceTable()];
+  return Object.fromEntries(tables.flatMap((table) => [[`docs/${table.file}.md`, markdownOf(table)]]));
+}
+
+if (import.meta.main) {
+  for (const [path, text] of Object.entries(generatedDocuments())) writeFileSync(`${root}${path}`, text);
+}
