@@ -1,9 +1,10 @@
 /**
- * `npm run docs`: writes the decisions and the conformance rows, as Markdown, from
+ * `npm run docs`: writes the decisions and the conformance rows, as Markdown and as pages that can be filtered, from
  * the small files beside the tests. A test fails when a written file differs from what they say.
  */
 import { writeFileSync } from 'node:fs';
 import { markdownOf } from './docs/markdown.ts';
+import { pageOf } from './docs/page.ts';
 import { root } from './docs/rows.ts';
 import { conformanceTable, decisionTable } from './docs/tables.ts';
 
@@ -13,7 +14,12 @@ import { conformanceTable, decisionTable } from './docs/tables.ts';
  */
 export function generatedDocuments(): Readonly<Record<string, string>> {
   const tables = [decisionTable(), conformanceTable()];
-  return Object.fromEntries(tables.flatMap((table) => [[`docs/${table.file}.md`, markdownOf(table)]]));
+  return Object.fromEntries(
+    tables.flatMap((table) => [
+      [`docs/${table.file}.md`, markdownOf(table)],
+      [`docs/${table.file}.html`, pageOf(table)],
+    ]),
+  );
 }
 
 if (import.meta.main) {

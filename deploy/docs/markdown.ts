@@ -16,7 +16,7 @@ export function markdownOf(document: TableDocument): string {
     `<!-- Written by \`npm run docs\` from the ${file}.yaml files beside the tests. Change those instead. -->`,
     `# ${title}`,
     ...about.map(fromDocs),
-    `Written by \`npm run docs\` from the ${file}.yaml files beside the tests.`,
+    `[The same as a page that can be filtered](${file}.html). Written by \`npm run docs\` from the ${file}.yaml files beside the tests.`,
     ...parts,
     definitions.join('\n'),
   ].join('\n\n')}\n`;
