@@ -1,10 +1,11 @@
 /**
  * `npm run docs`: writes the decisions and the conformance rows, as Markdown and as pages that can be filtered, from
- * the small files beside the tests. A test fails when a written file differs from what they say.
+ * the small files beside the tests, and the index of the records of decisions. A test fails when a written file differs from what they say.
  */
 import { writeFileSync } from 'node:fs';
 import { markdownOf } from './docs/markdown.ts';
 import { pageOf } from './docs/page.ts';
+import { recordIndex } from './docs/records.ts';
 import { root } from './docs/rows.ts';
 import { conformanceTable, decisionTable } from './docs/tables.ts';
 
@@ -14,12 +15,11 @@ import { conformanceTable, decisionTable } from './docs/tables.ts';
  */
 export function generatedDocuments(): Readonly<Record<string, string>> {
   const tables = [decisionTable(), conformanceTable()];
-  return Object.fromEntries(
-    tables.flatMap((table) => [
-      [`docs/${table.file}.md`, markdownOf(table)],
-      [`docs/${table.file}.html`, pageOf(table)],
-    ]),
-  );
+  const documents = tables.flatMap((table) => [
+    [`docs/${table.file}.md`, markdownOf(table)],
+    [`docs/${table.file}.html`, pageOf(table)],
+  ]);
+  return { ...Object.fromEntries(documents), 'docs/decisions/README.md': recordIndex() };
 }
 
 if (import.meta.main) {

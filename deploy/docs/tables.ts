@@ -62,7 +62,7 @@ export function decisionTable(): TableDocument {
     title: 'Decisions',
     file: 'decisions',
     about: [
-      'What we do where the specifications are silent or can be read in two ways, and what we decided while building.',
+      'What we do where the specifications are silent or can be read in two ways, and what we decided while building. [The records](/docs/decisions/README.md) give context and alternatives for the questions that people ask most.',
       howTestsAreQuoted,
       'What we do about each row of the specifications is [on the page of conformance](/docs/conformance.md).',
     ],

@@ -8,6 +8,7 @@ const read = (path: string | URL) => readFileSync(new URL(path, root), 'utf8');
 
 /** The documents whose tables name a test in every row. */
 const citing = ['docs/conformance.md', 'docs/decisions.md'];
+const records = find('docs/decisions/*.md').filter((path) => !path.endsWith('/README.md'));
 const documents = find('*.md', 'docs/**/*.md', '{libs,services,deploy}/*/README.md');
 
 /** The targets that a document names by `[name]: target`. */
@@ -68,6 +69,9 @@ function unfoundIn(row: string, sourceOf: (name: string) => string | undefined):
   );
 }
 
+/** The titles in quotation marks below the heading of a record, of a line that names their file. */
+const quotedIn = (line: string) => [...line.matchAll(/“([^”]*)”/g)].map(([, title = '']) => title);
+
 describe('the documentation', () => {
   it.each(documents)('%s: every link to a file leads to one', (path) => {
     const lost = filesLinkedIn(read(path)).filter(
@@ -96,6 +100,25 @@ describe('the documentation', () => {
     const rows = rowsIn(read(path));
     expect(rows).not.toEqual([]);
     expect(rows.filter((row) => !/\[[^\]]+\.test\] “[^”]+”|\| none: .+ \|$/.test(row))).toEqual([]);
+  });
+
+  it.each(records)('%s: every test that it quotes exists in the file that it links to', (path) => {
+    const quoting = read(path)
+      .split('\n')
+      .filter((line) => line.includes('“'));
+    const unfound = quoting.flatMap((line) => {
+      const [target] = filesLinkedIn(line);
+      const source = target === undefined ? '' : read(new URL(target, new URL(path, root)));
+      return quotedIn(line).filter((title) => !hasTitle(source, title));
+    });
+    expect(quoting).not.toEqual([]);
+    expect(unfound).toEqual([]);
+  });
+
+  it.each(citing)('%s: every record that it links to is one', (path) => {
+    const linked = filesLinkedIn(read(path)).filter((target) => target.startsWith('decisions/'));
+    const known = [...records, 'docs/decisions/README.md'].map((record) => record.replace('docs/', ''));
+    expect(linked.filter((target) => !known.includes(target))).toEqual([]);
   });
 
   it.each(Object.entries(generatedDocuments()))('%s is as its rows make it (npm run docs)', (path, text) => {
