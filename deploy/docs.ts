@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { markdownOf } from './docs/markdown.ts';
 import { pageOf } from './docs/page.ts';
 import { recordIndex } from './docs/records.ts';
-import { root } from './docs/rows.ts';
+import { readConformance, readDecisions, readOutline, root } from './docs/rows.ts';
 import { conformanceTable, decisionTable } from './docs/tables.ts';
 
 /**
@@ -14,7 +14,8 @@ import { conformanceTable, decisionTable } from './docs/tables.ts';
  * @throws Error that lists every row that has no place or no evidence.
  */
 export function generatedDocuments(): Readonly<Record<string, string>> {
-  const tables = [decisionTable(), conformanceTable()];
+  const outline = readOutline();
+  const tables = [decisionTable(outline, readDecisions()), conformanceTable(outline, readConformance())];
   const documents = tables.flatMap((table) => [
     [`docs/${table.file}.md`, markdownOf(table)],
     [`docs/${table.file}.html`, pageOf(table)],

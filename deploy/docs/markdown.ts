@@ -34,7 +34,8 @@ function tableOf({ heads }: TableDocument, { rows }: Section, names: ReadonlyMap
   return [line(titles), `|${'---|'.repeat(titles.length)}`, ...lines.map(line)].join('\n');
 }
 
-const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+const line = (cells: readonly string[]) =>
+  `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 
 function quoted({ file, titles }: CitedTests, linked: (path: string) => string): string {
   const quotations = titles.map((one) => {

@@ -1,11 +1,4 @@
-import {
-  type CitedTests,
-  type ConformanceRow,
-  type DecisionRow,
-  readConformance,
-  readDecisions,
-  readOutline,
-} from './rows.ts';
+import type { CitedTests, ConformanceRow, DecisionRow, Outline } from './rows.ts';
 
 /** One row of a generated document. */
 export type TableRow = {
@@ -49,9 +42,7 @@ const howTestsAreQuoted =
  * Returns the decisions by topic.
  * @throws Error that lists every row with an unknown topic, without evidence, or with the question of another row.
  */
-export function decisionTable(): TableDocument {
-  const { topics } = readOutline();
-  const decisions = readDecisions();
+export function decisionTable({ topics }: Outline, decisions: readonly DecisionRow[]): TableDocument {
   const nameOf = ({ topic, question }: DecisionRow) => `${topic} / ${question}`;
   reject([
     ...decisions.filter(({ topic }) => !topics.includes(topic)).map((row) => `${nameOf(row)}: unknown topic`),
@@ -83,9 +74,10 @@ export function decisionTable(): TableDocument {
  * @throws Error that lists every row of the outline without an entry, every entry without a place in it, and those
  *   without evidence.
  */
-export function conformanceTable(): TableDocument {
-  const { specifications } = readOutline();
-  const entries = readConformance();
+export function conformanceTable(
+  { specifications }: Outline,
+  entries: readonly ConformanceRow[],
+): TableDocument {
   const entriesBySpec = new Map(entries.map((entry) => [entry.spec, entry]));
   const sections = specifications.flatMap(({ name, title, about, sections: parts }) => [
     { heading: title, level: 1, place: `${name} / `, ...(about !== undefined && { about }), specs: [] },
