@@ -24,20 +24,20 @@ const integration = {
   ...unit,
   displayName: 'integration',
   testMatch: files.integration,
-  globalSetup: `${jest}/global-setup.ts`,
-  globalTeardown: `${jest}/global-teardown.ts`,
+  globalSetup: `${jest}/setup.ts`,
+  globalTeardown: `${jest}/teardown.ts`,
 };
 
-const faults = {
+const alone = {
   ...integration,
-  displayName: 'faults',
-  testMatch: files.faults,
+  displayName: 'alone',
+  testMatch: files.alone,
   runner: `${jest}/one-at-a-time.js`,
 };
 
 export default {
   rootDir,
-  projects: [unit, integration, faults],
+  projects: [unit, integration, alone],
   testSequencer: `${jest}/slowest-first.ts`,
   maxWorkers: '100%',
   workerIdleMemoryLimit: '400MB',

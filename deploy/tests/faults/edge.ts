@@ -30,7 +30,7 @@ export type Edge = {
   close(): void;
 };
 
-const lookEveryMs = 100;
+const lookEveryMs = 250;
 /** A process that says nothing for a second is busy, not gone: a load balancer, too, asks it more than once. */
 const lookTimeoutMs = 5000;
 

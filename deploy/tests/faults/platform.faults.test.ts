@@ -34,7 +34,8 @@ async function expectBalanceUnderLoad(
   const open = await openBooks(system);
   const { directory, processes } = system;
   const replicas = processes.map(({ service, url, adminUrl }) => ({ service, url, adminUrl }));
-  const pace = { launchesPerSecond: 25, orderEvery: 10, amendEvery: 20, repeatEvery: 7, hesitateEvery: 3 };
+  const { launchesPerSecond } = size;
+  const pace = { launchesPerSecond, orderEvery: 10, amendEvery: 20, repeatEvery: 7, hesitateEvery: 3 };
   const ledger = await underLoad({ replicas, directory, ...pace }, async (load) => {
     await load.opened(size.launches);
     await happen(load);

@@ -2,14 +2,15 @@ const short = {
   name: 'short',
   outageMs: 4000,
   killRounds: 8,
-  racedTokens: 200,
+  racedTokens: 100,
   attemptsEach: 10,
   /** How long the PMS takes to answer a callback. */
   callbackMs: 0,
   /** How long strangers send requests as fast as they can. */
-  floodMs: 10_000,
+  floodMs: 5000,
+  launchesPerSecond: 12,
   /** Launches before a fault and after it. */
-  launches: 50,
+  launches: 25,
 };
 
 const long: typeof short = {
@@ -21,6 +22,7 @@ const long: typeof short = {
   // So that processes die in the middle of one. It is sent again when its lease is over, after 75 seconds.
   callbackMs: 100,
   floodMs: 60_000,
+  launchesPerSecond: 25,
   launches: 200,
 };
 

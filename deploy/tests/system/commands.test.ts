@@ -1,7 +1,7 @@
 import { readFileSync, utimesSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { freePort, root, run, startDemo, walk } from './run-command.ts';
+import { freePort, ownDatabase, root, run, startDemo, walk } from './run-command.ts';
 
 const otherNames = {
   AUDIENCE: 'api://another-name',
@@ -27,7 +27,8 @@ describe('npm start', () => {
 
   it('uses PUBLIC_URL in the addresses that it gives out', async () => {
     const port = String(await freePort());
-    const start = run('npm', ['start'], { PORT: port, PUBLIC_URL: 'https://launch.example' });
+    const environment = { PUBLIC_URL: 'https://launch.example', DATABASE_URL: await ownDatabase() };
+    const start = run('npm', ['start'], { PORT: port, ...environment });
     await start.said(/^ready https:\/\/launch\.example$/m);
     const discovery = await fetch(`http://127.0.0.1:${port}/idp/demo/v2.0/.well-known/openid-configuration`);
     expect(await discovery.json()).toMatchObject({ issuer: 'https://launch.example/idp/demo/v2.0' });
@@ -134,7 +135,7 @@ describe('npm run demo', () => {
   });
 
   it('plays both on a platform with another audience and other namespaces', async () => {
-    const demo = run('npm', ['run', 'demo'], otherNames);
+    const demo = run('npm', ['run', 'demo'], { ...otherNames, DATABASE_URL: await ownDatabase() });
     expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
   });
 

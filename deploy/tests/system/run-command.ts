@@ -8,13 +8,13 @@ import { afterEach } from '@jest/globals';
 /** The repository. */
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 const running: ChildProcess[] = [];
-const dropped: (() => Promise<void>)[] = [];
+const databases: Awaited<ReturnType<typeof createTestDatabase>>[] = [];
 afterEach(async () => {
   // npm starts others, and a signal to it alone would leave them behind: each command has a process group.
   for (const { pid, exitCode } of running.splice(0)) {
     if (pid !== undefined && exitCode === null) process.kill(-pid, 'SIGKILL');
   }
-  for (const drop of dropped.splice(0)) await drop();
+  for (const database of databases.splice(0)) await database.drop();
 });
 
 /** Runs a command as somebody at a terminal does, with everything that it says. */
@@ -62,16 +62,21 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** Makes a database for what a test runs, and returns its address. It is dropped after the test. */
+export async function ownDatabase(): Promise<string> {
+  const database = await createTestDatabase();
+  databases.push(database);
+  return database.url;
+}
+
 /**
  * Starts the demo as `npm start` does, on a database of its own, which starts sooner than an embedded one. Resolves with
  * its address when it serves.
  */
 export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<string> {
-  const database = await createTestDatabase();
-  dropped.push(() => database.drop());
   const start = run(process.execPath, ['deploy/platform/src/main.ts'], {
     ...environment,
-    DATABASE_URL: database.url,
+    DATABASE_URL: await ownDatabase(),
     PORT: String(await freePort()),
   });
   const [, url = ''] = await start.said(/^ready (.*)$/m);

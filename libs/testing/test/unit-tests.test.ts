@@ -40,11 +40,11 @@ describe('a unit test', () => {
 });
 
 describe('all test files', () => {
-  it('run once: unit tests, integration tests or fault tests', () => {
-    const { unit, integration, faults } = findTestFiles();
-    const all = [...unit, ...integration, ...faults];
+  it('run once: with others, on servers, or alone', () => {
+    const { unit, integration, alone } = findTestFiles();
+    const all = [...unit, ...integration, ...alone];
     expect(new Set(all).size).toBe(all.length);
-    expect([unit.length, integration.length, faults.length].every((count) => count > 1)).toBe(true);
+    expect([unit.length, integration.length, alone.length].every((count) => count > 1)).toBe(true);
     expect(unit).toContain(import.meta.filename);
   });
 });

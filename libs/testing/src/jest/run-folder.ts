@@ -6,12 +6,6 @@ import { fileURLToPath } from 'node:url';
 
 const codeCache = new URL('../../../../node_modules/.cache/compiled', import.meta.url);
 
-/** The folder of a test run, for everything that its tests write. */
-export type RunFolder = {
-  /** The command lines of the processes that belong to the run and still run, without this process. */
-  leftovers(): string[];
-};
-
 /**
  * Ends what is left of a run when its process is gone, however it went: standard input is a pipe that the kernel closes
  * then. For a second, what the run started may end by itself. On Linux, whoever has the folder in the environment
@@ -30,12 +24,15 @@ done
 rm -rf "$1"
 `;
 
+let folder: string | undefined;
+
 /**
- * Makes the folder, and makes it the one for temporary files of all that this process starts from now on. When this
- * process ends, the folder is removed and so is what still runs of them.
+ * Makes the folder of a test run, for the temporary files of everything that this process starts from now on. When this
+ * process ends, what still runs of it ends and the folder is removed. Once for a run.
  */
-export function openRunFolder(): RunFolder {
-  const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-run-'));
+export function openRunFolder(): void {
+  if (folder !== undefined) return;
+  folder = mkdtempSync(join(tmpdir(), 'clinical-launch-run-'));
   // PostgreSQL runs as another user when this one is root.
   chmodSync(folder, 0o711);
   const sweeper = spawn('sh', ['-c', sweep, 'sweeper', folder], {
@@ -47,7 +44,11 @@ export function openRunFolder(): RunFolder {
   process.env['TMPDIR'] = folder;
   // A test run starts some two hundred processes of the same sources.
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(codeCache);
-  return { leftovers: () => processesWith(`TMPDIR=${folder}`) };
+}
+
+/** Returns the ids and command lines of the processes that belong to the run and still run, without this process. */
+export function leftovers(): string[] {
+  return folder === undefined ? [] : processesWith(`TMPDIR=${folder}`);
 }
 
 /** Empty where there is no `/proc`. */

@@ -14,7 +14,6 @@ const slowest = [
   'deliveries-command',
   'redis-cluster-tickets',
   'desktop-launch.browser',
-  'separated-play',
   'migrate',
   'real-parts',
   'oltr-launch.browser',

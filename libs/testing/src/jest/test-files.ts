@@ -10,9 +10,14 @@ export type TestFiles = {
   readonly unit: readonly string[];
   /** On the servers of the run, or on what they start. */
   readonly integration: readonly string[];
-  /** One at a time, after all others: they kill processes under load and measure how fast the others answer. */
-  readonly faults: readonly string[];
+  /**
+   * One at a time, after all others: the fault tests kill processes under load and measure how fast the others answer,
+   * and each starts every service as a process of its own.
+   */
+  readonly alone: readonly string[];
 };
+
+const isAlone = (path: string) => /\.faults\.test\.ts$|\/separated-play\.test\.ts$/.test(path);
 
 /** Finds all test files and divides them. */
 export function findTestFiles(): TestFiles {
@@ -21,8 +26,8 @@ export function findTestFiles(): TestFiles {
     exclude: ['**/node_modules'],
   });
   const kinds = Object.groupBy(paths.map((path) => `${root}${path}`).toSorted(), (path) => {
-    if (path.endsWith('.faults.test.ts')) return 'faults';
+    if (isAlone(path)) return 'alone';
     return isUnitTest(path) ? 'unit' : 'integration';
   });
-  return { unit: [], integration: [], faults: [], ...kinds };
+  return { unit: [], integration: [], alone: [], ...kinds };
 }

@@ -1,2 +1,0 @@
-/** Jest's `globalTeardown`. */
-export { tearDown as default } from './global-setup.ts';

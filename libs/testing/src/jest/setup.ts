@@ -1,0 +1,22 @@
+import { type Provision, provision } from '../provision.ts';
+import { openRunFolder } from './run-folder.ts';
+import { findTestFiles } from './test-files.ts';
+
+/** What Jest hands over, as far as it is read here. */
+type GlobalConfig = { readonly testPathPatterns: { readonly patterns: readonly string[] } };
+
+let provided: Provision | undefined;
+
+/** Jest's `globalSetup`: a folder for the run, and the servers that its tests need, and no more. */
+export default async function setUp({ testPathPatterns }: GlobalConfig): Promise<void> {
+  openRunFolder();
+  const patterns = testPathPatterns.patterns.map((pattern) => new RegExp(pattern, 'i'));
+  const { integration, alone } = findTestFiles();
+  const isWanted = (file: string) => patterns.length === 0 || patterns.some((pattern) => pattern.test(file));
+  provided = await provision([...integration, ...alone].filter(isWanted));
+}
+
+/** Ends the servers. */
+export async function stopServers(): Promise<void> {
+  await provided?.stop();
+}
