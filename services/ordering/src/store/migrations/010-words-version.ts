@@ -8,7 +8,8 @@ import type { Migration } from 'kysely/migration';
 export const addWordsVersion: Migration = {
   async up(db) {
     await sql`alter table ordering.test_requests
-      add column words_version integer not null default 0`.execute(db);
-    await sql`create index test_requests_words_version on ordering.test_requests (words_version)`.execute(db);
+      add column if not exists words_version integer not null default 0`.execute(db);
+    await sql`create index if not exists test_requests_words_version
+      on ordering.test_requests (words_version)`.execute(db);
   },
 };
