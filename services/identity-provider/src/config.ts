@@ -3,31 +3,31 @@ import { readClientCertificateHeader } from '@clinical-launch/service/trust';
 import { Type } from 'typebox';
 
 export type IdentityProviderConfig = {
-  /** Where callers reach the platform; the issuers are below it. */
+  /** The address at which callers reach the platform; every issuer is below it. */
   readonly publicUrl: string;
-  /** APP_ID_URI: the audience of the access tokens, and what the scope `<APP_ID_URI>/.default` starts with. */
+  /** APP_ID_URI: the audience of the access tokens, and the prefix of the scope `<APP_ID_URI>/.default`. */
   readonly audience: string;
   readonly isProduction: boolean;
-  /** How long a signing key signs before the next one does. */
+  /** Days that a signing key signs before its successor replaces it. */
   readonly keyRotationDays: number;
-  /** The header in which the edge forwards client certificates; without it, none count. */
+  /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
 };
 
 /**
- * The environment of the identity provider.
- * In production its address must be https: secrets and tokens travel over it (RFC 6749 section 3.2).
+ * Returns the environment schema of the identity provider. In production its address must be https, because
+ * secrets and tokens travel over it (RFC 6749 section 3.2).
  */
 export function identityProviderEnvironment({ isProduction }: { isProduction: boolean }) {
   return Type.Object({
     PUBLIC_URL: Type.String({
       pattern: isProduction ? '^https://[^?#\\s]*[^/?#\\s]$' : '^https?://[^?#\\s]*[^/?#\\s]$',
-      description: `must be an ${isProduction ? 'https' : 'http or https'} address without a slash at its end`,
+      description: `must be an ${isProduction ? 'https' : 'http or https'} address that does not end with a slash`,
     }),
     AUDIENCE: Type.String({
       default: 'api://clinical-launch',
       pattern: '^[!#-\\[\\]-~]*[!#-.0-\\[\\]-~]$',
-      description: 'must be an APP_ID_URI: no spaces or quotes, and no slash at its end',
+      description: 'must be an APP_ID_URI: no spaces or quotes, and no slash at the end',
     }),
     KEY_ROTATION_DAYS: Type.Integer({ default: 30, minimum: 1, maximum: 365 }),
   });
@@ -35,7 +35,7 @@ export function identityProviderEnvironment({ isProduction }: { isProduction: bo
 
 /**
  * Reads the configuration of the identity provider from environment variables.
- * @throws TypeError that names every faulty variable at once.
+ * @throws TypeError that names every invalid variable
  */
 export function readIdentityProviderConfig(
   environment: Readonly<Record<string, string | undefined>>,

@@ -2,8 +2,8 @@ import { ServiceError } from '@clinical-launch/service/http';
 import type { ParameterFault } from './domain/authorization-request.ts';
 
 /**
- * Why a token is not given. The reason is for the audit trail; a caller is told `code` and `message` alone, which
- * are the same for an unknown client and a wrong secret (RFC 6749 section 5.2).
+ * Why a token is refused. The reason is for the audit trail. The caller reads only `code` and `message`,
+ * which are the same for an unknown client and a wrong secret (RFC 6749 section 5.2).
  */
 const refusals = {
   not_a_form: {
@@ -20,13 +20,13 @@ const refusals = {
   unsupported_grant_type: {
     status: 400,
     code: 'unsupported_grant_type',
-    message: 'This grant_type is not offered here: see grant_types_supported of the discovery document',
+    message: 'The grant_type is not supported. Use one of grant_types_supported in the discovery document',
   },
   two_authentications: {
     status: 400,
     code: 'invalid_request',
     message:
-      'Send one kind of client credentials, once: a secret in the body or by HTTP Basic, or a client_assertion',
+      'Send one kind of client credentials, once: a secret in the body, HTTP Basic, or a client_assertion',
   },
   no_authentication: invalidClient(),
   malformed_authorization: invalidClient(),
@@ -60,35 +60,35 @@ const refusals = {
     status: 401,
     code: 'invalid_client',
     message:
-      'The client assertion has expired, is not valid yet, or its exp is more than 5 minutes ahead: sign one per request',
+      'The client assertion has expired, is not valid yet, or its exp is more than 5 minutes ahead. Sign a new assertion for each request',
   },
   used_assertion: {
     status: 401,
     code: 'invalid_client',
-    message: 'The client assertion was used before: sign one per request, each with its own jti',
+    message: 'The client assertion was already used. Sign a new assertion for each request, with its own jti',
   },
   missing_parameter: { status: 400, code: 'invalid_request', message: 'is missing' },
   grant_not_offered: {
     status: 400,
     code: 'unsupported_grant_type',
     message:
-      'This grant_type is not offered in this realm: see grant_types_supported of the discovery document',
+      'The grant_type is not supported in this realm. Use one of grant_types_supported in the discovery document',
   },
-  // RFC 6749 section 5.2: 401 is for clients that authenticate; a partner application has nothing to do so with.
+  // RFC 6749 section 5.2: 401 is for clients that authenticate, which a partner application cannot do.
   unknown_partner: {
     status: 400,
     code: 'invalid_client',
-    message: 'The parameter client_id names no partner application of this realm',
+    message: 'The client_id is not a partner application of this realm',
   },
   partner_with_secret: {
     status: 400,
     code: 'invalid_client',
-    message: 'A partner application is a public client: send client_id and no client credentials',
+    message: 'A partner application is a public client. Send client_id and no client credentials',
   },
   malformed_code_verifier: {
     status: 400,
     code: 'invalid_request',
-    message: 'The parameter code_verifier must have 43 to 128 letters, digits, _ - or .',
+    message: 'The parameter code_verifier must be 43 to 128 letters, digits, _ - or .',
   },
   unknown_code: deadCode(),
   used_code: deadCode(),
@@ -97,7 +97,7 @@ const refusals = {
     status: 400,
     code: 'invalid_grant',
     message:
-      'The code was issued for another client_id, redirect_uri or code_challenge than this request names',
+      'The client_id, redirect_uri or code_verifier does not match the one that the code was issued for',
   },
   unknown_refresh_token: deadRefreshToken(),
   used_refresh_token: deadRefreshToken(),
@@ -105,38 +105,41 @@ const refusals = {
   token_of_other_client: {
     status: 400,
     code: 'invalid_grant',
-    message: 'The token was issued to another client than the one that sent this request',
+    message: 'The token was issued to a different client',
   },
   invalid_dpop_proof: dpopFault('The DPoP proof is not valid'),
-  used_dpop_proof: dpopFault('The DPoP proof was used before: make one per request, each with its own jti'),
-  missing_dpop_proof: dpopFault('This application must send a DPoP proof in the header DPoP'),
+  used_dpop_proof: dpopFault(
+    'The DPoP proof was already used. Create a new proof for each request, with its own jti',
+  ),
+  missing_dpop_proof: dpopFault('This application must send a DPoP proof in the DPoP header'),
   // RFC 8705 section 3 names no error; the request lacks what its client registered for.
   missing_certificate: {
     status: 400,
     code: 'invalid_request',
     message:
-      'The tokens of this client are bound to its certificate: connect by TLS with a client certificate',
+      'The tokens of this client are bound to its certificate. Connect by TLS with a client certificate',
   },
   ticket_of_other_certificate: {
     status: 400,
     code: 'invalid_grant',
-    message: 'The refresh token is bound to another client certificate: connect by TLS with that certificate',
+    message:
+      'The refresh token is bound to a different client certificate. Connect by TLS with that certificate',
   },
   ticket_of_other_key: {
     status: 400,
     code: 'invalid_grant',
     message:
-      'The code or refresh token is bound to another key: send a DPoP proof that is signed by that key',
+      'The code or refresh token is bound to a different key. Send a DPoP proof that is signed by that key',
   },
   scope_beyond_grant: {
     status: 400,
     code: 'invalid_scope',
-    message: 'The parameter scope may name only what was granted',
+    message: 'The parameter scope may contain only scopes that were granted',
   },
   wrong_scope: {
     status: 400,
     code: 'invalid_scope',
-    message: 'The parameter scope must be the one of scopes_supported of the discovery document',
+    message: 'The parameter scope must be the value in scopes_supported of the discovery document',
   },
 } as const;
 
@@ -145,13 +148,13 @@ export type RefusalReason = keyof typeof refusals;
 type RefusalOptions = {
   /** The parameter that the message is about. */
   readonly parameter?: string;
-  /** Takes the place of the catalogue's message, where it can be more exact. */
+  /** Replaces the catalogue's message where a more exact one is known. */
   readonly message?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 };
 
-/** A token request that is refused, with the reason that the audit trail keeps. */
+/** A refused token request, with the reason that the audit trail stores. */
 export class TokenRefusal extends ServiceError {
   readonly reason: RefusalReason;
 
@@ -164,16 +167,19 @@ export class TokenRefusal extends ServiceError {
   }
 }
 
-/** Alike for a code that never was and one that was used: whoever guesses or replays learns nothing. */
+/**
+ * Answers alike for a code that never existed and a used code, so that an attacker who guesses or replays
+ * learns nothing.
+ */
 function deadCode() {
   const message =
-    'The code is unknown, has expired or was used before: start from the host application again';
+    'The code is unknown, has expired or was already used. Start again from the host application';
   return { status: 400, code: 'invalid_grant', message } as const;
 }
 
 function deadRefreshToken() {
   const message =
-    'The refresh token is unknown, has expired or was revoked: start from the host application again';
+    'The refresh token is unknown, has expired or was revoked. Start again from the host application';
   return { status: 400, code: 'invalid_grant', message } as const;
 }
 
@@ -186,53 +192,57 @@ function invalidClient() {
   return { status: 401, code: 'invalid_client', message: 'Client authentication failed' } as const;
 }
 
-/** The path names no realm of the registry. */
+/** Creates the error for a path that names no realm of the registry. */
 export function unknownRealm(): ServiceError {
-  return new ServiceError({ status: 404, code: 'not_found', message: 'There is no such realm' });
+  return new ServiceError({ status: 404, code: 'not_found', message: 'Realm not found' });
 }
 
-/** The realm of the path exists and launches no partner applications. */
+/** Creates the error for a realm that exists but launches no partner applications. */
 export function noDesktopRealm(): ServiceError {
   return new ServiceError({
     status: 404,
     code: 'not_found',
-    message: 'No partner applications are launched in this realm',
+    message: 'This realm does not launch partner applications',
   });
 }
 
-/** The client reached the number of revoked tokens that have not expired yet. Nothing was revoked. */
+/**
+ * Creates the error for a client with too many revoked tokens that have not expired yet. Nothing was revoked.
+ */
 export function tooManyRevokedTokens(retryAfterSeconds: number): ServiceError {
   return new ServiceError({
     status: 429,
     code: 'too_many_requests',
     message:
-      'The token was not revoked: this client has too many revoked tokens that have not expired yet. Wait as long as Retry-After says, or ask the operator to end all tokens of this client',
+      'The token was not revoked, because this client has too many revoked tokens that have not expired yet. Wait for the seconds in Retry-After, or ask the operator to end all tokens of this client',
     headers: { 'Retry-After': String(Math.ceil(retryAfterSeconds)) },
   });
 }
 
-/** Alike for a launch that never was, has reached its absolute end, or is another host's. */
+/**
+ * Answers alike for a launch that never existed, has reached its absolute end, or belongs to another host.
+ */
 export function unknownLaunch(): ServiceError {
   return new ServiceError({
     status: 404,
     code: 'not_found',
     message:
-      'This host application has no such launch: send the GUID that X-Correlation-Id had when it was issued',
+      'This host application has no launch with this id. Send the X-Correlation-Id of the answer that issued the launch',
   });
 }
 
-/** Nobody is looking at the answer, so nothing may be used up. */
+/** Prefetches and previews must not use up a single-use identifier. */
 export function speculativeRequest(): ServiceError {
   return new ServiceError({
     status: 400,
     code: 'invalid_request',
-    message: 'A prefetch or a preview launches nothing',
+    message: 'A prefetch or preview cannot start a launch',
   });
 }
 
 /** Why an authorization request is refused; the reason is for the audit trail. */
 const launchRefusals = {
-  faulty_parameters: { code: 'invalid_request', message: 'The request has faults' },
+  faulty_parameters: { code: 'invalid_request', message: 'The request is invalid' },
   unknown_launch: deadLaunch(),
   used_launch: deadLaunch(),
   launch_of_other_client: deadLaunch(),
@@ -240,17 +250,17 @@ const launchRefusals = {
   unpushed_request: {
     code: 'invalid_request',
     message:
-      'This application must push its authorization requests: see pushed_authorization_request_endpoint of the discovery document',
+      'This application must push its authorization requests. Use pushed_authorization_request_endpoint of the discovery document',
   },
   unknown_request_uri: deadRequestUri(),
   used_request_uri: deadRequestUri(),
   request_uri_of_other_client: deadRequestUri(),
 } as const;
 
-/** An authorization request that is refused: always answered directly, never by a redirect. */
+/** A refused authorization request: always answered directly, never by a redirect. */
 export class AuthorizeRefusal extends ServiceError {
   readonly reason: keyof typeof launchRefusals;
-  /** The names of the faulty parameters. */
+  /** The names of the invalid parameters. */
   readonly parameters: readonly string[];
 
   constructor(reason: keyof typeof launchRefusals, faults: readonly ParameterFault[] = []) {
@@ -262,15 +272,18 @@ export class AuthorizeRefusal extends ServiceError {
   }
 }
 
-/** Alike for one that never was, was used, or is another application's: whoever guesses or replays learns nothing. */
+/**
+ * Answers alike for an identifier that never existed, was used, or belongs to another application, so that an
+ * attacker who guesses or replays learns nothing.
+ */
 function deadLaunch() {
   const message =
-    'The launch identifier is unknown, has expired, was used before or is for another application: start from the host application again';
+    'The launch identifier is unknown, has expired, was already used or is for another application. Start again from the host application';
   return { code: 'invalid_request', message } as const;
 }
 
 function deadRequestUri() {
   const message =
-    'The request_uri is unknown, has expired, was used before or is for another application: push the request again';
+    'The request_uri is unknown, has expired, was already used or is for another application. Push the request again';
   return { code: 'invalid_request_uri', message } as const;
 }

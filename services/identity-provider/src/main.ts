@@ -25,7 +25,8 @@ await runProcess({
       identityProvider: () => readIdentityProviderConfig(environment),
       trust: () => readTrust(environment),
       sealers: () => openSealers(environment, ['desktop', 'access-token', 'signing-key']),
-      // Without RabbitMQ nobody is told of revoked launches, and all else is as ever: enough outside production.
+      // Without RabbitMQ, no partner is notified of revoked launches; everything else works. Enough outside
+      // production.
       parts: () =>
         requireParts(environment, [
           'REDIS_URL',
@@ -47,7 +48,7 @@ await runProcess({
     const { tickets, outbox, revokedTokens, refusals, limiter, attempts } = ticketParts;
     const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
     const database = await openStoragePart(tools);
-    // Without a readiness check: the keys that are known go on signing for a while when the database is away.
+    // No readiness check: if the database is down, the known keys continue to sign for a while.
     const { storage } = tools.own({ ...database, checks: {} });
     const { bus } = tools.own(await openBusPart(tools));
     const service = await identityProvider(config, {

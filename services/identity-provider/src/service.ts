@@ -36,7 +36,7 @@ import { createLogouts } from './store/logouts.ts';
 import { openSchema } from './store/tables.ts';
 
 export type IdentityProviderBacking = {
-  /** May change while the service runs; what it says then holds from the next request on. */
+  /** The registry. It may change while the service runs; changes apply from the next request. */
   readonly registry: RegistrySource;
   readonly storage: Storage;
   readonly tickets: Tickets;
@@ -45,7 +45,7 @@ export type IdentityProviderBacking = {
   readonly events: Outbox;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Seals the private signing keys, and what access tokens carry for the resource API. */
+  /** Seals the private signing keys, and the launch context of access tokens for the resource API. */
   readonly sealers: Pick<Sealers, 'access-token' | 'signing-key'>;
   /** Verifies the tokens of host applications and resource servers. */
   readonly tokens: AccessTokenVerifier;
@@ -58,9 +58,10 @@ export type IdentityProviderBacking = {
 };
 
 /**
- * The identity provider: realms, clients, signing keys, access tokens, and the desktop launch from launch identifier to
- * tokens. Mounted at `/idp`, prefix removed. Its schema is there, and every realm has a signing key, when it resolves.
- * @throws TypeError when production is given a registry with demo clients or secrets
+ * Creates the identity provider: realms, clients, signing keys, access tokens, and the desktop launch from
+ * launch identifier to tokens. Mounted at `/idp`, prefix removed. When it resolves, its schema exists and
+ * every realm has a signing key.
+ * @throws TypeError when a production registry has demo clients or secrets
  */
 export async function identityProvider(
   config: IdentityProviderConfig,

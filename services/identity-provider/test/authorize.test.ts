@@ -36,7 +36,7 @@ afterAll(async () => {
 const inOrder = async (): Promise<Fields> =>
   authorizeFields({ launch: await running.launchFor(), challenge: aVerifier().challenge });
 
-/** Every field of the table, and what is said of a value that does not fit. */
+/** Every field of the table, and the error of each invalid value. */
 const wrong: Record<string, readonly [string, string][]> = {
   client_id: [
     ['nobody', 'unauthorized_client'],

@@ -35,7 +35,7 @@ beforeAll(async () => {
     });
   const desktop = { partners: [told('told'), told('other', '/other'), aPartner({ clientId: 'untold' })] };
   const realms = [...desktopRealms(), { realm: at, clients: [], desktop }];
-  // Two replicas look for what is due: each token must still come once.
+  // Two replicas poll for due deliveries; each token must still arrive once.
   running = await runDesktop({ clock, storage, realms, replicas: 2 });
 });
 afterAll(async () => {
@@ -46,7 +46,10 @@ afterAll(async () => {
 
 type Received = { readonly path: string; readonly type: string | undefined; readonly token: string };
 
-/** The endpoint of a partner application: keeps what it was sent, and answers as it is told. */
+/**
+ * Starts the endpoint of a partner application, which stores the requests and answers with the given
+ * statuses.
+ */
 async function startReceiver(port?: number) {
   const received: Received[] = [];
   const waiting = new Set<() => void>();
@@ -63,9 +66,9 @@ async function startReceiver(port?: number) {
   return {
     port: (server.address() as AddressInfo).port,
     received,
-    /** The statuses of the next answers; 200 afterwards. */
+    /** Sets the statuses of the next answers; 200 afterwards. */
     answer: (...statuses: number[]) => void answers.push(...statuses),
-    /** Resolves with what was received about a launch, once there is so much of it. */
+    /** Resolves with the requests about a launch, once there are `count`. */
     about: (launch: string, count = 1) =>
       new Promise<Received[]>((resolve) => {
         const look = () => {
@@ -91,7 +94,7 @@ async function readAll(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** Resolves when the audit trail would have been told so of a launch. */
+/** Resolves when the service has published such an event about a launch. */
 async function eventOf(launch: string, type: string, matching: Record<string, unknown> = {}) {
   for (;;) {
     const found = running
@@ -116,7 +119,7 @@ const end = async (launch: string) =>
     method: 'DELETE',
     headers: { authorization: `Bearer ${await running.hostToken()}` },
   });
-/** Resolves when a line about a launch is in the log. */
+/** Resolves when the log has a line about a launch. */
 async function logged(launch: string, words: string) {
   while (!running.lines.some((line) => line.includes(launch) && line.includes(words)))
     await new Promise((resolve) => setImmediate(resolve));
@@ -148,7 +151,7 @@ describe('a launch that its host ended', () => {
     expect([path, type]).toEqual(['/logout', 'application/x-www-form-urlencoded']);
     const claims = await verifiedBy(token);
     expect(claims.sid).toBe(decodeJwt(tokens.idToken).sid);
-    // All of it: no nonce (section 2.4), no user, nothing of the patient.
+    // The complete claims: no nonce (section 2.4), no user, nothing about the patient.
     expect(claims).toEqual({
       iss: running.issuer(at),
       aud: 'told',
@@ -194,7 +197,7 @@ describe('a partner is told, at its own address, of a launch', () => {
     const [own, untold, last] = [await startTokens(), await startTokens('untold'), await startTokens()];
     const revocation = { token: own.tokens.refreshToken, client_id: 'told' };
     expect((await running.idp.postForm(`/${at}/oauth2/v2.0/revoke`, revocation)).status).toBe(200);
-    // What is revoked already is not revoked again.
+    // A revoked launch is not revoked again.
     expect((await end(own.launch)).status).toBe(204);
     await end(untold.launch);
     await end(last.launch);
@@ -239,7 +242,7 @@ describe('a logout token that is not accepted', () => {
     const { launch } = await startTokens();
     await end(launch);
     expect(await eventOf(launch, failed)).toMatchObject({ reason: 'gone', isFinal: true });
-    const lines = running.lines.filter((line) => line.includes('logout token given up'));
+    const lines = running.lines.filter((line) => line.includes('stopped delivering a logout token'));
     expect(lines.some((line) => line.includes(launch) && line.includes('"level":50'))).toBe(true);
   });
 

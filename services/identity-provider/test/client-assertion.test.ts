@@ -22,7 +22,7 @@ import {
 } from './running-desktop.ts';
 import { aClient, basic, record, scope } from './running-identity-provider.ts';
 
-// Off-the-shelf clients sign by the machine's own clock, and what they sign must not be from the future.
+// Off-the-shelf clients sign by the machine's own clock, and assertions must not be from the future.
 const clock = new MachineClock();
 const algorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'] as const;
 const insecure = { execute: [openid.allowInsecureRequests] };

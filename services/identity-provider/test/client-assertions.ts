@@ -9,12 +9,12 @@ type Assertion = {
   readonly audience: string;
   readonly key: TestKey;
   readonly clock: TestClock;
-  /** Take the place of the good ones; one that is undefined is left out. */
+  /** Claims that replace the valid ones; an undefined claim is omitted. */
   readonly claims: Record<string, unknown>;
   readonly header: Record<string, unknown>;
 };
 
-/** A client assertion (RFC 7523 section 3) that is good but for what the test changes. */
+/** Returns a client assertion (RFC 7523 section 3) that is valid except for the changes of the test. */
 export function assertionFor({ clientId, audience, key, clock, claims, header }: Assertion): Promise<string> {
   const now = Math.floor(clock.now() / 1000);
   const good = { iss: clientId, sub: clientId, aud: audience, jti: randomUUID(), iat: now, exp: now + 60 };

@@ -22,7 +22,7 @@ import {
 } from './running-desktop.ts';
 import { aClient, audience, basic, scope } from './running-identity-provider.ts';
 
-// Off-the-shelf clients look at the machine's own clock.
+// Off-the-shelf clients use the machine's own clock.
 const clock = new MachineClock();
 const secret = 'a secret of this client';
 const insecure = { execute: [openid.allowInsecureRequests] };

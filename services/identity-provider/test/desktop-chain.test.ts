@@ -46,7 +46,7 @@ afterAll(async () => {
   await storage.close();
 });
 
-/** The reason that the audit trail has for the last refusal. */
+/** Returns the reason that the audit trail has for the last refusal. */
 const lastReason = () => {
   const event = running.published.findLast(({ type }) => type.endsWith('.refused.v1'));
   return record(event?.data).reason;
@@ -321,7 +321,7 @@ describe('a refresh token', () => {
       refused('invalid_grant'),
     );
     expect((await running.refresh(refreshToken, { client_id: 'partner' })).status).toBe(200);
-    // A moment later too, when its answer could be had again.
+    // A moment later too, when the same token would get its answer again.
     expect(await refusalOf(await running.refresh(refreshToken, fields, at))).toEqual(
       refused('invalid_grant'),
     );

@@ -8,11 +8,11 @@ import * as openid from 'openid-client';
 import { aPartner, desktopRealms, type RunningDesktop, realm, runDesktop } from './running-desktop.ts';
 import { record } from './running-identity-provider.ts';
 
-// Off-the-shelf clients look at the machine's own clock.
+// Off-the-shelf clients use the machine's own clock.
 const clock = new TestClock(Date.now());
 const clientId = 'partner-standard';
 const scope = 'openid launch resource.read';
-// openid-client takes the redirect URI from the callback, and drops a query of its own.
+// openid-client derives the redirect URI from the callback, and drops its query.
 const redirectUri = 'https://standard.example/callback';
 const algorithms = ['RS256', 'ES256', 'EdDSA'] as const;
 const realmOf = (algorithm: string) => `${algorithm.toLowerCase()}/desktop`;
@@ -35,7 +35,7 @@ afterAll(async () => {
   await storage.close();
 });
 
-/** What a browser would do: follow the authorization URL as far as the redirect to the partner. */
+/** Follows the authorization URL to the redirect to the partner, as a browser would. */
 async function callbackOf(authorizationUrl: URL): Promise<URL> {
   const response = await fetch(authorizationUrl, { redirect: 'manual' });
   const location = response.headers.get('location');

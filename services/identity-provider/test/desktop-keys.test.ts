@@ -14,7 +14,10 @@ import { audience, record, registryOf } from './running-identity-provider.ts';
 const minute = 60;
 const day = 24 * 60 * minute;
 
-/** The oldest key set that a client may still go by: HTTP caches keep one for five minutes, clients for ten on top. */
+/**
+ * The oldest key set that a client may still use: HTTP caches keep a key set for five minutes, clients for
+ * ten more.
+ */
 const keptForSeconds = 15 * minute;
 
 /** Gets tokens as partners do, many at once, and verifies each as a client with an old key set would. */

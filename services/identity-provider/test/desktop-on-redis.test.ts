@@ -31,7 +31,7 @@ beforeAll(async () => {
     name: 'test',
     sealers: { desktop: deploymentSealer },
   });
-  // Two replicas: the second knows of a chain what Redis tells it.
+  // Two replicas: the second knows a chain only from Redis.
   running = await runDesktop({
     clock,
     storage,

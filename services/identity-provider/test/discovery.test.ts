@@ -143,7 +143,8 @@ describe('an off-the-shelf client', () => {
       const verifier = createAccessTokenVerifier({
         issuers: issuerPolicies(registry, options),
         clock,
-        // Nothing is allowed here: the keys of our realms are where the operator says.
+        // No network is allowed here: the keys of our own realms are at the address that the operator
+        // configured.
         fetchOutbound: createOutboundFetch({ allowedNetworks: [] }),
       });
       return [...(await verifier.verify(`Bearer ${String(access_token)}`)).rights];

@@ -23,7 +23,7 @@ import {
 } from './running-desktop.ts';
 import { record } from './running-identity-provider.ts';
 
-// Off-the-shelf clients look at the machine's own clock.
+// Off-the-shelf clients use the machine's own clock.
 const clock = new MachineClock();
 const at = 'bound/desktop';
 
@@ -54,7 +54,7 @@ const lastReason = () => record(running.published.at(-1)?.data).reason;
 
 describe('a partner application with DPoP (RFC 9449)', () => {
   it('gets bound tokens through openid-client, from code to refresh', async () => {
-    // openid-client takes the redirect URI from the callback.
+    // openid-client derives the redirect URI from the callback.
     const [clientId, redirectUri] = ['partner-native', 'http://127.0.0.1/callback'];
     const client = await openid.discovery(
       new URL(running.issuer(realm)),
@@ -100,7 +100,7 @@ describe('a partner application with DPoP (RFC 9449)', () => {
     expect(lastReason()).toBe('ticket_of_other_key');
     const next = record(await (await refresh(tokens.refresh_token)).json());
     expect(decodeJwt(String(next.access_token)).cnf).toEqual({ jkt: await thumbprintOf(key) });
-    // Within the ten seconds in which the same successor is given again, too.
+    // Also within the ten seconds in which the same successor is returned again.
     expect((await running.refresh(String(tokens.refresh_token))).status).toBe(400);
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
   });

@@ -46,7 +46,7 @@ const end = async (id: string, { at = realm, token }: { at?: string; token?: str
     headers: { authorization: `Bearer ${token ?? (await running.hostToken())}` },
   });
 
-/** A launch as its host knows it: by its GUID and its launch identifier. */
+/** Starts a launch; returns it as its host knows it: its GUID and its launch identifier. */
 async function startLaunch() {
   const response = await running.postLaunch(aLaunch());
   const launch = String(record(await response.json()).launch);

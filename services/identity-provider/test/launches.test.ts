@@ -17,7 +17,7 @@ import { aClient, record } from './running-identity-provider.ts';
 
 const clock = new TestClock();
 
-/** A partner's launch handler, which answers as the path says, and what it was asked. */
+/** Starts a partner's launch handler, which answers by its path and stores the requests. */
 async function startLaunchHandler() {
   const asked: { method: string | undefined; url: string | undefined }[] = [];
   const answers: Record<string, number> = { '/launch': 200, '/moved': 302, '/broken': 500 };
@@ -32,7 +32,7 @@ async function startLaunchHandler() {
   return { asked, base: `http://127.0.0.1:${server.port}`, stop: () => server.stop() };
 }
 
-/** A port that nobody listens on. */
+/** Returns a port that nothing listens on. */
 async function closedPort(): Promise<number> {
   const server = await listen((_request, response) => response.end(), { port: 0, host: '127.0.0.1' });
   await server.stop();
@@ -286,7 +286,7 @@ describe('a launch URL that the service calls itself', () => {
     expect(errors).toEqual([{ path: 'call', message: expect.any(String), code: 'not-supported' }]);
   });
 
-  // What is not known is told of the body, since its name is the caller's.
+  // An unknown member is reported for the body, because the caller chose its name.
   it.each([
     ['launchUrl', ''],
     ['launch_url', ''],

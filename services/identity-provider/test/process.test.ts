@@ -24,13 +24,13 @@ beforeAll(async () => {
   await writeFile(registryFile, registry('demo'));
 });
 afterAll(async () => {
-  // Gone already, unless the test failed.
+  // The process has already exited, unless the test failed.
   child?.kill('SIGKILL');
   await rm(folder, { recursive: true });
   await database.drop();
 });
 
-/** The lines of the process; `waitFor` resolves with the first one from now on that contains the words. */
+/** Collects the lines of the process; `waitFor` resolves with the next line that contains the words. */
 function follow(child: ChildProcess) {
   if (child.stdout === null) throw new TypeError('The process has no output');
   const waiting = new Set<(line: string) => void>();
@@ -58,7 +58,7 @@ it('the process takes a changed registry up without a restart, and keeps the old
       REGISTRY_FILE: registryFile,
       REDIS_URL: process.env.TEST_REDIS_URL,
       REDIS_PREFIX: `test-${randomUUID()}:`,
-      // Nobody is there: tokens are issued without a broker.
+      // Nothing listens there: tokens are issued without a broker.
       AMQP_URL: 'amqp://127.0.0.1:1',
       DATABASE_URL: database.url,
     },

@@ -27,10 +27,10 @@ import {
 } from './running-desktop.ts';
 import { record } from './running-identity-provider.ts';
 
-// Off-the-shelf clients look at the machine's own clock.
+// Off-the-shelf clients use the machine's own clock.
 const clock = new MachineClock();
 const at = 'pushing/desktop';
-// openid-client takes the redirect URI from the callback, and drops a query of its own.
+// openid-client derives the redirect URI from the callback, and drops its query.
 const standardRedirect = 'https://standard.example/callback';
 
 let storage: Storage;
@@ -60,7 +60,7 @@ const push = (
   { idp }: Pick<RunningDesktop, 'idp'> = running,
 ) => idp.postForm(`/${of}/oauth2/v2.0/par`, fields, headers);
 
-/** A request in order, with the verifier that redeems its code. */
+/** Returns a valid request, with the verifier that redeems its code. */
 async function aRequest(clientId = 'partner', of = realm) {
   const { verifier, challenge } = aVerifier();
   const launch = await running.launchFor({ client_id: clientId }, of);
@@ -72,7 +72,7 @@ async function requestUriOf(response: Response): Promise<string> {
   return String(record(await response.json()).request_uri);
 }
 
-/** Pushes a request in order; the fields of the authorization request that follows. */
+/** Pushes a valid request; returns the fields of the authorization request that follows. */
 async function pushed(clientId = 'partner', of = realm) {
   const request = await aRequest(clientId, of);
   const request_uri = await requestUriOf(await push(request.fields, of));

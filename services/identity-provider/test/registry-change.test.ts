@@ -49,7 +49,7 @@ afterAll(async () => {
 
 async function write(registry: unknown): Promise<void> {
   const told = new Promise<void>((resolve) => (wake = resolve));
-  // In one step: on a busy machine a file that is half written is seen twice, and is told as a faulty one.
+  // In one step: on a busy machine a half-written file would be read, and reported as invalid.
   await writeFile(`${path}.new`, typeof registry === 'string' ? registry : JSON.stringify(registry));
   await rename(`${path}.new`, path);
   await told;

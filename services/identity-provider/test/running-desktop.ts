@@ -5,7 +5,7 @@ import { aClient, record, runIdentityProvider } from './running-identity-provide
 export const realm = 'north/desktop';
 export const redirectUri = 'https://partner.example/auth?tenant=7';
 
-/** A registered partner application. */
+/** Returns a registered partner application. */
 export function aPartner(overrides: Record<string, unknown> = {}) {
   return {
     clientId: 'partner',
@@ -17,7 +17,7 @@ export function aPartner(overrides: Record<string, unknown> = {}) {
   };
 }
 
-/** A realm of host applications, and desktop realms in which partners are launched. */
+/** Returns a realm of host applications, and desktop realms in which partners are launched. */
 export function desktopRealms(overrides: Record<string, unknown> = {}) {
   const partners = [
     aPartner(),
@@ -44,7 +44,7 @@ export function desktopRealms(overrides: Record<string, unknown> = {}) {
   ];
 }
 
-/** The body of a launch request that is in order, with names that are not ASCII. */
+/** Returns the body of a valid launch request, with names that are not ASCII. */
 export function aLaunch(overrides: Record<string, unknown> = {}) {
   return {
     client_id: 'partner',
@@ -82,7 +82,7 @@ export function aPatient(overrides: Record<string, unknown> = {}) {
 
 export type Fields = Record<string, string>;
 
-/** What a partner application keeps between its authorization request and its token request. */
+/** Returns the code verifier and challenge that a partner application stores between its two requests. */
 export function aVerifier() {
   const verifier = randomBytes(32).toString('base64url');
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
@@ -92,7 +92,7 @@ type RunOptions = Omit<Parameters<typeof runIdentityProvider>[0], 'realms'> & {
   readonly realms?: readonly Record<string, unknown>[];
 };
 
-/** Serves the identity provider with desktop realms, and speaks to it as host and as partner. */
+/** Serves the identity provider with desktop realms, and sends requests as host and as partner. */
 export async function runDesktop({ realms = desktopRealms(), ...options }: RunOptions) {
   const running = await runIdentityProvider({ realms, ...options });
   const { idp } = running;
@@ -125,7 +125,7 @@ export async function runDesktop({ realms = desktopRealms(), ...options }: RunOp
   const postToken = (fields: Fields | [string, string][], at = realm, headers: Fields = {}) =>
     idp.postForm(`/${at}/oauth2/v2.0/token`, fields, headers);
 
-  /** A launch and its authorization; the fields of the token request that follows. */
+  /** Launches and authorizes; returns the fields of the token request that follows. */
   const codeFor = async (
     asked: Fields = {},
     { at = realm, launch }: { at?: string; launch?: string } = {},
@@ -164,7 +164,7 @@ export async function runDesktop({ realms = desktopRealms(), ...options }: RunOp
     tokensFor,
     refresh,
     introspect,
-    /** Whether an access token still counts. */
+    /** Returns whether an access token is still active. */
     isActive: async (token: string) => (await introspect(token)).active,
     eventsOf: (correlationId: string) =>
       running.published.filter(({ correlationid }) => correlationid === correlationId),
@@ -173,7 +173,7 @@ export async function runDesktop({ realms = desktopRealms(), ...options }: RunOp
 
 export type RunningDesktop = Awaited<ReturnType<typeof runDesktop>>;
 
-/** The fields of an authorization request that is in order (Desktop: Authorization request form fields). */
+/** Returns the fields of a valid authorization request (Desktop: Authorization request form fields). */
 export function authorizeFields({ launch, challenge }: { launch: string; challenge: string }) {
   return {
     client_id: 'partner',
@@ -188,7 +188,7 @@ export function authorizeFields({ launch, challenge }: { launch: string; challen
   };
 }
 
-/** The fields of a token request that is in order (Desktop: Token request form fields). */
+/** Returns the fields of a valid token request (Desktop: Token request form fields). */
 export function tokenFields({
   code,
   verifier,
@@ -225,12 +225,12 @@ export function tokensOf(answer: unknown): Tokens {
   };
 }
 
-/** The GUID under which everything of a launch is filed. */
+/** Returns the GUID that everything of a launch is stored under. */
 export function chainOf({ accessToken }: Tokens): string {
   return String(decodeJwt(accessToken).sid);
 }
 
-/** A refusal of the token endpoint or of authorize, without what differs each time. */
+/** Returns a refusal of the token endpoint or of authorize, without the parts that vary. */
 export async function refusalOf(response: Response) {
   const { error, correlation_id } = record(await response.json());
   return {

@@ -26,10 +26,10 @@ import { hashClientSecret, identityProvider } from '../src/index.ts';
 export const audience = 'api://clinical-launch';
 export const scope = `${audience}/.default`;
 
-/** One for all replicas of a test file, as it is in a deployment. */
+/** One sealer for all replicas of a test file, as in a deployment. */
 export const deploymentSealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
 
-/** A registered client with one live secret. */
+/** Returns a registered client with one live secret. */
 export function aClient({ secret = 'a secret of this client', ...overrides }: Record<string, unknown> = {}) {
   return {
     clientId: 'pms-north',
@@ -53,11 +53,14 @@ type RunOptions = {
   readonly sealer?: Sealer;
   readonly isProduction?: boolean;
   readonly allowedNetworks?: readonly string[];
-  /** Made when the address is known; by default of `realms`, fixed. */
+  /** Creates the registry when the address is known; by default from `realms`, unchanging. */
   readonly registryAt?: (publicUrl: string) => RegistrySource;
 };
 
-/** Serves the identity provider at `/idp`, and further replicas of it on the same storage at `/idp-2`, `/idp-3`, ... */
+/**
+ * Serves the identity provider at `/idp`, and further replicas of it on the same storage at `/idp-2`,
+ * `/idp-3`, ...
+ */
 export async function runIdentityProvider({
   clock,
   storage,
@@ -72,7 +75,7 @@ export async function runIdentityProvider({
   const backing = createTestBacking(clock);
   const { events = backing.bus, sealer = deploymentSealer, tickets = backing.tickets } = given;
   const { revokedTokens = backing.revokedTokens } = given;
-  // The issuer holds the address, which is known only when the server listens.
+  // The issuer contains the address, which is known only once the server listens.
   const addressed: Router[] = [];
   const mounts = Array.from({ length: replicas }, (_, index) => {
     const router = createRouter();
@@ -135,7 +138,10 @@ export async function runIdentityProvider({
   };
 }
 
-/** Fetches keys again by the test's clock; what the verifier itself keeps goes by the machine's, which stands still. */
+/**
+ * Fetches keys again by the test's clock; the verifier's own cache uses the machine's clock, which does not
+ * advance.
+ */
 function verifierByClock(clock: TestClock, make: () => AccessTokenVerifier): AccessTokenVerifier {
   let verifier = make();
   let madeAt = clock.now();
@@ -150,14 +156,14 @@ function verifierByClock(clock: TestClock, make: () => AccessTokenVerifier): Acc
   };
 }
 
-/** A registry in which `${PUBLIC_URL}` stands for the server's own address. */
+/** Returns a registry with the server's own address in place of `${PUBLIC_URL}`. */
 export function registryOf(registry: Record<string, unknown>, publicUrl: string): Registry {
   return parseRegistry(JSON.parse(JSON.stringify(registry).replaceAll('${PUBLIC_URL}', publicUrl)));
 }
 
 type Form = Record<string, string> | [string, string][];
 
-/** What a test asks of one replica, over HTTP. */
+/** Returns the requests that a test sends to one replica, over HTTP. */
 function clientOf(base: string) {
   const postForm = (path: string, form: Form, headers: Record<string, string> = {}) =>
     fetch(`${base}${path}`, { method: 'POST', body: new URLSearchParams(form), headers });
@@ -178,7 +184,7 @@ function clientOf(base: string) {
   };
 }
 
-/** The form of a token request that is in order. */
+/** Returns the form of a valid token request. */
 export function tokenForm() {
   return {
     grant_type: 'client_credentials',
@@ -188,13 +194,13 @@ export function tokenForm() {
   };
 }
 
-/** The Authorization header of RFC 6749 section 2.3.1. */
+/** Returns the Authorization header of RFC 6749 section 2.3.1. */
 export function basic(clientId: string, clientSecret: string): string {
   const encode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
   return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString('base64')}`;
 }
 
-/** Verifies an access token against a key set at a moment, as a resource server would. */
+/** Verifies an access token against a key set at a moment, as a resource server does. */
 export async function verifyToken(
   token: unknown,
   { keySet, issuer, clock }: { keySet: JSONWebKeySet; issuer: string; clock: TestClock },

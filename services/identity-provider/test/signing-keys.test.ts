@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(async () => storage.close());
 
-/** The rows of the key table, whole, as text. */
+/** Returns the complete rows of the key table as text. */
 async function keyRows(realm: string): Promise<string[]> {
   const database = await storage.open('looking_in', {});
   const found = await sql<{ row: string }>`
@@ -25,7 +25,7 @@ async function keyRows(realm: string): Promise<string[]> {
   return found.rows.map(({ row }) => row);
 }
 
-/** When each key was seen first and last in the key set, and when it signed first and for how long. Seconds. */
+/** When each key was in the key set first and last, when it signed first, and for how long. Seconds. */
 type Sighting = { published: number[]; signed: number[]; lastExpiry: number };
 
 describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (signingAlgorithm) => {
@@ -40,7 +40,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (si
   beforeAll(async () => {
     startedAt = clock.now() / 1000;
     running = await runIdentityProvider({ clock, storage, realms, replicas: 2 });
-    // Two whole rotations, looked at by the minute around each.
+    // Two whole rotations, checked every minute around each.
     for (const period of [1, 2]) {
       const due = startedAt + period * 30 * day;
       clock.advance({ seconds: due - 20 * minute - clock.now() / 1000 });
@@ -58,7 +58,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (si
     return known;
   };
 
-  /** Every replica gives a token and its key set, and every live token is verified by every key set. */
+  /** Fetches a token and the key set from every replica, and verifies every live token with every key set. */
   async function look() {
     const now = clock.now() / 1000;
     const sets = [];
@@ -89,7 +89,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (si
     expect(later).toHaveLength(2);
     for (const { published, signed } of later) {
       expect((signed[0] ?? 0) - (published[0] ?? 0)).toBeGreaterThanOrEqual(15 * minute);
-      // By the replica that heard of it last, too: both had it in each of those minutes.
+      // Also by the replica that read it last: both published it in each of those minutes.
       const before = published.filter(
         (time) => time >= (signed[0] ?? 0) - 15 * minute && time < (signed[0] ?? 0),
       );
@@ -229,7 +229,7 @@ describe('signing keys', () => {
     await (await start({ realm: 'locked', clock })).stop();
     const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
     await expect(start({ realm: 'locked', clock, sealer })).rejects.toThrow(
-      /^The signing key [\w-]{43} of the realm locked cannot be opened$/,
+      /^None of the sealing keys opens the signing key [\w-]{43} of the realm locked$/,
     );
   });
 

@@ -47,7 +47,7 @@ const ours = { authorization: basic('pms-north', 'a secret of this client') };
 const formType = 'application/x-www-form-urlencoded';
 const secretHash = hashClientSecret('a secret of this client');
 
-/** Status, `error`, and the reason that the audit trail is told; then the requests that are answered so. */
+/** Status, `error`, and the reason in the audit trail; then the requests that are answered so. */
 const refusals: [number, string, string, Record<string, Sent>][] = [
   [
     400,

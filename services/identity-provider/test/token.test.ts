@@ -198,7 +198,7 @@ describe('the limit of a client', () => {
 
   it('cannot be used up by someone who knows the client id alone', async () => {
     clock.advance({ seconds: 5 });
-    // Twice the limit; a fifth would make client and address wait, whatever the limit.
+    // Twice the limit; a fifth guess would delay client and address, whatever the limit.
     const guesses = await Promise.all(Array.from({ length: 4 }, () => ask('guessed')));
     expect(guesses.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
     expect((await ask()).status).toBe(200);

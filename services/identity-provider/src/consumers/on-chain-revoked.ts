@@ -13,9 +13,9 @@ type Parts = {
 };
 
 /**
- * Has the partner application of a revoked launch told, where it registered a `backchannelLogoutUri` and did not
- * revoke the launch itself. The chain's record names the partner: the request that led to the revocation may have
- * been anybody's.
+ * Sends a logout token to the partner application of a revoked launch, if the partner registered a
+ * `backchannelLogoutUri` and did not revoke the launch itself. The chain's record names the partner, because
+ * anyone may have sent the request that revoked the launch.
  */
 export function onChainRevoked({ realms, tickets, add }: Parts): Consumer {
   return {
@@ -25,7 +25,7 @@ export function onChainRevoked({ realms, tickets, add }: Parts): Consumer {
       if (!isRevoked(event) || event.data.reason === 'revoked_by_client') return;
       const { id, correlationid: launchId, traceparent, data } = event;
       const record = await tickets.findChainRecord(launchId);
-      // The launch has reached its absolute end: nothing of it is left to be ended.
+      // The launch has reached its absolute end, so nothing is left to end.
       if (record === undefined) return;
       const partner = realms.find(data.realm.split('/'))?.desktop?.partners.get(record.audience);
       if (partner?.backchannelLogoutUri === undefined) return;

@@ -27,9 +27,8 @@ type Parts = {
 };
 
 /**
- * Delivers logout tokens (OpenID Connect Back-Channel Logout 1.0 section 2.5), each at least once: what is not
- * accepted is tried again for twelve hours, with growing waits. Each attempt has a token of its own, with another
- * `jti`.
+ * Delivers logout tokens (OpenID Connect Back-Channel Logout 1.0 section 2.5), each at least once. Retries a
+ * failed delivery with growing waits for twelve hours. Each attempt sends a new token with its own `jti`.
  */
 export function startLogoutDelivery(parts: Parts): DeliveryWorker {
   const { logouts, clock, logger } = parts;
@@ -52,7 +51,7 @@ async function attemptOnce(parts: Parts, due: DueLogout, ending: AbortSignal): P
   const next = attempt.outcome === 'delivered' ? undefined : whenAgain(due, attempt, now);
   const isFinal = next === undefined;
   report(logger, { due, attempt, isFinal });
-  // Before the delivery is settled: should this fail, the token is delivered again and not forgotten.
+  // Append the events before settling: if this fails, the token is delivered again instead of forgotten.
   await events.append(eventsOf({ due, attempt, isFinal, now }));
   await logouts.settle(due, {
     state: attempt.outcome === 'delivered' ? 'delivered' : isFinal ? 'dead' : 'pending',
@@ -62,7 +61,7 @@ async function attemptOnce(parts: Parts, due: DueLogout, ending: AbortSignal): P
   });
 }
 
-/** Posts a logout token to the address that its partner has registered at this moment. */
+/** Posts a logout token to the address that its partner has registered now. */
 async function deliver(
   { realms, keyRing, fetchOutbound, clock }: Parts,
   { realm: name, clientId, launchId }: DueLogout,
@@ -96,17 +95,20 @@ function whenAgain(due: DueLogout, { reason, retryAfterMs }: Failed, now: number
 
 type Outcome = { readonly due: DueLogout; readonly attempt: Settled; readonly isFinal: boolean };
 
-/** Nothing of the address, which may hold a secret of the receiver's. */
+/** Logs no address, because it may contain a secret of the receiver. */
 function report(logger: Logger, { due, attempt, isFinal }: Outcome): void {
   const { launchId: correlationId, realm, clientId, attempts } = due;
   const facts = { correlationId, realm, clientId, attempts };
   if (attempt.outcome === 'delivered') return logger.info(facts, 'logout token delivered');
   const { reason, status } = attempt;
-  if (isFinal) return logger.error({ ...facts, reason, status }, 'logout token given up');
+  if (isFinal) return logger.error({ ...facts, reason, status }, 'stopped delivering a logout token');
   logger.warn({ ...facts, reason, status }, 'logout token not delivered');
 }
 
-/** Of the failures the first and the last: a receiver that is away for hours is two events, and not twenty. */
+/**
+ * Reports only the first and the last failure: a receiver that is down for hours causes two events, not
+ * twenty.
+ */
 function eventsOf({ due, attempt, isFinal, now }: Outcome & { readonly now: number }): CloudEvent[] {
   const { launchId: correlationId, traceparent, realm, clientId, attempts } = due;
   const origin = { source: eventSource, correlationId, traceparent, now: new Date(now) };

@@ -2,12 +2,13 @@ import type { RegisteredClient } from '@clinical-launch/contracts';
 import type { IssuingRealm } from './realms.ts';
 import { confirmationOf } from './token-binding.ts';
 
-/** Verifiers' clocks may be this far behind ours. */
+/** Seconds that verifiers' clocks may be behind ours. */
 export const notBeforeSlackSeconds = 10;
 
 /**
- * The claims of a client's access token (RFC 9068 section 2.2). The rights are in `scope`, `scp` and `roles`, since
- * verifiers differ in where they look; a client without rights gets a token without any.
+ * Returns the claims of a client's access token (RFC 9068 section 2.2). The rights are in `scope`, `scp` and
+ * `roles`, because verifiers read different claims. A client without rights gets a token without these
+ * claims.
  * @param now milliseconds since 1970
  */
 export function accessTokenClaims({
@@ -22,7 +23,7 @@ export function accessTokenClaims({
   client: RegisteredClient;
   audience: string;
   tokenId: string;
-  /** The thumbprint of the certificate that the token is bound to, if it is. */
+  /** The thumbprint of the certificate that the token is bound to, if any. */
   certificate?: string | undefined;
   now: number;
 }) {
@@ -37,7 +38,7 @@ export function accessTokenClaims({
     iat: issuedAt,
     nbf: issuedAt - notBeforeSlackSeconds,
     exp: issuedAt + realm.accessTokenSeconds,
-    // RFC 6749 section 3.3: a scope has one word at least.
+    // RFC 6749 section 3.3: a scope has at least one word.
     ...(client.scopes.length > 0 ? { scope: client.scopes.join(' ') } : {}),
     scp: client.scopes,
     roles: client.scopes,

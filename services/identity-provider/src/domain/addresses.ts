@@ -1,8 +1,9 @@
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 
 /**
- * Whether an authorization request may name this redirect URI: it is the registered one, character for character; of a
- * loopback address any port fits (RFC 8252 section 7.3), since a native application takes the one that is free.
+ * Returns whether an authorization request may name this redirect URI. It must equal the registered URI,
+ * character for character. A loopback address may have any port (RFC 8252 section 7.3), because a native
+ * application uses whichever port is free.
  */
 export function isRegisteredRedirect(registered: string, asked: string): boolean {
   if (registered === asked) return true;
@@ -11,7 +12,7 @@ export function isRegisteredRedirect(registered: string, asked: string): boolean
   return host !== undefined && host === askedHost && rest === askedRest && Number(askedPort) <= 65_535;
 }
 
-/** Adds query parameters to an address and changes nothing else of it: its own query is kept as it is written. */
+/** Adds query parameters to an address and leaves the rest as it is, including its own query. */
 export function withParameters(address: string, parameters: Readonly<Record<string, string>>): string {
   const query = Object.entries(parameters)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
@@ -21,8 +22,8 @@ export function withParameters(address: string, parameters: Readonly<Record<stri
 }
 
 /**
- * Whether the service may call a registered launchUrl itself. In production by https alone, so that a launch identifier
- * never travels in the clear and the service never calls its own loopback.
+ * Returns whether the service may call a registered launchUrl itself. In production it must be https, so that
+ * a launch identifier never travels in the clear and the service never calls its own loopback.
  */
 export function isCallable(launchUrl: string, { isProduction }: { isProduction: boolean }): boolean {
   return launchUrl.startsWith('https://') || (!isProduction && launchUrl.startsWith('http://'));

@@ -21,7 +21,7 @@ export const tokenAnswer = Type.Object({
 });
 export type TokenAnswer = Readonly<Static<typeof tokenAnswer>>;
 
-/** RFC 7662 section 2.2: of a token that is not alive, `active` alone. */
+/** RFC 7662 section 2.2: for an inactive token, only `active`. */
 export const introspectionAnswer = Type.Object({
   active: Type.Boolean(),
   token_type: Type.Optional(Type.Enum(['Bearer', 'DPoP'])),
@@ -38,7 +38,7 @@ export const introspectionAnswer = Type.Object({
   iat: Type.Optional(Type.Integer()),
   nbf: Type.Optional(Type.Integer()),
   exp: Type.Optional(Type.Integer()),
-  sid: Type.Optional(Type.String({ description: 'The GUID of the desktop launch.' })),
+  sid: Type.Optional(Type.String({ description: 'A JWT (RFC 9068). Send it as `Authorization: Bearer`.' })),
   cnf: Type.Optional(
     Type.Object(
       { jkt: Type.Optional(Type.String()), 'x5t#S256': Type.Optional(Type.String()) },
@@ -47,9 +47,11 @@ export const introspectionAnswer = Type.Object({
   ),
 });
 
-/** A launch identifier, for a host application. */
+/** Only in a desktop launch. Rotated at every use. */
 export const launchAnswer = Type.Object({
-  launch: Type.String({ description: 'The launch identifier: for one use, by this partner application.' }),
+  launch: Type.String({
+    description: 'Only in a desktop launch: a JWT with the user, the organisation and the patient.',
+  }),
   launchUrl: Type.String({ description: 'Complete: with `iss` and `launch`.' }),
   expires_in: seconds,
   called: Type.Optional(
@@ -62,7 +64,7 @@ export type LaunchAnswer = Readonly<Static<typeof launchAnswer>>;
 
 /** RFC 9126 section 2.2 */
 export const pushedAnswer = Type.Object({
-  request_uri: Type.String({ description: 'For one authorization request.' }),
+  request_uri: Type.String({ description: 'Valid for one authorization request.' }),
   expires_in: seconds,
 });
 export type PushedAnswer = Readonly<Static<typeof pushedAnswer>>;
@@ -118,7 +120,7 @@ export const clientConfiguration = Type.Object({
   id_token_signing_alg_values_supported: words,
 });
 
-/** OpenID Connect Discovery 1.0 section 3 */
+/** The launch identifier: this partner application can use it once. */
 export const desktopConfiguration = Type.Object({
   ...shared,
   ...desktop,

@@ -1,6 +1,6 @@
 /**
- * JSON in ASCII alone, everything else as `\uXXXX`: clients that decode a token's Base64URL with `atob` read each
- * character of a name and not the bytes of its UTF-8.
+ * Returns JSON in ASCII, with every other character as `\uXXXX`. Clients that decode a token's Base64URL with
+ * `atob` read each byte of its UTF-8 as a character.
  */
 export function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(

@@ -12,14 +12,17 @@ export type AuthorizeErrorCode =
   | 'invalid_scope'
   | 'invalid_request_uri';
 
-/** What is wrong with one parameter; never holds its value. */
+/** An invalid parameter and the reason; never its value. */
 export type ParameterFault = {
   readonly name: string;
   readonly code: AuthorizeErrorCode;
   readonly message: string;
 };
 
-/** An authorization request in which everything is in order, but for the launch identifier, which only its use tells. */
+/**
+ * An authorization request whose parameters are valid. Only its use shows whether the launch identifier is
+ * valid too.
+ */
 export type AuthorizationRequest = {
   readonly partner: RegisteredPartner;
   readonly redirectUri: string;
@@ -35,15 +38,15 @@ export type AuthorizationRequest = {
 type Rule = {
   readonly name: string;
   readonly code: AuthorizeErrorCode;
-  /** What a value that does not fit is told. */
+  /** The error message when `fits` returns false. */
   readonly message: string;
-  /** Without a partner, what depends on it is not judged. */
+  /** Returns whether a value is valid. Without a partner, skips the checks that depend on it. */
   fits(value: string, partner: RegisteredPartner | undefined): boolean;
-  /** Whether it may be left out; no parameter may, but for these. */
+  /** Returns whether the parameter may be omitted; without this function, it is required. */
   readonly isOptional?: (partner: RegisteredPartner | undefined) => boolean;
 };
 
-/** A rule as it can be told: what a value must be, as the rest of a sentence that begins with the parameter. */
+/** A published rule: the message completes a sentence that begins with the parameter's name. */
 export type AuthorizationRule = Pick<Rule, 'name' | 'message'> & { readonly isOptional: boolean };
 
 const invalid = 'invalid_request' as const;
@@ -70,7 +73,7 @@ const rules: readonly Rule[] = [
   {
     name: 'redirect_uri',
     code: invalid,
-    message: 'must be a registered redirect URI, character for character',
+    message: 'must be a registered redirect URI, with exactly the same characters',
     fits: (value, partner) =>
       partner === undefined || partner.redirectUris.some((one) => isRegisteredRedirect(one, value)),
   },
@@ -84,13 +87,13 @@ const rules: readonly Rule[] = [
   {
     name: 'scope',
     code: 'invalid_scope',
-    message: 'may name only scopes that the application is registered for, separated by single spaces',
+    message: 'may contain only scopes that the application is registered for, separated by single spaces',
     fits: (value, partner) => partner === undefined || narrowScope(value, partner.scopes) !== undefined,
   },
   {
     name: 'code_challenge',
     code: invalid,
-    message: 'must be the Base64URL text of a SHA-256, 43 characters without padding',
+    message: 'must be the Base64URL encoding of a SHA-256 hash, 43 characters without padding',
     fits: isCodeChallenge,
   },
   {
@@ -103,10 +106,10 @@ const rules: readonly Rule[] = [
     name: 'state',
     code: invalid,
     message: 'must be UTF-8, since it is returned unchanged',
-    // What cannot be decoded was replaced by then, and would come back as another.
+    // Bytes that could not be decoded were already replaced, so the returned value would differ.
     fits: (value) => !value.includes('\uFFFD'),
   },
-  { name: 'launch', code: invalid, message: 'is not of this service', fits: () => true },
+  { name: 'launch', code: invalid, message: 'was not issued by this service', fits: () => true },
   {
     name: 'nonce',
     code: invalid,
@@ -117,25 +120,27 @@ const rules: readonly Rule[] = [
   {
     name: 'dpop_jkt',
     code: invalid,
-    message: 'must be the Base64URL text of a SHA-256 thumbprint (RFC 7638), 43 characters without padding',
+    message:
+      'must be the Base64URL encoding of a SHA-256 thumbprint (RFC 7638), 43 characters without padding',
     fits: (value) => /^[A-Za-z0-9_-]{43}$/.test(value),
     isOptional: () => true,
   },
 ];
 
-/** What a request that was pushed is authorized with (RFC 9126 section 4). */
+/** The rules for an authorization request that refers to a pushed one (RFC 9126 section 4). */
 const referenceRules: readonly Rule[] = [
   clientRule,
   {
     name: 'request_uri',
     code: 'invalid_request_uri',
-    message: 'must be one that the pushed authorization request endpoint gave',
+    message: 'must be a value that the pushed authorization request endpoint returned',
     fits: (value) => ticketOfRequestUri(value) !== undefined,
   },
 ];
 
 /**
- * The parameters of an authorization request, with what each must be. An optional one may be left out by every partner application, or by those that are registered so.
+ * The parameters of an authorization request with their rules. An optional parameter may be omitted by every
+ * partner application, or only by those registered for it.
  */
 export const authorizationRules: readonly AuthorizationRule[] = rules.map(
   ({ name, message, isOptional }) => ({
@@ -149,8 +154,8 @@ export const authorizationRules: readonly AuthorizationRule[] = rules.map(
 export const authorizationParameters: readonly string[] = rules.map(({ name }) => name);
 
 /**
- * Reads the reference to a pushed authorization request (RFC 9126 section 4): `client_id` and `request_uri`. Every other
- * parameter is ignored, since only what was pushed counts (RFC 9101 section 6.3).
+ * Reads the reference to a pushed authorization request (RFC 9126 section 4): `client_id` and `request_uri`.
+ * Every other parameter is ignored, since only what was pushed counts (RFC 9101 section 6.3).
  */
 export function readPushedReference(
   sent: URLSearchParams,
@@ -164,8 +169,8 @@ export function readPushedReference(
 }
 
 /**
- * Checks an authorization request: every parameter sent once, none empty but for those that may be left out, each as it
- * must be. Unknown parameters are ignored.
+ * Checks an authorization request: each parameter is sent once, follows its rule, and is empty only if it may
+ * be omitted. Ignores unknown parameters.
  */
 export function readAuthorizationRequest(
   sent: URLSearchParams,
@@ -197,7 +202,7 @@ function faultsOf(
   const { name } = rule;
   const [value = '', ...more] = sent.getAll(name);
   if (more.length > 0) return [{ name, code: invalid, message: 'must not be sent more than once' }];
-  // RFC 6749 section 3.1: sent without a value counts as not sent.
+  // RFC 6749 section 3.1: a parameter without a value counts as omitted.
   if (value === '') {
     return rule.isOptional?.(partner) === true ? [] : [{ name, code: invalid, message: 'is missing' }];
   }

@@ -5,10 +5,10 @@ import { Type } from 'typebox';
 /** RFC 7523 section 2.2 */
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** The longest life of a client assertion, in seconds: each is signed for one request. */
+/** The longest lifetime of a client assertion, in seconds; each is signed for one request. */
 const longestLifeSeconds = 5 * 60;
 const clockToleranceSeconds = 10;
-/** `JWT` in most libraries; the other is the explicit type of the draft that updates RFC 7523. */
+/** Most libraries send `JWT`; the draft that updates RFC 7523 defines the explicit type. */
 const types = new Set([undefined, 'jwt', 'client-authentication+jwt']);
 
 const claimsForm = compileSchema(
@@ -29,15 +29,18 @@ type AssertionFault =
   | 'assertion_for_other_audience'
   | 'assertion_out_of_time';
 
-/** A verified assertion: its `jti`, and for how many seconds that must not be accepted again. */
+/** A verified assertion: its `jti`, and the number of seconds in which that must not be accepted again. */
 export type VerifiedAssertion = { readonly id: string; readonly singleUseSeconds: number };
 
-/** Whether a client or a partner registered keys, so that it can authenticate by an assertion. */
+/** Returns whether a client or a partner registered keys, so that it can authenticate with an assertion. */
 export function hasKeys({ jwks, jwksUri }: Pick<RegisteredClient, 'jwks' | 'jwksUri'>): boolean {
   return jwks !== undefined || jwksUri !== undefined;
 }
 
-/** Returns the client that an assertion claims to be from: chooses whose keys are tried, and proves nothing. */
+/**
+ * Returns the client that an assertion claims to be from. This only selects the keys to try and proves
+ * nothing.
+ */
 export function claimedClient(assertion: string): string | undefined {
   try {
     return decodeJwt(assertion).sub;
@@ -47,9 +50,9 @@ export function claimedClient(assertion: string): string | undefined {
 }
 
 /**
- * Verifies a client assertion (RFC 7523 section 3): an asymmetric signature by a key of the client, `iss` and `sub`
- * are the client, `aud` is one of `audiences` alone, `exp` is at most five minutes ahead, and there is a `jti`.
- * Faults of the claims are reported only for a good signature.
+ * Verifies a client assertion (RFC 7523 section 3): an asymmetric signature by a key of the client, `iss` and
+ * `sub` are the client, `aud` is exactly one of `audiences`, `exp` is at most five minutes ahead, and there
+ * is a `jti`. Reports invalid claims only if the signature is valid.
  */
 export async function verifyClientAssertion(
   assertion: string,

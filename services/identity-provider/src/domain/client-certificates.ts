@@ -11,19 +11,25 @@ type Registered = Pick<
   | 'tlsClientCertificateBoundAccessTokens'
 >;
 
-/** Whether a client or a partner registered a certificate, so that it can authenticate by mutual TLS. */
+/**
+ * Returns whether a client or a partner registered a certificate, so that it can authenticate by mutual TLS.
+ */
 export function hasCertificates(client: Registered): boolean {
   return client.tlsClientAuthSanDns !== undefined || client.tlsClientCertificateThumbprints !== undefined;
 }
 
-/** Whether a partner can authenticate: one that can must, since it is no public client (RFC 6749 section 2.1). */
+/**
+ * Returns whether a partner can authenticate. A partner that can authenticate must do so, because it is not a
+ * public client (RFC 6749 section 2.1).
+ */
 export function isConfidential(partner: Registered): boolean {
   return hasKeys(partner) || hasCertificates(partner);
 }
 
 /**
- * Whether a certificate is one of a client (RFC 8705 section 2): registered by its thumbprint, or issued by an
- * authority that the edge verifies, for the registered name. Its time must not be over, whoever verified it.
+ * Returns whether a certificate belongs to a client (RFC 8705 section 2): it is registered by its thumbprint,
+ * or an authority that the edge verifies issued it for the registered name. It must not have expired, whoever
+ * verified it.
  * @param now milliseconds since 1970
  */
 export function isCertificateOf(client: Registered, certificate: ClientCertificate, now: number): boolean {

@@ -1,33 +1,36 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RegisteredClient } from '@clinical-launch/contracts';
 
-/** Two live secrets at most, so that one can be rolled while the other works. */
+/** A client has at most two live secrets, so that it can rotate one while the other works. */
 const secretSlots = 2;
 
-/** Stands where a client has no secret, so that every answer takes the same comparisons. Never accepted. */
+/**
+ * Replaces the secret of a client without one, so that every answer takes the same comparisons. Never
+ * accepted.
+ */
 const noSecret = { digest: Buffer.alloc(32), acceptedUntil: Number.NEGATIVE_INFINITY } as const;
 
 export type SecretCheck = 'accepted' | 'expired' | 'wrong';
 
 /**
- * The hash of a client secret as the registry keeps it: SHA-256, hexadecimal. A slow password hash would protect
- * secrets that people choose; ours are generated with 256 bits, which no one can search.
+ * Returns the hash of a client secret as the registry stores it: SHA-256, hexadecimal. A slow password hash
+ * protects secrets that people choose. Ours have 256 random bits, which cannot be searched.
  */
 export function hashClientSecret(secret: string): string {
   return digestOf(secret).toString('hex');
 }
 
 /**
- * Makes a client secret of 256 random bits, in the Base64URL alphabet.
- * @param random gives that many unpredictable bytes
+ * Creates a client secret of 256 random bits, in the Base64URL alphabet.
+ * @param random returns that many unpredictable bytes
  */
 export function createClientSecret(random: (size: number) => Buffer = randomBytes): string {
   return random(32).toString('base64url');
 }
 
 /**
- * Compares a secret with those of a client, in constant time. A client that is not known (`undefined`) takes the
- * same steps as one that is.
+ * Compares a secret with those of a client, in constant time. An unknown client (`undefined`) takes the same
+ * steps as a known client.
  * @param now milliseconds since 1970; a secret is refused from its `expires` on
  */
 export function checkClientSecret(

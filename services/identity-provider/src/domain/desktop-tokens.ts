@@ -4,10 +4,12 @@ import { notBeforeSlackSeconds } from './access-token.ts';
 import type { IssuingRealm, SigningAlgorithm } from './realms.ts';
 import { confirmationOf, type TokenBinding } from './token-binding.ts';
 
-/** How the user was authenticated: by the host application, which vouched for them when it asked for the launch. */
+/**
+ * How the user was authenticated: by the host application, which requested the launch on the user's behalf.
+ */
 export const launchedByHost = 'urn:clinical-launch:acr:launched-by-host';
 
-/** Version of the ID token's claims. */
+/** The version of the ID token's claims. */
 const idTokenVersion = '1.0';
 
 type TokenOf = {
@@ -18,7 +20,10 @@ type TokenOf = {
   readonly expiresInSeconds: number;
 };
 
-/** The lifetime of a launch's tokens: the realm's, or what the chain has left, so that none outlives its launch. */
+/**
+ * Returns the lifetime of a launch's tokens in seconds: the realm's, or less if the chain ends earlier, so
+ * that no token outlives its launch.
+ */
 export function desktopTokenSeconds(
   { accessTokenSeconds }: IssuingRealm,
   chainEndsInSeconds = Number.POSITIVE_INFINITY,
@@ -27,8 +32,8 @@ export function desktopTokenSeconds(
 }
 
 /**
- * The claims of a partner's access token (RFC 9068 section 2.2). It acts for the user: its rights are those of the
- * scope and of `authorizations`. What would tell of the patient is sealed, for the resource API alone.
+ * Returns the claims of a partner's access token (RFC 9068 section 2.2). It acts for the user: its rights are
+ * the scope and the `authorizations`. Patient details are sealed, and only the resource API can open them.
  */
 export function desktopAccessTokenClaims({
   realm,
@@ -54,7 +59,7 @@ export function desktopAccessTokenClaims({
     jti: tokenId,
     ...lifetime(times),
     scope,
-    /** The chain that it ends with, when that is revoked. */
+    /** The chain that the token belongs to: revoking the chain ends the token. */
     sid: context.launchId,
     authorizations: context.authorizations,
     launch_context: sealedContext,
@@ -63,8 +68,8 @@ export function desktopAccessTokenClaims({
 }
 
 /**
- * The claims of the ID token: those of the specification's table (Desktop: ID token claims), and `sid` for some
- * partners.
+ * Returns the claims of the ID token: the specification's table (Desktop: ID token claims), and `sid` for
+ * some partners.
  */
 export function idTokenClaims({
   realm,
@@ -83,10 +88,10 @@ export function idTokenClaims({
     sub: user.userERN,
     aud: context.clientId,
     acr: launchedByHost,
-    // OpenID Connect Core 1.0 section 3.1.3.7: a client that asked for none refuses one.
+    // OpenID Connect Core 1.0 section 3.1.3.7: a client that sent no nonce refuses a token with a nonce.
     ...(nonce === undefined ? {} : { nonce }),
     at_hash: accessTokenHash,
-    // For a partner that is told when the launch is revoked: the logout token names it so.
+    // For a partner that receives a logout token when the launch is revoked: that token has the same sid.
     ...(hasSession ? { sid: context.launchId } : {}),
     email: user.email,
     userERN: user.userERN,
@@ -107,10 +112,10 @@ function lifetime({ now, expiresInSeconds }: Pick<TokenOf, 'now' | 'expiresInSec
   return { iat: issuedAt, nbf: issuedAt - notBeforeSlackSeconds, exp: issuedAt + expiresInSeconds };
 }
 
-/** The hash that belongs to each signature: that of the algorithm itself; Ed25519 signs by SHA-512 (RFC 8032). */
+/** The hash of each signature algorithm; Ed25519 signs with SHA-512 (RFC 8032). */
 const hashes = { RS256: 'sha256', ES256: 'sha256', EdDSA: 'sha512' } as const;
 
-/** `at_hash`: the left half of the access token's hash (OpenID Connect Core 1.0 section 3.1.3.6). */
+/** Returns `at_hash`: the left half of the access token's hash (OpenID Connect Core 1.0 section 3.1.3.6). */
 export function accessTokenHash(accessToken: string, algorithm: SigningAlgorithm): string {
   const digest = createHash(hashes[algorithm]).update(accessToken, 'ascii').digest();
   return digest.subarray(0, digest.length / 2).toString('base64url');

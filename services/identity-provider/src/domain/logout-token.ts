@@ -1,12 +1,12 @@
 /**
- * How long a logout token may be used, in seconds (OpenID Connect Back-Channel Logout 1.0 section 2.4: two minutes at
- * most).
+ * The lifetime of a logout token in seconds (OpenID Connect Back-Channel Logout 1.0 section 2.4: at most two
+ * minutes).
  */
 const lifeSeconds = 120;
 
 /**
- * The claims of a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4). Names the launch by its `sid`
- * alone: no user and no patient.
+ * Returns the claims of a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4). Names the launch
+ * only by its `sid`: no user and no patient.
  * @param now milliseconds since 1970
  */
 export function logoutTokenClaims(about: {

@@ -2,8 +2,7 @@ import { compileSchema } from '@clinical-launch/contracts';
 import { Type } from 'typebox';
 
 /**
- * How long a pushed request waits for its authorization: the time in which a browser is opened (RFC 9126 section
- * 2.2).
+ * Seconds that a pushed request waits for its authorization, enough to open a browser (RFC 9126 section 2.2).
  */
 export const pushedRequestSeconds = 60;
 
@@ -14,7 +13,7 @@ export function requestUriOf(ticket: string): string {
   return `${prefix}${ticket}`;
 }
 
-/** Returns the ticket in a `request_uri`; undefined for one that was not given here. */
+/** Returns the ticket in a `request_uri`; undefined if this service did not issue the URI. */
 export function ticketOfRequestUri(requestUri: string): string | undefined {
   return requestUri.startsWith(prefix) ? requestUri.slice(prefix.length) : undefined;
 }
@@ -24,8 +23,11 @@ export type PushedParameters = Readonly<Record<string, string>>;
 
 const form = compileSchema(Type.Record(Type.String(), Type.String()));
 
-/** Reads what the ticket of a pushed request carries. @throws TypeError when another version wrote it otherwise */
+/**
+ * Reads the content of a pushed request's ticket. @throws TypeError when another version wrote a different
+ * format
+ */
 export function readPushedParameters({ context }: { readonly context: unknown }): PushedParameters {
   if (form.is(context)) return context;
-  throw new TypeError('What the ticket carries is not a pushed authorization request');
+  throw new TypeError('The content of the ticket is not a pushed authorization request');
 }

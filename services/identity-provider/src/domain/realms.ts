@@ -10,17 +10,17 @@ import {
 
 export type SigningAlgorithm = NonNullable<Realm['signingAlgorithm']>;
 
-/** A realm as its endpoints see it: the registry's settings with their defaults. */
+/** A realm as its endpoints use it: the registry's settings with their defaults. */
 export type IssuingRealm = {
-  /** As the registry writes it, and so the issuer. */
+  /** The name as the registry writes it, which the issuer contains. */
   readonly name: string;
   readonly issuer: string;
-  /** Its endpoints are below this address, as clients reach them. */
+  /** The address, as clients reach it, below which its endpoints are. */
   readonly baseUrl: string;
   readonly signingAlgorithm: SigningAlgorithm;
   readonly accessTokenSeconds: number;
   readonly clients: ReadonlyMap<string, RegisteredClient>;
-  /** What makes it a realm of the desktop launch. */
+  /** The settings of a realm with desktop launches; absent in other realms. */
   readonly desktop?: DesktopSettings;
 };
 
@@ -28,7 +28,7 @@ export type DesktopSettings = {
   readonly launchIdentifierSeconds: number;
   readonly authorizationCodeSeconds: number;
   readonly refreshTokenSeconds: number;
-  /** From the launch identifier's issue to the end of everything that came of it. */
+  /** Seconds from the issue of the launch identifier to the end of all its codes and tokens. */
   readonly sessionSeconds: number;
   readonly sendsIssuer: boolean;
   readonly partners: ReadonlyMap<string, RegisteredPartner>;
@@ -37,17 +37,17 @@ export type DesktopSettings = {
 /** A realm whose partner applications are launched. */
 export type DesktopIssuingRealm = IssuingRealm & { readonly desktop: DesktopSettings };
 
-/** The realms of the registry as it is at the moment. */
+/** The realms of the current registry. */
 export type Realms = {
   all(): readonly IssuingRealm[];
   /**
-   * The realm that a path names. Segments are compared without regard to case, and a leading `tfp` counts for
-   * nothing: clients lower-case and prefix the authority that they were given.
+   * Returns the realm that a path names. Ignores the case of segments and a leading `tfp`, because clients
+   * lower-case and prefix the authority that they were given.
    */
   find(segments: readonly string[]): IssuingRealm | undefined;
 };
 
-/** Creates the look-up of realms. @param byName returns the realms of the registry as it is at the moment */
+/** Creates the look-up of realms. @param byName returns the realms of the current registry */
 export function createRealms(byName: () => ReadonlyMap<string, IssuingRealm>): Realms {
   return {
     all: () => [...byName().values()],

@@ -1,7 +1,8 @@
 import type { SigningAlgorithm } from './realms.ts';
 
 /**
- * The life of a signing key. Time alone moves it on, so every replica finds the same state without being told.
+ * The lifecycle of a signing key. Only time changes the state, so every replica finds the same state on its
+ * own.
  *
  * | state    | is published | signs | lasts until                                                          |
  * |----------|--------------|-------|----------------------------------------------------------------------|
@@ -19,29 +20,37 @@ export const keyLifecycle = {
 
 export type KeyState = keyof typeof keyLifecycle;
 
-/** What the lifecycle needs to know of a key. Times are milliseconds since 1970. */
+/** The times of a key that the lifecycle depends on, in milliseconds since 1970. */
 export type KeyTimes = {
   readonly kid: string;
   readonly algorithm: SigningAlgorithm;
   readonly signsFrom: number;
-  /** Lifetime of the longest-lived tokens that it signs. */
+  /** The longest lifetime of the tokens that it signs. */
   readonly longestTokenSeconds: number;
 };
 
 const minuteMs = 60_000;
 
-/** A replica looks at the kept keys this often, so it may publish a new one this late. */
+/** Milliseconds between a replica's reads of the stored keys, so it may publish a new key this late. */
 export const keysReadEveryMs = minuteMs;
-/** OAuth clients keep a key set for ten minutes, on top of the five that HTTP caches may. */
+/**
+ * OAuth clients keep a key set for ten minutes, in addition to the five minutes that HTTP caches may keep it.
+ */
 export const publishedBeforeSigningMs = 15 * minuteMs;
-/** The keys that a replica read this long ago are still those that sign; after that another may have replaced them. */
+/**
+ * Milliseconds that the keys a replica has read can be trusted to be current; after that, others may have
+ * replaced them.
+ */
 export const keysTrustedForMs = publishedBeforeSigningMs;
 
 const createdBeforeSigningMs = publishedBeforeSigningMs + keysReadEveryMs;
-/** For clocks that differ: of replicas, when a key's time to sign ends, and of verifiers, when a token's ends. */
+/**
+ * Allows for clocks that differ: between replicas, when a key stops signing, and at verifiers, when a token
+ * expires.
+ */
 const clockSlackMs = minuteMs;
 
-/** The state of one of a realm's keys. */
+/** Returns the state of one of a realm's keys. */
 export function keyStateAt(key: KeyTimes, keys: readonly KeyTimes[], now: number): KeyState {
   if (now < key.signsFrom) return 'next';
   const replacedAt = Math.min(
@@ -51,7 +60,7 @@ export function keyStateAt(key: KeyTimes, keys: readonly KeyTimes[], now: number
   return now < replacedAt + key.longestTokenSeconds * 1000 + clockSlackMs ? 'previous' : 'retired';
 }
 
-/** The keys of a realm that are in one of the states for which `column` of the lifecycle says yes. */
+/** Returns the keys of a realm in the states for which `column` of the lifecycle is yes. */
 export function keysThat<Key extends KeyTimes>(
   column: 'isPublished' | 'signs',
   keys: readonly Key[],
@@ -66,24 +75,24 @@ export type RotationPolicy = {
   readonly accessTokenSeconds: number;
 };
 
-/** What is to be done now about a realm's keys. */
+/** The changes that a realm's keys need now. */
 export type KeyPlan = {
-  /** When a key that is to be made begins to sign. */
+  /** When the key to create begins to sign. */
   readonly create?: { readonly signsFrom: number };
-  /** Keys whose tokens will live longer than was said when they were made. */
+  /** Keys whose tokens will live longer than planned when the keys were created. */
   readonly prolong: readonly string[];
   /** Retired keys, to be deleted. */
   readonly remove: readonly string[];
 };
 
-/** Whether a plan leaves everything as it is. */
+/** Returns whether a plan changes nothing. */
 export function isIdle({ create, prolong, remove }: KeyPlan): boolean {
   return create === undefined && prolong.length === 0 && remove.length === 0;
 }
 
 /**
- * Plans a realm's keys: the first signs at once; each later one is made early enough to be published in time, when
- * its predecessor's period ends or the realm's algorithm was changed.
+ * Plans a realm's keys. The first key signs immediately. Each later key is created early enough to be
+ * published in time, when its predecessor's period ends or the realm's algorithm changes.
  */
 export function planKeys(keys: readonly KeyTimes[], policy: RotationPolicy, now: number): KeyPlan {
   const remove = keys.filter((key) => keyStateAt(key, keys, now) === 'retired').map(({ kid }) => kid);

@@ -16,16 +16,16 @@ import { assertDpopKey } from './dpop-binding.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
-/** Letters, digits, `_`, `-` and `.` alone (Desktop: Limits): RFC 7636 without the tilde. */
+/** Only letters, digits, `_`, `-` and `.` (Desktop: Limits): RFC 7636 without the tilde. */
 export const codeVerifierPattern = '^[A-Za-z0-9_.-]{43,128}$';
 const codeVerifierForm = new RegExp(codeVerifierPattern);
 
-/** Wrong proofs (verifier or redirect URI) that one code accepts; the last of them uses it up. */
+/** Wrong proofs (verifier or redirect URI) that a code accepts; the last of them uses the code up. */
 const mismatchLimit = 5;
 
 /**
- * RFC 6749 section 4.1.3 with RFC 7636 section 4.5: the code that a launch led to, once, for the tokens. Whoever
- * brings a code a second time ends everything that the first use gave (RFC 6749 section 4.1.2).
+ * Redeems the code of a launch for the tokens, once (RFC 6749 section 4.1.3 with RFC 7636 section 4.5). A
+ * replay of the code ends all tokens that the first use issued (RFC 6749 section 4.1.2).
  */
 export function authorizationCode(tickets: Tickets, prepareTokens: PrepareTokens): PartnerGrant {
   return {
@@ -46,7 +46,9 @@ export function authorizationCode(tickets: Tickets, prepareTokens: PrepareTokens
 
 type Asked = ReturnType<typeof readRequest>;
 
-/** Every field of the specification's table (Desktop: Token request form fields). @throws TokenRefusal */
+/**
+ * Reads every field of the specification's table (Desktop: Token request form fields). @throws TokenRefusal
+ */
 function readRequest({ partner, parameters }: PartnerRequest) {
   if (partner === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'client_id' });
   const scope = parameters.get('scope');
@@ -69,7 +71,8 @@ function required(parameters: ReadonlyMap<string, string>, parameter: string): s
 }
 
 /**
- * The scope of the tokens, before anything is used up: what was granted, or what is asked of it. @throws TokenRefusal
+ * Returns the scope of the tokens, before anything is used up: the granted scope, or the requested part of
+ * it. @throws TokenRefusal
  */
 function agreeScope(
   found: FoundTicket,
@@ -119,7 +122,8 @@ async function redeemCode({
   switch (redemption.outcome) {
     case 'redeemed':
     case 'repeated': {
-      if (redemption.successor === undefined) throw new TypeError('A code has a refresh token as successor');
+      if (redemption.successor === undefined)
+        throw new TypeError('A redeemed code must have a refresh token as successor');
       const { context, detail: given } = readCode(redemption);
       const { nonce } = given;
       return tokens.answer({
@@ -137,7 +141,10 @@ async function redeemCode({
   }
 }
 
-/** RFC 9449 section 5, RFC 8705 section 4: the refresh token of a client that authenticates is bound to it already. */
+/**
+ * RFC 9449 section 5, RFC 8705 section 4: client authentication already binds the refresh token of such a
+ * client.
+ */
 function refreshBinding(
   partner: RegisteredPartner,
   { dpopKey, certificate }: TokenBinding,
@@ -149,7 +156,10 @@ function refreshBinding(
   };
 }
 
-/** A code that is not alive: if it was used, this is a replay. Without a proof nothing can be redeemed here. */
+/**
+ * Refuses a code that is not live. If the code was already used, this is a replay. Without a proof nothing
+ * can be redeemed here.
+ */
 async function refuseDeadCode(tickets: Tickets, code: string, request: PartnerRequest): Promise<never> {
   const redemption = await tickets.redeem('authorization-code', code, {
     onReplay: revocation('code_replayed', request),

@@ -4,10 +4,10 @@ import { TokenRefusal } from '../errors.ts';
 type Bound = Pick<RegisteredClient, 'tlsClientCertificateBoundAccessTokens'>;
 
 /**
- * Returns the thumbprint of the certificate that the tokens of a client are bound to (RFC 8705 section 3); undefined
- * for a client that did not register for that.
+ * Returns the thumbprint of the certificate that the tokens of a client are bound to (RFC 8705 section 3);
+ * undefined if the client did not register for bound tokens.
  * @param presented the thumbprint of the connection's certificate
- * @throws TokenRefusal 400 when the client registered for bound tokens and came without a certificate
+ * @throws TokenRefusal 400 when the client registered for bound tokens and presented no certificate
  */
 export function certificateToBind(client: Bound, presented: string | undefined): string | undefined {
   if (client.tlsClientCertificateBoundAccessTokens !== true) return undefined;

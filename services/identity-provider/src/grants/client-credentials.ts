@@ -12,12 +12,15 @@ type ClientCredentialsParts = {
   readonly clock: Clock;
 };
 
-/** The one scope that a client asks for: all the rights that it is registered with. */
+/** Returns the one scope that a client may request: all rights that it is registered with. */
 export function defaultScope(audience: string): string {
   return `${audience}/.default`;
 }
 
-/** RFC 6749 section 4.4: a client acts for itself (OLTR: Authentication). */
+/**
+ * Creates the client credentials grant (RFC 6749 section 4.4): a client acts for itself (OLTR:
+ * Authentication).
+ */
 export function clientCredentials({ audience, keyRing, clock }: ClientCredentialsParts): ClientGrant {
   return {
     type: 'client_credentials',
@@ -37,7 +40,7 @@ export function clientCredentials({ audience, keyRing, clock }: ClientCredential
         scope: client.scopes.join(' '),
         expiresInSeconds: realm.accessTokenSeconds,
       });
-      // Before the answer: no token is out there that the audit trail does not know of.
+      // Stored before the answer, so that the audit trail knows every issued token.
       await commit([issued]);
       return {
         access_token: token,

@@ -2,8 +2,9 @@ import type { RegisteredPartner } from '@clinical-launch/contracts';
 import { TokenRefusal } from '../errors.ts';
 
 /**
- * Checks the key of a token request against the key that its code or refresh token is bound to, and that a partner for
- * which DPoP is required uses it (RFC 9449 sections 5 and 10). Keys are named by their thumbprints (RFC 7638).
+ * Checks the key of a token request against the key that its code or refresh token is bound to. Also checks
+ * that a partner that must use DPoP uses it (RFC 9449 sections 5 and 10). Keys are named by their thumbprints
+ * (RFC 7638).
  * @throws TokenRefusal 400
  */
 export function assertDpopKey(

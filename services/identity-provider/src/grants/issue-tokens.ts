@@ -18,7 +18,7 @@ import type { TokenBinding } from '../domain/token-binding.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { TokenAnswer } from './grant.ts';
 
-/** What the resource API opens `launch_context` with. */
+/** The purpose under which `launch_context` is sealed for the resource API. */
 const contextSealPurpose = 'access-token-context';
 
 type TokenIssueParts = {
@@ -34,26 +34,30 @@ type TokenIssueRequest = {
   readonly grant: 'authorization_code' | 'refresh_token';
   readonly scope: string;
   readonly call: Call;
-  /** What the access token is bound to (RFC 9449 section 6.1, RFC 8705 section 3). */
+  /**
+   * The key and the certificate that the access token is bound to (RFC 9449 section 6.1, RFC 8705 section 3).
+   */
   readonly binding: TokenBinding;
-  /** Seconds until the chain of the ticket ends, where it has an end. */
+  /** Seconds until the chain of the ticket ends, if it has an end. */
   readonly chainEndsInSeconds: number | undefined;
 };
 
 type Granted = { readonly context: DesktopContext; readonly refreshToken: string; readonly nonce?: string };
 
-/** The tokens of one answer, before their ticket is used up: everything that can fail has been asked for by then. */
+/**
+ * The tokens of one answer, before their ticket is used up: every step that can fail has succeeded by then.
+ */
 export type TokenIssue = {
-  /** Is kept in the step that uses the ticket up: no token is out there that the audit trail does not know of. */
+  /** Stored in the step that uses the ticket up, so that the audit trail knows every issued token. */
   readonly event: CloudEvent;
-  /** The complete token response (Desktop: Token response). */
+  /** Returns the complete token response (Desktop: Token response). */
   answer(granted: Granted): Promise<TokenAnswer>;
 };
 
-/** Prepares the tokens of an answer. @throws ServiceError 503 when the signing keys are out of reach */
+/** Prepares the tokens of an answer. @throws ServiceError 503 when the signing keys are unavailable */
 export type PrepareTokens = (request: TokenIssueRequest) => Promise<TokenIssue>;
 
-/** Creates what prepares the tokens of partner applications. */
+/** Creates the function that prepares the tokens of partner applications. */
 export function createTokenIssue({ audience, keyRing, sealer, clock }: TokenIssueParts): PrepareTokens {
   return async ({ realm, clientId, grant, scope, call, binding, chainEndsInSeconds }) => {
     const signer = await keyRing.signer(realm);

@@ -15,7 +15,10 @@ import { assertDpopKey } from './dpop-binding.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
-/** A reply that was lost, or two tabs that refresh at once: for so long the same token gets the same successor. */
+/**
+ * Seconds in which the same refresh token gets the same successor, for a lost reply or two tabs that refresh
+ * at once.
+ */
 const repeatableSeconds = 10;
 
 type RefreshParts = {
@@ -24,12 +27,12 @@ type RefreshParts = {
   readonly events: Outbox;
 };
 
-/** A refresh token and the request that brought it. */
+/** A refresh token and the request that sent it. */
 type Refresh = RefreshParts & { readonly token: string; readonly request: PartnerRequest };
 
 /**
- * RFC 6749 section 6, rotated at every use. A token that comes back later than a repetition may was stolen, from the
- * partner or by it: the whole family ends (RFC 9700 section 4.14.2).
+ * Redeems a refresh token and rotates it (RFC 6749 section 6). A token reused after the grace period must
+ * have leaked, so the whole token family is revoked (RFC 9700 section 4.14.2).
  */
 export function refreshToken(parts: RefreshParts): PartnerGrant {
   return {
@@ -50,7 +53,7 @@ export function refreshToken(parts: RefreshParts): PartnerGrant {
   };
 }
 
-/** What a refresh token carries, and how long its chain lasts from now. */
+/** The content of a refresh token, and the seconds until its chain ends. */
 type LiveLink = Link<RefreshDetail> & { readonly chainEndsInSeconds: number | undefined };
 
 function linkOf(ticket: FoundTicket): LiveLink {
@@ -73,10 +76,10 @@ async function rotate(refresh: Refresh, link: LiveLink): Promise<TokenAnswer> {
   }
 }
 
-/** A token that is not alive: it was used a moment ago, or longer ago, or is none. */
+/** Handles a token that is not live: it was used within the grace period, was used earlier, or is unknown. */
 async function repeat(refresh: Refresh): Promise<TokenAnswer> {
   const { request } = refresh;
-  // What is not alive gives no new successor, so this belongs to none.
+  // A token that is not live creates no successor, so this detail belongs to none.
   const redemption = await redeem(refresh, { detail: {}, events: [] });
   switch (redemption.outcome) {
     case 'repeated': {
@@ -97,7 +100,7 @@ async function repeat(refresh: Refresh): Promise<TokenAnswer> {
 
 type Redeemed = Extract<Redemption, { context: unknown }>;
 
-/** The same refresh token again, with new tokens beside it. */
+/** Returns the same refresh token again, with new access and ID tokens. */
 async function answerAgain(refresh: Refresh, link: LiveLink, redemption: Redeemed): Promise<TokenAnswer> {
   const tokens = await prepare(refresh, link);
   await refresh.events.append([tokens.event]);
@@ -105,8 +108,8 @@ async function answerAgain(refresh: Refresh, link: LiveLink, redemption: Redeeme
 }
 
 /**
- * Prepares the tokens of the scope that is asked of the granted one, for this access token alone: the next refresh token
- * carries the whole grant on (RFC 6749 section 6).
+ * Prepares the tokens for the requested part of the granted scope. It limits only this access token: the next
+ * refresh token keeps the whole grant (RFC 6749 section 6).
  * @throws TokenRefusal
  */
 function prepare({ prepareTokens, request }: Refresh, { detail, chainEndsInSeconds }: LiveLink) {
@@ -152,11 +155,14 @@ function redeem(
 }
 
 function successorOf({ successor }: Redeemed): string {
-  if (successor === undefined) throw new TypeError('A refresh token has another as its successor');
+  if (successor === undefined) throw new TypeError('A redeemed refresh token must have another as successor');
   return successor;
 }
 
-/** @throws TokenRefusal when the token is of another realm, client or key, or its partner is no longer registered */
+/**
+ * @throws TokenRefusal when the token belongs to another realm, client or key, or its partner is no longer
+ * registered
+ */
 async function assertOwn(
   { context, detail }: Link<RefreshDetail>,
   { realm, partner, dpopKey, certificate, count }: PartnerRequest,

@@ -18,9 +18,9 @@ export type ClientAuthenticationParts = {
   readonly tickets: Pick<Tickets, 'claim'>;
   readonly events: Outbox;
   readonly clock: Clock;
-  /** Slows down wrong secrets. */
+  /** Slows down guesses of secrets. */
   readonly attempts: Attempts;
-  /** The header in which the edge forwards client certificates; without it, none count. */
+  /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
 };
 
@@ -29,22 +29,23 @@ type ClientExchange = Pick<RealmExchange, 'realm' | 'request' | 'call' | 'found'
   readonly parameters: ReadonlyMap<string, string>;
 };
 
-/** What a request carries that may prove a client. */
+/** The parts of a request that can authenticate a client. */
 type Authenticating = Omit<ClientExchange, 'request'> & {
   readonly authorization: string | undefined;
   readonly address: string | undefined;
   readonly certificate: ClientCertificate | undefined;
 };
 
-/** A client that proved itself. An assertion is used up by `commit`, so that it costs no round trip of its own. */
+/** An authenticated client. `commit` uses up an assertion, so that it costs no extra round trip. */
 type AuthenticatedClient = Pick<ClientRequest, 'client' | 'commit'>;
 
 /**
- * Authenticates the client of a request by its secret (RFC 6749 section 2.3.1), by an assertion that it signed (RFC
- * 7523 section 2.2), or by the certificate of its connection (RFC 8705 section 2), and counts the request.
+ * Authenticates the client of a request by its secret (RFC 6749 section 2.3.1), by an assertion that it
+ * signed (RFC 7523 section 2.2), or by the certificate of its connection (RFC 8705 section 2). Counts the
+ * request.
  * @returns also the certificate of the connection, if there is one
- * @throws TokenRefusal 401, ServiceError 429 after wrong secrets or beyond the client's limit, and 400 for two kinds of
- * credentials at once
+ * @throws TokenRefusal 401, ServiceError 429 after wrong secrets or beyond the client's limit, and 400 for
+ * two kinds of credentials at once
  */
 export async function authenticateClient({
   request,
@@ -56,7 +57,7 @@ export async function authenticateClient({
   const proven = await proveClient({ ...exchange, authorization, certificate, address: request.ip });
   const { clientId, requestsPerSecond } = proven.client;
   call.identify(`client ${realm.issuer} ${clientId}`);
-  // Only now, so that nobody without the client's credentials can use up its limit.
+  // Counted only now, so that only callers with the client's credentials can use up its limit.
   await parts.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
   return { ...proven, certificate };
 }
@@ -81,7 +82,10 @@ async function proveClient(exchange: Authenticating): Promise<AuthenticatedClien
   return { client, commit: (events) => useUp(parts.tickets, singleUse, events) };
 }
 
-/** Claims what may be used once, and stores the events with it. @throws TokenRefusal when it was used before */
+/**
+ * Claims the single-use credential, and stores the events with it. @throws TokenRefusal when it was already
+ * used
+ */
 export async function useUp(
   tickets: Pick<Tickets, 'claim'>,
   { name, forSeconds }: { readonly name: string; readonly forSeconds: number },
@@ -92,8 +96,8 @@ export async function useUp(
 }
 
 /**
- * The client that a request without other credentials names, if that registered certificates. @throws TokenRefusal
- * 401
+ * Returns the client that a request without other credentials names, if that client registered certificates.
+ * @throws TokenRefusal 401
  */
 function authenticateByCertificate({
   parts,
@@ -116,7 +120,7 @@ async function authenticateBySecret(exchange: Authenticating): Promise<Registere
   const { realm, parameters, authorization, address } = exchange;
   const { attempts } = exchange.parts;
   const credentials = readClientCredentials({ authorization, parameters, realm: realm.name });
-  // Counted whether the client exists or not, so that nobody learns which exist.
+  // Counted whether the client exists or not, so that the answer does not reveal which clients exist.
   const key = JSON.stringify([realm.name, credentials.clientId, networkOf(plainAddress(address))]);
   attempts.assertMayTry(key);
   const client = checkSecret(exchange, credentials);
@@ -128,7 +132,7 @@ async function authenticateBySecret(exchange: Authenticating): Promise<Registere
   return client;
 }
 
-/** The client, or why these credentials are not those of one. */
+/** Returns the client, or the reason why these credentials are refused. */
 function checkSecret(
   { parts, realm, found }: Authenticating,
   { clientId, clientSecret, challenge }: ClientCredentials,

@@ -13,10 +13,10 @@ type PartnerExchange = Pick<DesktopExchange, 'realm' | 'request' | 'found'> & {
 };
 
 /**
- * Returns the partner application that a request is from; undefined when it names none. A partner without keys and
- * certificates is a public client: what it holds proves it, so credentials are refused, since nothing could check
- * them. A partner that registered keys or certificates must authenticate: with an assertion, which is used up here,
- * or by mutual TLS.
+ * Returns the partner application that sent a request; undefined if the request names none. A partner without
+ * keys and certificates is a public client, proven by the ticket that it holds. Its credentials are refused,
+ * because nothing can check them. A partner that registered keys or certificates must authenticate: with an
+ * assertion, which is used up here, or by mutual TLS.
  * @throws TokenRefusal
  */
 export async function authenticatePartner({

@@ -2,7 +2,7 @@ import { escapeMarkup } from '@clinical-launch/contracts';
 import { type ErrorDialect, oauthDialect } from '@clinical-launch/service/http';
 import { pageHeaders } from '@clinical-launch/service/pages';
 
-/** Errors of authorize: OAuth's JSON, or the same as a page for a browser that a person looks at. */
+/** Answers the errors of authorize: OAuth's JSON, or the same as a page for a browser that a person uses. */
 export const authorizeDialect: ErrorDialect = (error, exchange) => {
   const { request, response, call } = exchange;
   if (request.accepts(['application/json', 'text/html']) !== 'text/html')
@@ -13,7 +13,7 @@ export const authorizeDialect: ErrorDialect = (error, exchange) => {
     .send(page({ error: error.code, description: error.message, correlationId: call.correlationId }));
 };
 
-function page(told: { error: string; description: string; correlationId: string }): string {
+function page(reported: { error: string; description: string; correlationId: string }): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -24,11 +24,11 @@ function page(told: { error: string; description: string; correlationId: string 
 <body>
 <main>
 <h1>The application cannot be opened</h1>
-<p>Start it again from the host application. If it fails again, tell support what stands here.</p>
+<p>Start it again from the host application. If this page appears again, give support this reference:</p>
 <dl>
-<dt>error</dt><dd>${escapeMarkup(told.error)}</dd>
-<dt>error_description</dt><dd>${escapeMarkup(told.description)}</dd>
-<dt>correlation_id</dt><dd>${escapeMarkup(told.correlationId)}</dd>
+<dt>error</dt><dd>${escapeMarkup(reported.error)}</dd>
+<dt>error_description</dt><dd>${escapeMarkup(reported.description)}</dd>
+<dt>correlation_id</dt><dd>${escapeMarkup(reported.correlationId)}</dd>
 </dl>
 </main>
 </body>

@@ -27,10 +27,10 @@ type AuthorizeParts = {
 };
 
 /**
- * `POST` or `GET /{realm}/oauth2/v2.0/authorize` (Desktop: Authorization endpoint; RFC 6749 section 4.1.1): uses the
- * launch identifier up for an authorization code and redirects with it to the registered redirect URI. Whatever is
- * wrong is answered here and never by a redirect, and leaves the launch identifier as it was. A request that was
- * pushed before is named by its `request_uri` (RFC 9126 section 4).
+ * Exchanges the launch identifier for an authorization code and redirects with it to the registered redirect
+ * URI: `POST` or `GET /{realm}/oauth2/v2.0/authorize` (Desktop: Authorization endpoint; RFC 6749 section
+ * 4.1.1). Answers errors directly and never by a redirect; an error does not use up the launch identifier. A
+ * `request_uri` names a request that was pushed before (RFC 9126 section 4).
  */
 export function authorize({ tickets, limiter }: AuthorizeParts): Handler<DesktopExchange> {
   return async ({ realm, request, response, call, found }) => {
@@ -49,7 +49,7 @@ export function authorize({ tickets, limiter }: AuthorizeParts): Handler<Desktop
     const code = assertRedeemed(redemption, call);
     const { redirectUri, state } = asked;
     const issuer = realm.desktop.sendsIssuer ? { iss: realm.issuer } : {};
-    // Not by response.redirect, which would write the registered address another way.
+    // response.redirect would re-encode the registered address.
     response
       .status(302)
       .set('Location', withParameters(redirectUri, { code, state, ...issuer }))
@@ -57,7 +57,7 @@ export function authorize({ tickets, limiter }: AuthorizeParts): Handler<Desktop
   };
 }
 
-/** The form of a POST, the query of a GET; never both. */
+/** Returns the form of a POST or the query of a GET, never both. */
 function sentParameters(request: DesktopExchange['request'], response: Response): Promise<URLSearchParams> {
   if (request.method === 'POST') return readTokenForm(request, response);
   return Promise.resolve(queryOf(request));
@@ -69,7 +69,7 @@ function assertInOrder(sent: URLSearchParams, realm: DesktopIssuingRealm) {
   return read.request;
 }
 
-/** RFC 9126 section 4: a partner may be registered to push every request. */
+/** Refuses a plain request of a partner that is registered to push every request (RFC 9126 section 4). */
 function assertPlain(asked: AuthorizationRequest): AuthorizationRequest {
   if (asked.partner.requirePushedAuthorizationRequests === true)
     throw new AuthorizeRefusal('unpushed_request');
@@ -84,8 +84,9 @@ type PushedUse = {
 };
 
 /**
- * Uses a pushed request up and returns its parameters, which are checked again: the registry may have changed since.
- * @throws AuthorizeRefusal; for another partner, the pushed request stays usable
+ * Uses a pushed request up and returns its parameters, which are checked again: the registry may have changed
+ * since.
+ * @throws AuthorizeRefusal; after a request of another partner, the pushed request stays usable
  */
 async function redeemPushed({ tickets, realm, sent, call }: PushedUse): Promise<URLSearchParams> {
   const read = readPushedReference(sent, realm);
@@ -114,7 +115,10 @@ type LaunchUse = {
   readonly asked: AuthorizationRequest;
 };
 
-/** Whoever holds no launch identifier cannot use up a partner's limit. @throws ServiceError 429 */
+/**
+ * Counts only callers with a launch identifier, so that others cannot use up a partner's limit. @throws
+ * ServiceError 429
+ */
 async function countHolder({ tickets, limiter, realm, asked }: LaunchUse & { limiter: RateLimiter }) {
   const { clientId, requestsPerSecond } = asked.partner;
   if (requestsPerSecond === undefined) return;
@@ -151,14 +155,17 @@ function redeemLaunch({ tickets, realm, asked, call }: LaunchUse & { call: Call 
   });
 }
 
-/** The authorization code. @throws AuthorizeRefusal after the call has taken on the GUID of the launch it belongs to */
+/**
+ * Returns the authorization code. @throws AuthorizeRefusal after the call has the GUID of the launch that it
+ * belongs to
+ */
 function assertRedeemed(redemption: Redemption, call: Call): string {
   if (redemption.outcome !== 'unknown') call.adopt(redemption.correlationId);
   switch (redemption.outcome) {
     case 'redeemed':
     case 'repeated':
       if (redemption.successor === undefined)
-        throw new TypeError('A launch identifier has a code as its successor');
+        throw new TypeError('A redeemed launch identifier must have a code as successor');
       return redemption.successor;
     case 'used':
       throw new AuthorizeRefusal('used_launch');
@@ -169,7 +176,7 @@ function assertRedeemed(redemption: Redemption, call: Call): string {
   }
 }
 
-/** Makes `desktop.launch.refused.v1`. */
+/** Creates `desktop.launch.refused.v1`. */
 export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit<Found, RealmParams> {
   return (error, { call, found: { realm, clientId } }) => {
     if (realm === undefined) return undefined;

@@ -1,11 +1,14 @@
 import type { Call, OutboundFetch } from '@clinical-launch/service/http';
 
-/** Calls a launch URL; whether the partner's launch handler took it. Never throws: the host can still open it. */
+/**
+ * Calls a launch URL and returns whether the partner's launch handler accepted it. Never throws, because the
+ * host can still open the URL.
+ */
 export type LaunchCaller = (launchUrl: string, call: Call) => Promise<boolean>;
 
 /**
- * Creates what calls launch URLs from here (Desktop: Launch handler). Only ever given a registered address; redirects
- * are not followed, and only the status of the answer is read.
+ * Creates the caller of launch URLs (Desktop: Launch handler). Accepts only registered addresses, follows no
+ * redirect, and reads only the status of the answer.
  */
 export function createLaunchCaller(fetchOutbound: OutboundFetch): LaunchCaller {
   return async (launchUrl, call) => {

@@ -6,10 +6,13 @@ import type { RealmExchange } from './door.ts';
 
 export const assertionParameters = ['client_assertion', 'client_assertion_type'];
 
-/** What a client authenticated by an assertion; its `jti` still has to be claimed, so that it counts once. */
+/**
+ * A client that an assertion authenticated. The caller must still claim its `jti`, so that the assertion
+ * counts once.
+ */
 export type AssertedClient<Client> = { readonly client: Client; readonly singleUse: SingleUse };
 
-/** A name to claim in the tickets, for so many seconds. */
+/** A name to claim in the tickets, and for how many seconds. */
 export type SingleUse = { readonly name: string; readonly forSeconds: number };
 
 type Asserting<Client> = {
@@ -18,7 +21,7 @@ type Asserting<Client> = {
   readonly kind: KeyOwner['kind'];
   readonly registered: ReadonlyMap<string, Client>;
   readonly findKeys: FindClientKeys;
-  /** The value of `client_id`, which may be left out (RFC 7521 section 4.2). */
+  /** The value of `client_id`, which may be omitted (RFC 7521 section 4.2). */
   readonly clientId: string | undefined;
   readonly found: RealmExchange['found'];
   /** milliseconds since 1970 */
@@ -26,8 +29,8 @@ type Asserting<Client> = {
 };
 
 /**
- * Returns the client assertion of a request (RFC 7521 section 4.2); undefined when there is none.
- * @throws TokenRefusal when half of its parameters is missing, or it comes beside other credentials
+ * Returns the client assertion of a request (RFC 7521 section 4.2); undefined if there is none.
+ * @throws TokenRefusal when one of its two parameters is missing, or the request has other credentials too
  */
 export function readClientAssertion({
   authorization,
@@ -47,8 +50,8 @@ export function readClientAssertion({
 }
 
 /**
- * Authenticates a client, or a partner application, by the assertion that it signed (RFC 7523 section 2.2).
- * @throws TokenRefusal 401; alike for an unknown client and a wrong signature
+ * Authenticates a client or a partner application by the assertion that it signed (RFC 7523 section 2.2).
+ * @throws TokenRefusal 401; the same for an unknown client and a wrong signature
  */
 export async function authenticateByAssertion<Client extends { readonly clientId: string }>({
   assertion,
@@ -79,7 +82,10 @@ export async function authenticateByAssertion<Client extends { readonly clientId
   return { client, singleUse: { name, forSeconds: verified.singleUseSeconds } };
 }
 
-/** RFC 7523 section 3, RFC 9126 section 2: our issuer, or the address of an endpoint that authenticates clients. */
+/**
+ * Returns the accepted audiences (RFC 7523 section 3, RFC 9126 section 2): our issuer, or an endpoint that
+ * authenticates clients.
+ */
 function audiencesOf({ issuer, baseUrl }: IssuingRealm): string[] {
   return [issuer, ...['token', 'par', 'revoke'].map((name) => `${baseUrl}/oauth2/v2.0/${name}`)];
 }

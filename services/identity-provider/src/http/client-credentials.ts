@@ -1,11 +1,11 @@
 import { TokenRefusal } from '../errors.ts';
 import { assertionParameters } from './client-assertion.ts';
 
-/** What a client authenticates with, as it came: nothing of it is checked yet. */
+/** The client credentials of a request as received, not yet checked. */
 export type ClientCredentials = {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Headers of the 401, when these do not authenticate a client. */
+  /** Headers of the 401, if these credentials do not authenticate a client. */
   readonly challenge: Readonly<Record<string, string>>;
 };
 
@@ -13,9 +13,9 @@ export const clientAuthenticationMethods = ['client_secret_basic', 'client_secre
 export const clientParameters = ['client_id', 'client_secret', ...assertionParameters];
 
 /**
- * Finds the client credentials of a token request: in the body or by HTTP Basic (RFC 6749 section 2.3.1).
+ * Reads the client credentials of a token request: in the body or by HTTP Basic (RFC 6749 section 2.3.1).
  * @param realm the protection space that a challenge names
- * @throws TokenRefusal when there are none, they cannot be read, or they came in two ways
+ * @throws TokenRefusal when there are none, they are malformed, or there are two kinds
  */
 export function readClientCredentials({
   authorization,
@@ -33,7 +33,7 @@ export function readClientCredentials({
     return { clientId, clientSecret, challenge: {} };
   }
   if (clientSecret !== undefined) throw new TokenRefusal('two_authentications');
-  // RFC 6749 section 5.2: only a client that tried by header is told which scheme to use there.
+  // RFC 6749 section 5.2: only a client that sent an Authorization header gets a challenge.
   const challenge = { 'WWW-Authenticate': `Basic realm="${realm}", charset="UTF-8"` };
   const basic = readBasic(authorization);
   if (basic === undefined) throw new TokenRefusal('malformed_authorization', { headers: challenge });
@@ -41,7 +41,10 @@ export function readClientCredentials({
   return { ...basic, challenge };
 }
 
-/** RFC 7617 section 2, with both parts form-urlencoded (RFC 6749 section 2.3.1). */
+/**
+ * Reads HTTP Basic credentials (RFC 7617 section 2), with both parts form-urlencoded (RFC 6749 section
+ * 2.3.1).
+ */
 function readBasic(authorization: string): { clientId: string; clientSecret: string } | undefined {
   const [, encoded] = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization) ?? [];
   if (encoded === undefined) return undefined;
@@ -51,7 +54,7 @@ function readBasic(authorization: string): { clientId: string; clientSecret: str
   try {
     return { clientId: formDecode(pair.slice(0, colon)), clientSecret: formDecode(pair.slice(colon + 1)) };
   } catch {
-    // A stray percent sign: what was sent is not form-urlencoded.
+    // A stray percent sign: the value is not form-urlencoded.
     return undefined;
   }
 }

@@ -3,13 +3,13 @@ import type { Caller } from '@clinical-launch/service/trust';
 import type { DesktopIssuingRealm, IssuingRealm, Realms } from '../domain/realms.ts';
 import { noDesktopRealm, unknownRealm } from '../errors.ts';
 
-/** What every path of a realm begins with: the realm's segments. */
+/** The first parameters of every path of a realm: the realm's segments. */
 export type RealmParams = { realm: string[] };
 
-/** Names for the audit event of a refusal: of the registry, never of the request. */
+/** Names for the audit event of a refusal, taken from the registry and never from the request. */
 export type Found = {
   readonly realm: string;
-  /** The client, or the partner application, that the request turned out to come from. */
+  /** The client or the partner application that sent the request, once it is authenticated. */
   readonly clientId: string;
   /** The host application, once its token is verified. */
   readonly host: Caller;
@@ -21,13 +21,16 @@ export type RealmExchange<
   Params extends RealmParams = RealmParams,
 > = Exchange<Found, Params> & { readonly realm: Realm };
 
-/** A request in a realm in which partner applications are launched. */
+/** A request in a realm that launches partner applications. */
 export type DesktopExchange<Params extends RealmParams = RealmParams> = RealmExchange<
   DesktopIssuingRealm,
   Params
 >;
 
-/** Creates the door of every path of a realm. It throws ServiceError 404 for a realm that the registry does not have. */
+/**
+ * Creates the guard of every path of a realm. It throws ServiceError 404 for a realm that is not in the
+ * registry.
+ */
 export function inRealm(realms: Realms) {
   return <Params extends RealmParams>(
     exchange: Exchange<Found, Params>,
@@ -39,7 +42,7 @@ export function inRealm(realms: Realms) {
   };
 }
 
-/** Lets a request into a desktop realm alone. The handler throws ServiceError 404 in others. */
+/** Accepts requests only in a desktop realm. The handler throws ServiceError 404 in others. */
 export function inDesktopRealm<Params extends RealmParams>(
   handle: Handler<DesktopExchange<Params>>,
 ): Handler<RealmExchange<IssuingRealm, Params>> {
@@ -50,7 +53,7 @@ export function inDesktopRealm<Params extends RealmParams>(
   };
 }
 
-/** Whether partner applications are launched in the realm. */
+/** Returns whether a realm launches partner applications. */
 export function isDesktopRealm(realm: IssuingRealm): realm is DesktopIssuingRealm {
   return realm.desktop !== undefined;
 }

@@ -16,7 +16,7 @@ type DpopExchange = {
 /**
  * Verifies the DPoP proof of a request (RFC 9449 section 5) and uses it up.
  * @returns the thumbprint of its key (RFC 7638); undefined for a request without a proof
- * @throws TokenRefusal 400 for a proof that is faulty, for another request, or was used before
+ * @throws TokenRefusal 400 for a proof that is invalid, is for another request, or was already used
  */
 export async function readDpopKey({
   parts,

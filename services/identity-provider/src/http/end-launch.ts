@@ -5,13 +5,14 @@ import { unknownLaunch } from '../errors.ts';
 import type { DesktopExchange, RealmParams } from './door.ts';
 import { authenticateHost, type HostParts } from './issue-launch.ts';
 
-/** What the path of a launch names. */
+/** The path parameters of a launch. */
 export type LaunchParams = RealmParams & { readonly id: string };
 
 /**
- * `DELETE /{realm}/launches/{id}`: the host application ends a launch that it asked for, by the launch's GUID or its
- * launch identifier. Revokes the launch identifier, code, refresh and access tokens. A launch that has ended already
- * is answered alike, 204, until its absolute end; one of another host is 404, as an unknown one.
+ * Ends a launch that the host application requested, by the launch's GUID or its launch identifier:
+ * `DELETE /{realm}/launches/{id}`. Revokes the launch identifier, code, refresh and access tokens. Answers
+ * 204 as well for a launch that has already ended, until its absolute end. Answers 404 for an unknown launch
+ * and for a launch of another host.
  */
 export function endLaunch(
   parts: HostParts & { readonly tickets: Tickets },

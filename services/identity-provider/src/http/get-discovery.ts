@@ -11,14 +11,15 @@ import { type DesktopExchange, isDesktopRealm, type RealmExchange } from './door
 type DiscoveryParts = {
   readonly grants: readonly Grant[];
   readonly keyRing: KeyRing;
-  /** What clients with a secret may ask for. */
+  /** The scopes that clients with a secret may request. */
   readonly scopes: readonly string[];
   readonly clientCertificateHeader?: string | undefined;
 };
 
 /**
- * `GET {issuer}/.well-known/openid-configuration` (OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2): what
- * exists here and nothing else, with the lists that the standards require even where they are empty.
+ * Publishes the endpoints and features of this realm: `GET {issuer}/.well-known/openid-configuration` (OpenID
+ * Connect Discovery 1.0 section 3, RFC 8414 section 2). Contains the lists that the standards require even
+ * where they are empty.
  */
 export function getDiscovery(parts: DiscoveryParts): Handler<RealmExchange> {
   return async ({ realm, response }) => {
@@ -27,7 +28,7 @@ export function getDiscovery(parts: DiscoveryParts): Handler<RealmExchange> {
       ...sharedMetadata(parts, realm),
       ...tokenAuthentication(realm, parts),
       subject_types_supported: ['public'],
-      // While an algorithm is changed, tokens of both are about.
+      // While the algorithm changes, tokens of both algorithms are valid.
       id_token_signing_alg_values_supported: [
         ...new Set([...keys.map(({ alg }) => alg), realm.signingAlgorithm]),
       ],
@@ -37,8 +38,9 @@ export function getDiscovery(parts: DiscoveryParts): Handler<RealmExchange> {
 }
 
 /**
- * `GET {issuer}/.well-known/smart-configuration` (SMART App Launch 2.2, Conformance): for clients that start from
- * `iss` and `launch`. The patient is told in the ID token alone, so no capability says otherwise.
+ * Publishes the configuration for clients that start from `iss` and `launch`:
+ * `GET {issuer}/.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). Only the ID token names
+ * the patient, so no capability states otherwise.
  */
 export function getSmartConfiguration(parts: DiscoveryParts): Handler<DesktopExchange> {
   return ({ realm, response }) => {
@@ -60,7 +62,7 @@ function sharedMetadata(parts: DiscoveryParts, realm: IssuingRealm) {
     jwks_uri: `${base}/discovery/v2.0/keys`,
     ...revocationMetadata(realm, parts),
     introspection_endpoint: `${base}/oauth2/v2.0/introspect`,
-    // RFC 8414 section 2 has access token types here too.
+    // RFC 8414 section 2 allows access token types here too.
     introspection_endpoint_auth_methods_supported: ['Bearer'],
     grant_types_supported: grants.filter((grant) => isOffered(grant, realm)).map(({ type }) => type),
     scopes_supported: [...clientScopes, ...(isDesktopRealm(realm) ? partnerScopes(realm) : [])],
@@ -90,7 +92,7 @@ function openIdMetadata({ desktop }: DesktopIssuingRealm) {
     backchannel_logout_session_supported: true,
     claims_parameter_supported: false,
     request_parameter_supported: false,
-    // Counts as true when it is absent.
+    // An absent value counts as true.
     request_uri_parameter_supported: false,
     authorization_response_iss_parameter_supported: desktop.sendsIssuer,
   };
@@ -134,7 +136,7 @@ type CertificateSetting = Pick<DiscoveryParts, 'clientCertificateHeader'>;
 const seesCertificates = ({ clientCertificateHeader }: CertificateSetting) =>
   clientCertificateHeader !== undefined;
 
-/** `private_key_jwt` where a client or a partner of the realm registered keys (RFC 8414 section 2). */
+/** Returns `private_key_jwt` if a client or a partner of the realm registered keys (RFC 8414 section 2). */
 function authenticationOf(realm: IssuingRealm, parts: CertificateSetting) {
   const methods = [
     ...(isDesktopRealm(realm) ? ['none'] : []),
@@ -146,7 +148,7 @@ function authenticationOf(realm: IssuingRealm, parts: CertificateSetting) {
     : { methods };
 }
 
-/** RFC 8705 section 2: how clients and partners of the realm registered certificates. */
+/** Returns how clients and partners of the realm registered certificates (RFC 8705 section 2). */
 function certificateMethods(realm: IssuingRealm): string[] {
   const partners = isDesktopRealm(realm) ? realm.desktop.partners.values() : [];
   const registered = [...realm.clients.values(), ...partners];

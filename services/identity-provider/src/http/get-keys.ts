@@ -3,8 +3,8 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { RealmExchange } from './door.ts';
 
 /**
- * `GET /{realm}/discovery/v2.0/keys`: the realm's public keys (RFC 7517 section 5). A cache may keep them for five
- * minutes and a client for ten on top: a key is published that long before it signs.
+ * Publishes the realm's public keys: `GET /{realm}/discovery/v2.0/keys` (RFC 7517 section 5). A cache may
+ * keep them for five minutes and a client for ten more. A key is published that long before it signs.
  */
 export function getKeys(keyRing: KeyRing): Handler<RealmExchange> {
   return async ({ realm, response }) => {

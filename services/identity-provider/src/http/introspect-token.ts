@@ -11,7 +11,7 @@ import type { FindOwnToken } from '../keys/own-tokens.ts';
 import type { RealmExchange } from './door.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-/** What a resource server needs. */
+/** The right that a resource server needs. */
 export const introspectionRight = 'token.introspect';
 
 type IntrospectParts = {
@@ -25,8 +25,9 @@ type IntrospectParts = {
 };
 
 /**
- * `POST /{realm}/oauth2/v2.0/introspect` (RFC 7662), for resource servers: they bring an access token of a realm of ours
- * with the right `token.introspect` (section 2.1). Tells nothing of the patient.
+ * Returns whether a token is active, for resource servers: `POST /{realm}/oauth2/v2.0/introspect` (RFC 7662).
+ * They send an access token of one of our realms with the right `token.introspect` (section 2.1). Returns
+ * nothing about the patient.
  */
 export function introspectToken(parts: IntrospectParts): Handler<RealmExchange> {
   const { tokens, limiter, events, clientCertificateHeader } = parts;
@@ -71,24 +72,28 @@ async function lookUp(parts: IntrospectParts, realm: IssuingRealm, token: string
   return { active: true, token_type: isBoundToKey(claims) ? 'DPoP' : 'Bearer', ...toldOf(claims) };
 }
 
-/** Asks the store itself, so that a revocation counts at once. A token of a launch is revoked with its launch. */
+/**
+ * Queries the store itself, so that a revocation counts immediately. A token of a launch is revoked with its
+ * launch.
+ */
 async function hasEnded(
   { sid, jti, client_id }: JWTPayload,
   { clients }: IssuingRealm,
   { tickets, revokedTokens }: Pick<IntrospectParts, 'tickets' | 'revokedTokens'>,
 ): Promise<boolean> {
   if (typeof sid === 'string') return await tickets.isChainRevoked(sid);
-  // A client that was taken out of the registry is refused everywhere, its tokens with it.
+  // A client that was removed from the registry is refused everywhere, and its tokens too.
   if (typeof client_id !== 'string' || !clients.has(client_id) || jti === undefined) return true;
   return await revokedTokens.has(jti);
 }
 
 /**
- * Whether a token is bound to a key; one that is bound to a certificate alone is a Bearer token (RFC 8705 section 3).
+ * Returns whether a token is bound to a key; a token that is bound only to a certificate is a Bearer token
+ * (RFC 8705 section 3).
  */
 const isBoundToKey = ({ cnf }: JWTPayload) => typeof cnf === 'object' && cnf !== null && 'jkt' in cnf;
 
-/** All but the rest of the token: what is sealed in it is for the resource API. */
+/** Returns the claims without `launch_context`, which only the resource API can decrypt. */
 function toldOf({ launch_context: _sealed, ...claims }: JWTPayload): JWTPayload {
   return claims;
 }

@@ -31,12 +31,12 @@ import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import type { LaunchCaller } from './call-launch-url.ts';
 import type { DesktopExchange, Found, RealmExchange, RealmParams } from './door.ts';
 
-/** What a host application needs. */
+/** The right that a host application needs. */
 export const hostRight = 'launch.issue';
-/** What the body of a launch request may be. */
+/** The accepted content types and size of a launch request. */
 export const launchBody = { types: ['application/json'], limitBytes: 32 * 1024 };
 
-/** What recognises a host application. */
+/** The dependencies that authenticate a host application. */
 export type HostParts = {
   readonly tokens: AccessTokenVerifier;
   readonly limiter: RateLimiter;
@@ -51,9 +51,9 @@ export type IssueLaunchParts = HostParts & {
 };
 
 /**
- * `POST /{realm}/launches`: gives a host application a launch identifier for a partner application, bound to it, with
- * the user and the patient in context (Desktop: What the service does, steps 1 to 3). The host opens the launch URL,
- * or the service calls it when the host says so.
+ * Issues a launch identifier to a host application, bound to one partner application, with the user and the
+ * patient in context: `POST /{realm}/launches` (Desktop: What the service does, steps 1 to 3). The host opens
+ * the launch URL, or the service calls it if the host requests so.
  */
 export function issueLaunch(parts: IssueLaunchParts): Handler<DesktopExchange> {
   const { tickets, clock, callLaunchUrl } = parts;
@@ -71,7 +71,7 @@ export function issueLaunch(parts: IssueLaunchParts): Handler<DesktopExchange> {
       correlationId: call.correlationId,
       events: [issuedEvent({ launch, realm, host, call, ttlSeconds })],
     });
-    if (issue.outcome === 'claimed') throw new TypeError('A launch identifier claims nothing');
+    if (issue.outcome === 'claimed') throw new TypeError('A launch identifier must not claim a name');
     const launchUrl = withParameters(partner.launchUrl, { iss: realm.issuer, launch: issue.ticket });
     const called = launch.call === true ? { called: await callLaunchUrl(launchUrl, call) } : {};
     const answer: LaunchAnswer = { launch: issue.ticket, launchUrl, expires_in: ttlSeconds, ...called };
@@ -80,7 +80,8 @@ export function issueLaunch(parts: IssueLaunchParts): Handler<DesktopExchange> {
 }
 
 /**
- * Returns the host application that sent a request, by its access token with the right `launch.issue`.
+ * Returns the host application that sent a request, authenticated by its access token with the right
+ * `launch.issue`.
  * @throws ServiceError 401, 403 or 429
  */
 export async function authenticateHost(
@@ -96,7 +97,10 @@ export async function authenticateHost(
   return host;
 }
 
-/** Every fault of the body at once, with those that only the registry tells. @throws ServiceError 400 */
+/**
+ * Checks the body and reports all errors at once, including those that depend on the registry. @throws
+ * ServiceError 400
+ */
 function validate(
   sent: unknown,
   realm: DesktopIssuingRealm,
@@ -126,12 +130,12 @@ function validate(
 
 const unknownPartner: Fault = {
   path: 'client_id',
-  message: 'names no partner application of this realm',
+  message: 'is not a partner application of this realm',
   code: 'not-found',
 };
 const notCallable: Fault = {
   path: 'call',
-  message: 'is not possible: the host has to open this launchUrl',
+  message: 'must be false: the host application has to open this launchUrl itself',
   code: 'not-supported',
 };
 
@@ -173,7 +177,7 @@ function issuedEvent({
   });
 }
 
-/** Makes `desktop.launch.refused.v1`. */
+/** Creates `desktop.launch.refused.v1`. */
 export function auditLaunchRefusal<Params extends RealmParams>(
   step: 'launches' | 'end',
 ): RefusalAudit<Found, Params> {

@@ -23,9 +23,10 @@ type PushParts = ClientAuthenticationParts & {
 };
 
 /**
- * `POST /{realm}/oauth2/v2.0/par` (RFC 9126): stores an authorization request that is in order and answers 201 with the
- * `request_uri` that stands for it: once, for this partner application, within a minute. Authenticates as the token
- * endpoint. Stores nothing for callers that hold no live launch identifier, and ends with the launch.
+ * Stores a valid authorization request and answers 201 with its `request_uri`:
+ * `POST /{realm}/oauth2/v2.0/par` (RFC 9126). The `request_uri` works once, for this partner application,
+ * within a minute. Authenticates as the token endpoint does. Stores nothing for callers without a live launch
+ * identifier. The stored request ends with the launch.
  */
 export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExchange> {
   const { tickets, limiter } = parts;
@@ -49,7 +50,7 @@ export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExcha
       correlationId,
       events: [],
     });
-    if (issue.outcome === 'claimed') throw new TypeError('A pushed request claims nothing');
+    if (issue.outcome === 'claimed') throw new TypeError('A pushed request must not claim a name');
     const answer: PushedAnswer = {
       request_uri: requestUriOf(issue.ticket),
       expires_in: pushedRequestSeconds,
@@ -58,7 +59,7 @@ export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExcha
   };
 }
 
-/** Checks a request as the authorization endpoint would. @throws AuthorizeRefusal */
+/** Checks a request as the authorization endpoint does. @throws AuthorizeRefusal */
 function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): AuthorizationRequest {
   const read = readAuthorizationRequest(form, realm);
   // RFC 9126 section 2.1
@@ -70,7 +71,10 @@ function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): Auth
   return read.request;
 }
 
-/** The live launch of the request, which only the authorization endpoint uses up. @throws AuthorizeRefusal */
+/**
+ * Returns the live launch of the request, which only the authorization endpoint uses up. @throws
+ * AuthorizeRefusal
+ */
 async function findLaunch(
   tickets: Tickets,
   { realm, asked }: { realm: DesktopIssuingRealm; asked: AuthorizationRequest },
@@ -83,7 +87,10 @@ async function findLaunch(
   return found;
 }
 
-/** RFC 9449 section 10.1: the key of a DPoP proof is the one that `dpop_jkt` would name. @throws TokenRefusal */
+/**
+ * Returns the key of the request's DPoP proof, which must be the key that `dpop_jkt` names (RFC 9449 section
+ * 10.1). @throws TokenRefusal
+ */
 async function agreeDpopKey(
   asked: AuthorizationRequest,
   exchange: Pick<DesktopExchange, 'realm' | 'request'> & { readonly parts: PushParts },
@@ -96,7 +103,7 @@ async function agreeDpopKey(
   return proven ?? asked.dpopKey;
 }
 
-/** The parameters as they were sent, without credentials and unknown ones. */
+/** Returns the parameters as they were sent, without credentials and unknown parameters. */
 function pushedParameters(form: URLSearchParams, dpopKey: string | undefined): PushedParameters {
   const sent = authorizationParameters.flatMap((name) => {
     const value = form.get(name) ?? '';

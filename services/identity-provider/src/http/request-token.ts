@@ -21,13 +21,13 @@ type RequestTokenParts = ClientAuthenticationParts & {
   readonly limiter: RateLimiter;
 };
 
-/** RFC 6749 section 5.1: no answer of this endpoint is kept, whatever it is. */
+/** Prevents every answer of this endpoint from being cached (RFC 6749 section 5.1). */
 export const neverCached: RequestHandler = (_request, response, next) => {
   response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
   next();
 };
 
-/** `POST /{realm}/oauth2/v2.0/token` (RFC 6749 section 3.2). */
+/** Issues tokens: `POST /{realm}/oauth2/v2.0/token` (RFC 6749 section 3.2). */
 export function requestToken(parts: RequestTokenParts): Handler<RealmExchange> {
   return async (exchange) => {
     const { request, response } = exchange;
@@ -78,7 +78,7 @@ async function servePartner(grant: PartnerGrant, exchange: TokenExchange): Promi
   });
 }
 
-/** Makes the audit event of a token that was not given; none for a realm that does not exist. */
+/** Creates the audit event of a refused token request; none for a realm that does not exist. */
 export const auditRefusal: RefusalAudit<Found, RealmParams> = (
   error,
   { call, found: { realm, clientId } },

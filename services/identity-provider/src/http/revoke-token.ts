@@ -21,9 +21,9 @@ type RevokeParts = ClientAuthenticationParts & {
 };
 
 /**
- * `POST /{realm}/oauth2/v2.0/revoke` (RFC 7009): a client ends its access token; a partner application ends a refresh
- * or an access token, and with it everything that came of the same launch. A token that is not alive is answered as
- * one that was ended.
+ * Revokes a token: `POST /{realm}/oauth2/v2.0/revoke` (RFC 7009). A client ends its access token. A partner
+ * application ends a refresh or an access token, and with it all codes and tokens of the same launch. Answers
+ * the same for a token that is not live.
  */
 export function revokeToken(parts: RevokeParts): Handler<RealmExchange> {
   return async (sent) => {
@@ -43,8 +43,9 @@ type RevokeExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExchange<R
 };
 
 /**
- * Whether a request in a desktop realm is from a partner application. A request that names no partner is from a
- * client if it carries client credentials, also when no such client exists, so that nobody learns which exist.
+ * Returns whether a request in a desktop realm is from a partner application. A request with client
+ * credentials that names no partner counts as a client's, even if no such client exists, so that the answer
+ * does not reveal which clients exist.
  */
 function isPartner(
   { clients, desktop }: DesktopIssuingRealm,
@@ -101,7 +102,7 @@ async function findHeld(
   return { clientId: claims.client_id, chain: claims.sid };
 }
 
-/** Verifiers' clocks may be this far behind ours, their tolerance included. */
+/** Seconds that verifiers' clocks may be behind ours, their tolerance included. */
 const clockSlackSeconds = 60;
 
 async function revokeClientToken(exchange: RevokeExchange): Promise<void> {
@@ -112,7 +113,7 @@ async function revokeClientToken(exchange: RevokeExchange): Promise<void> {
   if (claims !== undefined && claims.client_id !== client.clientId) {
     throw new TokenRefusal('token_of_other_client');
   }
-  // Uses up the client's assertion, also where there is nothing to revoke.
+  // Uses up the client's assertion, even if there is nothing to revoke.
   await commit([]);
   if (claims?.jti === undefined || claims.exp === undefined) return;
   const data = { realm: realm.name, clientId: client.clientId, tokenId: claims.jti };

@@ -51,7 +51,7 @@ export type RouteParts = {
   readonly clientCertificateHeader?: string | undefined;
 };
 
-/** Where tokens are given, ended and asked about. */
+/** Creates the routes that issue, revoke and introspect tokens. */
 export function tokenRoutes(parts: RouteParts): Router {
   const handlers = {
     token: requestToken(parts),
@@ -72,7 +72,10 @@ export function tokenRoutes(parts: RouteParts): Router {
   return router;
 }
 
-/** Where a desktop launch begins: for the host application, and then for the partner application. */
+/**
+ * Creates the routes that start a desktop launch: for the host application, and then for the partner
+ * application.
+ */
 export function desktopRoutes(parts: RouteParts): Router {
   const open = inRealm(parts.realms);
   const issue = issueLaunch({ ...parts, callLaunchUrl: createLaunchCaller(parts.fetchOutbound) });
@@ -104,7 +107,7 @@ export function desktopRoutes(parts: RouteParts): Router {
     audit: auditAuthorizeRefusal('authorize'),
     open: open<RealmParams>,
     methods: { GET: authorizing, POST: authorizing },
-    // It would use up the launch identifier.
+    // HEAD would use up the launch identifier.
     refusesHead: true,
   });
   return createRouter()
@@ -114,7 +117,7 @@ export function desktopRoutes(parts: RouteParts): Router {
     .all('/*realm/oauth2/v2.0/authorize', neverCached, authorizes);
 }
 
-/** What anybody may read of each realm: what its clients need. */
+/** Creates the public routes of each realm, which its clients need. */
 export function publishedRoutes(parts: RouteParts): Router {
   const documents = {
     'v2.0/.well-known/openid-configuration': getDiscovery(parts),

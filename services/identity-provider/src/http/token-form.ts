@@ -11,16 +11,16 @@ export async function readTokenForm(request: Request, response: Response): Promi
     return await readForm(request, response, formLimitBytes);
   } catch (cause) {
     if (!(cause instanceof ServiceError) || cause.status >= 500) throw cause;
-    // RFC 6749 section 5.2 has a 400 for what HTTP would call 415.
+    // RFC 6749 section 5.2 requires 400 where HTTP would use 415.
     const reason = cause.status === 413 ? 'body_too_large' : 'not_a_form';
     throw new TokenRefusal(reason, { headers: cause.headers, cause });
   }
 }
 
 /**
- * Picks the named parameters of a form. Unknown ones are ignored, one without a value is absent (RFC 6749
- * section 3.2).
- * @throws TokenRefusal when one of the named is sent more than once
+ * Picks the named parameters of a form. Ignores unknown parameters; a parameter without a value is absent
+ * (RFC 6749 section 3.2).
+ * @throws TokenRefusal when a named parameter is sent more than once
  */
 export function pickParameters(form: URLSearchParams, names: readonly string[]): Map<string, string> {
   const picked = new Map<string, string>();

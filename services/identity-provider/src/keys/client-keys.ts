@@ -3,17 +3,20 @@ import { asResponse, type OutboundFetch, temporarilyUnavailable } from '@clinica
 import { followRegistry, type RegistrySource } from '@clinical-launch/service/trust';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 
-/** Who registered keys: a client, or a partner application, of one realm. */
+/** The owner of registered keys: a client, or a partner application, of one realm. */
 export type KeyOwner = {
   readonly realm: string;
   readonly kind: 'client' | 'partner';
   readonly clientId: string;
 };
 
-/** Finds the verification keys that a client or a partner registered; undefined where it registered none. */
+/** Finds the verification keys that a client or a partner registered; undefined if it registered none. */
 export type FindClientKeys = (owner: KeyOwner) => JWTVerifyGetKey | undefined;
 
-/** Creates the finder of registered keys. It follows the registry: a key that is removed there is not accepted again. */
+/**
+ * Creates the function that finds registered keys. It follows the registry: a removed key is no longer
+ * accepted.
+ */
 export function createClientKeys(source: RegistrySource, fetchOutbound: OutboundFetch): FindClientKeys {
   const keys = followRegistry(source, (registry) => keysByOwner(registry, fetchOutbound));
   return (owner) => keys().get(nameOf(owner));
@@ -45,7 +48,10 @@ function entryBy(fetchOutbound: OutboundFetch) {
   };
 }
 
-/** The keys that a client publishes. A failure to fetch them is answered 503, since it is no fault of the assertion. */
+/**
+ * Returns the keys that a client publishes. If they cannot be fetched, the answer is 503, because the
+ * assertion is not at fault.
+ */
 function publishedKeys(jwksUri: URL, fetchOutbound: OutboundFetch): JWTVerifyGetKey {
   const remote = createRemoteJWKSet(jwksUri, {
     [customFetch]: async (address) => asResponse(await fetchOutbound(new URL(address))),
@@ -56,14 +62,17 @@ function publishedKeys(jwksUri: URL, fetchOutbound: OutboundFetch): JWTVerifyGet
     } catch (error) {
       if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
         throw error;
-      throw temporarilyUnavailable("The client's keys could not be fetched from its jwksUri", {
+      throw temporarilyUnavailable("The client's keys could not be fetched from its jwksUri. Try again", {
         cause: error,
       });
     }
   };
 }
 
-/** `EdDSA` and `Ed25519` name one algorithm (RFC 9864 section 2.2); the key's own type says which it is. */
+/**
+ * Removes the name `EdDSA`: it and `Ed25519` name one algorithm (RFC 9864 section 2.2), and the key's type
+ * identifies it.
+ */
 function withoutEdDsa({ alg, ...key }: PublicJwk): PublicJwk {
   return alg === undefined || key.kty === 'OKP' ? key : { alg, ...key };
 }

@@ -11,7 +11,7 @@ const privateJwk = compileSchema(
   Type.Object({ kty: Type.Union([Type.Literal('RSA'), Type.Literal('EC'), Type.Literal('OKP')]) }),
 );
 
-/** Makes a key pair; its `kid` is its thumbprint (RFC 7638), so no two keys share one. */
+/** Creates a key pair; its `kid` is its thumbprint (RFC 7638), so no two keys share a `kid`. */
 export async function createKeyPair(
   { realm, algorithm }: { realm: string; algorithm: SigningAlgorithm },
   sealer: Sealer,
@@ -24,19 +24,22 @@ export async function createKeyPair(
   return { kid, publicJwk, sealedPrivateJwk };
 }
 
-/** Opens the private part of a kept key. @throws Error when none of the sealing keys fits. */
+/** Opens the private part of a stored key. @throws Error when none of the sealing keys fits */
 export async function openPrivateKey(
   { realm, kid, algorithm, sealedPrivateJwk }: KeptKey,
   sealer: Sealer,
 ): Promise<PrivateKey> {
   try {
     const opened = sealer.open(sealPurpose(realm, kid), sealedPrivateJwk, []);
-    if (!privateJwk.is(opened)) throw new TypeError('What was sealed is not a private key');
+    if (!privateJwk.is(opened)) throw new TypeError('The sealed content is not a private key');
     return await importJWK(opened, algorithm);
   } catch (cause) {
-    throw new Error(`The signing key ${kid} of the realm ${realm} cannot be opened`, { cause });
+    throw new Error(`None of the sealing keys opens the signing key ${kid} of the realm ${realm}`, { cause });
   }
 }
 
-/** Names the place as well, in the words under which kept keys have always been sealed. */
+/**
+ * Returns the purpose of a seal, which names the key's place too. Stored keys have always been sealed under
+ * these words.
+ */
 const sealPurpose = (realm: string, kid: string) => `identity-provider signing key ${realm} ${kid}`;

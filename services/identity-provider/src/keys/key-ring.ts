@@ -31,7 +31,7 @@ type KnownKeys = {
   readonly readAt: number;
 };
 
-/** The key that signs for a realm at the moment. */
+/** The key that currently signs for a realm. */
 export type Signer = {
   readonly algorithm: SigningAlgorithm;
   /** Signs claims as a JWT of a type: `at+jwt` (RFC 9068 section 2.1), `JWT` or `logout+jwt`. */
@@ -41,9 +41,9 @@ export type Signer = {
 const readAgainAfterFailureMs = 5000;
 
 /**
- * The signing keys as this replica knows them: read again on use when a minute has passed, made and removed when the
- * lifecycle says so, each private key opened once. While the database is away the known keys go on signing, but not
- * for so long that another replica could have replaced them.
+ * The signing keys as this replica knows them. Reads them again on use after a minute, creates and removes
+ * them by the lifecycle, and opens each private key once. If the database is down, the known keys continue to
+ * sign, until another replica could have replaced them.
  */
 export class KeyRing {
   readonly #parts: KeyRingParts;
@@ -57,7 +57,7 @@ export class KeyRing {
     this.#table = table;
   }
 
-  /** Opens the table and makes sure that every realm has a key that signs. @throws Error when it cannot. */
+  /** Opens the table and makes sure that every realm has a key that signs. @throws Error when it cannot */
   static async open(parts: KeyRingParts): Promise<KeyRing> {
     const ring = new KeyRing(parts, await openSigningKeyTable(parts.storage));
     await ring.#read();
@@ -65,15 +65,16 @@ export class KeyRing {
   }
 
   /**
-   * The key that signs now. Tokens of one answer are signed by one signer, so that no change of keys comes between them.
-   * @throws ServiceError 503 when the keys are out of reach.
+   * Returns the key that signs now. One signer signs all tokens of an answer, so that no key change comes
+   * between them.
+   * @throws ServiceError 503 when the keys are unavailable
    */
   async signer(realm: IssuingRealm): Promise<Signer> {
     const known = await this.#upToDate(realm);
     const [key] = keysThat('signs', keysOf(realm, known.keys), this.#parts.clock.now());
     const privateKey = key === undefined ? undefined : known.privateKeys.get(key.kid);
     if (key === undefined || privateKey === undefined) {
-      throw keysOutOfReach(new Error(`The realm ${realm.name} has no key that signs`));
+      throw keysOutOfReach(new Error(`The realm ${realm.name} has no signing key`));
     }
     const { algorithm, kid } = key;
     return {
@@ -85,7 +86,10 @@ export class KeyRing {
     };
   }
 
-  /** The public keys that verify what a realm signed, and will sign. @throws ServiceError 503 as `signer` does. */
+  /**
+   * Returns the public keys of the tokens that a realm signed or will sign. @throws ServiceError 503 as
+   * `signer` does
+   */
   async publicKeys(realm: IssuingRealm): Promise<JWK[]> {
     const { keys } = await this.#upToDate(realm);
     const published = keysThat('isPublished', keysOf(realm, keys), this.#parts.clock.now());
@@ -93,7 +97,7 @@ export class KeyRing {
   }
 
   async #upToDate(realm: IssuingRealm): Promise<KnownKeys> {
-    // A realm that came into the registry since the last look has no key yet.
+    // A realm that was added to the registry since the last read has no key yet.
     const isKnown = this.#known.keys.some((key) => key.realm === realm.name);
     if (!isKnown || this.#parts.clock.now() >= this.#readAgainAt) {
       this.#reading ??= this.#tryToRead().finally(() => {
@@ -110,7 +114,7 @@ export class KeyRing {
       await this.#read();
     } catch (cause) {
       if (clock.now() - this.#known.readAt >= keysTrustedForMs) throw keysOutOfReach(cause);
-      logger.error({ err: cause }, 'the signing keys could not be read; those known go on');
+      logger.error({ err: cause }, 'the signing keys could not be read; the known keys stay in use');
       this.#readAgainAt = clock.now() + readAgainAfterFailureMs;
     }
   }
@@ -144,12 +148,12 @@ export class KeyRing {
         const { signsFrom } = plan.create;
         const pair = await createKeyPair(about, sealer);
         await kept.insert({ ...about, ...pair, signsFrom, longestTokenSeconds: realm.accessTokenSeconds });
-        logger.info({ ...about, kid: pair.kid, signsFrom: new Date(signsFrom) }, 'made a signing key');
+        logger.info({ ...about, kid: pair.kid, signsFrom: new Date(signsFrom) }, 'created a signing key');
       }
     });
   }
 
-  /** Private keys that sign or will; those that are open already are kept. */
+  /** Opens the private keys that sign or will sign; keeps those that are already open. */
   async #openNew(keys: readonly KeptKey[], now: number): Promise<Map<string, PrivateKey>> {
     const signing = this.#parts.realms.all().flatMap((realm) => {
       const ofRealm = keysOf(realm, keys);
@@ -168,6 +172,6 @@ function keysOf(realm: IssuingRealm, keys: readonly KeptKey[]): KeptKey[] {
   return keys.filter((key) => key.realm === realm.name);
 }
 
-/** The keys were not read for so long that another replica may have replaced them. */
+/** The last successful read is too old: another replica may have replaced the keys. */
 const keysOutOfReach = (cause: unknown) =>
-  temporarilyUnavailable('The signing keys are out of reach', { cause });
+  temporarilyUnavailable('The signing keys are not available. Try again', { cause });

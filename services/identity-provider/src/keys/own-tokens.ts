@@ -5,10 +5,10 @@ import type { KeyRing } from './key-ring.ts';
 
 type OwnTokenParts = { readonly audience: string; readonly keyRing: KeyRing; readonly clock: Clock };
 
-/** The claims of a live access token of this realm; undefined for anything else. */
+/** Returns the claims of a live access token of this realm; undefined for anything else. */
 export type FindOwnToken = (realm: IssuingRealm, token: string) => Promise<JWTPayload | undefined>;
 
-/** Creates what reads our own access tokens, by the keys that we publish. */
+/** Creates the function that verifies our own access tokens with the keys that we publish. */
 export function createOwnTokens({ audience, keyRing, clock }: OwnTokenParts): FindOwnToken {
   return async (realm, token) => {
     const keys = createLocalJWKSet({ keys: await keyRing.publicKeys(realm) });

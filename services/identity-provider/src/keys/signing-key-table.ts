@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import type { KeyTimes } from '../domain/signing-key-lifecycle.ts';
 import { openSchema, schema, type Tables } from '../store/tables.ts';
 
-/** A kept key pair. Its private part is sealed; its public part is as it is published. */
+/** A stored key pair. Its private part is sealed; its public part is in the published form. */
 export type KeptKey = KeyTimes & {
   readonly realm: string;
   readonly publicJwk: JWK;
@@ -12,7 +12,7 @@ export type KeptKey = KeyTimes & {
 };
 
 export type SigningKeyChange = (table: {
-  /** All keys, as they are under the lock. */
+  /** All keys, read under the lock. */
   readonly keys: readonly KeptKey[];
   insert(key: KeptKey): Promise<void>;
   prolong(kids: readonly string[], longestTokenSeconds: number): Promise<void>;
@@ -22,7 +22,10 @@ export type SigningKeyChange = (table: {
 /** The key pairs of all realms, as every replica sees them. */
 export type SigningKeyTable = {
   read(): Promise<KeptKey[]>;
-  /** Changes the table, one replica at a time, all of it or nothing. Resolves with the keys that are kept then. */
+  /**
+   * Changes the table in one transaction, one replica at a time. Resolves with the keys that are stored after
+   * it.
+   */
   change(make: SigningKeyChange): Promise<KeptKey[]>;
 };
 
@@ -33,7 +36,7 @@ export async function openSigningKeyTable(storage: Storage): Promise<SigningKeyT
     read: () => readKeys(database),
     change: (make) =>
       database.transaction().execute(async (transaction) => {
-        // The second of two replicas that start together waits here, and then finds the keys that the first made.
+        // The second of two replicas that start together waits here, and then finds the keys of the first.
         await sql`select pg_advisory_xact_lock(hashtext(${`${schema}.signing_key`}))`.execute(transaction);
         await make({ keys: await readKeys(transaction), ...changesOn(transaction) });
         return readKeys(transaction);

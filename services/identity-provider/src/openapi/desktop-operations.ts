@@ -20,16 +20,16 @@ const tag = 'Desktop launch';
 const hostRefusals = (statuses: readonly number[]): DescribedAnswers =>
   oauthRefusals({ statuses, isChallenged: true });
 
-/** Describes where a host application asks for a launch identifier. */
+/** Describes the endpoint at which a host application requests a launch identifier. */
 export const launchesPath: PathItem = {
   post: {
     operationId: 'issueLaunch',
     summary: 'Get a launch identifier for a partner application',
-    description: `For host applications, with an access token of this platform that has the right \`${hostRight}\`. The launch identifier carries the user, the organisation and the patient.`,
+    description: `For host applications, with an access token of this platform that has the right \`${hostRight}\`. The launch identifier refers to the user, the organisation and the patient.`,
     tags: [tag],
     security: [{ accessToken: [] }],
     requestBody: {
-      description: `At most ${launchBody.limitBytes} bytes of UTF-8. A national identifier has its form, and the date of birth is a day that is not in the future.`,
+      description: `At most ${launchBody.limitBytes} bytes of UTF-8. National identifiers must be valid, and the date of birth must not be in the future.`,
       required: true,
       content: {
         'application/json': { schema: schemaReference('Launch'), example: exampleLaunch('example-partner') },
@@ -44,7 +44,7 @@ export const launchesPath: PathItem = {
   },
 };
 
-/** Describes where a host application ends a launch. */
+/** Describes the endpoint at which a host application ends a launch. */
 export const launchPath: PathItem = {
   delete: {
     operationId: 'endLaunch',
@@ -72,7 +72,7 @@ export const launchPath: PathItem = {
 const redirect = describedAnswer('The redirect to the partner application.', {
   headers: {
     Location: {
-      description: 'The redirect URI with `code`, `state` and, unless the realm switches it off, `iss`.',
+      description: 'The redirect URI with `code`, `state` and, unless the realm disables it, `iss`.',
       required: true,
       schema: { type: 'string' },
     },
@@ -85,8 +85,8 @@ const redirect = describedAnswer('The redirect to the partner application.', {
 });
 
 /**
- * Refusals are JSON, or a page for a browser that a person looks at; never a redirect. A failure is `default` here: the
- * one success is a redirect, and linters look for a 2xx or `default`.
+ * Describes refusals: JSON, or a page for a browser that a person uses; never a redirect. An error is
+ * `default` here, because the one success is a redirect and linters require a 2xx or `default`.
  */
 function authorizeRefusals(statuses: readonly number[]): DescribedAnswers {
   return Object.fromEntries(
@@ -100,7 +100,7 @@ function authorizeRefusals(statuses: readonly number[]): DescribedAnswers {
 const requestUri: JsonSchema = {
   type: 'string',
   description:
-    'The `request_uri` of a pushed request. Every other parameter but `client_id` is ignored then.',
+    'The `request_uri` of a pushed request. Every other parameter except `client_id` is then ignored.',
 };
 
 const pushedReference: JsonSchema = {
@@ -132,7 +132,7 @@ export const authorizePath: PathItem = {
   post: {
     operationId: 'authorize',
     summary: 'Exchange a launch identifier for a code, with a form',
-    description: 'A complete authorization request, or the reference to one that was pushed before.',
+    description: 'A complete authorization request, or the reference to a pushed request.',
     tags: [tag],
     security: [],
     requestBody: formBody(

@@ -30,7 +30,7 @@ Every answer has \`X-Correlation-Id\`. Any method that is not described is answe
 
 type DocumentParts = {
   readonly grants: readonly Pick<Grant, 'type' | 'clients' | 'parameters'>[];
-  /** What a client asks for: all of its rights. */
+  /** The scope that a client requests: all of its rights. */
   readonly scope: string;
 };
 
@@ -45,7 +45,7 @@ export function identityProviderDocument(parts: DocumentParts): JsonSchema {
     tags: {
       [clientRealm.tag]: 'Access tokens for backends.',
       [desktopRealm.tag]: 'From the host application to the tokens of the partner application.',
-      Discovery: 'What anybody may read of a realm.',
+      Discovery: 'The public endpoints of a realm.',
     },
     paths: {
       ...below('/idp/{realm}', realmParameters.one, {
@@ -92,7 +92,7 @@ export function identityProviderDocument(parts: DocumentParts): JsonSchema {
         description: 'An access token of a client of this platform.',
       },
     },
-    externalDocs: { description: 'The API that these access tokens are for', url: '/AccessApi/openapi.json' },
+    externalDocs: { description: 'The API that accepts these access tokens', url: '/AccessApi/openapi.json' },
   });
 }
 
@@ -139,7 +139,7 @@ function published(
   };
 }
 
-/** The paths of a realm, each with the parameters of its name. */
+/** Returns the paths of a realm, each with the parameters of its name. */
 function below(
   prefix: string,
   parameters: readonly JsonSchema[],

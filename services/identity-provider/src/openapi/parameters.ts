@@ -12,7 +12,7 @@ const example = {
   challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
 };
 
-/** What the documents' examples name: invented clients, and places where live values belong. */
+/** Names in the documents' examples: invented clients, and placeholders for live values. */
 export const examples = {
   client: { client_id: 'example-client', client_secret: 'the secret of example-client' },
   code: {
@@ -44,38 +44,40 @@ const text = (description: string, more: JsonSchema = {}): JsonSchema => ({
 
 /** The parameters of token, revocation and introspection requests. */
 const parameters: Readonly<Record<string, JsonSchema>> = {
-  client_id: text('The client. May be left out where the request is authenticated in another way.'),
+  client_id: text('The client. May be omitted if the request is authenticated in another way.'),
   client_secret: text(
     'The secret of the client, unless it authenticates by HTTP Basic, key or certificate.',
     {
       format: 'password',
     },
   ),
-  client_assertion: text('A JWT that the client signed (RFC 7523 section 2.2): one for each request.'),
+  client_assertion: text(
+    'A JWT that the client signed (RFC 7523 section 2.2). Sign a new one for each request.',
+  ),
   client_assertion_type: { const: assertionType, description: 'With `client_assertion`.' },
   scope: text(
-    'What is asked for: for a client, its default scope; in a desktop launch, at most what was granted.',
+    'The requested scope: for a client, its default scope; in a desktop launch, at most the granted scope.',
   ),
   code: text('The authorization code.'),
   redirect_uri: text('As in the authorization request.'),
   code_verifier: text('The code verifier of the authorization request.', { pattern: codeVerifierPattern }),
   refresh_token: text('The refresh token.'),
   token: text('The token that the request is about.'),
-  token_type_hint: text('Accepted, and not needed.'),
+  token_type_hint: text('Accepted and ignored.'),
 };
 
-/** Schemas of parameters by name. @throws TypeError for a parameter that is not described */
+/** Returns the schemas of parameters by name. @throws TypeError for a parameter without a description */
 export function describedParameters(names: Iterable<string>): Record<string, JsonSchema> {
   return Object.fromEntries(
     [...names].map((name) => {
       const schema = parameters[name];
-      if (schema === undefined) throw new TypeError(`Describe the parameter ${name}`);
+      if (schema === undefined) throw new TypeError(`The parameter ${name} has no description`);
       return [name, schema];
     }),
   );
 }
 
-/** A form of an endpoint at which clients authenticate. */
+/** Returns the form of an endpoint at which clients authenticate. */
 export function clientForm(
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[],
@@ -94,7 +96,7 @@ const authorizationForms: Readonly<Record<string, JsonSchema>> = {
   code_challenge_method: { const: 'S256' },
 };
 
-/** The parameters of an authorization request: the table of rules that checks them, as schemas. */
+/** The parameters of an authorization request as schemas, from the table of rules that checks them. */
 export const authorizationProperties: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
   authorizationRules.map(({ name, message }) => [
     name,
@@ -111,10 +113,10 @@ export const authorizationRequest: JsonSchema = {
   required: alwaysNeeded,
 };
 
-/** A form body of the endpoints of OAuth. */
+/** Returns a form body of the OAuth endpoints. */
 export function formBody(schema: JsonSchema, formExamples: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return {
-    description: `At most ${formLimitBytes} bytes of UTF-8. A repeated parameter is refused, an unknown one is ignored.`,
+    description: `At most ${formLimitBytes} bytes of UTF-8. A repeated parameter is refused; an unknown parameter is ignored.`,
     required: true,
     content: {
       'application/x-www-form-urlencoded': {
@@ -143,7 +145,7 @@ export const realmParameters = {
   ],
 };
 
-/** The proof of possession of the key that tokens are to be bound to. */
+/** The DPoP proof: proves possession of the key that the tokens are bound to. */
 export const dpopHeader: JsonSchema = {
   name: 'DPoP',
   in: 'header',

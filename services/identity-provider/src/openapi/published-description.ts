@@ -4,11 +4,11 @@ import type { Grant } from '../grants/grant.ts';
 
 type Described = {
   readonly grants: readonly Grant[];
-  /** What clients with a secret may ask for. */
+  /** The scopes that clients with a secret may request. */
   readonly scopes: readonly string[];
 };
 
-/** `GET /openapi.json`: the description of every endpoint, made at the first request. */
+/** Publishes the description of every endpoint, created at the first request: `GET /openapi.json`. */
 export function publishedDescription({ grants, scopes: [scope = ''] }: Described) {
   const describe = publishDocument({
     contentType: 'application/json; charset=utf-8',

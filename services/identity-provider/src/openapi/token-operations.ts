@@ -11,9 +11,9 @@ import type { Grant } from '../grants/grant.ts';
 import { introspectionRight } from '../http/introspect-token.ts';
 import { clientForm, describedParameters, dpopHeader, examples, formBody } from './parameters.ts';
 
-/** What distinguishes the two kinds of realms here. */
+/** The differences between the two kinds of realms. */
 export type DescribedRealm = {
-  /** Ends the ids of operations. */
+  /** The end of each operation id. */
   readonly suffix: '' | 'InDesktopRealm';
   readonly isDesktop: boolean;
   readonly tag: string;
@@ -21,10 +21,10 @@ export type DescribedRealm = {
 
 type DescribedGrants = readonly Pick<Grant, 'type' | 'clients' | 'parameters'>[];
 
-/** A client secret by HTTP Basic; or what is in the body, or the certificate of the connection. */
+/** Client authentication: HTTP Basic, the parameters in the body, or the certificate of the connection. */
 const clientAuthentication = [{ clientSecret: [] }, {}];
 
-/** A header of the 401 of a client that tried HTTP Basic (RFC 6749 section 5.2). */
+/** The header of a 401 for a client that sent HTTP Basic (RFC 6749 section 5.2). */
 const basicChallenge = {
   'WWW-Authenticate': {
     description: 'Only if the request had an Authorization header.',
@@ -87,12 +87,12 @@ export function revocationPath(realm: DescribedRealm): PathItem {
     post: {
       operationId: `revokeToken${realm.suffix}`,
       summary: realm.isDesktop ? 'End a launch by one of its tokens' : 'Revoke an access token',
-      description: 'A token that is not alive is answered as one that was revoked.',
+      description: 'The answer is the same for a token that is not live.',
       tags: [realm.tag],
       security: clientAuthentication,
       requestBody: formBody(tokenForm(clientForm), { token: { ...sent, token: 'the-token' } }),
       responses: {
-        200: describedAnswer('The token is not alive any more.'),
+        200: describedAnswer('The token is revoked or was not live.'),
         ...tokenRefusals('A parameter is missing or invalid, or the token belongs to another client.'),
       },
     },
@@ -109,12 +109,12 @@ export function introspectionPath(realm: DescribedRealm): PathItem {
   const operation: Operation = {
     operationId: `introspectToken${realm.suffix}`,
     summary: 'Ask whether a token is alive',
-    description: `For resource servers, with an access token of this platform that has the right \`${introspectionRight}\`. Answers nothing about the patient.`,
+    description: `For resource servers, with an access token of this platform that has the right \`${introspectionRight}\`. Returns nothing about the patient.`,
     tags: [realm.tag],
     security: [{ accessToken: [] }],
     requestBody: formBody(tokenForm(plainForm), { token: { token: 'the-token' } }),
     responses: {
-      200: describedAnswer('Whether it is alive, and if so what it says.', {
+      200: describedAnswer('Whether the token is active and, if so, its claims.', {
         content: { 'application/json': { schema: schemaReference('Introspection') } },
       }),
       ...oauthRefusals({ statuses: [400, 401, 403, 404, 413, 429, 500, 503], isChallenged: true }),

@@ -2,18 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** Longer than an attempt may take, by the minute that the clocks of replicas may differ. */
+/** Milliseconds of a lease: the longest attempt plus a minute for clocks of replicas that differ. */
 const leaseMs = 75_000;
 
-/** How long a logout token is tried: as long as a launch lasts, unless its realm says otherwise. */
+/**
+ * Milliseconds in which a logout token is retried: the lifetime of a launch, unless its realm sets another.
+ */
 const tryForMs = 12 * 3_600_000;
 
-/** How long a delivery that has ended is kept, so that a repeated event is recognised and an operator can look. */
+/**
+ * Milliseconds that an ended delivery is stored, to recognise a repeated event and for operators to inspect.
+ */
 const keptForMs = 7 * 86_400_000;
 
-/** A launch whose partner application is to be told that it was revoked. */
+/** A revoked launch whose partner application must receive a logout token. */
 export type NewLogout = {
-  /** The id of the event: a repetition of it adds nothing. */
+  /** The id of the event; a repeated event adds nothing. */
   readonly id: string;
   readonly realm: string;
   readonly clientId: string;
@@ -24,7 +28,7 @@ export type NewLogout = {
 /** A delivery that this process has leased. */
 export type DueLogout = NewLogout & {
   readonly lease: string;
-  /** This one included. */
+  /** The number of attempts, including this one. */
   readonly attempts: number;
   /** milliseconds since 1970 */
   readonly giveUpAt: number;
@@ -38,15 +42,18 @@ export type LogoutSettlement = {
   readonly failure?: string | undefined;
 };
 
-/** The logout tokens that are to be delivered. Times are milliseconds since 1970. */
+/** The logout tokens to deliver. Times are milliseconds since 1970. */
 export type Logouts = {
   /** Adds a delivery and resolves with whether it is new. */
   add(logout: NewLogout, now: number): Promise<boolean>;
-  /** Leases what has been due the longest, for none of these receivers (`realm clientId`). */
+  /** Leases the delivery that has been due longest, except those for these receivers (`realm clientId`). */
   claim(now: number, busyReceivers: readonly string[]): Promise<DueLogout | undefined>;
-  /** Records what an attempt came to; nothing when the lease was over and another process has it. */
+  /**
+   * Stores the result of an attempt; does nothing if the lease expired and another process holds the
+   * delivery.
+   */
   settle(due: DueLogout, settlement: LogoutSettlement): Promise<void>;
-  /** Returns a lease as if it had not been taken. */
+  /** Releases a lease as if it had not been claimed. */
   giveBack(due: DueLogout): Promise<void>;
 };
 

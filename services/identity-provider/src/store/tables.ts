@@ -10,7 +10,7 @@ export const schema = 'identity_provider';
 type Time = ColumnType<Date, Date, Date>;
 type OptionalTime = ColumnType<Date | null, Date | null | undefined, Date | null>;
 
-/** A logout token that a partner application is to get. */
+/** A logout token to deliver to a partner application. */
 type LogoutTable = {
   /** The id of the event that revoked the launch. */
   id: string;
@@ -19,7 +19,7 @@ type LogoutTable = {
   launch_id: string;
   traceparent: string;
   state: 'pending' | 'delivered' | 'dead';
-  /** Those that were begun, the one under way included. */
+  /** Attempts that were started, including the current one. */
   attempts: number;
   waiting_since: Time;
   next_attempt_at: Time;
@@ -27,7 +27,7 @@ type LogoutTable = {
   give_up_at: OptionalTime;
   last_status: number | null;
   last_failure: string | null;
-  /** Who delivers it at present, and until when nobody else does. */
+  /** The process that currently holds the delivery; no other process delivers it until the lease ends. */
   lease: string | null;
   leased_until: OptionalTime;
 };
@@ -48,7 +48,7 @@ export type Tables = {
 const migrations: Readonly<Record<string, Migration>> = {
   '0001-signing-key': {
     async up(db) {
-      // One key at a time begins to sign in a realm; the constraint holds it whatever the lock does.
+      // Only one key at a time begins to sign in a realm; the constraint enforces it even without the lock.
       await sql`create table ${sql.id(schema)}.signing_key (
         kid text primary key,
         realm text not null,
