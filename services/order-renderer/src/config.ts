@@ -13,29 +13,29 @@ import { Type } from 'typebox';
 
 /** How documents are posted to the callback addresses of the clients. */
 export type CallbackConfig = {
-  /** The platform's address as the registry and its issuers have it. */
+  /** The platform's address, as the registry and its issuers contain it. */
   readonly publicUrl: string;
-  /** Where this process reaches what browsers find at `publicUrl`; the same when absent. */
+  /** The address at which this process reaches `publicUrl`; the same when absent. */
   readonly platformUrl?: string;
-  /** Networks (CIDR) besides the public internet to which it may post, by http too. */
+  /** Networks (CIDR), in addition to the public internet, to which it may post, also by http. */
   readonly allowedNetworks: readonly string[];
   readonly connectTimeoutMs: number;
-  /** For a whole attempt. */
+  /** For a whole attempt, in milliseconds. */
   readonly timeoutMs: number;
-  /** How often is looked for what is due. */
+  /** Milliseconds between polls for due deliveries. */
   readonly pollMs: number;
-  /** Attempts under way at once. */
+  /** Attempts that may run at once. */
   readonly slots: number;
 };
 
 export type OrderRendererConfig = {
   /** {xml_ns} of the OLTR specification */
   readonly xmlNamespace: string;
-  /** IANA zone in whose local time the document is written. */
+  /** IANA zone of the local times in the document. */
   readonly timeZone: string;
-  /** What the document names as the system that made it. */
+  /** The system that the document names as its author. */
   readonly system: { readonly name: string; readonly version: string };
-  /** How long a reader is kept waiting for a document that is still being made. */
+  /** Milliseconds that a reader waits for a document that is being prepared. */
   readonly documentWaitMs: number;
   readonly callbacks: CallbackConfig;
   readonly isProduction: boolean;
@@ -52,7 +52,7 @@ const environmentSchema = Type.Object({
 
 /**
  * Reads the service's configuration from the environment.
- * @throws TypeError that names the faulty variables and prints no value.
+ * @throws TypeError that names the invalid variables and prints no value
  */
 export function readOrderRendererConfig(environment: Environment): OrderRendererConfig {
   const read = readEnvironment(environmentSchema, environment);
@@ -79,8 +79,8 @@ export function readOrderRendererConfig(environment: Environment): OrderRenderer
 }
 
 /**
- * Reads where the registry is, and whether it can be used.
- * @throws ConfigurationError when it cannot, with every fault of the file.
+ * Reads the path of the registry and checks the file.
+ * @throws ConfigurationError with every error of the file
  */
 export function readRegistrySetting(environment: Environment): string {
   const schema = Type.Object({ PUBLIC_URL: originSetting, REGISTRY_FILE: Type.String() });

@@ -10,9 +10,8 @@ export type DeliveryDesk = {
   /** Lists the oldest deliveries in a state, without their documents. */
   list(state: DeliveryState): Promise<ListedDelivery[]>;
   /**
-   * Delivers documents again: all that are dead, or those of the given message ids that are dead or
-   * delivered.
-   * @param now Milliseconds since 1970; they are tried for a day from then on.
+   * Delivers documents again: all dead ones, or those with the given message ids that are dead or delivered.
+   * @param now Milliseconds since 1970; deliveries are retried for a day from then on.
    * @returns the message ids that are replayed
    */
   replay(now: number, messageIds?: readonly string[]): Promise<string[]>;

@@ -3,7 +3,7 @@ import { messagePage } from './views/pages.ts';
 
 const retryAfterSeconds = 2;
 
-/** There is no live launch session behind the request. */
+/** Creates the error for a request without a live launch session. */
 export const sessionRequired = () =>
   new ServiceError({
     status: 401,
@@ -11,24 +11,30 @@ export const sessionRequired = () =>
     message: 'Your session has ended. Open the request again from your practice system.',
   });
 
-/** There is no such order, or it is not of this launch; the answer does not say which. */
+/**
+ * Creates the error for an order that does not exist or belongs to another launch; the answer does not reveal
+ * which.
+ */
 export const orderNotFound = () =>
   new ServiceError({
     status: 404,
     code: 'order_not_found',
-    message: 'There is no such order in this session.',
+    message: 'Order not found. Open it again from your practice system.',
   });
 
-/** The document was not made within the time that a reader waits for it. */
+/** Creates the error for a document that was not created while the reader waited. */
 export const documentNotReady = () =>
   new ServiceError({
     status: 503,
     code: 'document_not_ready',
-    message: 'The order document is still being made. This page asks again by itself.',
+    message: 'Your order is being prepared. This page refreshes automatically.',
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
-/** Errors as pages; in production the GUID of a failure is in the header alone (OLTR: Errors). */
+/**
+ * Creates the dialect of errors as pages; in production the GUID of a failure is only in the header (OLTR:
+ * Errors).
+ */
 export function pageDialect({ isProduction }: { isProduction: boolean }): ErrorDialect {
   return (error, { response, call }) => {
     const isFailure = error.status >= 500 && error.code !== 'document_not_ready';

@@ -1,19 +1,19 @@
 import { metrics } from '@opentelemetry/api';
 import type { DeliveryLevel } from './store/deliveries.ts';
 
-/** Shows how many deliveries wait and how many are given up, asked for at each scrape, as with the outboxes. */
+/** Observes how many deliveries wait and how many are dead, at each scrape, as for the outboxes. */
 export function observeDeliveries(level: () => Promise<DeliveryLevel>): void {
   const meter = metrics.getMeter('clinical-launch');
   const pending = meter.createObservableGauge('clinical_launch.delivery.pending', {
-    description: 'Documents that are to be delivered to a callback address',
+    description: 'Documents that wait for delivery to a callback address',
     unit: '{document}',
   });
   const dead = meter.createObservableGauge('clinical_launch.delivery.dead', {
-    description: 'Documents whose delivery was given up',
+    description: 'Documents whose delivery was stopped after the last attempt',
     unit: '{document}',
   });
   const age = meter.createObservableGauge('clinical_launch.delivery.oldest_age', {
-    description: 'Since the oldest document that is to be delivered was made',
+    description: 'Time since the oldest document that waits for delivery was created',
     unit: 's',
   });
   meter.addBatchObservableCallback(

@@ -19,19 +19,19 @@ export type OrderRendererBacking = {
   readonly storage: Storage;
   readonly tickets: Pick<Tickets, 'find'>;
   readonly bus: Pick<EventBus, 'publish'>;
-  /** Who is to be told of a document, and where. */
+  /** The registry, with the callbacks of the clients. */
   readonly registry: RegistrySource;
-  /** Opens what the ordering service sealed, and the secrets of the callbacks. */
+  /** Open the orders that the ordering service sealed, and the secrets of the callbacks. */
   readonly sealers: Pick<Sealers, 'order' | 'callback'>;
-  /** Leads from the name in a callback address to where it is; the system's when absent. */
+  /** Resolves the host name of a callback address; the system's resolver when absent. */
   readonly resolveName?: ResolveName;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
 /**
- * Makes, keeps, returns and delivers the order document. Its router answers whole paths: mount it at `/`. Its schema is
- * there, and its background work runs, when it resolves.
+ * Creates the service that renders, stores, returns and delivers order documents. Its router answers whole
+ * paths: mount it at `/`. When it resolves, its schema exists and its background work runs.
  */
 export async function orderRenderer(
   config: OrderRendererConfig,

@@ -18,7 +18,7 @@ describe('waiting for a document', () => {
   });
 });
 
-/** Answers one lookup after the other, the last one for ever. */
+/** Answers one lookup after the other, and repeats the last one. */
 function lookingAt(lookups: readonly (string | undefined)[], onLook: (count: number) => void = () => {}) {
   let count = 0;
   return {

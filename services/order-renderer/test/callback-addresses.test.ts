@@ -40,7 +40,7 @@ type Where = {
   readonly platformUrl?: string;
 };
 
-/** What is told of a document whose client has this callback address. */
+/** Returns what is reported about a document whose client has this callback address. */
 async function deliverTo(url: string, { resolveName, ...callbacks }: Where = {}) {
   platform = await startDeliveringPlatform({
     storage,
@@ -152,7 +152,7 @@ describe('a name', () => {
   });
 
   it('that leads nowhere is tried again', async () => {
-    // Longer than a name may be, so that no name server is asked.
+    // Longer than a name may be, so that no name server is queried.
     const url = `https://${'a'.repeat(64)}.example/`;
     expect(await deliverTo(url)).toMatchObject({ reason: 'unresolved', isFinal: false });
   });

@@ -7,7 +7,7 @@ export type Received = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Of the body, when it is a callback. */
+  /** Of the body, if it is a callback. */
   readonly orderGuid: string;
 };
 
@@ -21,7 +21,7 @@ export const answering =
 
 export type CallbackReceiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** The server of a PMS, on this machine: keeps what it was sent and answers as it is told. */
+/** Starts the server of a PMS on this machine, which stores the requests and answers as configured. */
 export async function startReceiver(tls?: ServerOptions) {
   const received: Received[] = [];
   const behaviour = { now: answering(204) };
@@ -47,7 +47,7 @@ export async function startReceiver(tls?: ServerOptions) {
     behave(next: Behaviour): void {
       behaviour.now = next;
     },
-    /** Resolves with what came of an order, once it came so often. */
+    /** Resolves with the requests about an order, once there are `count`. */
     async receives(count: number, orderGuid: string) {
       const ofOrder = () => received.filter((one) => one.orderGuid === orderGuid);
       await until(() => ofOrder().length >= count);

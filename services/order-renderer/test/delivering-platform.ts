@@ -8,7 +8,7 @@ import type { CallbackConfig } from '../src/index.ts';
 import type { Received } from './callback-receiver.ts';
 import { aConfig, startRendererPlatform } from './renderer-platform.ts';
 
-/** Every replica of a test opens what the others sealed. */
+/** One sealer for all replicas of a test. */
 export const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 'k') }]);
 
 export const aSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
@@ -19,7 +19,7 @@ export const sealed = (secret: string, expires?: string) => ({
 
 type Callback = { readonly url: string; readonly secrets: ReturnType<typeof sealed>[] };
 
-/** The registry of a demo realm in which these clients have callbacks. */
+/** Returns the registry of a demo realm in which these clients have callbacks. */
 export const aRegistry = (callbacks: Readonly<Record<string, Callback>>): Registry => ({
   realms: [
     {
@@ -45,7 +45,7 @@ type Options = {
 
 export type DeliveringPlatform = Awaited<ReturnType<typeof startDeliveringPlatform>>;
 
-/** A renderer that may post to this machine, with a registry that a test may change while it runs. */
+/** Starts a renderer that may post to this machine, with a registry that a test may change while it runs. */
 export async function startDeliveringPlatform({ registry, callbacks, ...options }: Options) {
   const current = { registry };
   const clock = options.clock ?? new TestClock();
@@ -56,7 +56,7 @@ export async function startDeliveringPlatform({ registry, callbacks, ...options 
     sealer,
     registry: { current: () => current.registry },
   });
-  /** The events of this launch that tell of its delivery. */
+  /** Returns the events about the deliveries of this launch. */
   const deliveryStory = (launchId: string) =>
     platform.published
       .filter(({ correlationid }) => correlationid === launchId)
@@ -67,12 +67,12 @@ export async function startDeliveringPlatform({ registry, callbacks, ...options 
     clock,
     register: (next: Registry) => (current.registry = next),
     deliveryStory,
-    /** What was told of the delivery, once it is so much. */
+    /** Resolves with the events about the delivery, once there are `count`. */
     async tells(launchId: string, count: number) {
       await until(() => deliveryStory(launchId).length >= count);
       return deliveryStory(launchId);
     },
-    /** How often the log tells of a failed attempt to deliver the document of a launch. */
+    /** Counts the log lines about failed attempts to deliver the document of a launch. */
     failuresOf: (launchId: string) =>
       platform.lines.filter((line) => line.includes('document not delivered') && line.includes(launchId)),
     /** Submits an order in a launch of its own. */
@@ -86,7 +86,7 @@ export async function startDeliveringPlatform({ registry, callbacks, ...options 
   };
 }
 
-/** Which of the secrets signed it, by the reference library of the Standard Webhooks. */
+/** Returns the secrets that signed a request, by the reference library of the Standard Webhooks. */
 export function signersOf({ headers, body }: Received, secrets: readonly string[]): string[] {
   const at = new Date(Number(headers['webhook-timestamp']) * 1000);
   const signatures = String(headers['webhook-signature']).split(' ');

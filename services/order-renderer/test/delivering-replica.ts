@@ -1,5 +1,5 @@
-// A replica of the renderer that is told to deliver one order, and is killed by whoever started it: on the database of
-// its first argument, to the address of its second.
+// A replica of the renderer that delivers one order and is killed by the test that started it: on the
+// database of its first argument, to the address of its second.
 import { openPostgresStorage } from '@clinical-launch/storage';
 import { aRegistry, aSecret, sealed, startDeliveringPlatform } from './delivering-platform.ts';
 

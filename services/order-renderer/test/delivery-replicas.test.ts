@@ -20,7 +20,7 @@ let clock: TestClock;
 const replicas: { platform: DeliveringPlatform; storage: Storage }[] = [];
 
 beforeEach(async () => {
-  // One for each test: what another left to be delivered would be delivered first.
+  // A database for each test: otherwise the deliveries of another test would come first.
   testDatabase = await createTestDatabase();
   receiver = await startReceiver();
   clock = new TestClock();
@@ -34,7 +34,7 @@ afterEach(async () => {
   await testDatabase.drop();
 });
 
-/** A replica with its own connections, on the database and the clock of all. */
+/** Starts a replica with its own connections, on the shared database and clock. */
 async function startReplica(clients = ['pms-demo']): Promise<DeliveringPlatform> {
   const storage = await openPostgresStorage({ url: testDatabase.url, applicationName: 'replica' });
   const callback = { url: receiver.url, secrets: [sealed(aSecret())] };

@@ -33,7 +33,7 @@ beforeEach(() => {
   platform.register(registered(sealed(secret)));
 });
 
-/** Moves the clock on until the delivery is settled: each step passes over the longest wait. */
+/** Advances the clock until the delivery is settled; each step is longer than the longest wait. */
 async function passUntilTold(launchId: string, count: number): Promise<void> {
   for (let seen = 0; platform.deliveryStory(launchId).length < count; ) {
     await until(

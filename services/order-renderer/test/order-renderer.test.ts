@@ -396,7 +396,10 @@ describe('a document that is not made in time', () => {
   );
 });
 
-/** What a PMS reads in a browser: the TEXTAREA's value, and the family name in it after parsing it as XML. */
+/**
+ * Reads the page as a PMS in a browser: the TEXTAREA's value, and the family name in it after parsing it as
+ * XML.
+ */
 async function readInBrowser(address: string, cookie: string): Promise<unknown> {
   const browser = await chromium.launch({
     executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',

@@ -35,7 +35,10 @@ type SessionOptions = { readonly action?: Action; readonly practices?: PracticeB
 
 export type RendererPlatform = Awaited<ReturnType<typeof startRendererPlatform>>;
 
-/** The configuration of a renderer under test: with the platform's times, but for what a test would wait for. */
+/**
+ * Returns the configuration of a renderer under test: with the platform's times, except those that a test
+ * would wait for.
+ */
 export function aConfig({
   callbacks,
   ...changes
@@ -49,11 +52,14 @@ type PlatformOptions = {
   readonly registry?: RegistrySource;
   readonly sealer?: Sealer;
   readonly resolveName?: ResolveName;
-  /** One that outlives this platform. */
+  /** A storage that outlives this platform. */
   readonly storage?: Storage;
 };
 
-/** The renderer on embedded parts behind one address, and what an ordering service and a reader do with it. */
+/**
+ * Starts the renderer on embedded parts behind one address, with the actions of an ordering service and a
+ * reader.
+ */
 export async function startRendererPlatform(config = aConfig(), options: PlatformOptions = {}) {
   const {
     clock = new TestClock(),
@@ -138,16 +144,16 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
       const type = response.headers.get('content-type');
       return { status: response.status, headers: response.headers, type, body: await response.text() };
     },
-    /** Resolves when a request of this launch is past the check of its session. */
+    /** Resolves when a request of this launch has passed the check of its session. */
     isReading: (launchId: string) => untilLogged(launchId, 'belongs to a launch'),
-    /** Asks and goes away while the service waits; resolves when the service has seen it. */
+    /** Sends a request and disconnects while the service waits; resolves when the service has noticed. */
     async leaveWhileWaiting(path: string, { launchId, cookie }: { launchId: string; cookie: string }) {
       const request = get(`${server.url}${path}`, { headers: { cookie } }).on('error', () => undefined);
       await untilLogged(launchId, 'belongs to a launch');
       request.destroy();
       await untilLogged(launchId, '"complete":false');
     },
-    /** Type and data of the launch's events, once there are so many. */
+    /** Resolves with the types and data of the launch's events, once there are `length`. */
     async storyOf(launchId: string, length: number) {
       const story = () => published.filter(({ correlationid }) => correlationid === launchId);
       await until(() => story().length >= length);

@@ -11,13 +11,13 @@ type Submission = {
   readonly order: Order;
   readonly launchId: string;
   readonly now: Date;
-  /** What is sealed in place of the order. */
+  /** A sealed value that replaces the order. */
   readonly sealedValue?: unknown;
   readonly orderVersion?: number;
   readonly clientId?: string;
 };
 
-/** The event with which the ordering service hands an order over. */
+/** Returns the event with which the ordering service submits an order. */
 export function anOrderSubmitted(submission: Submission) {
   const { sealer, order, launchId, now, sealedValue, orderVersion, clientId = 'pms-demo' } = submission;
   const origin = {
@@ -41,7 +41,7 @@ export function anOrderSubmitted(submission: Submission) {
   });
 }
 
-/** An order of two tests from two laboratories, for a patient whose name tries every escape. */
+/** Returns an order of two tests from two laboratories, for a patient whose name needs every escape. */
 export function anOrder(
   guid: string,
   familyName = "Ó Súilleabháin-D'Ângelo & <Sons>\r]]> </textarea>",

@@ -21,12 +21,15 @@ type Needs = {
   readonly config: OrderRendererConfig;
   readonly sealer: Sealer;
   readonly clock: Clock;
-  /** Whether this client has a callback address. */
+  /** Returns whether this client has a callback address. */
   readonly isToBeDelivered: (client: ClientKey) => boolean;
   readonly keep: (document: NewDocument, events: readonly CloudEvent[]) => Promise<void>;
 };
 
-/** Makes the document of an order that was submitted, or submitted anew. Faults end in the dead letters. */
+/**
+ * Creates the document of an order that was submitted or amended. An event that cannot be handled becomes a
+ * dead letter.
+ */
 export function onOrderSubmitted({ config, sealer, clock, isToBeDelivered, keep }: Needs): Consumer {
   return {
     name: 'order-renderer',
@@ -67,12 +70,15 @@ function isSubmitted(event: CloudEvent): event is CloudEvent<typeof submitted> {
   return event.type === submitted;
 }
 
-/** @throws Error when the seal was made for another order, version, launch or client than the event names. */
+/**
+ * @throws Error when the order was sealed for another order, version, launch or client than the event names
+ */
 function openOrder(sealer: Sealer, { data }: CloudEvent<typeof submitted>): Order {
   const opened = sealer.open(submitted, data.sealed, placeOfOrder(data));
   const order = parseOrder(
     typeof opened === 'object' && opened !== null && 'order' in opened ? opened.order : undefined,
   );
-  if (order.guid !== data.orderGuid) throw new Error('The seal holds another order than the event names');
+  if (order.guid !== data.orderGuid)
+    throw new Error('The sealed order is not the order that the event names');
   return order;
 }

@@ -9,14 +9,15 @@ type Needs = {
   readonly config: CallbackConfig;
   readonly deliveries: Deliveries;
   readonly deliver: (delivery: DueDelivery, stopping: AbortSignal) => Promise<Attempt>;
-  /** Told after an attempt's events were left in the outbox. */
+  /** Called after the events of an attempt are in the outbox. */
   readonly onEvents: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
 /**
- * Delivers the documents that are due, each at least once: a receiver may see one twice, under the same `webhook-id`.
+ * Delivers the documents that are due, each at least once: a receiver may get a document twice, with the same
+ * `webhook-id`.
  */
 export function startDocumentDelivery(needs: Needs): DeliveryWorker {
   const { config, deliveries, clock, logger } = needs;
@@ -61,7 +62,7 @@ function whenAgain(due: DueDelivery, { reason, retryAfterMs }: Failed, now: numb
   return nextAttemptAt({ reason, attempts, now, giveUpAt, random: Math.random(), ...asked });
 }
 
-/** The document by its GUIDs alone; nothing of the address, which may hold a secret of the receiver's. */
+/** Logs the document by its GUIDs, and no address, because that may contain a secret of the receiver. */
 function tell(logger: Logger, { document, clientId, attempts }: DueDelivery, attempt: Settled): void {
   const { launchId, orderGuid, messageId } = document;
   const facts = { correlationId: launchId, orderGuid, messageId, clientId, attempts };
@@ -83,7 +84,10 @@ type Told = {
   readonly now: number;
 };
 
-/** Of the failures the first one and the last one: a receiver that is away for a day is two events, and not forty. */
+/**
+ * Reports only the first and the last failure: a receiver that is down for a day causes two events, not
+ * forty.
+ */
 function eventsOf({ due, attempt, isFinal, now }: Told): CloudEvent[] {
   const { document, issuer, clientId, attempts, traceparent } = due;
   const { launchId, orderGuid, messageId } = document;

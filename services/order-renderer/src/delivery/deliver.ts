@@ -8,7 +8,7 @@ import { callbackBody, signatureHeaders } from '../domain/callback-message.ts';
 import { type ClientKey, findCallback } from '../domain/find-callback.ts';
 import type { DueDelivery } from '../store/deliveries.ts';
 
-/** What became of one attempt. */
+/** The result of one attempt. */
 export type Attempt = DeliveryAttempt<'no_usable_secret'>;
 
 type Needs = {
@@ -16,18 +16,18 @@ type Needs = {
   readonly registry: RegistrySource;
   readonly sealer: Sealer;
   readonly clock: Clock;
-  /** The system's, unless it is another. */
+  /** Resolves host names; the system's resolver when absent. */
   readonly resolveName?: ResolveName;
 };
 
-/** Whether there is an address to which the documents of this client are to be posted. */
+/** Returns whether this client has a callback address for its documents. */
 export function isCallbackRegistered({ config, registry }: Needs, client: ClientKey): boolean {
   return findCallback(registry.current(), config.publicUrl, client) !== undefined;
 }
 
 /**
- * Posts a document to the address that its client has registered at this moment, signed with the secrets that it has
- * at this moment.
+ * Posts a document to the address that its client has registered now, signed with the secrets that it has
+ * now.
  */
 export async function deliver(needs: Needs, delivery: DueDelivery, stopping: AbortSignal): Promise<Attempt> {
   const { config, registry, sealer, clock } = needs;
@@ -72,7 +72,7 @@ async function post(
   return attemptDelivery(send, () => clock.now());
 }
 
-/** One that cannot be opened here must not keep the other from signing. */
+/** Opens the live secrets. If one cannot be opened here, the other still signs. */
 function openSecrets({ secrets }: RegisteredCallback, sealer: Sealer, now: number): string[] {
   const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
   return live.flatMap(({ sealed }) => {
@@ -85,7 +85,10 @@ function openSecrets({ secrets }: RegisteredCallback, sealer: Sealer, now: numbe
   });
 }
 
-/** An address of the platform itself is reached as this deployment says, and not as browsers do. */
+/**
+ * Returns the address to connect to. For an address of the platform itself, that is the address of this
+ * deployment, not the one for browsers.
+ */
 function reach(address: string, { publicUrl, platformUrl }: CallbackConfig) {
   const isOurs = platformUrl !== undefined && address.startsWith(`${publicUrl}/`);
   const url = new URL(isOurs ? platformUrl + address.slice(publicUrl.length) : address);

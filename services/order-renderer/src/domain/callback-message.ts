@@ -1,18 +1,18 @@
 import { createHmac } from 'node:crypto';
 import type { CallbackBody, CallbackHeaders } from './callback-schema.ts';
 
-/** An order document as it is told to its PMS. */
+/** An order document in a callback to its PMS. */
 export type CallbackDocument = {
   readonly orderGuid: string;
   readonly orderVersion: number;
   readonly launchId: string;
   readonly messageId: string;
-  /** When it was made. */
+  /** When the document was created. */
   readonly renderedAt: Date;
   readonly xml: string;
 };
 
-/** The body, which is the same at every attempt (Standard Webhooks: Payload structure). */
+/** Returns the body, which is the same at every attempt (Standard Webhooks: Payload structure). */
 export function callbackBody(document: CallbackDocument): string {
   const { orderGuid, orderVersion, launchId, messageId, renderedAt, xml } = document;
   const body: CallbackBody = {
@@ -24,16 +24,19 @@ export function callbackBody(document: CallbackDocument): string {
 }
 
 type Signed = {
-  /** The same however often it is sent: by it the receiver knows what it had. */
+  /** The same at every attempt, so that the receiver recognises a repetition. */
   readonly id: string;
-  /** When this attempt is made, in milliseconds since 1970. */
+  /** The time of this attempt, in milliseconds since 1970. */
   readonly now: number;
   readonly body: string;
-  /** `whsec_...`; each that is live signs, so that the receiver may know the old one or the new one. */
+  /** `whsec_...`; each live secret signs, so the receiver may hold the old or the new one. */
   readonly secrets: readonly string[];
 };
 
-/** The headers that say who sends it, and when (Standard Webhooks: Webhook headers, Signature scheme `v1`). */
+/**
+ * Returns the headers that authenticate the sender and the time (Standard Webhooks: Webhook headers,
+ * Signature scheme `v1`).
+ */
 export function signatureHeaders({ id, now, body, secrets }: Signed): CallbackHeaders {
   const timestamp = String(Math.floor(now / 1000));
   const signatures = secrets.map((secret) => {

@@ -4,7 +4,10 @@ import { issuerOf } from '@clinical-launch/contracts';
 /** A client as its tokens name it. */
 export type ClientKey = { readonly issuer: string; readonly clientId: string };
 
-/** What this client registered to be told at: one of our realms, or one of an identity provider that we trust. */
+/**
+ * Returns the callback that this client registered: in one of our realms, or through an identity provider
+ * that we trust.
+ */
 export function findCallback(
   { realms, trustedIssuers = [] }: Registry,
   publicUrl: string,

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The first look comes soon, since most documents are made at once; the intervals grow, so that a wait costs few
- * queries.
+ * The first query comes soon, because most documents are created quickly; the intervals grow, so that a wait
+ * costs few queries.
  */
 const firstIntervalMs = 50;
 const growth = 3;
 
 /**
- * Looks for a document until it is there or the signal ends the wait, with one last look after that. A wait of ten
- * seconds takes seven looks.
+ * Queries for a document until it exists or the signal ends the wait, then queries a last time. A wait of ten
+ * seconds takes seven queries.
  */
 export async function awaitDocument<Document>(
   look: () => Promise<Document | undefined>,

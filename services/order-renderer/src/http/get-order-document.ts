@@ -15,27 +15,27 @@ export type DocumentNeeds = {
   readonly isSecure: boolean;
   readonly find: (key: DocumentKey) => Promise<OrderDocument | undefined>;
   readonly findOthers: (key: DocumentKey) => Promise<readonly OrderDocument[]>;
-  /** Resolves when the events are kept. */
+  /** Resolves when the events are stored. */
   readonly record: (events: readonly CloudEvent[]) => Promise<void>;
-  /** How long a reader is kept waiting for a document that is still being made. */
+  /** Milliseconds that a reader waits for a document that is being prepared. */
   readonly waitMs: number;
 };
 
 /** A request for the document of an order. */
 type OrderExchange = Exchange<object, { readonly guid: string }>;
 
-/** One way of handing the document out: its word in the audit trail, who may frame it, how it is sent. */
+/** A way to return the document: its name in the audit trail, the frames it allows, and how it is sent. */
 type Form = {
   readonly by: 'notepad' | 'download';
   readonly frameAncestors: (session?: LaunchContext) => readonly string[];
-  /** Whether the other orders of the launch come with it. */
+  /** Whether the other orders of the launch are included. */
   readonly hasOthers: boolean;
   readonly send: (response: Response, document: OrderDocument, others: readonly OrderDocument[]) => void;
 };
 
 const notepad: Form = {
   by: 'notepad',
-  // Asked of every frame above: our result page, and the page of the PMS that may frame that one.
+  // Browsers check every frame above: our result page, and the PMS page that may frame that page.
   frameAncestors: (session) => ["'self'", ...(session?.client.frameAncestors ?? [])],
   hasOthers: true,
   send: (response, document, others) => void response.type('html').send(notepadPage(document, others)),
@@ -54,10 +54,10 @@ const download: Form = {
       .send(xml),
 };
 
-/** `GET /orders/{guid}/notepad`: the page with the TEXTAREA `Output` (OLTR: Returned data). */
+/** Returns the page with the TEXTAREA `Output` (OLTR: Returned data): `GET /orders/{guid}/notepad`. */
 export const getNotepad = (needs: DocumentNeeds) => getOrderDocument(notepad, needs);
 
-/** `GET /orders/{guid}.xml`: the document itself. */
+/** Returns the document itself: `GET /orders/{guid}.xml`. */
 export const getDownload = (needs: DocumentNeeds) => getOrderDocument(download, needs);
 
 function getOrderDocument(form: Form, needs: DocumentNeeds): Handler<OrderExchange> {
@@ -74,20 +74,23 @@ function getOrderDocument(form: Form, needs: DocumentNeeds): Handler<OrderExchan
     const document = await findDocument({ key, response, needs });
     if (document === undefined) return;
     const others = form.hasOthers ? await needs.findOthers(key) : [];
-    // Express answers HEAD with this handler too; it hands nothing out.
+    // Express answers HEAD with this handler too, which returns no document.
     if (request.method === 'GET') await recordReturn({ documents: [document, ...others], form, call, needs });
     form.send(response, document, others);
   };
 }
 
-/** Which documents a session may read: those of its launch, of the practices that its client is bound to. */
+/**
+ * Returns the filter for the documents that a session may read: those of its launch, for the practices of its
+ * client.
+ */
 function ownDocuments({ launchId, client: { practices } }: LaunchContext) {
   return { launchId, ...(practices === undefined ? {} : { practices }) };
 }
 
 /**
- * What `?version=` asks for: a document that shows at least this version of the order.
- * @throws ServiceError 404 when it is no version: like a GUID that is none, it names nothing that there is
+ * Reads `?version=`, the lowest version of the order that the document may show.
+ * @throws ServiceError 404 for a value that is not a version, as for a malformed GUID
  */
 function versionAskedFor(request: OrderExchange['request']): { leastVersion?: number } {
   const [version, ...more] = queryOf(request).getAll('version');
@@ -103,9 +106,10 @@ type Reading = {
 };
 
 /**
- * Returns the document of this launch; undefined if the reader has left. An order of another launch and one that does
- * not exist are answered alike, after the same wait, so that nobody learns which orders exist.
- * @throws ServiceError 404 for a GUID that is none, 503 when this launch has no document of the order (yet).
+ * Returns the document of this launch; undefined if the reader has left. An order of another launch and an
+ * order that does not exist get the same answer after the same wait, so that the answer does not reveal which
+ * orders exist.
+ * @throws ServiceError 404 for a malformed GUID, 503 when this launch has no document of the order (yet)
  */
 async function findDocument({ key, response, needs }: Reading): Promise<OrderDocument | undefined> {
   if (!guidForm.test(key.orderGuid)) throw orderNotFound();
@@ -125,7 +129,7 @@ type Returning = {
   readonly needs: DocumentNeeds;
 };
 
-/** Leaves the audit events before anything is sent: a document that was read is never missing in the trail. */
+/** Stores the audit events before anything is sent, so that the trail names every document that was read. */
 function recordReturn({ documents, form: { by }, call, needs }: Returning): Promise<void> {
   return needs.record(
     documents.map(({ orderGuid, messageId }) =>

@@ -8,14 +8,16 @@ type SessionSearch = {
   readonly tickets: Pick<Tickets, 'find'>;
   /** Whether the platform is served by https. */
   readonly isSecure: boolean;
-  /** Whether a session may read the document in question. Called only if the browser sent several live sessions. */
+  /**
+   * Returns whether a session may read the document. Called only if the browser sent several live sessions.
+   */
   readonly mayRead: (session: LaunchContext) => Promise<boolean>;
 };
 
 /**
- * Returns the launch session behind a request. Reading a document does not prolong it: a page that refreshes by itself
- * must not keep a session alive.
- * @throws ServiceError 401 when there is none.
+ * Returns the launch session of a request. Reading a document does not extend it: a page that refreshes
+ * automatically must not keep a session alive.
+ * @throws ServiceError 401 when there is none
  */
 export async function getLaunchSession(
   { tickets, isSecure, mayRead }: SessionSearch,

@@ -7,13 +7,14 @@ import { type FailureReason, tryForMs } from '../domain/failure-reason.ts';
 import type { DeliveryState, Tables } from './tables.ts';
 
 /*
- * Which documents are to be posted to whom. An order has one row for each client, which names its newest document: a
- * newer one takes the place of an older one that has not arrived. Every document holds the whole order, so the receiver
- * loses nothing by it; it never gets an older document after a newer one, and one that cannot be delivered holds up no
- * later one. Since a row is leased as a whole, two documents of an order are never under way at once.
+ * The documents to post and their receivers. An order has one row for each client, which names its newest
+ * document. A newer document replaces an older one that was not delivered. Every document contains the whole
+ * order, so the receiver loses nothing. It never receives an older document after a newer one, and a document
+ * that cannot be delivered does not delay later ones. A row is leased as a whole, so two documents of an
+ * order are never sent at the same time.
  */
 
-/** Longer than an attempt may take by the minute that clocks of replicas may differ. */
+/** Milliseconds of a lease: the longest attempt plus a minute for clocks of replicas that differ. */
 const leaseMs = 75_000;
 
 export type NewDelivery = {
@@ -21,28 +22,28 @@ export type NewDelivery = {
   readonly clientId: string;
   readonly traceparent: string;
   readonly document: Pick<CallbackDocument, 'orderGuid' | 'orderVersion' | 'messageId'>;
-  /** The time of the document's event, and of now: RFC 3339. */
+  /** The time of the document's event, and the current time: RFC 3339. */
   readonly eventTime: string;
   readonly now: string;
 };
 
-/** A delivery that this process has taken on, for as long as its lease. */
+/** A delivery that this process holds until its lease ends. */
 export type DueDelivery = {
   readonly id: string;
   readonly lease: string;
   readonly issuer: string;
   readonly clientId: string;
-  /** Both in one. */
+  /** Issuer and client id in one text. */
   readonly clientKey: string;
   readonly traceparent: string;
   readonly document: CallbackDocument;
-  /** This one included. */
+  /** The number of attempts, including this one. */
   readonly attempts: number;
   /** Milliseconds since 1970. */
   readonly giveUpAt: number;
 };
 
-/** What an attempt came to. */
+/** The result of an attempt. */
 export type Settlement = {
   readonly state: DeliveryState;
   readonly nextAttemptAt?: number;
@@ -51,11 +52,14 @@ export type Settlement = {
 };
 
 export type Deliveries = {
-  /** Takes on what is due the longest, of none of these clients. */
+  /** Leases the delivery that has been due longest, except those of these clients. */
   claim(now: number, busyClients: readonly string[]): Promise<DueDelivery | undefined>;
-  /** Keeps what an attempt came to, with its events; nothing when the lease was over and another one has it. */
+  /**
+   * Stores the result of an attempt with its events; does nothing if the lease expired and another process
+   * holds the delivery.
+   */
   settle(due: DueDelivery, settlement: Settlement, events: readonly CloudEvent[]): Promise<void>;
-  /** As if it had not been taken on. */
+  /** Releases a lease as if it had not been claimed. */
   giveBack(due: DueDelivery): Promise<void>;
   level(now: number): Promise<DeliveryLevel>;
 };
@@ -63,11 +67,11 @@ export type Deliveries = {
 export type DeliveryLevel = {
   readonly pending: number;
   readonly dead: number;
-  /** Since the oldest that is pending was made or replayed; 0 when none is. */
+  /** Seconds since the oldest pending delivery was created or replayed; 0 when none is pending. */
   readonly oldestAgeSeconds: number;
 };
 
-/** What is to be delivered, in an open schema. */
+/** Creates the operations on deliveries in an open schema. */
 export function createDeliveries(database: Kysely<Tables>): Deliveries {
   return {
     claim: (now, busyClients) =>
@@ -79,7 +83,9 @@ export function createDeliveries(database: Kysely<Tables>): Deliveries {
   };
 }
 
-/** Notes that a document is to be delivered, in place of an older one of its order; not when it is itself the older. */
+/**
+ * Adds a document to deliver, in place of an older document of its order; does nothing if this one is older.
+ */
 export async function addDelivery(transaction: Transaction<Tables>, added: NewDelivery): Promise<void> {
   const { orderGuid, orderVersion, messageId } = added.document;
   await transaction
@@ -113,7 +119,7 @@ export async function addDelivery(transaction: Transaction<Tables>, added: NewDe
           last_status: null,
           last_failure: null,
         }))
-        // The lease stays: until it is over, the older one may be under way.
+        // The lease stays: until it ends, the older document may be in transmission.
         .where(
           sql<boolean>`(delivery.order_version, delivery.event_time) <= (excluded.order_version, excluded.event_time)`,
         ),
@@ -210,7 +216,7 @@ async function settle(
     .forUpdate()
     .executeTakeFirst();
   if (held === undefined) return;
-  // A newer document that came meanwhile has its own attempts; that this one failed concerns nobody any more.
+  // A newer document has its own attempts, so the failure of this one no longer matters.
   const isCurrent = held.message_id === document.messageId;
   await transaction
     .updateTable('delivery')

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { DeliveryState, Tables } from './tables.ts';
 
-/** A delivery as an operator sees it: nothing of the document. */
+/** A delivery for an operator, without the document. */
 export type ListedDelivery = {
   readonly messageId: string;
   readonly state: DeliveryState;
@@ -13,7 +13,7 @@ export type ListedDelivery = {
   readonly attempts: number;
   readonly waitingSince: Date;
   readonly lastAttemptAt: Date | null;
-  /** When the next one is due; none for what is delivered or dead. */
+  /** When the next attempt is due; null for a delivered or dead document. */
   readonly nextAttemptAt: Date | null;
   readonly lastStatus: number | null;
   readonly lastFailure: string | null;
@@ -52,9 +52,10 @@ export async function listDeliveries(
 }
 
 /**
- * Has documents delivered anew: all that are dead, or those that are named and dead or delivered. The running renderers
- * see them at their next look, since the time of the last attempt is long over, and try them for a day.
- * @returns the message ids that went
+ * Delivers documents again: all dead ones, or those with the given ids that are dead or delivered. The
+ * running renderers find them at their next poll, because the time of the last attempt is past, and retry
+ * them for a day.
+ * @returns the message ids that are replayed
  */
 export async function replayDeliveries(
   database: Kysely<Tables>,

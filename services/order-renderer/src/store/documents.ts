@@ -9,14 +9,14 @@ export type NewDocument = {
   readonly orderGuid: string;
   readonly orderVersion: number;
   readonly messageId: string;
-  /** The event that it was made from; it makes one document however often it comes. */
+  /** The event that it was created from; a repeated event creates no second document. */
   readonly event: { readonly id: string; readonly time: string; readonly traceparent: string };
   readonly launchId: string;
   readonly practice: { readonly system: string; readonly code: string };
   readonly xml: string;
   /** RFC 3339 */
   readonly renderedAt: string;
-  /** To whose callback address it is to be posted. */
+  /** The client to whose callback address it is posted. */
   readonly deliverTo?: ClientKey;
 };
 
@@ -25,25 +25,25 @@ export type OrderDocument = { readonly orderGuid: string; readonly messageId: st
 export type DocumentKey = {
   readonly orderGuid: string;
   readonly launchId: string;
-  /** The oldest version of the order that will do; any when absent. */
+  /** The lowest acceptable version of the order; any when absent. */
   readonly leastVersion?: number;
   /** The practices that the launch's client is bound to; any when absent. */
   readonly practices?: PracticeBinding;
 };
 
-/** The order documents, and the events that tell of them. */
+/** The order documents and their events. */
 export type Documents = {
   /**
-   * Keeps a document, its events and that it is to be delivered in one transaction; `false`, and nothing kept, when its
-   * event came before.
+   * Stores a document, its events and its delivery in one transaction. Returns `false` and stores nothing if
+   * its event was already handled.
    */
   keep(document: NewDocument, events: readonly CloudEvent[]): Promise<boolean>;
   /**
-   * The newest document that this launch made of this order; undefined if there is none of the version that is asked
-   * for.
+   * Returns the newest document that this launch created of this order; undefined if there is none of the
+   * requested version.
    */
   find(key: DocumentKey): Promise<OrderDocument | undefined>;
-  /** Of every other order of which this launch made documents the newest, in the order in which they were made. */
+  /** Returns the newest document of every other order of this launch, in the order of their creation. */
   findOthers(key: DocumentKey): Promise<OrderDocument[]>;
   record(events: readonly CloudEvent[]): Promise<void>;
   readonly deliveries: Deliveries;
@@ -56,7 +56,7 @@ export function openSchema(storage: Storage): Promise<Kysely<Tables>> {
 }
 
 /**
- * The documents of an open schema.
+ * Creates the operations on documents in an open schema.
  * @param onRejected reports each event that the outbox set aside
  */
 export function createDocuments(
@@ -126,8 +126,8 @@ async function find(
 }
 
 /**
- * Whether a document was made by this launch, for a practice that its client is bound to. A launch submits orders within
- * its sight alone, so the binding refuses what the ordering service would not have sent.
+ * Matches documents of this launch, for a practice that its client is bound to. A launch submits only orders
+ * that it may see, so the binding only refuses what the ordering service must not send.
  */
 function isOfLaunch({ launchId, practices }: Pick<DocumentKey, 'launchId' | 'practices'>) {
   return (by: ExpressionBuilder<Tables, 'document'>): Expression<SqlBool> => {

@@ -8,11 +8,14 @@ export const schema = 'order_renderer';
 type DocumentTable = {
   id: Generated<string>;
   order_guid: string;
-  /** Which state of the order it shows; the newest document of an order goes by this, then by the time. */
+  /**
+   * The version of the order that it shows. The newest document of an order has the highest version, then the
+   * latest time.
+   */
   order_version: number;
   message_id: string;
   event_id: string;
-  /** When the order came to be as the document shows it. */
+  /** When the order reached the state that the document shows. */
   event_time: ColumnType<Date, string, never>;
   launch_id: string;
   practice_system: string;
@@ -21,14 +24,14 @@ type DocumentTable = {
   rendered_at: ColumnType<Date, string, never>;
 };
 
-/** Tried until it is delivered, or given up: then it is dead. */
+/** A delivery is pending until it is delivered, or dead after its last attempt. */
 export const deliveryStates = ['dead', 'pending', 'delivered'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 type Time = ColumnType<Date, string, string>;
 type OptionalTime = ColumnType<Date | null, string | null | undefined, string | null>;
 
-/** For each order and client one row, which names the newest document that the client is to get. */
+/** One row for each order and client, which names the newest document for that client. */
 type DeliveryTable = {
   id: Generated<string>;
   order_guid: string;
@@ -39,9 +42,9 @@ type DeliveryTable = {
   event_time: Time;
   traceparent: string;
   state: DeliveryState;
-  /** Those that were begun, the one under way included. */
+  /** Attempts that were started, including the current one. */
   attempts: number;
-  /** Since when it is to be delivered: made, or replayed. */
+  /** When it began to wait for delivery: when it was created or replayed. */
   waiting_since: Time;
   next_attempt_at: Time;
   /** A day after the first attempt. */
@@ -49,7 +52,7 @@ type DeliveryTable = {
   last_attempt_at: OptionalTime;
   last_status: number | null;
   last_failure: string | null;
-  /** Who delivers it at present, and until when nobody else does. */
+  /** The process that currently holds the delivery; no other process delivers it until the lease ends. */
   lease: string | null;
   leased_until: OptionalTime;
 };
@@ -58,7 +61,7 @@ export type Tables = OutboxTables & { document: DocumentTable; delivery: Deliver
 
 const table = (name: string) => sql.id(schema, name);
 
-/** The migrations of the service's schema, in their order. */
+/** The migrations of the service's schema, in order. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-document': {
     async up(db) {
@@ -113,6 +116,6 @@ async function createDelivery(db: Kysely<unknown>): Promise<void> {
     unique (order_guid, issuer, client_id)
   )`.execute(db);
   await sql`create index on ${table('delivery')} (next_attempt_at) where state = 'pending'`.execute(db);
-  // What is delivered is most of it, and nobody looks for that.
+  // Most rows are delivered, and no query needs them.
   await sql`create index on ${table('delivery')} (state, id) where state <> 'delivered'`.execute(db);
 }

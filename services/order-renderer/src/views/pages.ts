@@ -2,8 +2,8 @@ import { escapeMarkup } from '@clinical-launch/contracts';
 import type { OrderDocument } from '../store/documents.ts';
 
 /**
- * The page in the Notepad IFRAME (OLTR: Returned data): a TEXTAREA named Output that holds the document. Where a launch
- * amended several orders, one more of that name follows for each of the others.
+ * Returns the page in the Notepad IFRAME (OLTR: Returned data): a TEXTAREA named Output that contains the
+ * document. If a launch amended several orders, one more of that name follows for each of the others.
  */
 export function notepadPage(
   { xml, orderGuid }: OrderDocument,
@@ -22,25 +22,28 @@ export function notepadPage(
   });
 }
 
-/** A line feed right after the start tag would be dropped by the HTML parser; the document begins with "<?xml". */
+/**
+ * Returns a TEXTAREA. The HTML parser drops a line feed right after the start tag; the document begins with
+ * "<?xml".
+ */
 const outputField = ({ id, label, xml }: { id: string; label: string; xml: string }) =>
   `<label for="${id}">${label}</label>
 <textarea name="Output" id="${id}" rows="40" cols="120" readonly>${escapeMarkup(xml)}</textarea>`;
 
 type Message = {
   readonly message: string;
-  /** The page loads itself again after this long. */
+  /** The page reloads itself after this many seconds. */
   readonly refreshAfterSeconds?: number;
   readonly correlationId?: string;
 };
 
-/** A page that says why there is no document. */
+/** Returns a page that explains why there is no document. */
 export function messagePage({ message, refreshAfterSeconds, correlationId }: Message): string {
   return page({
     title: 'Order document not available',
     ...(refreshAfterSeconds === undefined ? {} : { refreshAfterSeconds }),
     body: `<h1>Order document not available</h1>
-<p>${escapeMarkup(message)}</p>${correlationId === undefined ? '' : `\n<p>Correlation id: ${escapeMarkup(correlationId)}</p>`}`,
+<p>${escapeMarkup(message)}</p>${correlationId === undefined ? '' : `\n<p>Give support this reference: ${escapeMarkup(correlationId)}</p>`}`,
   });
 }
 
