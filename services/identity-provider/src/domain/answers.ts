@@ -6,15 +6,17 @@ const address = Type.String({ format: 'uri' });
 
 /** RFC 6749 section 5.1 */
 export const tokenAnswer = Type.Object({
-  access_token: Type.String({ description: 'A JWT (RFC 9068). To be sent as `Authorization: Bearer`.' }),
+  access_token: Type.String({ description: 'A JWT (RFC 9068). Send it as `Authorization: Bearer`.' }),
   token_type: Type.Enum(['Bearer', 'DPoP'], {
     description: '`DPoP` for an access token that is bound to a key (RFC 9449 section 5).',
   }),
   expires_in: seconds,
-  refresh_token: Type.Optional(Type.String({ description: 'In a desktop launch. Rotated at every use.' })),
+  refresh_token: Type.Optional(
+    Type.String({ description: 'Only in a desktop launch. Rotated at every use.' }),
+  ),
   id_token: Type.Optional(
     Type.String({
-      description: 'In a desktop launch: a JWT with the user, the organisation and the patient.',
+      description: 'Only in a desktop launch: a JWT with the user, the organisation and the patient.',
     }),
   ),
   scope: Type.Optional(Type.String({ description: 'Absent when the client has no rights.' })),
@@ -38,7 +40,7 @@ export const introspectionAnswer = Type.Object({
   iat: Type.Optional(Type.Integer()),
   nbf: Type.Optional(Type.Integer()),
   exp: Type.Optional(Type.Integer()),
-  sid: Type.Optional(Type.String({ description: 'A JWT (RFC 9068). Send it as `Authorization: Bearer`.' })),
+  sid: Type.Optional(Type.String({ description: 'The GUID of the desktop launch.' })),
   cnf: Type.Optional(
     Type.Object(
       { jkt: Type.Optional(Type.String()), 'x5t#S256': Type.Optional(Type.String()) },
@@ -47,10 +49,10 @@ export const introspectionAnswer = Type.Object({
   ),
 });
 
-/** Only in a desktop launch. Rotated at every use. */
+/** A launch identifier, for a host application. */
 export const launchAnswer = Type.Object({
   launch: Type.String({
-    description: 'Only in a desktop launch: a JWT with the user, the organisation and the patient.',
+    description: 'The launch identifier: this partner application can use it once.',
   }),
   launchUrl: Type.String({ description: 'Complete: with `iss` and `launch`.' }),
   expires_in: seconds,
@@ -120,7 +122,7 @@ export const clientConfiguration = Type.Object({
   id_token_signing_alg_values_supported: words,
 });
 
-/** The launch identifier: this partner application can use it once. */
+/** OpenID Connect Discovery 1.0 section 3 */
 export const desktopConfiguration = Type.Object({
   ...shared,
   ...desktop,
