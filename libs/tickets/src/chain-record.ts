@@ -1,6 +1,6 @@
 import type { IssueRequest } from './tickets.ts';
 
-/** @throws TypeError for the record of a chain that has no end, or that begins with a claim. */
+/** @throws TypeError for the record of a chain that has no end or that begins with a claim */
 export function assertRecordable({ chainRecord, chainSeconds, claim }: IssueRequest): void {
   if (chainRecord === undefined) return;
   if (chainSeconds === undefined || claim !== undefined)

@@ -1,4 +1,4 @@
-/** A caller's identifier that is taken, as it is recorded outside the tickets. */
+/** A claimed caller's identifier, as it is recorded outside the tickets. */
 export type HeldClaim = {
   readonly name: string;
   readonly holder: string;
@@ -7,17 +7,20 @@ export type HeldClaim = {
 };
 
 /**
- * The claims of a ticket store, for the part that also records them elsewhere. A store that lost its data is rebuilt
- * from that record before it accepts new claims.
+ * The claims of a ticket store, for the part that also records them elsewhere. A store that lost its data is
+ * rebuilt from that record before it accepts new claims.
  */
 export interface Claims {
-  /** Whether every recorded claim is held here. @throws TicketsUnavailable when the store does not answer */
+  /**
+   * Returns whether the store holds every recorded claim. @throws TicketsUnavailable when the store does not
+   * answer
+   */
   areComplete(): Promise<boolean>;
-  /** Holds claims that nobody holds; a claim that is held stays as it is. @throws TicketsUnavailable */
+  /** Stores claims that nobody holds; leaves existing claims as they are. @throws TicketsUnavailable */
   hold(claims: readonly HeldClaim[]): Promise<void>;
   /**
-   * Holds every recorded claim, page by page, and then declares the claims complete. Resolves with false when the
-   * store lost its data meanwhile: rebuild it again.
+   * Stores every recorded claim, page by page, and then declares the claims complete. Resolves with false if
+   * the store lost its data during the rebuild: rebuild it again.
    * @throws TicketsUnavailable, or what the record throws; the claims are not complete then
    */
   rebuild(recorded: AsyncIterable<readonly HeldClaim[]>): Promise<boolean>;

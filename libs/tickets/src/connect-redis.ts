@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
 import { isReady, type RedisClient } from './redis-scripts.ts';
 
-/** What is needed of a log; pino's fits. */
+/** The part of a logger that is needed; pino's has it. */
 export type RedisLogger = {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -9,33 +9,34 @@ export type RedisLogger = {
 
 type ConnectOptions = {
   readonly logger?: RedisLogger;
-  /** How long to wait for Redis before giving up; afterwards it is reconnected to for ever. */
+  /** Milliseconds to wait for Redis at the start; after that, reconnects without a limit. */
   readonly readyWithinMs?: number;
 };
 
 const commandOptions = {
-  // The client repeats nothing by itself. It cannot know whether a command ran, and a plain repetition of a redemption
-  // would tell its winner `used`; RedisTickets repeats requests, by a name that the script remembers.
+  // The client repeats nothing by itself. It cannot know whether a command ran, and a plain repetition of a
+  // redemption would answer its winner `used`. RedisTickets repeats requests under a name that the script
+  // remembers.
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
   commandTimeout: 2000,
   connectTimeout: 5000,
-  // `CLIENT SETINFO` is unknown to Redis 7.0, and no right to it can be given there (redis-access.ts).
+  // Redis 7.0 does not know `CLIENT SETINFO`, and its rights cannot be granted there (redis-access.ts).
   disableClientInfo: true,
 } as const;
 
-// A command that nobody waits for any more must not be sent later.
+// A command whose caller has stopped waiting must not be sent later.
 const clientOptions = { enableOfflineQueue: false } as const;
 
-/** 25 ms, doubled each time, at most a second, so that a Redis that is back is noticed at once. */
+/** 25 ms, doubled each time, at most a second, so that a restarted Redis is noticed quickly. */
 const backoff = (times: number) => Math.min(25 * 2 ** (times - 1), 1000) * (0.75 + Math.random() / 2);
 
 /**
- * Connects to one Redis (`redis://user:password@host:6379/0`, `rediss://` for TLS) or to a Redis Cluster: several
- * addresses separated by commas, or one with `?cluster=true`. Resolves when it is ready, and reconnects with backoff
- * from then on.
- * @throws TypeError when the address cannot be read (it is not repeated: it may hold a password); Error when Redis is
- * not ready in time.
+ * Connects to one Redis (`redis://user:password@host:6379/0`, `rediss://` for TLS) or to a Redis Cluster:
+ * several addresses separated by commas, or one with `?cluster=true`. Resolves when it is ready, and
+ * reconnects with backoff from then on.
+ * @throws TypeError for an invalid address, without repeating it, because it may contain a password; Error
+ * when Redis is not ready in time
  */
 export async function connectRedis(
   url: string,
@@ -64,7 +65,7 @@ function readAddress(text: string) {
     Number.isNaN(db)
   ) {
     throw new TypeError(
-      'A Redis address is redis://host:port, or rediss:// with TLS; several are separated by commas',
+      'A Redis address must be redis://host:port, or rediss:// with TLS; separate several with commas',
     );
   }
   return {
@@ -82,7 +83,7 @@ function readAddress(text: string) {
 
 function createClient(addresses: readonly Address[]): RedisClient {
   const [first] = addresses;
-  if (first === undefined) throw new TypeError('A Redis address is needed');
+  if (first === undefined) throw new TypeError('The Redis address is missing');
   const { host, port, db, credentials } = first;
   if (addresses.length === 1 && !first.isCluster) {
     return new Redis({
@@ -93,7 +94,7 @@ function createClient(addresses: readonly Address[]): RedisClient {
       ...commandOptions,
       ...clientOptions,
       retryStrategy: backoff,
-      // Commands of one turn of the event loop go in one write: a third more requests per second.
+      // Commands of one turn of the event loop share one write: a third more requests per second.
       enableAutoPipelining: true,
     });
   }
@@ -101,21 +102,24 @@ function createClient(addresses: readonly Address[]): RedisClient {
     addresses.map((address) => ({ host: address.host, port: address.port })),
     {
       ...clientOptions,
-      // No auto-pipelining here: ioredis follows no MOVED in a pipeline over several slots, so a node that was
-      // restarted or replaced would never be found again.
+      // No auto-pipelining here: ioredis does not follow MOVED in a pipeline over several slots, so it would
+      // never find a node that was restarted or replaced.
       redisOptions: { ...credentials, ...commandOptions },
       clusterRetryStrategy: backoff,
-      // A certificate carries the name that the cluster announces, not the address that it resolves to.
+      // A certificate contains the name that the cluster announces, not the address that it resolves to.
       ...('tls' in credentials ? { dnsLookup: (name, found) => found(null, name) } : {}),
     },
   );
 }
 
-/** One line when Redis goes and one when it is back, however many attempts lie between. */
+/**
+ * Logs one line when Redis becomes unavailable and one when it is available again, however many attempts lie
+ * between.
+ */
 function logChanges(redis: RedisClient, logger: RedisLogger): void {
   let isTold = false;
   const tellOnce = (fields: object) => {
-    if (!isTold) logger.warn(fields, 'Redis is away');
+    if (!isTold) logger.warn(fields, 'Redis is unavailable');
     isTold = true;
   };
   redis.on('error', (error: unknown) => tellOnce({ err: error }));

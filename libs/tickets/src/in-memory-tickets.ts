@@ -22,24 +22,26 @@ type Content = {
   readonly detail: string | undefined;
   readonly challenge: string | undefined;
   readonly correlationId: string;
-  /** When the chain ends, in milliseconds since 1970; for ever where it has no end. */
+  /** When the chain ends, in milliseconds since 1970; Infinity for a chain without an end. */
   readonly endsAt: number;
   mismatches?: number;
 };
 
-/** What the tickets need of the world: a clock in milliseconds and a place that takes events at once. */
+/**
+ * The dependencies of the tickets: a clock in milliseconds and a function that appends events synchronously.
+ */
 export type InMemoryTicketsBacking = {
   readonly clock: { now(): number };
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
-  /** How long a replay is told `used` rather than `unknown`. */
+  /** Seconds that a replay is answered `used` instead of `unknown`. */
   readonly usedMarkerSeconds?: number;
 };
 
 const sweepEveryMs = 10_000;
 
 /**
- * Tickets of one process. Guarantees what `Tickets` promises because every operation runs to its end within one
- * turn of the event loop; keeps nothing over a restart and shares nothing with another process.
+ * Tickets of one process. Keeps the guarantees of `Tickets`, because every operation completes within one
+ * turn of the event loop. Stores nothing across a restart and shares nothing with another process.
  */
 export class InMemoryTickets implements Tickets {
   readonly #clock: InMemoryTicketsBacking['clock'];
@@ -49,7 +51,7 @@ export class InMemoryTickets implements Tickets {
   readonly #live: ExpiringMap<Content>;
   /** The correlation id of each ticket that was used. */
   readonly #used: ExpiringMap<string>;
-  /** What a redemption gave, while it may be repeated. */
+  /** The result of a redemption, while it may be repeated. */
   readonly #repeatable: ExpiringMap<Content>;
   readonly #revoked: ExpiringMap<true>;
   readonly #records: ExpiringMap<ChainRecord>;
@@ -159,7 +161,7 @@ export class InMemoryTickets implements Tickets {
     return this.#records.get(correlationId);
   }
 
-  /** Holds recorded claims that nobody holds. */
+  /** Stores recorded claims that nobody holds. */
   hold(claims: readonly HeldClaim[]): void {
     for (const { name, holder, expiresAt } of claims) {
       const ttlSeconds = (expiresAt - this.#clock.now()) / 1000;
@@ -198,7 +200,7 @@ export class InMemoryTickets implements Tickets {
     return { outcome: 'used', correlationId };
   }
 
-  /** The successor with its ticket, which is drawn or computed from the predecessor's. */
+  /** Returns the successor with its ticket, which is drawn or computed from the predecessor's. */
   #nameSuccessor(successor: Successor | undefined, predecessor: string, chain: Chain) {
     if (successor === undefined) return undefined;
     const own = successor.isDerived
@@ -222,7 +224,7 @@ export class InMemoryTickets implements Tickets {
     this.#live.set(key, content, this.#within(content, ttlSeconds));
   }
 
-  /** A lifetime in seconds, cut where the chain ends. */
+  /** Returns a lifetime in seconds, cut off at the end of the chain. */
   #within({ endsAt }: Content, seconds: number): number {
     return Math.min(seconds, (endsAt - this.#clock.now()) / 1000);
   }
@@ -249,7 +251,7 @@ export class InMemoryTickets implements Tickets {
   }
 }
 
-/** Forgets each of its entries when its time has passed. */
+/** A map that removes each entry when it expires. */
 class ExpiringMap<Value> {
   readonly #clock: { now(): number };
   readonly #entries = new Map<string, { value: Value; expiresAt: number }>();
@@ -273,7 +275,7 @@ class ExpiringMap<Value> {
     this.#entries.set(key, { value, expiresAt: this.#clock.now() + ttlSeconds * 1000 });
   }
 
-  /** Sets what is not shortened by it. */
+  /** Stores a value; extends the expiry, never shortens it. */
   keep(key: string, value: Value, ttlSeconds: number): void {
     const expiresAt = this.#entries.get(key)?.expiresAt ?? 0;
     if (expiresAt < this.#clock.now() + ttlSeconds * 1000) this.set(key, value, ttlSeconds);

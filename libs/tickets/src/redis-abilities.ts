@@ -1,7 +1,7 @@
 import { type TicketKind, type TicketPurpose, ticketPurposes } from './tickets.ts';
 
 /**
- * Commands on keys, named as in redis-keys.ts behind the shard. A command that reads and changes a key needs
+ * Commands on keys, named as in redis-keys.ts after the shard. A command that reads and changes a key needs
  * `changes`.
  */
 export type RedisRight = {
@@ -11,18 +11,18 @@ export type RedisRight = {
   readonly changes?: readonly string[];
 };
 
-/** Something that a service does in Redis, in words for a person, with the rights that its scripts need. */
+/** An activity of a service in Redis, described for operators, with the rights that its scripts need. */
 export type RedisAbility = { readonly does: string; readonly rights: readonly RedisRight[] };
 
 const words = (text: string): readonly string[] => text.split(' ');
 
-/** Events enter a stream, which only its relay reads. */
+/** The rights to append events to a stream, which only its relay reads. */
 const appending = (stream: 'outbox' | 'refused'): readonly RedisRight[] => [
   { commands: ['xadd'], writes: [stream] },
   { commands: ['incrby'], changes: ['committed'] },
 ];
 
-/** Revoked chains are seen by whoever redeems or finds tickets. */
+/** The right to see revoked chains, for services that redeem or find tickets. */
 const seesRevoked: RedisRight = { commands: ['exists'], reads: ['revoked:*'] };
 const revoking: readonly RedisRight[] = [
   { commands: ['pttl'], reads: ['revoked:*'] },
@@ -58,8 +58,8 @@ export const prolongs = (kind: TicketKind): RedisAbility => ({
 });
 
 /**
- * A redemption renames the ticket to the remembered answer. The answer can only be written, and read field by field, so
- * that a ticket can be used up but not be made of an answer.
+ * A redemption renames the ticket to the remembered answer. The answer can only be written, and read field by
+ * field. So a ticket can be used up but never created from an answer.
  */
 export const redeems = (kind: TicketKind, successor?: TicketKind): RedisAbility => {
   const [ticket, used, answer] = [`ticket:${kind}:*`, `used:${kind}:*`, `answer:${kind}:*`];
@@ -79,7 +79,10 @@ export const redeems = (kind: TicketKind, successor?: TicketKind): RedisAbility 
   };
 };
 
-/** A redemption that may be repeated, and one that a replay or a wrong proof too many answers by revoking the chain. */
+/**
+ * The rights for a redemption that may be repeated, and for one that revokes the chain after a replay or a
+ * wrong proof beyond the limit.
+ */
 export const redeemsRevocably = (kind: TicketKind, successor: TicketKind): RedisAbility => {
   const [ticket, answer, repeatable] = [`ticket:${kind}:*`, `answer:${kind}:*`, `repeatable:${kind}:*`];
   const { does, rights } = redeems(kind, successor);
@@ -113,7 +116,10 @@ export const restoresIdentifiers: RedisAbility = {
   ],
 };
 
-/** Chains that begin with a ticket of this kind: their records, and their revocation by their first ticket. */
+/**
+ * The rights for chains that begin with a ticket of this kind: their records, and their revocation by their
+ * first ticket.
+ */
 export const revokesChainsOf = (kind: TicketKind): RedisAbility => ({
   does: 'records and revokes chains',
   rights: [

@@ -23,7 +23,9 @@ import {
 } from './redis-abilities.ts';
 import { defaultPrefix } from './redis-keys.ts';
 
-/** What each service does in Redis, and nothing else. A service that does more gets one more line here. */
+/**
+ * The activities of each service in Redis, and no others. A service with a new activity gets a new line here.
+ */
 export const redisAccess: Readonly<Record<ServiceName, readonly RedisAbility[]>> = {
   'identity-provider': [
     issues('launch-identifier'),
@@ -65,8 +67,9 @@ export const redisAccess: Readonly<Record<ServiceName, readonly RedisAbility[]>>
 };
 
 /**
- * What every user needs of a server: ioredis asks for `INFO` and, of a cluster, for its nodes, and names connections;
- * the scripts read the time and the history of the data. No command of administration, and none that lists keys.
+ * The commands that every user needs: ioredis sends `INFO` and, to a cluster, queries its nodes, and names
+ * connections. The scripts read the time and the history of the data. Includes no administrative command, and
+ * none that lists keys.
  */
 export const connectionCommands: readonly string[] = [
   'ping',
@@ -80,10 +83,12 @@ export const connectionCommands: readonly string[] = [
   'asking',
 ];
 
-/** Commands that run scripts. Redis checks each command in a script by itself, so these may name every key. */
+/**
+ * Commands that run scripts. Redis checks each command in a script by itself, so these may name every key.
+ */
 export const scriptCommands: readonly string[] = ['evalsha', 'eval'];
 
-/** A user as Redis knows it, and which service it is. */
+/** A Redis user and its service. */
 export type RedisUser = {
   readonly service: ServiceName;
   readonly name: string;
@@ -91,30 +96,35 @@ export type RedisUser = {
 };
 
 /**
- * Writes an ACL file (`aclfile`, or one `ACL SETUSER` a line): a user for each service, with the rights of
- * `redisAccess` below the prefix, and one that may do nothing but `PING`, for health checks. The default user is off.
- * Passwords appear as SHA-256.
- * @throws TypeError for a name or a prefix that an ACL rule cannot hold, and when two services share a user.
+ * Returns an ACL file (`aclfile`, or one `ACL SETUSER` for each line): a user for each service, with the
+ * rights of `redisAccess` below the prefix, and a user for health checks that may only `PING`. The default
+ * user is off. Passwords appear as SHA-256.
+ * @throws TypeError for a name or a prefix that an ACL rule cannot contain, and when two services share a
+ * user
  */
 export function redisAclFile(users: readonly RedisUser[], prefix: string = defaultPrefix): string {
   if (!/^[\w:.-]*$/.test(prefix)) {
     throw new TypeError(
-      'A Redis prefix with users has letters, digits, underscores, hyphens, dots and colons',
+      'A Redis prefix with users may contain only letters, digits, underscores, hyphens, dots and colons',
     );
   }
   const names = users.map(({ name }) => name);
   const unusable = names.find((name) => !/^[\w.-]+$/.test(name) || ['default', 'health'].includes(name));
-  if (unusable !== undefined) throw new TypeError('A Redis user needs another name than this one');
-  if (new Set(names).size < names.length) throw new TypeError('Each service needs a Redis user of its own');
+  if (unusable !== undefined)
+    throw new TypeError('A Redis user name is not allowed in an ACL rule. Choose another name');
+  if (new Set(names).size < names.length) throw new TypeError('Each service needs its own Redis user');
   const lines = users.map(({ service, name, password }) => {
     const hash = createHash('sha256').update(password).digest('hex');
     return `user ${name} reset on #${hash} ${rulesOf(service, prefix).join(' ')}`;
   });
-  // The default user last: an administrator who sends the lines one by one may be this user.
+  // The default user is last, because an administrator who sends the lines one by one may be this user.
   return ['user health reset on nopass +ping', ...lines, 'user default reset off', ''].join('\n');
 }
 
-/** Commands without keys, then a selector for each right: Redis allows a command that one of them allows as a whole. */
+/**
+ * Returns the commands without keys, then a selector for each right: Redis allows a command only if one
+ * selector allows all of it.
+ */
 function rulesOf(service: ServiceName, prefix: string): string[] {
   const rights = redisAccess[service].flatMap((ability) => ability.rights);
   const selectors = [{ commands: scriptCommands, changes: ['*'] }, ...rights].map(

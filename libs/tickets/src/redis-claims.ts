@@ -8,14 +8,14 @@ const beginScript = readScript('begin-rebuild');
 const endScript = readScript('end-rebuild');
 const completeScript = readScript('are-claims-complete');
 
-/** A rebuild that takes longer begins again. */
+/** Milliseconds after which a rebuild starts again. */
 const rebuiltWithinMs = 3_600_000;
-/** Keys of one script; it keeps Redis busy for less than a millisecond. */
+/** The maximum number of keys of one script, which keeps Redis busy for less than a millisecond. */
 const claimsPerScript = 250;
 
 /**
- * The claims of `RedisTickets`. In each shard a marker says that they are complete; it is lost with the rest of the
- * data.
+ * The claims of `RedisTickets`. In each shard a marker states that they are complete; a loss of data also
+ * removes the marker.
  */
 export class RedisClaims implements Claims {
   readonly #scripts: RedisScripts;

@@ -17,14 +17,17 @@ const measureScript = readScript('measure');
 const setAsideScript = readScript('set-aside');
 
 const group = 'relay';
-/** All relays are one consumer: what one of them left is found by its idle time, and no dead name stays behind. */
+/**
+ * All relays are one consumer, so that unfinished events are found by their idle time and no names of dead
+ * relays remain.
+ */
 const consumer = 'relay';
 const takenPerShard = 64;
 const batchSize = 256;
-/** The latest that are kept of the events that were set aside, per shard. */
+/** The number of the latest set-aside events that are stored, per shard. */
 const mostRejected = 1000;
 
-/** An entry with its event, or with the reason why it holds none. */
+/** An entry with its event, or with the reason why it contains none. */
 type Read = { readonly event: CloudEvent } | { readonly reason: string };
 
 type Entry = { readonly shard: Shard; readonly id: string; readonly fields: ReadonlyMap<string, string> };
@@ -33,21 +36,21 @@ export type RedisOutboxBacking = {
   readonly redis: RedisClient;
   readonly prefix?: string;
   /**
-   * After this long, events that a relay took and did not remove go to another one. Publishing four batches must take
-   * less, or events are published twice.
+   * Milliseconds after which another relay claims events that a relay did not remove. Publishing four batches
+   * must take less time, or events are published twice.
    */
   readonly takeOverAfterMs?: number;
-  /** Reports each event that was set aside, because the bus would refuse it each time. */
+  /** Reports each event that was set aside because the bus would always refuse it. */
   readonly onRejected?: (rejected: RejectedEvent) => void;
-  /** Which events: those of accepted work, or those of refusals, whose number is bounded (RedisLimits). */
+  /** The stream of accepted work, or that of refusals, whose number is bounded (RedisLimits). */
   readonly stream?: 'outbox' | 'refused';
-  /** Signs the events for the services that listen; they are kept unsigned without it. */
+  /** Signs the events for the services that consume them; without it, they are stored unsigned. */
   readonly writeEvent?: EventWriter;
 };
 
 /**
- * The events of the tickets, and those that stand alone, on their way to the bus: one stream per shard. Events of one
- * shard leave in the order in which they came, unless publishing failed in between. Each is published at least once.
+ * The outbox of tickets and of single events: one stream per shard. Events of one shard are published in
+ * order, unless publishing failed in between. Each is published at least once.
  */
 export class RedisOutbox {
   readonly #scripts: RedisScripts;
@@ -75,8 +78,9 @@ export class RedisOutbox {
   }
 
   /**
-   * Keeps events that come with no change of a ticket, all of them or none.
-   * @throws TicketsUnavailable when Redis does not answer; TypeError for an event that is not of the catalogue.
+   * Stores events without a change of a ticket, all of them or none.
+   * @throws TicketsUnavailable when Redis does not answer; TypeError for an event that is not in the
+   * catalogue
    */
   async append(events: readonly CloudEvent[]): Promise<void> {
     const [first] = events;
@@ -91,17 +95,17 @@ export class RedisOutbox {
   }
 
   /**
-   * Hands the oldest waiting events to `publish` in batches and removes each batch when it resolves; when it rejects,
-   * this or any other relay may take the events again at once. Resolves with how many went. An entry that holds no
-   * event of the catalogue is set aside in a stream of its own, so that the others go on.
-   * @throws what `publish` threw; TicketsUnavailable when nothing could be read from a part of Redis and nothing else
-   * was waiting.
+   * Passes the oldest waiting events to `publish` in batches and removes each batch when it resolves. If it
+   * rejects, any relay may claim the events again immediately. Resolves with the number of published events.
+   * Sets an entry without an event of the catalogue aside in a separate stream, so that the others continue.
+   * @throws the error of `publish`; TicketsUnavailable when a part of Redis could not be read and no other
+   * events were waiting
    */
   async drain(publish: (events: readonly CloudEvent[]) => Promise<void>): Promise<number> {
     const takes = await Promise.allSettled(shards.map((shard) => this.#take(shard)));
     const taken = takes.flatMap((take) => (take.status === 'fulfilled' ? take.value : []));
     const failed = takes.find((take) => take.status === 'rejected');
-    // With one node of a cluster down, the events of the others still go.
+    // If one node of a cluster is down, the events of the others are still published.
     if (taken.length === 0 && failed !== undefined) throw failed.reason;
 
     let done = 0;
@@ -113,7 +117,7 @@ export class RedisOutbox {
         await this.#settle(published);
       }
     } catch (error) {
-      // If this fails as well, the events are taken over when they have been idle for long enough.
+      // If this fails too, the events are claimed again when they have been idle long enough.
       await this.#handBack(taken.slice(done)).catch(() => undefined);
       throw error;
     }
@@ -121,8 +125,8 @@ export class RedisOutbox {
   }
 
   /**
-   * Publishes the events of the entries, and sets aside those that hold none. Returns the entries that were
-   * published.
+   * Publishes the events of the entries and sets aside entries without an event. Returns the published
+   * entries.
    */
   async #publish(
     entries: readonly Entry[],
@@ -151,17 +155,17 @@ export class RedisOutbox {
     this.#onRejected?.({ place: `${rejected(shard)} ${id}`, reason });
   }
 
-  /** How many events wait. */
+  /** Returns the number of waiting events. */
   async depth(): Promise<number> {
     return (await this.#measure()).reduce((sum, { depth }) => sum + depth, 0);
   }
 
-  /** For how many milliseconds the oldest event has waited; 0 when none waits. */
+  /** Returns the age of the oldest event in milliseconds; 0 when none waits. */
   async oldestAgeMs(): Promise<number> {
     return Math.max(...(await this.#measure()).map(({ ageMs }) => ageMs));
   }
 
-  /** How many events were ever committed here, by tickets and by `append`. */
+  /** Returns the number of events ever committed here, by tickets and by `append`. */
   async committed(): Promise<number> {
     return (await this.#measure()).reduce((sum, { committed }) => sum + committed, 0);
   }
@@ -248,6 +252,6 @@ function parse(text: string): unknown {
 }
 
 function listIn(reply: unknown): readonly unknown[] {
-  if (!Array.isArray(reply)) throw new Error('A script answered no list');
+  if (!Array.isArray(reply)) throw new Error('The script did not return a list');
   return reply;
 }

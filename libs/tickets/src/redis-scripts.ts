@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs';
 import type { Cluster, Redis } from 'ioredis';
 import { TicketsUnavailable } from './tickets.ts';
 
-/** One Redis or a Redis Cluster, as `connectRedis` makes them. */
+/** A client of one Redis or a Redis Cluster, as `connectRedis` creates it. */
 export type RedisClient = Redis | Cluster;
 
-/** A Lua script: it runs as one atomic step and in one round trip. */
+/** A Lua script, which runs as one atomic step and in one round trip. */
 export type Script = { readonly lua: string; readonly sha1: string };
 
 export type ScriptArgument = string | number;
 
-/** Reads a script of `lua/` with the parts that it builds upon in front. */
+/** Reads a script of `lua/`, preceded by the parts that it depends on. */
 export function readScript(...names: string[]): Script {
   const lua = names
     .map((name) => readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8'))
@@ -19,13 +19,13 @@ export function readScript(...names: string[]): Script {
   return { lua, sha1: createHash('sha1').update(lua).digest('hex') };
 }
 
-/** A list as the scripts read it: its length, then its items. */
+/** Returns a list as the scripts read it: its length, then its items. */
 export const listOf = (items: readonly ScriptArgument[]): ScriptArgument[] => [items.length, ...items];
 
-/** How long a request waits for a connection that is being made again, before its second and last attempt. */
+/** Milliseconds that a request waits for a new connection before its second and last attempt. */
 const reconnectWithinMs = 1000;
 
-/** Refusals that pass by themselves: Redis starts, fails over, moves a slot, or cannot write for the moment. */
+/** Temporary errors: Redis starts, fails over, moves a slot, or cannot write at the moment. */
 const passingCodes = new Set([
   'ASK',
   'BUSY',
@@ -40,7 +40,7 @@ const passingCodes = new Set([
   'TRYAGAIN',
 ]);
 
-/** Runs scripts, and once more when the connection failed or the reply did not come. */
+/** Runs scripts, and repeats them once if the connection failed or no reply came. */
 export class RedisScripts {
   readonly #redis: RedisClient;
   #reconnecting: Promise<void> | undefined;
@@ -50,9 +50,9 @@ export class RedisScripts {
   }
 
   /**
-   * Runs a script that gives the same answer when it is run twice with the same arguments: after a lost reply nobody
-   * knows whether it ran.
-   * @throws TicketsUnavailable when the second attempt fails too.
+   * Runs a script that answers the same when it runs twice with the same arguments, because a lost reply does
+   * not show whether it ran.
+   * @throws TicketsUnavailable when the second attempt fails too
    */
   async run(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
     try {
@@ -70,8 +70,8 @@ export class RedisScripts {
   }
 
   /**
-   * Runs a script without a second attempt, for what need not succeed.
-   * @throws TicketsUnavailable when Redis does not answer or cannot write.
+   * Runs a script without a second attempt, for work that may fail.
+   * @throws TicketsUnavailable when Redis does not answer or cannot write
    */
   async runOnce(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
     try {
@@ -91,7 +91,7 @@ export class RedisScripts {
     }
   }
 
-  /** Waits for the connection, not longer than a caller would. All requests that wait share one listener. */
+  /** Waits for the connection, at most as long as a caller would. All waiting requests share one listener. */
   async #reconnected(): Promise<void> {
     if (this.#redis.status === 'ready') return;
     this.#reconnecting ??= isReady(this.#redis, reconnectWithinMs).then(() => {
@@ -116,7 +116,10 @@ export async function isReady(redis: RedisClient, withinMs: number): Promise<boo
   }
 }
 
-/** The code of a refusal by Redis itself; `undefined` for what went wrong on the way to it and back. */
+/**
+ * Returns the code of an error that Redis itself answered; `undefined` for an error on the way to Redis or
+ * back.
+ */
 function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('name' in error) || !('message' in error))
     return undefined;

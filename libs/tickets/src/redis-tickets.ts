@@ -30,26 +30,30 @@ const isChainRevokedScript = readScript('is-chain-revoked');
 export type RedisTicketsBacking = {
   readonly redis: RedisClient;
   readonly sealers: TicketSealers;
-  /** Receives an error when a record was not sealed for the ticket under which it lies. */
+  /** Receives an error when a stored record was not sealed for its ticket. */
   readonly logger?: SealLogger;
-  /** In front of every key; the outbox of these tickets has the same. */
+  /** The prefix of every key; the outbox of these tickets uses the same. */
   readonly prefix?: string;
-  /** How long a replay is told `used` rather than `unknown`. */
+  /** Seconds that a replay is answered `used` instead of `unknown`. */
   readonly usedMarkerSeconds?: number;
-  /** After a promotion or a restart, how long a ticket of the time before is not redeemed: a launch token's life. */
+  /**
+   * Seconds after a promotion or a restart in which an older ticket is refused: the lifetime of a launch
+   * token.
+   */
   readonly failoverGuardSeconds?: number;
   /** Issues a ticket with a claim only while the claims are complete (`RedisClaims`). */
   readonly requiresCompleteClaims?: boolean;
-  /** Signs the events for the services that listen; they are kept unsigned without it. */
+  /** Signs the events for the services that consume them; without it, they are stored unsigned. */
   readonly writeEvent?: EventWriter;
 };
 
 /**
- * Tickets shared by all replicas of all services. Each operation is one script and one round trip, so what `Tickets`
- * promises holds whatever fails; time is Redis's own. A request whose reply was lost is repeated once and gets the
- * answer of its first attempt. Redis sees hashes of the tickets and ciphertext of context and detail, which opens for a
- * holder of a ticket of that chain alone: a record that was moved or changed makes its ticket `unknown`.
- * @throws TicketsUnavailable from every operation when Redis does not answer or has just lost its history.
+ * Tickets shared by all replicas of all services. Each operation is one script and one round trip, so it
+ * keeps the guarantees of `Tickets` whatever fails; time is Redis's own. A request whose reply was lost is
+ * repeated once and gets the answer of its first attempt. Redis stores hashes of the tickets and the
+ * encrypted context and detail, which only a holder of a ticket of that chain can open. A moved or changed
+ * record makes its ticket `unknown`.
+ * @throws TicketsUnavailable from every operation when Redis does not answer or has just lost its history
  */
 export class RedisTickets implements Tickets {
   readonly #scripts: RedisScripts;
@@ -115,7 +119,7 @@ export class RedisTickets implements Tickets {
       ],
     );
     if (reply === 'incomplete') {
-      throw new TicketsUnavailable('Redis lost its data: the claims are being restored', {
+      throw new TicketsUnavailable('Redis lost its data. Identifiers are being restored. Try again', {
         retryAfterSeconds: 2,
       });
     }
@@ -165,7 +169,7 @@ export class RedisTickets implements Tickets {
       ],
     );
     return this.#readRedemption(reply, presented, (derivedBy) =>
-      // A repetition gets what was derived first, also when the keys have been rolled since.
+      // A repetition gets the successor that was derived first, even if the keys have been rotated since.
       successor === undefined || derivedBy === undefined
         ? next
         : this.#seals.nameSuccessor(successor, presented, derivedBy),
@@ -254,11 +258,14 @@ export class RedisTickets implements Tickets {
       case 'unknown':
         return { outcome };
       case 'guarded':
-        throw new TicketsUnavailable('Redis has restarted or failed over; older tickets have to wait', {
-          retryAfterSeconds: Math.ceil(Number(text) / 1000),
-        });
+        throw new TicketsUnavailable(
+          'Redis has restarted or failed over. Older tickets are not accepted yet. Try again',
+          {
+            retryAfterSeconds: Math.ceil(Number(text) / 1000),
+          },
+        );
       default:
-        throw new Error(`The redemption script answered ${String(outcome)}`);
+        throw new Error(`The redemption script returned the unknown outcome ${String(outcome)}`);
     }
   }
 
@@ -270,7 +277,10 @@ export class RedisTickets implements Tickets {
 const challengeFields = (challenge: string | undefined): string[] =>
   challenge === undefined ? [] : ['challenge', challenge];
 
-/** What revokes the chain: a replay, and one wrong proof too many. Left out as a whole where neither is asked for. */
+/**
+ * Returns the arguments that revoke the chain after a replay or a wrong proof beyond the limit; empty if
+ * neither is requested.
+ */
 function revocationArguments(
   { onReplay, onMismatch }: RedeemRequest,
   correlationId: string,
@@ -290,15 +300,16 @@ function revocationArguments(
   ];
 }
 
-/** Redis takes no expiry below one. */
+/** Redis accepts no expiry below one millisecond. */
 const milliseconds = (seconds: number): number => Math.max(1, Math.round(seconds * 1000));
 
 const millisecondsOrNone = (seconds: number | undefined): ScriptArgument =>
   seconds === undefined ? '' : milliseconds(seconds);
 
 /**
- * The events as the outbox holds them, filed under the correlation id of their chain where they belong to one.
- * @throws TypeError for one that the bus would not take: it must not enter the outbox.
+ * Returns the events as the outbox stores them, filed under the correlation id of their chain if they belong
+ * to one.
+ * @throws TypeError for an event that the bus would refuse: it must not enter the outbox
  */
 export function eventTexts(
   write: EventWriter,
@@ -312,6 +323,6 @@ export function eventTexts(
 }
 
 function textsOf(reply: unknown): readonly (string | undefined)[] {
-  if (!Array.isArray(reply)) throw new Error('A script answered no list');
+  if (!Array.isArray(reply)) throw new Error('The script did not return a list');
   return reply.map((item: unknown) => (typeof item === 'string' ? item : undefined));
 }

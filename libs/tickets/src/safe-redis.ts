@@ -2,7 +2,7 @@ import { Cluster, type Redis } from 'ioredis';
 import type { RedisLogger } from './connect-redis.ts';
 import type { RedisClient } from './redis-scripts.ts';
 
-/** This Redis may forget what it must keep; the message lists every problem. */
+/** The settings of this Redis allow it to lose required data; the message lists every problem. */
 export class UnsafeRedis extends TypeError {
   readonly problems: readonly string[];
 
@@ -14,9 +14,10 @@ export class UnsafeRedis extends TypeError {
 }
 
 /**
- * Looks at the settings of every node on which single use depends: it must not evict keys (without its used-marker a
- * ticket works again) and must write an append-only file (or a restart forgets tickets and events).
- * @throws UnsafeRedis in production, with every problem of every node; elsewhere they are logged as a warning.
+ * Checks the settings of every node on which single use depends. It must not evict keys, because without its
+ * used-marker a ticket works again. It must write an append-only file, because otherwise a restart loses
+ * tickets and events.
+ * @throws UnsafeRedis in production, with every problem of every node; elsewhere logs a warning
  */
 export async function assertSafeRedis(
   redis: RedisClient,
@@ -26,16 +27,16 @@ export async function assertSafeRedis(
   const problems = (await Promise.all(nodes.map(problemsOf))).flat();
   if (problems.length === 0) return;
   if (isProduction) throw new UnsafeRedis(problems);
-  logger?.warn({ problems }, 'this Redis would be refused in production');
+  logger?.warn({ problems }, 'production would refuse this Redis');
 }
 
 async function problemsOf(node: Redis): Promise<string[]> {
-  // INFO rather than CONFIG, which managed services do not allow.
+  // INFO instead of CONFIG, which managed services do not allow.
   const [memory, persistence] = await Promise.all([node.info('memory'), node.info('persistence')]);
   const policy = settingIn(memory, 'maxmemory_policy');
   const name = `${node.options.host}:${node.options.port}`;
   return [
-    ...(policy === 'noeviction' ? [] : [`${name}: maxmemory-policy must be noeviction and is ${policy}`]),
+    ...(policy === 'noeviction' ? [] : [`${name}: maxmemory-policy must be noeviction but is ${policy}`]),
     ...(settingIn(persistence, 'aof_enabled') === '1' ? [] : [`${name}: appendonly must be yes`]),
   ];
 }

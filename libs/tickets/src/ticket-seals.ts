@@ -8,21 +8,21 @@ import {
   ticketPurposes,
 } from './tickets.ts';
 
-/** What is needed of a log; pino's fits. */
+/** The part of a logger that is needed; pino's has it. */
 export type SealLogger = { error(fields: object, message: string): void };
 
 /** The sealers of the kinds that a process issues, finds or redeems. */
 export type TicketSealers = Readonly<Partial<Record<TicketPurpose, Sealer>>>;
 
-/** A ticket that somebody presents, with the chain that its text names. */
+/** A presented ticket, with the chain that its text names. */
 export type PresentedTicket = { readonly kind: TicketKind; readonly text: string; readonly chain: Chain };
 
-/** What the store holds for a ticket. */
+/** The stored content of a ticket. */
 export type SealedContent = {
   readonly correlationId: string;
   readonly context: string | undefined;
   readonly detail: string | undefined;
-  /** How many milliseconds the chain has left, where it has an end. */
+  /** Milliseconds until the chain ends, if it has an end. */
   readonly endsInMs: string | undefined;
 };
 
@@ -31,9 +31,9 @@ const detailPurpose = 'ticket-detail';
 const successorPurpose = 'ticket-successor';
 
 /**
- * Seals what tickets carry, each at its place. A context belongs to its chain (correlation id and chain secret), a
- * detail to its ticket (kind and text). Only a holder of a ticket knows the chain secret, so whoever can write the
- * store but holds no ticket of a chain opens nothing of it, and makes nobody else open it under another ticket.
+ * Seals the content of tickets. A context belongs to its chain (correlation id and chain secret), a detail to
+ * its ticket (kind and text). Only a holder of a ticket knows the chain secret. So an attacker who can write
+ * to the store but holds no ticket of a chain can neither open its content nor move it to another ticket.
  */
 export class TicketSeals {
   readonly #sealers: TicketSealers;
@@ -44,7 +44,7 @@ export class TicketSeals {
     this.#logger = logger;
   }
 
-  /** The key that seals and derives tickets of a kind at present. */
+  /** Returns the id of the key that currently seals and derives tickets of a kind. */
   currentKeyId(kind: TicketKind): string {
     return this.#sealer(kind).currentKeyId;
   }
@@ -57,21 +57,25 @@ export class TicketSeals {
     return this.#sealer(kind).seal(detailPurpose, detail, [kind, text]);
   }
 
-  /** The successor's ticket: drawn, or computed from its predecessor under the current key or the one that is named. */
+  /**
+   * Returns the successor's ticket: drawn, or computed from its predecessor under the current key or the
+   * given one.
+   */
   nameSuccessor({ kind, isDerived }: Successor, { text, chain }: PresentedTicket, keyId?: string): string {
     if (!isDerived) return nameTicket(chain);
     return nameTicket(chain, this.#sealer(kind).derive(successorPurpose, `${kind} ${text}`, keyId));
   }
 
   /**
-   * Opens what the store holds for a ticket. Returns `undefined`, and logs an error, when it was not sealed for this
-   * ticket: somebody changed the store, or a sealing key was taken out too early.
+   * Opens the stored content of a ticket. Returns `undefined` and logs an error if it was not sealed for this
+   * ticket: the store was changed, or a sealing key was removed too early.
    */
   open({ kind, text, chain }: PresentedTicket, sealed: SealedContent): FoundTicket | undefined {
     const { correlationId } = chain;
     const sealer = this.#sealer(kind);
     try {
-      if (sealed.correlationId !== correlationId) throw new Error('The record names another correlation id');
+      if (sealed.correlationId !== correlationId)
+        throw new Error('The record names a different correlation id');
       const context = sealer.open(contextPurpose, sealed.context ?? '', placeOfChain(chain));
       const detail =
         sealed.detail === undefined ? undefined : sealer.open(detailPurpose, sealed.detail, [kind, text]);
@@ -80,13 +84,13 @@ export class TicketSeals {
     } catch (error) {
       this.#logger?.error(
         { correlationId, kind, err: error },
-        'a ticket is refused: what Redis holds for it was not sealed for it',
+        'a ticket is refused: its record in Redis was not sealed for it',
       );
       return undefined;
     }
   }
 
-  /** @throws TypeError in a process that has no key for tickets of this kind. */
+  /** @throws TypeError in a process that has no key for tickets of this kind */
   #sealer(kind: TicketKind): Sealer {
     const sealer = this.#sealers[ticketPurposes[kind]];
     if (sealer === undefined) throw new TypeError(`This process has no sealing key for the kind ${kind}`);

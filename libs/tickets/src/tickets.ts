@@ -1,6 +1,6 @@
 import { type CloudEvent, Unavailable } from '@clinical-launch/contracts';
 
-/** What a ticket is for. A ticket of one kind is unknown as any other. */
+/** The purpose of a ticket. A ticket of one kind is unknown as any other. */
 export type TicketKind =
   | 'launch-token'
   | 'launch-session'
@@ -9,7 +9,7 @@ export type TicketKind =
   | 'authorization-code'
   | 'refresh-token';
 
-/** Whose keys seal the tickets of a kind: of the launches of practice systems, or of desktop launches. */
+/** Which keys seal the tickets of a kind: those of launches of practice systems, or of desktop launches. */
 export type TicketPurpose = 'launch' | 'desktop';
 
 export const ticketPurposes: Readonly<Record<TicketKind, TicketPurpose>> = {
@@ -21,24 +21,24 @@ export const ticketPurposes: Readonly<Record<TicketKind, TicketPurpose>> = {
   'refresh-token': 'desktop',
 };
 
-/** A caller's identifier that is taken in the same step as a ticket is issued. */
+/** A caller's identifier that is claimed in the same step as a ticket is issued. */
 export type Claim = {
   readonly name: string;
-  /** Who takes it, for instance the action of the launch. */
+  /** The holder of the claim, for instance the action of the launch. */
   readonly holder: string;
-  /** Holders whose claim does not stand in this one's way: an existing claim of theirs is left as it is. */
+  /** Holders whose existing claim does not conflict with this one; it is left as it is. */
   readonly joins?: readonly string[];
   readonly ttlSeconds: number;
 };
 
 /**
- * What is known of a chain beside its tickets, from its first ticket to its absolute end, also when it was revoked. Kept
- * as it is: no secret and nothing of a patient.
+ * The record of a chain, stored from its first ticket to its absolute end, even if the chain is revoked.
+ * Stored unencrypted: it contains no secret and nothing about a patient.
  */
 export type ChainRecord = {
-  /** Names the caller that began the chain, which may revoke it by its correlation id. */
+  /** The caller that began the chain, which may revoke it by its correlation id. */
   readonly owner: string;
-  /** Names the application that the chain is for. */
+  /** The application that the chain is for. */
   readonly audience: string;
 };
 
@@ -50,14 +50,22 @@ export type IssueRequest = {
   /** One of the `proofs` of its redemption must equal it. */
   readonly challenge?: string;
   readonly ttlSeconds: number;
-  /** Ends the chain this many seconds from now: no ticket of it lives longer, however often it is extended. */
+  /**
+   * Ends the chain this many seconds from now: no ticket of it lives longer, however often it is extended.
+   */
   readonly chainSeconds?: number;
-  /** Stored in the same step. Needs `chainSeconds`, and no claim: the record lies where the correlation id says. */
+  /**
+   * Stored in the same step. Needs `chainSeconds` and no claim, because the correlation id determines its
+   * shard.
+   */
   readonly chainRecord?: ChainRecord;
-  /** A chain that begins with a claim lies with it and cannot be revoked: no other part knows where to look. */
+  /**
+   * A chain that begins with a claim is stored in the shard of the claim and cannot be revoked, because no
+   * other part knows that shard.
+   */
   readonly claim?: Claim;
   readonly correlationId: string;
-  /** Go to the outbox in the same step, if the ticket is issued. */
+  /** Appended to the outbox in the same step, if the ticket is issued. */
   readonly events: readonly CloudEvent[];
 };
 
@@ -66,11 +74,14 @@ export type Issue = { readonly outcome: 'issued'; readonly ticket: string } | { 
 export type Successor = {
   readonly kind: TicketKind;
   readonly ttlSeconds: number;
-  /** Ends the chain this many seconds from now, unless an earlier ticket has set its end already. */
+  /** Ends the chain this many seconds from now, unless an earlier ticket has already set its end. */
   readonly chainSeconds?: number;
   readonly detail?: unknown;
   readonly challenge?: string;
-  /** Computed from its predecessor under a key of the service instead of drawn, so that it can be computed again. */
+  /**
+   * Computed from its predecessor under a key of the service instead of drawn, so that it can be computed
+   * again.
+   */
   readonly isDerived?: boolean;
 };
 
@@ -79,62 +90,67 @@ export type RedeemRequest = {
   /** Issued in the same step; inherits context and correlation id, and so belongs to the same chain. */
   readonly successor?: Successor;
   /**
-   * For so long after the redemption a repetition with the same ticket and a proof that fits is told `repeated`, with
-   * the same successor: a reply that was lost, two tabs. It has to ask for this too. Needs a derived successor, or it
-   * throws a TypeError.
+   * Seconds after the redemption in which a repetition with the same ticket and a correct proof gets
+   * `repeated` and the same successor, for a lost reply or two tabs. The repetition must set this value too.
+   * Needs a derived successor, or it throws a TypeError.
    */
   readonly repeatableSeconds?: number;
-  /** A replay (`used`) revokes the whole chain in the same step; if that is new, these events go to the outbox. */
+  /**
+   * A replay (`used`) revokes the whole chain in the same step and, if that is new, appends these events to
+   * the outbox.
+   */
   readonly onReplay?: { readonly revokeForSeconds: number; readonly events: readonly CloudEvent[] };
   /**
-   * Bounds guessing: the mismatch that reaches `limit` uses the ticket up and revokes its chain in the same step, and
-   * these events go to the outbox. Without it, a mismatch changes nothing.
+   * Bounds guessing: the mismatch that reaches `limit` uses the ticket up, revokes its chain and appends
+   * these events to the outbox, in one step. Without it, a mismatch changes nothing.
    */
   readonly onMismatch?: {
     readonly limit: number;
     readonly revokeForSeconds: number;
     readonly events: readonly CloudEvent[];
   };
-  /** Go to the outbox in the same step, if the ticket is redeemed, filed under its own correlation id. */
+  /** Appended to the outbox in the same step, if the ticket is redeemed, under its own correlation id. */
   readonly events: readonly CloudEvent[];
 };
 
 export type Redemption =
-  /** `repeated`: redeemed before, within the time in which that may be repeated; what it gave is given again. */
+  /** `repeated`: redeemed before, within the time in which it may be repeated; the same result again. */
   | {
       readonly outcome: 'redeemed' | 'repeated';
       readonly context: unknown;
       readonly detail: unknown;
       readonly correlationId: string;
-      /** Seconds until the chain ends; absent where it has no end. */
+      /** Seconds until the chain ends; absent for a chain without an end. */
       readonly chainEndsInSeconds?: number;
       readonly successor?: string;
     }
-  /** `used`: redeemed before, told while the used-marker lives. `mismatch`: no proof fits; see `onMismatch`. */
+  /**
+   * `used`: redeemed before, while the used-marker lives. `mismatch`: no proof is correct; see `onMismatch`.
+   */
   | { readonly outcome: 'used' | 'mismatch'; readonly correlationId: string }
-  /** Never issued, of another kind, expired, or of a revoked chain: these cannot be told from each other. */
+  /** Never issued, of another kind, expired, or of a revoked chain: these are indistinguishable. */
   | { readonly outcome: 'unknown' };
 
 export type FoundTicket = {
   readonly context: unknown;
   readonly detail: unknown;
   readonly correlationId: string;
-  /** Seconds until the chain ends; absent where it has no end. */
+  /** Seconds until the chain ends; absent for a chain without an end. */
   readonly chainEndsInSeconds?: number;
 };
 
 /**
- * Single-use secrets. Each operation is one atomic step: whatever happens, a ticket is redeemed by exactly one
- * caller, and a state change and its events are kept together or not at all.
+ * Single-use secrets. Each operation is one atomic step: exactly one caller redeems a ticket, and a state
+ * change and its events are stored together or not at all.
  */
 export interface Tickets {
-  /** Hands out a ticket of at least 256 random bits, in the Base64URL alphabet; only its hash is kept. */
+  /** Issues a ticket of at least 256 random bits, in the Base64URL alphabet; stores only its hash. */
   issue(kind: TicketKind, request: IssueRequest): Promise<Issue>;
   /** Uses a ticket up. Compares the proof first; answers `used` whatever the proof. */
   redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption>;
   /**
-   * Reads a live ticket without using it. `extendSeconds` gives it that long from now (a session's idle time), but never
-   * longer than its chain.
+   * Reads a live ticket without using it. `extendSeconds` sets its lifetime from now (a session's idle time),
+   * but never beyond its chain.
    */
   find(
     kind: TicketKind,
@@ -142,29 +158,29 @@ export interface Tickets {
     options?: { extendSeconds?: number },
   ): Promise<FoundTicket | undefined>;
   /**
-   * Takes a name for so long, for instance the `jti` of a signed assertion, and resolves with whether it was free. The
-   * events go to the outbox in the same step, if it was.
+   * Claims a name for a time, for instance the `jti` of a signed assertion, and resolves with whether it was
+   * free. If it was free, appends the events to the outbox in the same step.
    */
   claim(
     name: string,
     request: { readonly forSeconds: number; readonly events: readonly CloudEvent[] },
   ): Promise<boolean>;
   /**
-   * Ends a chain: every ticket that carries this correlation id is unknown from now on, for so long at least. The
-   * life of the longest-lived ticket or token of the chain is long enough. The events go to the outbox in the same step,
-   * filed under this correlation id, if the chain was not revoked before.
-   * With `owner`, only a chain whose record names this owner is revoked. Returns whether the chain may be revoked so;
-   * always true without `owner`.
+   * Ends a chain: every ticket with this correlation id is unknown from now on, for at least the given time.
+   * That time must cover the longest-lived ticket or token of the chain. If the chain was not revoked before,
+   * appends the events to the outbox in the same step, under this correlation id. With `owner`, revokes only
+   * a chain whose record names this owner. Returns whether the chain may be revoked so; always true without
+   * `owner`.
    */
   revokeChain(correlationId: string, request: ChainRevocation): Promise<boolean>;
-  /** Whether the chain was revoked, for what was made of its tickets and lives on without them (access tokens). */
+  /** Returns whether the chain was revoked, for tokens that outlive the tickets (access tokens). */
   isChainRevoked(correlationId: string): Promise<boolean>;
   /**
-   * Returns the correlation id of a ticket that is alive or was used, also when its chain was revoked. Changes
+   * Returns the correlation id of a ticket that is live or was used, even if its chain was revoked. Changes
    * nothing.
    */
   findChainOf(kind: TicketKind, ticket: string): Promise<string | undefined>;
-  /** Returns what is known of a chain beside its tickets, until its absolute end, also when it was revoked. */
+  /** Returns the record of a chain, until its absolute end, even if it was revoked. */
   findChainRecord(correlationId: string): Promise<ChainRecord | undefined>;
 }
 
@@ -175,8 +191,8 @@ export type ChainRevocation = {
 };
 
 /**
- * The tickets cannot be asked at present; nothing is known about the one in question. The caller may come again, with
- * the same ticket, after `retryAfterSeconds`.
+ * The tickets cannot be read at present, so nothing is known about this ticket. The caller may repeat the
+ * request, with the same ticket, after `retryAfterSeconds`.
  */
 export class TicketsUnavailable extends Unavailable {
   constructor(message: string, options?: ConstructorParameters<typeof Unavailable>[1]) {

@@ -5,7 +5,7 @@ import type { TicketsUnderTest } from './tickets-contract.ts';
 
 export const onReplay = (events: CloudEvent[] = []) => ({ revokeForSeconds: 60, events });
 
-/** What happens to tickets that follow one another, in short. */
+/** Returns the steps of a chain of tickets, in a short form. */
 export function createChainSteps(under: () => TicketsUnderTest) {
   const issue = async (kind: TicketKind, changes: Partial<IssueRequest> = {}) => {
     const correlationId = changes.correlationId ?? randomUUID();
@@ -16,7 +16,7 @@ export function createChainSteps(under: () => TicketsUnderTest) {
   };
   const redeem = (kind: TicketKind, ticket: string, request: Partial<RedeemRequest> = {}) =>
     under().tickets.redeem(kind, ticket, { events: [], ...request });
-  /** As the token endpoint refreshes. */
+  /** Redeems as the token endpoint does at a refresh. */
   const refresh = (ticket: string, changes: Partial<RedeemRequest> = {}) =>
     redeem('refresh-token', ticket, {
       successor: { kind: 'refresh-token', ttlSeconds: 60, detail: { scope: 'openid' }, isDerived: true },

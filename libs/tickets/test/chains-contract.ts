@@ -18,7 +18,10 @@ const kinds = [
   'refresh-token',
 ] as const satisfies TicketKind[];
 
-/** What every implementation of `Tickets` keeps to where one ticket follows another: codes and refresh tokens. */
+/**
+ * Describes the behaviour of every implementation of `Tickets` when one ticket follows another: codes and
+ * refresh tokens.
+ */
 export function describeChains({ under, event }: Parts): void {
   const { issue, redeem, refresh, refreshed, isLive, revoke, isRevoked, sentOf } = createChainSteps(under);
 
@@ -93,7 +96,7 @@ export function describeChains({ under, event }: Parts): void {
       expect(await refresh(live)).toEqual({ outcome: 'unknown' });
       expect(await isLive('refresh-token', live)).toBe(false);
       expect(await isRevoked(correlationId)).toBe(true);
-      // Whoever replays knows only the request; the ticket knows the chain.
+      // A replay knows only the request; the ticket knows the chain.
       expect(await sentOf([revoked])).toEqual([{ ...revoked, correlationid: correlationId }]);
     });
 
@@ -268,7 +271,7 @@ export function describeChains({ under, event }: Parts): void {
         const ticket = live[at]?.ticket ?? '';
         expect(await under().tickets.find(kind, ticket, { extendSeconds: 60 })).toBeUndefined();
         expect(await redeem(kind, ticket, { proofs: ['c'] })).toEqual({ outcome: 'unknown' });
-        // As for one that never was: nothing tells whether the proof would have fitted.
+        // As for a ticket that never existed: nothing reveals whether the proof was correct.
         expect(await redeem(kind, ticket)).toEqual({ outcome: 'unknown' });
       }
       expect(await redeem('launch-identifier', used)).toEqual({ outcome: 'used', correlationId });
@@ -314,7 +317,7 @@ export function describeChains({ under, event }: Parts): void {
         await redeem('authorization-code', code, { successor: { kind: 'refresh-token', ttlSeconds: 60 } }),
       );
       await under().pass(0.5);
-      // A later lifetime begins nothing again: the end was set by the first ticket.
+      // A later lifetime changes nothing: the first ticket set the end.
       const successor = { kind: 'refresh-token', ttlSeconds: 60, chainSeconds: 60, isDerived: true } as const;
       const rotation = await refresh(first, { successor });
       expect(rotation).toMatchObject({ outcome: 'redeemed' });
@@ -328,7 +331,7 @@ export function describeChains({ under, event }: Parts): void {
       await under().pass(0.6);
       expect(await tickets.find('launch-session', session, { extendSeconds: 1800 })).toBeUndefined();
       expect(await refresh(successorOf(rotation))).toEqual({ outcome: 'unknown' });
-      // What may be repeated within its window gives nothing either.
+      // A ticket within its repeatable window gives nothing either.
       expect(await refresh(first, { successor })).toMatchObject({ outcome: 'used' });
     });
 

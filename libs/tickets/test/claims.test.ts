@@ -23,7 +23,7 @@ async function* pages(...claims: readonly ReturnType<typeof recorded>[]) {
   for (const claim of claims) yield [claim];
 }
 
-/** What every implementation of `Claims` does, case by case. */
+/** Describes the behaviour of every implementation of `Claims`. */
 function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): void {
   describe(`${name}: claims`, () => {
     let under: ClaimsUnderTest;

@@ -82,7 +82,7 @@ describe('connectRedis', () => {
     );
     expect(logger.lines.map(({ message }) => message)).toEqual([
       'Redis is ready',
-      'Redis is away',
+      'Redis is unavailable',
       'Redis is ready',
     ]);
   });
@@ -118,7 +118,7 @@ describe('assertSafeRedis', () => {
     await redis.config('SET', 'maxmemory-policy', 'volatile-ttl', 'appendonly', 'no');
     const name = `127.0.0.1:${server.port}`;
     const problems = [
-      `${name}: maxmemory-policy must be noeviction and is volatile-ttl`,
+      `${name}: maxmemory-policy must be noeviction but is volatile-ttl`,
       `${name}: appendonly must be yes`,
     ];
     const refusal = assertSafeRedis(redis, { isProduction: true });

@@ -3,14 +3,14 @@ import { connect, createServer, type Socket } from 'node:net';
 
 export type CuttingProxy = {
   readonly port: number;
-  /** How many replies were cut. */
+  /** The number of replies that were cut. */
   readonly cuts: number;
-  /** Withholds as many of the next replies, each with its connection. */
+  /** Drops this many of the next replies, each with its connection. */
   cut(replies: number): void;
   stop(): Promise<void>;
 };
 
-/** A TCP proxy that loses replies: what was asked is done, and nobody hears of it. */
+/** Starts a TCP proxy that loses replies: the request is executed, but its reply never arrives. */
 export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let left = 0;
@@ -28,7 +28,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     client.pipe(target);
     target.on('data', (reply) => {
       if (left === 0) return void client.write(reply);
-      // The reply to a handshake is none of those that were meant.
+      // The reply to a handshake does not count.
       if (!asked.has(client)) return void client.write(reply);
       left -= 1;
       cuts += 1;

@@ -6,16 +6,16 @@ import { anEvent } from './ticket-fixtures.ts';
 /** One implementation, ready for the suite; at most 32 events of refusals wait. */
 export type LimitsUnderTest = {
   readonly limits: Limits;
-  /** How many events of refusals wait. */
+  /** Returns the number of waiting events of refusals. */
   waiting(): Promise<number>;
-  /** Lets time pass, as this implementation counts it. */
+  /** Advances the time of this implementation. */
   pass(ms: number): Promise<void>;
   stop(): Promise<void>;
 };
 
 export const mostEvents = 32;
 
-/** What every implementation of `Limits` does, case by case. */
+/** Describes the behaviour of every implementation of `Limits`. */
 export function describeLimits(name: string, create: () => Promise<LimitsUnderTest>): void {
   describe(`${name}: limits`, () => {
     let under: LimitsUnderTest;

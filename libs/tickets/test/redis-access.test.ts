@@ -44,7 +44,7 @@ beforeAll(async () => {
   single = (await lab.server('--maxmemory-policy', 'noeviction', '--aclfile', await aclFile())).url;
   const cluster = await lab.cluster();
   clustered = cluster.url;
-  // Rights are not replicated: each node of a cluster is given them.
+  // Rights are not replicated: each node of a cluster must get them.
   const lines = redisAclFile(users, prefix).trim().split('\n');
   for (const { port } of cluster.servers) {
     const node = new Redis(port);
@@ -62,7 +62,7 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true });
 });
 
-/** Everything that each service asks of its tickets, by the scripts that it runs. */
+/** The ticket operations of each service, by the scripts that it runs. */
 const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>> = {
   'identity-provider': async (redis) => {
     const tickets = createTickets(redis, prefix);
@@ -232,7 +232,7 @@ async function countRequests(redis: RedisClient, service: string): Promise<void>
   await rates.lease('client', { perSecond: 1, wanted: 1, heldMs: 100 });
 }
 
-/** What another service made, by an administrator. */
+/** Creates what other services would create, as an administrator. */
 const everything = (redis: RedisClient) => lab.client(as('admin', urlOf(redis)));
 const urlOf = (redis: RedisClient) => (redis instanceof Redis ? single : clustered);
 

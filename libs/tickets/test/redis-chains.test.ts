@@ -20,7 +20,7 @@ import { anEvent, anIssue, aPrefix, createTickets } from './ticket-fixtures.ts';
 
 const successor = { kind: 'refresh-token', ttlSeconds: 60, isDerived: true } as const;
 
-/** As the token endpoint refreshes. */
+/** Redeems as the token endpoint does at a refresh. */
 const refresh = (tickets: Tickets, ticket: string, changes: Partial<RedeemRequest> = {}) =>
   tickets.redeem('refresh-token', ticket, {
     successor,
@@ -119,7 +119,7 @@ describe('a chain in Redis', () => {
     const second = successorOf(await refresh(tickets, first));
     const third = successorOf(await refresh(tickets, second));
     expect(await refresh(tickets, second)).toMatchObject({ outcome: 'repeated', successor: third });
-    // Every change that was ever made, as the append-only file has it.
+    // Every change that was ever made, in the append-only file.
     const directory = join(server.directory, 'appendonlydir');
     const files = (await readdir(directory)).map((name) => readFile(join(directory, name), 'latin1'));
     const written = (await Promise.all(files)).join('\n');
@@ -222,7 +222,7 @@ describe('a reply that is lost, in a chain', () => {
   });
 });
 
-/** The client, whose first script runs, and whose first reply is lost not before the world has become so. */
+/** Returns the client, whose first script runs and whose first reply is lost once the condition is true. */
 function losingOneReply(client: RedisClient, hasBecome: () => Promise<boolean>): RedisClient {
   let isLost = false;
   return new Proxy(client, {

@@ -17,7 +17,7 @@ afterAll(() => lab.stop());
 it('is unavailable while a node of the cluster is down, and recovers with it', async () => {
   const { url, servers } = await lab.cluster();
   const tickets = createTickets(await lab.client(url), aPrefix());
-  // More than enough to be on every node.
+  // More than enough for tickets on every node.
   const issueMany = () => Promise.allSettled(Array.from({ length: 200 }, () => issueTicket(tickets)));
   const isServing = async () => (await issueMany()).every(({ status }) => status === 'fulfilled');
   expect(await isServing()).toBe(true);

@@ -15,7 +15,7 @@ import {
   redeemTicket,
 } from './ticket-fixtures.ts';
 
-/** What a redemption came to, a refusal for want of Redis included. */
+/** Returns the outcome of a redemption, or that Redis was unavailable. */
 const outcomeOf = async (tickets: Tickets, ticket: string) => {
   try {
     return (await redeemTicket(tickets, ticket, { events: [anEvent()] })).outcome;
@@ -101,7 +101,7 @@ describe('a reply that is lost', () => {
   it('appends events once', async () => {
     const outbox = new RedisOutbox({ redis, prefix: aPrefix() });
     const [first, second] = [anEvent(), anEvent()];
-    // Leaves the script on the server, so that what is cut then is the reply of a script that ran.
+    // Loads the script on the server, so that the cut reply is that of a script that ran.
     await outbox.append([first]);
     proxy.cut(1);
     await outbox.append([second]);
@@ -138,7 +138,7 @@ describe('a Redis that is killed and started again from its append-only file', (
         try {
           const ticket = await issueTicket(tickets, { events: [anEvent()] });
           issued.add(ticket);
-          // Every other one stays, to be redeemed afterwards.
+          // Every second ticket stays, to be redeemed afterwards.
           if (issued.size % 2 === 0) continue;
           const { outcome } = await redeemTicket(tickets, ticket, { events: [anEvent()] });
           if (outcome === 'redeemed') redeemed.add(ticket);
@@ -156,7 +156,7 @@ describe('a Redis that is killed and started again from its append-only file', (
     await Promise.all(launches);
     await server.restart();
 
-    // No ticket is redeemed that anybody was told of; the others are, once the guard has passed.
+    // No ticket is redeemed twice; the others are redeemed once the guard has passed.
     await until(async () => {
       // The client may still be without a connection.
       const ticket = await issueTicket(tickets, { events: [anEvent()] }).catch(unlessUnavailable);
@@ -174,7 +174,7 @@ describe('a Redis that is killed and started again from its append-only file', (
       expect(await outcomeOf(tickets, ticket)).toBe('used');
     }
 
-    // One event for each issue, one for each redemption, those included that nobody was told of.
+    // One event for each issue and one for each redemption, including those whose answer was lost.
     const keys = await redis.keys(`${prefix}*`);
     const used = keys.filter((key) => key.includes(':used:')).length;
     const unused = keys.filter((key) => key.includes(':ticket:')).length;
@@ -201,12 +201,13 @@ describe('a Redis whose history is another one', () => {
     await until(async () => (await master.call('WAIT', 1, 1000)) === 1);
     await replica.call('REPLICAOF', 'NO', 'ONE');
 
-    // The writes that the new master never gets.
+    // The new master never gets these writes.
     for (const ticket of tickets) expect(await outcomeOf(before, ticket)).toBe('redeemed');
     const outcomes = await Promise.all(tickets.map((ticket) => outcomeOf(after, ticket)));
     expect(new Set(outcomes)).toEqual(new Set(['unavailable']));
     expect(await outcomeOf(after, await issueTicket(after))).toBe('redeemed');
-    // What outlives the guard is let through: the guard is made for launch tokens, which do not.
+    // Tickets that outlive the guard are accepted: the guard is designed for launch tokens, which expire
+    // before.
     await until(async () => (await outcomeOf(after, tickets[0] ?? '')) === 'redeemed');
   });
 
@@ -248,7 +249,7 @@ describe('what Redis keeps', () => {
     }
 
     const kept = await contentOf(redis);
-    // Every change that was ever made, as the append-only file has it.
+    // Every change that was ever made, in the append-only file.
     const directory = join(server.directory, 'appendonlydir');
     const files = (await readdir(directory)).map((name) => readFile(join(directory, name), 'latin1'));
     const written = (await Promise.all(files)).join('\n');
@@ -266,7 +267,7 @@ describe('what Redis keeps', () => {
   });
 });
 
-/** All keys with all values. */
+/** Returns all keys with all values. */
 async function contentOf(redis: RedisClient): Promise<string> {
   const readers: Record<string, (key: string) => Promise<unknown>> = {
     string: (key) => redis.get(key),

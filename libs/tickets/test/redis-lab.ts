@@ -9,7 +9,7 @@ import {
 
 type Ending = () => void | Promise<void>;
 
-/** Servers, clients and proxies of a test, which all end with it, also when it fails. */
+/** Servers, clients and proxies of a test, which all stop with it, even if it fails. */
 export type RedisLab = {
   server(...settings: string[]): Promise<RedisServer>;
   cluster(): Promise<RedisClusterServers>;
@@ -44,7 +44,7 @@ export function createRedisLab(): RedisLab {
     },
     onStop: (ending) => void endings.push(ending),
     stop: async () => {
-      // What was started last ends first: clients before their servers.
+      // Stopped in reverse order: clients before their servers.
       for (const end of endings.splice(0).reverse()) await end();
     },
   };

@@ -116,7 +116,7 @@ describe('RedisOutbox', () => {
     await dead.append(appended);
     const taken = Promise.withResolvers<void>();
     const takenAt = Date.now();
-    // Dies while it publishes: the promise never settles.
+    // Stops responding while it publishes: the promise never settles.
     void dead.drain(() => {
       taken.resolve();
       return new Promise(() => undefined);

@@ -14,7 +14,10 @@ afterAll(() => lab.stop());
 
 type LogLine = { readonly message: string; readonly [field: string]: unknown };
 
-/** Tickets of two launches, and where Redis keeps them: the attacker writes Redis and holds a session of their own. */
+/**
+ * Creates tickets of two launches and returns their keys: the attacker can write to Redis and holds their own
+ * session.
+ */
 async function twoSessions(kind: TicketKind = 'launch-session') {
   const prefix = aPrefix();
   const log: LogLine[] = [];

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { until } from '@clinical-launch/testing';
 import { Redis } from 'ioredis';
 
-/** A private `redis-server` in a directory of its own. */
+/** A private `redis-server` in its own directory. */
 export type RedisServer = {
   readonly url: string;
   readonly port: number;
   readonly directory: string;
-  /** Ends it as a power cut ends a process. */
+  /** Kills it, as a power cut would. */
   kill(): Promise<void>;
   /** Starts it again on the same port and directory. */
   restart(): Promise<void>;
@@ -89,7 +89,7 @@ async function startOnFreePort(start: (port: number) => Promise<ChildProcess>) {
     try {
       return { child: await start(port), port };
     } catch (error) {
-      // Somebody else may have taken the port in between.
+      // Another process may have taken the port in between.
       if (attempt === 5) throw error;
     }
   }

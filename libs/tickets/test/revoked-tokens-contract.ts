@@ -7,16 +7,16 @@ import { anEvent } from './ticket-fixtures.ts';
 /** One implementation, ready for the suite; an owner may have four live entries. */
 export type RevokedTokensUnderTest = {
   readonly revokedTokens: RevokedTokens;
-  /** Everything that reached the outbox. */
+  /** Returns all events of the outbox. */
   outbox(): Promise<readonly CloudEvent[]>;
-  /** Lets time pass, as this implementation counts it. */
+  /** Advances the time of this implementation. */
   pass(seconds: number): Promise<void>;
   stop(): Promise<void>;
 };
 
 export const mostTokens = 4;
 
-/** What every implementation of `RevokedTokens` does, case by case. */
+/** Describes the behaviour of every implementation of `RevokedTokens`. */
 export function describeRevokedTokens(name: string, create: () => Promise<RevokedTokensUnderTest>): void {
   describe(`${name}: revoked tokens`, () => {
     let under: RevokedTokensUnderTest;
@@ -28,7 +28,7 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
     const revoke = (tokenId: string, changes: Partial<TokenRevocation> = {}) =>
       under.revokedTokens.revoke(tokenId, { owner: randomUUID(), forSeconds: 60, events: [], ...changes });
 
-    /** The ids after a position, of every page, and where reading continues. */
+    /** Returns the ids after a position, of every page, and the position to continue from. */
     async function readAll(from?: string) {
       const tokenIds: string[] = [];
       for (let position = from; ; ) {

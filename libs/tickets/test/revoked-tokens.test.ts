@@ -75,7 +75,7 @@ describe('RedisRevokedTokens', () => {
       () => revokedTokens.has('one'),
       () => revokedTokens.readAfter(),
     ];
-    // The first time leaves the scripts on the server.
+    // The first run loads the scripts on the server.
     for (const step of steps) await step();
     const calls = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
@@ -101,7 +101,7 @@ describe('RedisRevokedTokens', () => {
   it('takes no more memory of Redis, however many tokens one client revokes one after the other', async () => {
     const prefix = aPrefix();
     const revokedTokens = new RedisRevokedTokens({ redis, prefix, mostTokens: 50 });
-    // Keeps the keys from expiring as a whole.
+    // Keeps the keys from expiring completely.
     await revokedTokens.revoke('long', { ...revocation, owner: 'other' });
     for (let round = 0; round < 3; round += 1) {
       const ids = Array.from({ length: 200 }, () => randomUUID());

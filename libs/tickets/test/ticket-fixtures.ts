@@ -50,7 +50,7 @@ export const createTickets = (
   options: { failoverGuardSeconds?: number; usedMarkerSeconds?: number } = {},
 ) => new RedisTickets({ redis, sealers, prefix, ...options });
 
-/** Tickets and outbox of a Redis for the contract suite; time passes as it does for Redis. */
+/** Returns tickets and outbox of a Redis for the contract suite; time advances as it does for Redis. */
 export function redisUnderTest(redis: RedisClient, stop: () => Promise<void>): TicketsUnderTest {
   const prefix = aPrefix();
   const outbox = new RedisOutbox({ redis, prefix });

@@ -6,9 +6,9 @@ import { describeChains } from './chains-contract.ts';
 /** One implementation, ready for the suite. */
 export type TicketsUnderTest = {
   readonly tickets: Tickets;
-  /** Everything that reached the outbox, in order. */
+  /** Returns all events of the outbox, in order. */
   outbox(): Promise<readonly CloudEvent[]>;
-  /** Lets time pass, as this implementation counts it. */
+  /** Advances the time of this implementation. */
   pass(seconds: number): Promise<void>;
   stop(): Promise<void>;
 };
@@ -35,7 +35,7 @@ const issueRequest = (changes: Partial<IssueRequest> = {}): IssueRequest => ({
   ...changes,
 });
 
-/** What every implementation of `Tickets` keeps to, case by case. */
+/** Describes the behaviour of every implementation of `Tickets`. */
 export function describeTickets(name: string, create: () => Promise<TicketsUnderTest>): void {
   describe(`${name}: tickets`, () => {
     let under: TicketsUnderTest;

@@ -10,7 +10,7 @@ import {
 
 export type InMemoryLimitsBacking = {
   readonly clock: { now(): number };
-  /** Takes the events of refusals; without a depth it is taken for empty. */
+  /** Accepts the events of refusals; without a depth it counts as empty. */
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void>; depth?(): Promise<number> };
   readonly mostEvents?: number;
 };
@@ -25,7 +25,7 @@ export class InMemoryLimits implements Limits {
   readonly #outbox: InMemoryLimitsBacking['outbox'];
   readonly #mostEvents: number;
   readonly #attempts = new Map<string, Attempts>();
-  /** Refusals by address in the present window. */
+  /** Refusals by address in the current window. */
   #refusals = new Map<string, number>();
   #windowEndsAt = 0;
 
@@ -79,5 +79,5 @@ export class InMemoryLimits implements Limits {
   }
 }
 
-/** Addresses beyond the number that is counted one by one share this count. */
+/** Addresses beyond the maximum share this count. */
 const othersName = 'others';

@@ -20,19 +20,20 @@ const forgiveAttemptsScript = readScript('forgive-attempts');
 export type RedisLimitsBacking = {
   readonly redis: RedisClient;
   readonly prefix?: string;
-  /** How many events of refusals may wait in Redis. */
+  /** The maximum number of refusal events that wait in Redis. */
   readonly mostEvents?: number;
   /**
-   * How many addresses, and how many failing clients, are counted in each of the 16 shards; 8 MB of Redis by default.
+   * The maximum number of addresses, and of failing clients, that each of the 16 shards counts; 8 MB of Redis
+   * by default.
    */
   readonly mostEntries?: number;
-  /** Signs the events for the services that listen; they are kept unsigned without it. */
+  /** Signs the events for the services that consume them; without it, they are stored unsigned. */
   readonly writeEvent?: EventWriter;
 };
 
 /**
- * Limits shared by all replicas. Each call is one script; time is Redis's own. Nothing is repeated: when a reply is
- * lost, the refusal may have been counted, and its event may have been kept.
+ * Limits shared by all replicas. Each call is one script, and time is Redis's own. Repeats nothing: if a
+ * reply is lost, the refusal may have been counted and its event stored.
  */
 export class RedisLimits implements Limits {
   readonly #scripts: RedisScripts;
@@ -94,10 +95,10 @@ export class RedisLimits implements Limits {
 
   async #run(...command: Parameters<RedisScripts['runOnce']>): Promise<[number, number]> {
     const reply = await this.#scripts.runOnce(...command);
-    if (!Array.isArray(reply)) throw new Error('A script answered no list');
+    if (!Array.isArray(reply)) throw new Error('The script did not return a list');
     return [Number(reply[0]), Number(reply[1])];
   }
 }
 
-/** 96 bits of a hash: short in Redis, and no address or client identifier is readable there. */
+/** Returns 96 bits of a hash: short, and no address or client identifier is readable in Redis. */
 const shortNameOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16);

@@ -3,9 +3,9 @@ import { type RedisClient, RedisScripts, readScript } from '../redis-scripts.ts'
 import { shardOfText } from '../ticket-text.ts';
 
 export type LeaseRequest = {
-  /** The most requests in any one second. */
+  /** The maximum number of requests in any one second. */
   readonly perSecond: number;
-  /** How many to lease at most. */
+  /** The maximum number of requests to lease. */
   readonly wanted: number;
   /** Milliseconds within which a lease of more than one request is used. */
   readonly heldMs: number;
@@ -13,9 +13,9 @@ export type LeaseRequest = {
 
 export type RateLease = {
   readonly id: string;
-  /** How many requests are allowed. */
+  /** The number of allowed requests. */
   readonly granted: number;
-  /** Milliseconds until more may be allowed, if none was granted. */
+  /** Milliseconds until more requests may be allowed, if none was granted. */
   readonly waitMs: number;
 };
 
@@ -23,7 +23,7 @@ export type RateLease = {
 export interface Rates {
   /** Leases requests. @throws TicketsUnavailable when the store does not answer */
   lease(key: string, request: LeaseRequest): Promise<RateLease>;
-  /** Returns the part of a lease that was not used. @throws TicketsUnavailable */
+  /** Returns the unused part of a lease. @throws TicketsUnavailable */
   giveBack(key: string, lease: { readonly id: string; readonly unused: number }): Promise<void>;
 }
 
@@ -42,7 +42,9 @@ export class RedisRates implements Rates {
   readonly #keys: Keys;
   readonly #service: string;
 
-  /** @param backing with the service whose clients are counted: the clients of another one are out of its reach */
+  /**
+   * @param backing with the service whose clients are counted; the clients of other services are out of reach
+   */
   constructor({ redis, service, prefix = defaultPrefix }: RedisRatesBacking) {
     this.#scripts = new RedisScripts(redis);
     this.#keys = createKeys(prefix);
@@ -56,7 +58,7 @@ export class RedisRates implements Rates {
       [this.#leasesOf(key)],
       [id, perSecond, wanted, heldMs],
     );
-    if (!Array.isArray(reply)) throw new Error('A script answered no list');
+    if (!Array.isArray(reply)) throw new Error('The script did not return a list');
     return { id, granted: Number(reply[0]), waitMs: Number(reply[1]) };
   }
 

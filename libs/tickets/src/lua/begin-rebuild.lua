@@ -1,4 +1,4 @@
--- Notes that claims are being rebuilt. Data that is lost meanwhile takes the note along.
+-- Marks that claims are being rebuilt. If data is lost during the rebuild, the mark is lost too.
 -- KEYS: rebuilding
 -- ARGV: milliseconds that a rebuild may take
 

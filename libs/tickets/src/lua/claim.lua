@@ -1,4 +1,4 @@
--- Takes a name for a while and appends the events of that, or changes nothing.
+-- Claims a name for a time and appends the events of the claim, or changes nothing.
 -- KEYS: claim, stream, committed
 -- Answers 'claimed' or 'taken'.
 
@@ -10,5 +10,5 @@ if redis.call('SET', claim, attempt, 'PX', for_ms, 'NX') then
   append_events(stream, committed, events)
   return 'claimed'
 end
--- `attempt` is named by the request: a request that is repeated after a lost reply finds its own claim.
+-- The request names `attempt`: a request that is repeated after a lost reply finds its own claim.
 return redis.call('GET', claim) == attempt and 'claimed' or 'taken'

@@ -1,6 +1,7 @@
--- Counts a failed attempt to authenticate, and says how long the next has to wait.
--- KEYS: attempts (the beginning of the names of two hashes, of the present period and the one before)
--- ARGV: who, free attempts, first wait, longest wait, milliseconds until attempts are forgotten, most entries
+-- Counts a failed attempt to authenticate, and answers how long the next must wait.
+-- KEYS: attempts (the prefix of the names of two hashes, of the current period and the previous one)
+-- ARGV: caller, free attempts, first wait, longest wait, milliseconds until attempts are forgotten, most
+-- entries
 -- Answers whether it was counted, and the wait in milliseconds.
 
 local who = next_argument()
@@ -9,7 +10,7 @@ local forgotten_ms, most_entries = tonumber(next_argument()), tonumber(next_argu
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
--- An entry is found for one period at least: the longest wait, and the time after which it is forgotten.
+-- An entry lasts at least one period: the longest wait, and the time after which it is forgotten.
 local period_ms = longest_ms + forgotten_ms
 local period = math.floor(now / period_ms)
 local current = KEYS[1] .. period

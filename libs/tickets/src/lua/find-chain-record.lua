@@ -1,4 +1,4 @@
--- Answers what is known of a chain beside its tickets.
+-- Answers the record of a chain.
 -- KEYS: record
 
 return redis.call('HMGET', KEYS[1], 'owner', 'audience')

@@ -1,4 +1,5 @@
--- Reads a live ticket, and gives it `ARGV[1]` milliseconds from now where that is not empty, within the end of its chain.
+-- Reads a live ticket, and extends it to `ARGV[1]` milliseconds from now unless that is empty, within the end
+-- of its chain.
 -- KEYS: ticket, chains (see redeem.lua)
 
 local ticket, chains = unpack(KEYS)

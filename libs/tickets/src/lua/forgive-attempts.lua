@@ -1,6 +1,6 @@
--- Forgets the failed attempts of somebody who has authenticated.
+-- Deletes the failed attempts of a caller that has authenticated.
 -- KEYS: attempts (see fail-attempt.lua)
--- ARGV: who, length of a period in milliseconds
+-- ARGV: caller, length of a period in milliseconds
 
 local time = redis.call('TIME')
 local period = math.floor((tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)) / tonumber(ARGV[2]))

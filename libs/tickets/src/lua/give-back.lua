@@ -1,6 +1,6 @@
--- Returns the part of a lease that was not used.
+-- Returns the unused part of a lease.
 -- KEYS: leases (see lease.lua)
--- ARGV: id, how many requests were not used
+-- ARGV: id, number of unused requests
 
 local id, unused = ARGV[1], tonumber(ARGV[2])
 for _, lease in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do

@@ -1,4 +1,4 @@
--- Makes events look idle for so long that any relay takes them over at once.
+-- Marks entries as idle, so that another relay claims them immediately.
 -- KEYS: stream
 -- ARGV: group, consumer, idle time in milliseconds, then the ids
 

@@ -1,4 +1,4 @@
--- Holds claims that nobody holds.
+-- Stores claims that nobody holds.
 -- KEYS: the claims
 -- ARGV: for each its holder, and when it expires in milliseconds since 1970
 

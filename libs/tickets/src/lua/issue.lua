@@ -1,6 +1,6 @@
--- Issues a ticket, with its claim and its events, or changes nothing of them.
--- KEYS: ticket, the chain's record, history, guard, stream, committed, then the claim if there is one, and the marker of
--- complete claims if it is needed
+-- Issues a ticket, with its claim and its events, or changes nothing.
+-- KEYS: ticket, the chain's record, history, guard, stream, committed, then the claim if there is one, and
+-- the marker of complete claims if it is needed
 -- Answers 'issued', 'claimed' or 'incomplete'.
 
 local ticket, record, history_key, guard, stream, committed, claim, complete = unpack(KEYS)
@@ -12,19 +12,19 @@ local joins = next_list()
 local record_fields = next_list()
 local events = next_list()
 
--- The ticket is random and was drawn for this request alone: if it is here, then so was this request, and its
--- answer was lost on the way.
+-- The random ticket was drawn for this request alone. If it exists, this request already ran and its answer
+-- was lost.
 if redis.call('EXISTS', ticket) == 1 then return 'issued' end
 
 if claim then
   local held_by = redis.call('GET', claim)
   if held_by and not contains(joins, held_by) then return 'claimed' end
-  -- Claims of before a loss of data are still being restored: this one may be among them.
+  -- Claims from before a loss of data are still being restored, and this one may be among them.
   if complete and redis.call('EXISTS', complete) == 0 then return 'incomplete' end
   if not held_by then redis.call('SET', claim, holder, 'PX', claim_ttl_ms, 'NX') end
 end
 
--- Nothing is refused from here on.
+-- No refusal is possible from here on.
 local history = current_history()
 note_history(history_key, guard, history, guard_ms)
 redis.call('HSET', ticket, 'history', history, unpack(fields))

@@ -1,7 +1,7 @@
--- Leases requests of a client's rate: no more than its limit in any one second.
+-- Leases requests of a client's rate: at most its limit in any one second.
 -- KEYS: leases (sorted set: id and number of requests, by the time until which they count)
--- ARGV: id, limit for a second, how many are wanted, milliseconds within which a lease of several is used
--- Answers how many are granted, or 0 and the milliseconds until a lease ends.
+-- ARGV: id, limit for a second, wanted requests, milliseconds within which a lease of several is used
+-- Answers the number of granted requests, or 0 and the milliseconds until a lease ends.
 
 local leases = KEYS[1]
 local id, limit, wanted, held_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])

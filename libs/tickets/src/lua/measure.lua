@@ -1,4 +1,5 @@
--- How many events wait, for how many milliseconds the oldest does, and how many were ever committed.
+-- Answers the number of waiting events, the age of the oldest in milliseconds, and the number of events ever
+-- committed.
 -- KEYS: stream, committed
 
 local stream, committed = unpack(KEYS)

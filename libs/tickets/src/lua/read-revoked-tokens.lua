@@ -1,12 +1,12 @@
--- Reads what was added to the list of revoked tokens.
+-- Reads the new entries of the list of revoked tokens.
 -- KEYS: list, ends, sequence
--- ARGV: history and sequence up to which it was read, most entries
+-- ARGV: history and sequence of the last read entry, most entries
 -- Answers history, sequence, 1 if there is more, then token id and milliseconds until its end, for each.
 
 local list, ends, sequence = unpack(KEYS)
 local known_history, after, most = next_argument(), next_argument(), tonumber(next_argument())
 local history = current_history()
--- After a promotion or a restart the sequence may have gone back, so all is read again.
+-- After a promotion or a restart the sequence may be lower, so all entries are read again.
 if known_history ~= history then after = '0' end
 
 local last = redis.call('GET', sequence) or '0'

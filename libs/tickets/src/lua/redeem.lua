@@ -1,8 +1,8 @@
--- Uses a ticket up and issues its successor, or changes nothing of them. A replay, or one wrong proof too many, may
--- revoke the chain.
--- KEYS: ticket, used, answer, chains, history, guard, stream, committed, then the successor and `repeatable` where they
--- are asked for
--- Answers an outcome and what belongs to it.
+-- Uses a ticket up and issues its successor, or changes nothing. A replay, or a wrong proof beyond the limit,
+-- may revoke the chain.
+-- KEYS: ticket, used, answer, chains, history, guard, stream, committed, then the successor and `repeatable`
+-- if they are requested
+-- Answers an outcome and its content.
 
 local ticket, used, answer, chains, history_key, guard, stream, committed, successor, repeatable = unpack(KEYS)
 local guard_ms, used_ms, remember_ms = next_argument(), next_argument(), next_argument()
@@ -10,7 +10,7 @@ local proofs = next_list()
 local successor_ttl_ms, chain_ms = next_argument(), next_argument()
 local successor_fields = next_list()
 local events = next_list()
--- These are there only where they are asked for.
+-- Present only if they are requested.
 local repeatable_ms, derived_by
 if repeatable then repeatable_ms, derived_by = next_argument(), next_argument() end
 local revoke_ms = next_argument()
@@ -20,8 +20,9 @@ local mismatch_limit = next_argument()
 local mismatch_ms = mismatch_limit and next_argument()
 local mismatch_events = mismatch_limit and next_list()
 
--- The key of a chain is computed here, since only the ticket says its correlation id and a look-up before would be a
--- second round trip. `chains` is the beginning of its name, hash tag included: it is in the slot of the other keys.
+-- The key of a chain is computed here, because only the ticket contains its correlation id, and an earlier
+-- look-up would be a second round trip. `chains` is the prefix of its name, including the hash tag: it is in
+-- the slot of the other keys.
 local function chain_of(correlationid)
   return chains .. correlationid
 end
@@ -45,7 +46,7 @@ end
 
 local used_by = redis.call('GET', used)
 if used_by then
-  -- `answer` is named by the request. Where it exists, this very request was answered, and the reply was lost.
+  -- The request names `answer`. If it exists, this same request was answered, and the reply was lost.
   local given = redis.call('HMGET', answer, 'outcome', 'correlationid', 'context', 'detail', 'derivedby', 'endsat')
   if given[2] then return { given[1] or 'redeemed', given[2], left_ms(given[6]), unpack(given, 3, 5) } end
 
@@ -74,8 +75,8 @@ if not is_proven(challenge) then
   return { 'mismatch', correlationid }
 end
 
--- A ticket from before a promotion or a restart may have been used there, by a write that did not come along. It is
--- refused until launch tokens of that time have expired. Tickets issued since are not concerned.
+-- A ticket from before a promotion or a restart may have been used there, by a write that was lost. It is
+-- refused until launch tokens of that time have expired. Newer tickets are not affected.
 local history = current_history()
 if born ~= history then
   note_history(history_key, guard, history, guard_ms)
@@ -93,7 +94,7 @@ if not ends_at then
   if ends_at then redis.call('HSET', answer, 'endsat', ends_at) end
 end
 if repeatable then
-  -- And under one that whoever has the ticket knows, for as long as that is asked.
+  -- Also under a name that every holder of the ticket knows, for the requested time.
   redis.call('COPY', answer, repeatable)
   redis.call('HSET', repeatable, 'derivedby', derived_by)
   expire(repeatable, repeatable_ms, ends_at)

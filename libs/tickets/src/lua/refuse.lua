@@ -1,7 +1,8 @@
--- Counts a refusal against its address and keeps its events, within the refusals' share of Redis.
+-- Counts a refusal against its address and stores its events, within the refusals' share of Redis.
 -- KEYS: addresses, refused, committed
--- ARGV: address, refusals allowed in a window (0: any number), window in milliseconds, most addresses, most events, events
--- Answers for how many milliseconds the address is over its limit, and how many events were dropped.
+-- ARGV: address, refusals allowed in a window (0: any number), window in milliseconds, most addresses, most
+-- events, events
+-- Answers the milliseconds until the address is within its limit, and the number of dropped events.
 
 local addresses, refused, committed = unpack(KEYS)
 local address = next_argument()
@@ -15,7 +16,7 @@ if allowed > 0 then
     address = 'others'
   end
   local count = redis.call('HINCRBY', addresses, address, 1)
-  -- The first refusal begins the window of all addresses of this shard; they are forgotten together.
+  -- The first refusal begins the window of all addresses of this shard; they expire together.
   local left_ms = redis.call('PTTL', addresses)
   if left_ms < 0 then
     redis.call('PEXPIRE', addresses, window_ms)

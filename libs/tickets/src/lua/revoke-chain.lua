@@ -1,4 +1,5 @@
--- Revokes a chain and appends the events of that, once: a repetition finds it revoked. With an owner, only its own.
+-- Revokes a chain and appends the events of the revocation, once: a repetition finds it revoked. With an
+-- owner, revokes only a chain of that owner.
 -- KEYS: chain, record, stream, committed
 
 local chain, record, stream, committed = unpack(KEYS)

@@ -1,7 +1,7 @@
--- Revokes a token until it ends and appends the events of that, or changes nothing.
+-- Revokes a token until it ends and appends the events of the revocation, or changes nothing.
 -- KEYS: list (score: sequence), ends (score: end), sequence, ends of this owner's tokens, stream, committed
 -- ARGV: token id, milliseconds until it ends, most live tokens of an owner, events
--- Answers 'revoked', or for how many milliseconds the owner's first entry still lives.
+-- Answers 'revoked', or the milliseconds until the owner's first entry ends.
 
 local list, ends, sequence, ends_of_owner, stream, committed = unpack(KEYS)
 local id, for_ms, most = next_argument(), tonumber(next_argument()), tonumber(next_argument())
@@ -16,7 +16,7 @@ if #expired > 0 then
 end
 redis.call('ZREMRANGEBYSCORE', ends_of_owner, '-inf', now)
 
--- Also the answer to a request that is repeated after a lost reply.
+-- Also answers a request that is repeated after a lost reply.
 if redis.call('ZSCORE', ends, id) then return 'revoked' end
 if redis.call('ZCARD', ends_of_owner) >= most then
   return tonumber(redis.call('ZRANGE', ends_of_owner, 0, 0, 'WITHSCORES')[2]) - now
@@ -26,7 +26,7 @@ local ends_at = string.format('%.0f', now + for_ms)
 redis.call('ZADD', list, redis.call('INCR', sequence), id)
 redis.call('ZADD', ends, ends_at, id)
 redis.call('ZADD', ends_of_owner, ends_at, id)
--- Every key but the sequence expires with the last token in it.
+-- Every key except the sequence expires with its last token.
 for _, key in ipairs({ ends, ends_of_owner }) do
   redis.call('PEXPIREAT', key, redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')[2])
 end

@@ -1,4 +1,5 @@
--- Moves an event that cannot be published out of the way of the others, to a stream of bounded length.
+-- Moves an event that cannot be published to a separate stream of bounded length, so that it does not block
+-- the others.
 -- KEYS: stream, stream of the rejected
 -- ARGV: group, most entries of the second stream, id, reason
 

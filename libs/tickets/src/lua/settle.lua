@@ -1,4 +1,4 @@
--- Removes published events. In one step, since an event that is acknowledged and still there would never go.
+-- Removes published events in one step: an event that is acknowledged but not removed would stay for ever.
 -- KEYS: stream
 -- ARGV: group, then the ids
 

@@ -1,4 +1,4 @@
--- Stands in front of the scripts that issue, redeem and append.
+-- The beginning of the scripts that issue, redeem and append.
 
 local position = 0
 
@@ -7,7 +7,7 @@ local function next_argument()
   return ARGV[position]
 end
 
--- A list travels as its length, then its items.
+-- A list is sent as its length, then its items.
 local function next_list()
   local list = {}
   for i = 1, tonumber(next_argument()) do list[i] = next_argument() end
@@ -21,20 +21,20 @@ local function contains(list, wanted)
   return false
 end
 
--- Events enter the outbox in the step that makes them true. The counter beside it is never lowered: whoever has
--- counted the events that arrived can compare.
+-- Events enter the outbox in the same step as the change that they report. The counter is never lowered, so
+-- it can be compared with the number of events that arrived.
 local function append_events(stream, committed, events)
   for _, event in ipairs(events) do redis.call('XADD', stream, '*', 'event', event) end
   if #events > 0 then redis.call('INCRBY', committed, #events) end
 end
 
--- The replication id names an unbroken line of writes. It is another one after a promotion and after a restart:
--- the two moments from which on a write that was acknowledged before may be missing.
+-- The replication id identifies an unbroken line of writes. It changes after a promotion and after a restart:
+-- in both cases an acknowledged write may be missing.
 local function current_history()
   return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
 end
 
--- Starts the guard when this data is first met under another history than before.
+-- Starts the guard when this data is first read under a different history.
 local function note_history(key, guard, history, guard_ms)
   if redis.call('GET', key) == history then return end
   redis.call('SET', key, history)

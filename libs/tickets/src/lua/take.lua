@@ -1,6 +1,7 @@
--- Takes the oldest waiting events for a relay: first what another relay took and did not finish, then what is new.
+-- Claims the oldest waiting events for a relay: first those that another relay claimed and did not finish,
+-- then new ones.
 -- KEYS: stream
--- ARGV: group, consumer, idle time in milliseconds after which an event is taken over, how many, cursor
+-- ARGV: group, consumer, idle time in milliseconds after which an event is claimed again, count, cursor
 -- Answers the next cursor and the entries.
 
 local stream = KEYS[1]

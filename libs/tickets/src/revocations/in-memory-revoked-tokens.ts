@@ -11,7 +11,7 @@ import {
 export type InMemoryRevokedTokensBacking = {
   readonly clock: { now(): number };
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
-  /** How many live entries an owner may have. */
+  /** The maximum number of live entries of an owner. */
   readonly mostTokens?: number;
 };
 

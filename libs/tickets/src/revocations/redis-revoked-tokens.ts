@@ -18,15 +18,15 @@ const readAfterScript = readScript('shared', 'ends', 'read-revoked-tokens');
 export type RedisRevokedTokensBacking = {
   readonly redis: RedisClient;
   readonly prefix?: string;
-  /** How many live entries an owner may have. */
+  /** The maximum number of live entries of an owner. */
   readonly mostTokens?: number;
-  /** Signs the events for the services that listen; they are kept unsigned without it. */
+  /** Signs the events for the services that consume them; without it, they are stored unsigned. */
   readonly writeEvent?: EventWriter;
 };
 
 /**
- * The revoked tokens of all replicas. Each call is one script, and time is Redis's own. The list is one for all
- * owners, in one shard, so a verifier reads it in one round trip.
+ * The revoked tokens of all replicas. Each call is one script, and time is Redis's own. All owners share one
+ * list in one shard, so a verifier reads it in one round trip.
  */
 export class RedisRevokedTokens implements RevokedTokens {
   readonly #scripts: RedisScripts;
@@ -70,13 +70,13 @@ export class RedisRevokedTokens implements RevokedTokens {
   async readAfter(position = ' 0'): Promise<RevokedPage> {
     const { list, ends, sequence } = this.#keys.revokedTokens;
     const [history = '', after = '0'] = position.split(' ');
-    // Once: whoever reads the list reads it again soon.
+    // No second attempt: callers read the list again soon.
     const reply = await this.#scripts.runOnce(
       readAfterScript,
       [list, ends, sequence],
       [history, after, revokedTokensPerPage],
     );
-    if (!Array.isArray(reply)) throw new Error('A script answered no list');
+    if (!Array.isArray(reply)) throw new Error('The script did not return a list');
     const [newHistory, last, hasMore, ...entries] = reply.map(String);
     const tokens = Array.from({ length: entries.length / 2 }, (_, at) => ({
       tokenId: entries[2 * at] ?? '',
