@@ -7,12 +7,12 @@ export type OutgoingMessage = {
   readonly headers: Readonly<Record<string, unknown>>;
 };
 
-/** The broker did not say in time whether it has the messages. */
+/** The broker did not confirm in time, so it may have the messages or not. */
 export class ConfirmTimeoutError extends Error {
   override name = 'ConfirmTimeoutError';
 }
 
-/** There is no queue for a message, so the broker would have dropped it. */
+/** A message has no queue, so the broker would have dropped it. */
 export class UnroutableError extends Error {
   override name = 'UnroutableError';
 }
@@ -22,11 +22,13 @@ export class UnroutableError extends Error {
 export const contentType = 'application/cloudevents+json';
 
 /**
- * Publishes messages and resolves when the broker has confirmed every one of them (publisher confirms). They are
- * written at once and their confirms awaited together.
- * @throws UnroutableError when one has no queue: the broker confirms those too, so it is asked to return them.
- * @throws ConfirmTimeoutError for a broker that is silent, as with a memory alarm.
- * @throws Error when one is refused or the channel ends. After each of these the others may have arrived.
+ * Publishes messages and resolves when the broker has confirmed every one of them (publisher confirms).
+ * Writes them at once and awaits their confirms together.
+ * @throws UnroutableError when a message has no queue. The broker confirms such messages too, so the
+ * `mandatory` flag makes it return them.
+ * @throws ConfirmTimeoutError when the broker is silent, as with a memory alarm
+ * @throws Error when a message is refused or the channel ends. After each of these errors the other messages
+ * may have arrived
  */
 export async function publishConfirmed(
   channel: ConfirmChannel,
@@ -41,7 +43,7 @@ export async function publishConfirmed(
       const options = { persistent: true, mandatory: true, contentType, messageId, headers };
       channel.publish(exchange, routingKey, content, options, (error: unknown) => {
         if (error === null) resolve();
-        else reject(new Error('RabbitMQ did not take a message over', { cause: error }));
+        else reject(new Error('RabbitMQ refused a message', { cause: error }));
       });
     });
 
@@ -60,7 +62,7 @@ export async function publishConfirmed(
 }
 
 const timeout = (ms: number) =>
-  new ConfirmTimeoutError(`RabbitMQ did not confirm within ${ms} ms: it may have the messages or not`);
+  new ConfirmTimeoutError(`RabbitMQ did not confirm within ${ms} ms. It may have the messages or not`);
 
 const unroutable = (some: number, all: number) =>
   new UnroutableError(`No queue is bound for ${some} of ${all} messages`);

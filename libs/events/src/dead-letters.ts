@@ -8,9 +8,9 @@ const confirmWithinMs = 10_000;
 const visibleWithinMs = 2000;
 
 /**
- * Lists the oldest dead letters of a consumer and leaves them where they are. While it looks they are hidden from
- * others who look or replay.
- * @throws Error when the broker cannot be had or the consumer never had a queue.
+ * Lists the oldest dead letters of a consumer and leaves them in their queue. They are hidden from other
+ * commands until it ends.
+ * @throws Error when the broker is unavailable or the consumer never had a queue
  */
 export async function listDeadLetters(
   broker: Broker,
@@ -29,9 +29,10 @@ export async function listDeadLetters(
 }
 
 /**
- * Moves dead letters back to the queue of their consumer, all or those of the given event ids, and resolves with the
- * ids that went. Each is removed when the broker has confirmed the other, so one may be doubled and none is lost.
- * @throws Error as `listDeadLetters`, or when the queue does not take one; those before it went.
+ * Moves dead letters back to the queue of their consumer, all or those of the given event ids, and resolves
+ * with the moved ids. Removes each when the broker has confirmed its copy, so a letter may be duplicated but
+ * never lost.
+ * @throws Error as `listDeadLetters`, or when the queue refuses a letter; those before it were moved
  */
 export async function replayDeadLetters(
   broker: Broker,
@@ -43,7 +44,7 @@ export async function replayDeadLetters(
     for (let message = await taken.next(); message; message = await taken.next()) {
       const letter = resend(message, queue);
       if (ids?.includes(letter.messageId) === false) continue;
-      // Straight to its queue: the other consumers of the event have nothing to do with it.
+      // Straight to its queue: the other consumers of the event are not concerned.
       await publishConfirmed(channel, [letter], { exchange: '', timeoutMs: confirmWithinMs });
       taken.remove(message);
       replayed.push(letter.messageId);
@@ -63,13 +64,13 @@ async function withDeadLetters<Result>(
   const queue = topology.queueOf(consumer);
   const deadLetterQueue = topology.deadLetterQueueOf(consumer);
   const connection = await connect(url, { noDelay: true, timeout: 5000 });
-  // What goes wrong rejects the call under way.
+  // An error rejects the pending call.
   connection.on('error', () => undefined);
   try {
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined);
     const { messageCount } = await channel.checkQueue(deadLetterQueue).catch((cause: unknown) => {
-      throw new Error(`There is no dead-letter queue of a consumer ${consumer}`, { cause });
+      throw new Error(`The consumer ${consumer} has no dead-letter queue`, { cause });
     });
     const taken = new TakenLetters(channel, deadLetterQueue, messageCount);
     const result = await work(taken, { channel, queue });
@@ -81,16 +82,16 @@ async function withDeadLetters<Result>(
   }
 }
 
-/** Dead letters that were taken and not acknowledged: the broker has them back whenever the connection ends. */
+/** Dead letters that were fetched and not acknowledged: the broker requeues them when the connection ends. */
 class TakenLetters {
   readonly #channel: ConfirmChannel;
   readonly #queue: string;
-  /** How many are to be seen in the queue when all that is held was given back. */
+  /** The number of letters in the queue once all held letters are returned. */
   #count: number;
   #left: number;
   #isHolding = false;
 
-  /** @param count how many to take at most: one that fails again meanwhile comes back behind them */
+  /** @param count the maximum number to fetch: a letter that fails again comes back behind them */
   constructor(channel: ConfirmChannel, queue: string, count: number) {
     this.#channel = channel;
     this.#queue = queue;
@@ -112,13 +113,13 @@ class TakenLetters {
     this.#count -= 1;
   }
 
-  /** Waits until they are to be seen again, so that who looks next finds them; RabbitMQ 4 takes a moment for it. */
+  /** Waits until the letters are visible again for the next command; RabbitMQ 4 takes a moment for it. */
   async giveBack(): Promise<void> {
     if (!this.#isHolding) return;
     this.#channel.nackAll(true);
     const giveUpAt = performance.now() + visibleWithinMs;
     while ((await this.#channel.checkQueue(this.#queue)).messageCount < this.#count) {
-      // Somebody else may have taken them already.
+      // Another command may have fetched them already.
       if (performance.now() > giveUpAt) return;
       await delay(5);
     }

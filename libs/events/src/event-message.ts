@@ -2,14 +2,20 @@ import { assertCloudEvent, type CloudEvent, type EventWriter } from '@clinical-l
 import type { Message } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 
-/** What went wrong with a dead letter, in headers of its own; the broker writes `x-death` when it buries one itself. */
+/**
+ * The header with the reason of a dead letter; the broker writes `x-death` when it dead-letters a message
+ * itself.
+ */
 const reasonHeader = 'dead-letter-reason';
 const attemptsHeader = 'dead-letter-attempts';
 const timeHeader = 'dead-letter-time';
 
 const longestReason = 500;
 
-/** Writes an event as a message in structured mode; its type is the routing key (CloudEvents AMQP binding 3.2). */
+/**
+ * Returns an event as a message in structured mode; its type is the routing key (CloudEvents AMQP binding
+ * 3.2).
+ */
 export function toMessage(event: CloudEvent, write: EventWriter = JSON.stringify): OutgoingMessage {
   return {
     routingKey: event.type,
@@ -21,7 +27,7 @@ export function toMessage(event: CloudEvent, write: EventWriter = JSON.stringify
 
 /**
  * Reads the event of a message.
- * @throws TypeError when it is none of the catalogue, saying where, never what.
+ * @throws TypeError with the place but never the value, when it is not an event of the catalogue
  */
 export function readEvent({ content }: Pick<Message, 'content'>): CloudEvent {
   const candidate = parse(content);
@@ -33,20 +39,20 @@ function parse(content: Buffer): unknown {
   try {
     return JSON.parse(content.toString());
   } catch {
-    // Without its cause: the words of JSON.parse quote the text.
+    // Without its cause, because the messages of JSON.parse quote the text.
     throw new TypeError('The message is not JSON');
   }
 }
 
-/** How often a message was handed out, this time included: each return of it was counted by its queue. */
+/** Returns how often a message was delivered, including this time: its queue counts each return. */
 export function attemptsOf({ properties }: Message): number {
   const returns: unknown = properties.headers?.['x-delivery-count'];
   return typeof returns === 'number' ? returns + 1 : 1;
 }
 
-/** The same message for the dead letters of a queue, with the reason. */
+/** Returns the same message for the dead letters of a queue, with the reason. */
 export function toDeadLetter(message: Message, queue: string, error: unknown): OutgoingMessage {
-  const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'Something that is no error';
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'A value that is not an Error';
   return {
     ...resend(message, queue),
     headers: {
@@ -58,7 +64,7 @@ export function toDeadLetter(message: Message, queue: string, error: unknown): O
   };
 }
 
-/** The same message as if it were new, for a queue. */
+/** Returns the same message as if it were new, for a queue. */
 export function resend({ content, properties }: Message, queue: string): OutgoingMessage {
   const traceparent: unknown = properties.headers?.traceparent;
   return {
@@ -71,20 +77,20 @@ export function resend({ content, properties }: Message, queue: string): Outgoin
 
 const messageIdOf = (id: unknown) => (typeof id === 'string' ? id : '');
 
-/** An event that a consumer could not deal with, as it lies in its dead-letter queue. */
+/** An event that a consumer could not handle, in its dead-letter queue. */
 export type StoredDeadLetter = {
   /** The id of the event. */
   readonly id: string;
-  /** Undefined for a message that is no event of the catalogue. */
+  /** Undefined for a message that is not an event of the catalogue. */
   readonly event: CloudEvent | undefined;
   readonly reason: string;
-  /** How often the consumer was handed it; unknown when the broker buried it itself. */
+  /** The number of deliveries; unknown when the broker dead-lettered it itself. */
   readonly attempts: number | undefined;
-  /** RFC 3339, when it was given up */
+  /** When it became a dead letter, RFC 3339. */
   readonly time: string | undefined;
 };
 
-/** Reads what lies in a dead-letter queue. */
+/** Reads a message of a dead-letter queue. */
 export function readDeadLetter(message: Message): StoredDeadLetter {
   const headers: Readonly<Record<string, unknown>> = message.properties.headers ?? {};
   const [death] = message.properties.headers?.['x-death'] ?? [];

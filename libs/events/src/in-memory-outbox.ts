@@ -2,19 +2,19 @@ import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts';
 import type { Outbox } from './event-bus.ts';
 import type { OutboxSource } from './relay.ts';
 
-/** The outbox of one process without Redis: in order, at least once, gone with the process. */
+/** The outbox of one process without Redis: in order, at least once, lost with the process. */
 export class InMemoryOutbox implements Outbox, OutboxSource {
   readonly #events: CloudEvent[] = [];
   readonly #onAppend: () => void;
 
-  /** @param onAppend Told of each append, to nudge the relay. */
+  /** @param onAppend called after each append, to nudge the relay */
   constructor(onAppend: () => void = () => undefined) {
     this.#onAppend = onAppend;
   }
 
   /**
-   * @throws TypeError for an event that is not of the catalogue: the bus would refuse it, and all behind it would
-   * wait.
+   * @throws TypeError for an event that is not in the catalogue: the bus would refuse it, and it would block
+   * all later events
    */
   async append(events: readonly CloudEvent[]): Promise<void> {
     for (const event of events) assertCloudEvent(event);
@@ -30,12 +30,12 @@ export class InMemoryOutbox implements Outbox, OutboxSource {
     return batch.length;
   }
 
-  /** How many events wait. */
+  /** Returns the number of waiting events. */
   async depth(): Promise<number> {
     return this.#events.length;
   }
 
-  /** Since the oldest of them was made, by its own time; 0 when none waits. */
+  /** Returns the age of the oldest event by its own time; 0 when none waits. */
   async oldestAgeMs(): Promise<number> {
     const [oldest] = this.#events;
     return oldest === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldest.time));

@@ -11,15 +11,15 @@ type Queue = {
 };
 
 type InProcessBusOptions = {
-  /** Told of an event that a consumer could not deal with, after its last attempt. */
+  /** Called with an event that a consumer could not handle, after its last attempt. */
   readonly onDeadLetter: (letter: DeadLetter) => void;
-  /** Waits between the attempts, in milliseconds; one attempt more than there are waits. */
+  /** Waits between the attempts, in milliseconds; there is one more attempt than waits. */
   readonly retryAfterMs?: readonly number[];
 };
 
 /**
- * The bus within one process: one queue per consumer, in order, with bounded redelivery and dead letters.
- * It is its own outbox, since nothing can fail between the two. Events do not outlive the process.
+ * The bus within one process: one queue per consumer, in order, with bounded redelivery and dead letters. It
+ * is its own outbox, because nothing can fail between the two. Events do not outlive the process.
  */
 export class InProcessBus implements EventBus, Outbox {
   readonly deadLetters: DeadLetter[] = [];
@@ -48,12 +48,12 @@ export class InProcessBus implements EventBus, Outbox {
 
   async consume(consumer: Consumer): Promise<void> {
     if (this.#queues.some(({ consumer: { name } }) => name === consumer.name)) {
-      throw new TypeError(`A consumer ${consumer.name} is on the bus already`);
+      throw new TypeError(`The bus already has a consumer ${consumer.name}`);
     }
     this.#queues.push({ consumer, events: [], running: undefined });
   }
 
-  /** Resolves when every queue is empty, events caused by consumers included. */
+  /** Resolves when every queue is empty, including events caused by consumers. */
   async idle(): Promise<void> {
     for (let busy = this.#running(); busy.length > 0; busy = this.#running()) await Promise.all(busy);
   }
@@ -88,7 +88,7 @@ export class InProcessBus implements EventBus, Outbox {
       } catch (error) {
         const waitMs = this.#retryAfterMs[attempt];
         if (waitMs === undefined) return this.#bury({ consumer: consumer.name, event, error });
-        // A bus that stops does not wait between attempts, so that the events under way have their outcome.
+        // A bus that stops does not wait between attempts, so that the current events complete.
         await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       }
     }

@@ -15,33 +15,46 @@ import { type Broker, type Topology, topologyOf } from './rabbitmq-topology.ts';
 
 type RabbitMqOptions = Broker &
   LinkTerms & {
-    /** Consumers whose queues exist before their first start, so that what is published until then waits for them. */
+    /** Consumers whose queues exist before their first start, so that earlier events wait for them. */
     readonly knownConsumers?: readonly Pick<Consumer, 'name' | 'types'>[];
-    /** How many messages a consumer holds at once, so also how many may wait between attempts before it stands still. */
+    /**
+     * The number of messages that a consumer holds at once, so also the number that may wait between attempts
+     * before it stops receiving.
+     */
     readonly prefetch?: number;
-    /** Waits between the attempts to deal with an event, in milliseconds; one attempt more than there are waits. */
+    /**
+     * Waits between the attempts to handle an event, in milliseconds; there is one more attempt than waits.
+     */
     readonly retryAfterMs?: readonly number[];
-    /** How long the broker may take to confirm what is published. */
+    /** Milliseconds that the broker may take to confirm a publish. */
     readonly confirmWithinMs?: number;
-    /** Signs events for the services that listen, unless they were signed when they entered an outbox. */
+    /**
+     * Signs events for the services that consume them, unless they were signed when they entered an outbox.
+     */
     readonly writeEvent?: EventWriter;
-    /** Proves events to a consumer, by its name. One that is not proven becomes a dead letter without being handled. */
+    /**
+     * Returns the verifier of a consumer, by its name. An event that fails verification becomes a dead letter
+     * without being handled.
+     */
     readonly verifierOf?: (consumer: string) => EventVerifier | undefined;
   };
 
 type Publisher = {
   readonly channel: ConfirmChannel;
-  /** Why the broker takes nothing, as with a memory or disk alarm; undefined when it takes everything. */
+  /**
+   * The reason why the broker accepts nothing, as with a memory or disk alarm; undefined when it accepts
+   * everything.
+   */
   blockage(): string | undefined;
 };
 
-/** Four minutes in all: a database that restarts should not make dead letters of good events. */
+/** Four minutes in all: a database that restarts must not turn good events into dead letters. */
 const defaultRetryAfterMs = [100, 500, 2000, 5000, 10_000, 30_000, 60_000, 60_000, 60_000];
 
 /**
- * Connects to RabbitMQ, and again whenever the connection is lost. Resolves also when the broker is away: a service
- * starts without it, and its events wait in the outbox.
- * @throws TypeError for an address or a namespace that cannot be one.
+ * Connects to RabbitMQ, and reconnects whenever the connection is lost. Resolves even if the broker is down:
+ * a service starts without it, and its events wait in the outbox.
+ * @throws TypeError for an invalid address or namespace
  */
 export async function connectRabbitMq(options: RabbitMqOptions): Promise<RabbitMqBus> {
   const { url, logger, reconnectAfterMs } = options;
@@ -86,11 +99,11 @@ async function openPublisher(
   let blockage: string | undefined;
   connection.on('blocked', (reason) => {
     blockage = reason;
-    logger.error({ reason }, 'RabbitMQ takes no events: they wait in the outbox');
+    logger.error({ reason }, 'RabbitMQ accepts no events: they wait in the outbox');
   });
   connection.on('unblocked', () => {
     blockage = undefined;
-    logger.info({}, 'RabbitMQ takes events again');
+    logger.info({}, 'RabbitMQ accepts events again');
   });
   return { channel, blockage: () => blockage };
 }
@@ -109,9 +122,10 @@ type Parts = {
 /**
  * The bus over RabbitMQ: one topic exchange, one quorum queue per consumer, and one for its dead letters.
  *
- * Guarantees: an event whose `publish` resolved is in the queue of every consumer that wants it, on disk on a majority
- * of the nodes, until that consumer dealt with it or it is a dead letter. It does not guarantee that it comes once
- * (a consumer must be idempotent by event id) nor, with several instances or after a failure, in order.
+ * Guarantees: an event whose `publish` resolved is in the queue of every consumer that wants it, on disk on a
+ * majority of the nodes, until that consumer handled it or it is a dead letter. Does not guarantee that it
+ * comes once (a consumer must be idempotent by event id) nor, with several instances or after a failure, in
+ * order.
  */
 export class RabbitMqBus implements EventBus {
   readonly #parts: Parts;
@@ -123,10 +137,10 @@ export class RabbitMqBus implements EventBus {
   }
 
   /**
-   * Resolves when the broker has confirmed all of the events; when it rejects, some may have arrived.
-   * @throws TypeError for an event that is not of the catalogue; nothing is published then.
-   * @throws Error at once without a connection and while the broker takes nothing; UnroutableError when no consumer's
-   * queue exists for one; ConfirmTimeoutError.
+   * Resolves when the broker has confirmed all of the events; if it rejects, some may have arrived.
+   * @throws TypeError for an event that is not in the catalogue; nothing is published then
+   * @throws Error immediately without a connection or while the broker accepts nothing; UnroutableError when
+   * no consumer's queue exists for an event; ConfirmTimeoutError
    */
   async publish(events: readonly CloudEvent[]): Promise<void> {
     for (const event of events) assertCloudEvent(event);
@@ -137,13 +151,13 @@ export class RabbitMqBus implements EventBus {
   }
 
   /**
-   * Declares the consumer's queue and starts to deliver. Resolves also when the broker is away; delivery then starts
-   * when it is back.
-   * @throws TypeError for a name that is taken in this process or cannot be that of a queue.
+   * Declares the consumer's queue and starts to deliver. Resolves even if the broker is down; delivery then
+   * starts when it is back.
+   * @throws TypeError for a name that is in use in this process or is not valid for a queue
    */
   async consume(consumer: Consumer): Promise<void> {
     const { name } = consumer;
-    if (this.#subscriptions.has(name)) throw new TypeError(`A consumer ${name} is on the bus already`);
+    if (this.#subscriptions.has(name)) throw new TypeError(`The bus already has a consumer ${name}`);
     const { link, topology, prefetch, retryAfterMs, verifierOf } = this.#parts;
     const bury = (letter: OutgoingMessage) => this.#send(topology.deadLetters, [letter]);
     const subscription = subscribe({
@@ -159,7 +173,7 @@ export class RabbitMqBus implements EventBus {
     await subscription;
   }
 
-  /** Whether events are taken over and every consumer is subscribed. */
+  /** Returns whether events are accepted and every consumer is subscribed. */
   async isReady(): Promise<boolean> {
     const publisher = this.#parts.publisher.session();
     if (publisher === undefined || publisher.blockage() !== undefined) return false;
@@ -167,7 +181,7 @@ export class RabbitMqBus implements EventBus {
     return subscriptions.every((subscription) => subscription.isUp());
   }
 
-  /** Stops the consumers, then waits for what is being published, then closes the connections. */
+  /** Stops the consumers, then waits for pending publishes, then closes the connections. */
   async stop(): Promise<void> {
     const subscriptions = await Promise.allSettled(this.#subscriptions.values());
     const started = subscriptions.filter((outcome) => outcome.status === 'fulfilled');
@@ -181,13 +195,13 @@ export class RabbitMqBus implements EventBus {
     const session = publisher.session();
     if (session === undefined) throw new Error('RabbitMQ is not connected');
     const blockage = session.blockage();
-    if (blockage !== undefined) throw new Error(`RabbitMQ takes no events: ${blockage}`);
+    if (blockage !== undefined) throw new Error(`RabbitMQ accepts no events: ${blockage}`);
     const sending = publishConfirmed(session.channel, messages, { exchange, timeoutMs: confirmWithinMs });
     this.#publishing.add(sending);
     try {
       await sending;
     } catch (error) {
-      // A silent connection may be dead. One that is blocked is not: it comes back by itself.
+      // A silent connection may be dead. A blocked connection recovers by itself.
       if (error instanceof ConfirmTimeoutError && session.blockage() === undefined) publisher.drop(error);
       throw error;
     } finally {

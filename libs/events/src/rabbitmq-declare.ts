@@ -2,13 +2,13 @@ import { eventCatalogue } from '@clinical-launch/contracts';
 import type { Channel, ChannelModel } from 'amqplib';
 import { exchangesOf, queuesOf, type Topology, type WantedEvents } from './rabbitmq-topology.ts';
 
-/** What a connection needs before it is used. */
+/** The declarations that a connection needs before it is used. */
 type Needs = { readonly topology: Topology; readonly consumers: readonly WantedEvents[] };
 
 /**
- * Declares the exchanges and the consumers' queues, and makes the bindings those of the wanted types. What is already
- * so stays so. A user that may configure nothing finds them declared instead: then only their existence is checked.
- * @throws Error when one is missing, or exists with other arguments.
+ * Declares the exchanges and the consumers' queues, and makes the bindings match the wanted types. Leaves
+ * existing declarations unchanged. A user without the configure permission only checks that they exist.
+ * @throws Error when one is missing, or exists with other arguments
  */
 export async function declareTopology(connection: ChannelModel, needs: Needs): Promise<void> {
   try {
@@ -16,7 +16,9 @@ export async function declareTopology(connection: ChannelModel, needs: Needs): P
   } catch (error) {
     if (codeOf(error) !== accessRefused) throw error;
     await onChannel(connection, (channel) => check(channel, needs)).catch((cause: unknown) => {
-      throw new Error('An exchange or a queue is missing, and this user may not declare it', { cause });
+      throw new Error('An exchange or a queue is missing, and this user has no permission to declare it', {
+        cause,
+      });
     });
   }
 }
@@ -27,10 +29,10 @@ const accessRefused = 403;
 const codeOf = (error: unknown) =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 
-/** Works on a channel of its own: the broker closes a channel on which something was refused. */
+/** Works on a separate channel, because the broker closes a channel after a refusal. */
 async function onChannel(connection: ChannelModel, work: (channel: Channel) => Promise<void>): Promise<void> {
   const channel = await connection.createChannel();
-  // What was refused rejects the call under way.
+  // A refusal rejects the pending call.
   channel.on('error', () => undefined);
   await work(channel);
   await channel.close();
@@ -49,7 +51,8 @@ async function declareConsumer(channel: Channel, topology: Topology, consumer: W
   }
   for (const { queue, exchange, routingKey } of bindings)
     await channel.bindQueue(queue, exchange, routingKey);
-  // AMQP cannot list bindings, but the catalogue is closed; to remove one that is not there is no error.
+  // AMQP cannot list bindings, but the catalogue is closed; removing a binding that does not exist is not an
+  // error.
   const wanted = new Set(bindings.map(({ routingKey }) => routingKey));
   const unwanted = ['#', ...Object.keys(eventCatalogue)].filter((type) => !wanted.has(type));
   const queue = topology.queueOf(consumer.name);

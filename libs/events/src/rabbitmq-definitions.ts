@@ -9,11 +9,15 @@ import {
   type WantedEvents,
 } from './rabbitmq-topology.ts';
 
-/** What a user of the broker may do: publish these types of events, and consume from the queues of these consumers. */
+/**
+ * The rights of a broker user: publish these types of events, and consume from the queues of these consumers.
+ */
 export type BrokerAccess = {
   readonly publishes: readonly EventType[];
   readonly consumes: readonly string[];
-  /** Lists and replays dead letters, for an operator: reads every dead-letter queue and writes to every queue. */
+  /**
+   * Lists and replays dead letters, for an operator: reads every dead-letter queue and writes to every queue.
+   */
   readonly replays?: boolean;
 };
 
@@ -27,15 +31,16 @@ type DefinitionsOptions = {
 };
 
 /**
- * Makes a definitions file of RabbitMQ (`load_definitions`, `rabbitmqctl import_definitions`): the exchanges, queues and
- * bindings of a namespace, and a user for each service that may configure nothing. Passwords appear as salted SHA-256.
- * @throws TypeError when two services share a user, or one has the name of the broker's default user.
+ * Returns a definitions file of RabbitMQ (`load_definitions`, `rabbitmqctl import_definitions`): the
+ * exchanges, queues and bindings of a namespace, and a user without configure permission for each service.
+ * Passwords appear as salted SHA-256.
+ * @throws TypeError when two services share a user, or one has the name of the broker's default user
  */
 export function rabbitMqDefinitions({ users, consumers, namespace, vhost = '/' }: DefinitionsOptions) {
   const names = users.map(({ name }) => name);
-  if (new Set(names).size < names.length) throw new TypeError('Each service needs a broker user of its own');
+  if (new Set(names).size < names.length) throw new TypeError('Each service needs its own broker user');
   if (names.includes('guest'))
-    throw new TypeError('The user guest is the default of the broker: take another');
+    throw new TypeError('The user guest is the default user of the broker. Use another name');
   const topology = topologyOf(namespace);
   const declared = consumers.map((consumer) => queuesOf(topology, consumer));
   return {
@@ -76,12 +81,15 @@ const durable = <T extends Pick<Exchange, 'name'>>(thing: T) => ({
   ...thing,
 });
 
-/** The name of the default exchange in a permission: it brings a message to the queue that its routing key names. */
+/**
+ * The name of the default exchange in a permission: it routes a message to the queue that its routing key
+ * names.
+ */
 const defaultExchange = 'amq.default';
 
 /**
- * Who consumes also writes to the dead-letter exchange. It is one for all consumers, so one of them can leave a
- * letter in the dead-letter queue of another; an operator who replays it sees which consumer it names.
+ * A consumer may also write to the dead-letter exchange. All consumers share it, so one of them can write to
+ * the dead-letter queue of another; an operator who replays a letter sees which consumer it names.
  */
 function permissionsOf(topology: Topology, { publishes, consumes, replays = false }: BrokerAccess) {
   return {
@@ -97,7 +105,7 @@ function permissionsOf(topology: Topology, { publishes, consumes, replays = fals
   };
 }
 
-/** A pattern that fits no name. */
+/** A pattern that matches no name. */
 const nothing = '^$';
 
 const literal = (text: string) => text.replaceAll('.', '\\.');
@@ -105,7 +113,9 @@ const literal = (text: string) => text.replaceAll('.', '\\.');
 const anyOf = (names: readonly string[]) =>
   names.length === 0 ? nothing : `^(${names.map(literal).join('|')})$`;
 
-/** RabbitMQ: Passwords, "Computing Password Hash": Base64 of a 4-byte salt and SHA-256 of salt and password. */
+/**
+ * RabbitMQ: Passwords, "Computing Password Hash": Base64 of a 4-byte salt and SHA-256 of salt and password.
+ */
 function hashPassword(password: string): string {
   const salt = randomBytes(4);
   const hash = createHash('sha256').update(salt).update(password).digest();

@@ -10,13 +10,13 @@ export type DeliveryTerms = {
   readonly queue: string;
   readonly consumer: Consumer;
   readonly logger: BusLogger;
-  /** Waits between the attempts, in milliseconds; one attempt more than there are waits. */
+  /** Waits between the attempts, in milliseconds; there is one more attempt than waits. */
   readonly retryAfterMs: readonly number[];
-  /** Does something after everything that came before it. */
+  /** Runs work after all earlier work has completed. */
   takeTurn<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Brings a message to the dead-letter exchange; resolves when it is there. */
+  /** Sends a message to the dead-letter exchange; resolves when it is stored there. */
   bury(letter: OutgoingMessage): Promise<void>;
-  /** Proves that an event comes from its source, before anything is done with it. */
+  /** Verifies that an event comes from its source, before it is handled. */
   readonly verify?: EventVerifier | undefined;
 };
 
@@ -26,9 +26,10 @@ type Outcome =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /**
- * Brings one message to its end: acknowledged when the consumer dealt with it, back to the queue after a wait when it
- * failed (others go past it meanwhile), a dead letter after its last attempt, or when it is no event or not proven. Once
- * `ending` is aborted nothing is begun and nothing waits. Never rejects.
+ * Completes one message: acknowledges it when the consumer handled it, returns it to the queue after a wait
+ * when it failed (others pass it in the meantime), or makes it a dead letter after its last attempt, or if it
+ * is no event or fails verification. Once `ending` is aborted, nothing starts and nothing waits. Never
+ * rejects.
  */
 export async function deliver(
   terms: DeliveryTerms,
@@ -45,21 +46,21 @@ export async function deliver(
   }
   const outcome = await terms.takeTurn(() => handle(terms.consumer, event, ending));
   if (outcome.kind === 'done') return settle(() => channel.ack(message));
-  // From 4.3 on RabbitMQ counts a reject as a failed delivery and a nack as none; before, it counts both.
+  // From 4.3 on, RabbitMQ counts a reject as a failed delivery but not a nack; before, it counts both.
   if (outcome.kind === 'not begun') return settle(() => channel.nack(message, false, true));
 
   const attempt = attemptsOf(message);
   const waitMs = terms.retryAfterMs[attempt - 1];
   if (waitMs === undefined) return bury(terms, channel, message, { error: outcome.error, event });
   const fields = { ...fieldsOf(terms, event), attempt, err: outcome.error };
-  terms.logger.warn(fields, 'an event was not dealt with: it comes again');
+  terms.logger.warn(fields, 'an event was not handled: it will be delivered again');
   await delay(waitMs, undefined, { signal: ending }).catch(() => undefined);
   settle(() => channel.reject(message, true));
 }
 
 async function handle(consumer: Consumer, event: CloudEvent, ending: AbortSignal): Promise<Outcome> {
   if (ending.aborted) return { kind: 'not begun' };
-  // Left in the queue from a time when the consumer wanted other types.
+  // Still in the queue from a time when the consumer wanted other types.
   if (consumer.types?.includes(event.type) === false) return { kind: 'done' };
   try {
     await consumer.handle(event);
@@ -78,12 +79,12 @@ async function bury(
   { error, event }: Failed,
 ): Promise<void> {
   const fields = { ...fieldsOf(terms, event), attempt: attemptsOf(message), err: error };
-  terms.logger.error(fields, 'an event is given up: it is a dead letter');
+  terms.logger.error(fields, 'an event was not handled: it is a dead letter');
   try {
     await terms.bury(toDeadLetter(message, terms.queue, error));
     settle(() => channel.ack(message));
   } catch {
-    // The broker then moves it itself, only without the reason.
+    // The broker then moves it itself, but without the reason.
     settle(() => channel.reject(message, false));
   }
 }
@@ -95,11 +96,11 @@ const fieldsOf = ({ consumer }: DeliveryTerms, event: CloudEvent | undefined) =>
   correlationId: event?.correlationid,
 });
 
-/** On a channel that is gone there is nothing to settle: the broker has given the message to the next one already. */
+/** Settles a message. If the channel is closed, does nothing: the broker has already requeued the message. */
 function settle(send: () => void): void {
   try {
     send();
   } catch {
-    // See above.
+    // The channel is closed, see above.
   }
 }

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ChannelModel, connect } from 'amqplib';
 
-/** What the bus writes its changes of state to; a pino logger is one. */
+/** The log for the bus's changes of state; a pino logger fits. */
 export type BusLogger = Readonly<
   Record<'info' | 'warn' | 'error', (fields: Readonly<Record<string, unknown>>, message: string) => void>
 >;
 
-/** A connection that is kept up, with what was opened on it. */
+/** A connection that reconnects automatically, with the session opened on it. */
 export type Link<Session> = {
-  /** What was opened; undefined while there is no connection. */
+  /** Returns the session; undefined while there is no connection. */
   session(): Session | undefined;
-  /** Gives the connection up, so that a new one is made. */
+  /** Drops the connection, so that a new one is created. */
   drop(cause: Error): void;
   /** Closes the connection for good. */
   stop(): Promise<void>;
@@ -24,13 +24,15 @@ export type LinkTerms = {
 };
 
 type LinkOptions<Session> = LinkTerms & {
-  /** Says in the log and in the broker's list of connections what it is for. */
+  /** The connection's name in the log and in the broker's list of connections. */
   readonly name: string;
-  /** Opens channels and declares what they need, on every new connection; `drop` when one of them is lost. */
+  /**
+   * Opens channels and declares what they need, on every new connection; calls `drop` when a channel is lost.
+   */
   open(connection: ChannelModel, drop: (cause: Error) => void): Promise<Session>;
-  /** Closes the channels, so that what was written on them arrives before the connection ends. */
+  /** Closes the channels, so that pending writes arrive before the connection ends. */
   close(session: Session): Promise<void>;
-  /** How long `open` may take: a queue without a leader answers nothing. */
+  /** Milliseconds that `open` may take: a queue without a leader does not answer. */
   readonly openWithinMs?: number;
 };
 
@@ -49,9 +51,10 @@ const closeWithinMs = 2000;
 const defaultReconnect = { least: 100, most: 10_000 };
 
 /**
- * Keeps a connection to RabbitMQ up for ever: exponential backoff with jitter, one log line per change of state.
- * Resolves when it is up or when the first attempt failed, so that a broker that is away holds up no start.
- * @throws TypeError when the address is not one of AMQP; it is not repeated, since it holds a password.
+ * Keeps a connection to RabbitMQ open without a limit: exponential backoff with jitter, one log line per
+ * change of state. Resolves when it is connected or the first attempt failed, so that a broker that is down
+ * does not delay the start.
+ * @throws TypeError for an address that is not AMQP, without repeating it, because it contains a password
  */
 export async function keepConnected<Session>(options: LinkOptions<Session>): Promise<Link<Session>> {
   const { name, logger, reconnectAfterMs: { least, most } = defaultReconnect } = options;
@@ -67,7 +70,7 @@ export async function keepConnected<Session>(options: LinkOptions<Session>): Pro
 
   const tellDown = (err: unknown) => {
     if (!isKnownDown && !stopping.signal.aborted)
-      logger.warn({ connection: name, err }, 'RabbitMQ is away: trying until it is back');
+      logger.warn({ connection: name, err }, 'RabbitMQ is unavailable: reconnecting');
     isKnownDown = true;
   };
 
@@ -82,7 +85,7 @@ export async function keepConnected<Session>(options: LinkOptions<Session>): Pro
     current = undefined;
     if (lost === undefined) return connected.close();
     connected.destroy();
-    // A connection that is lost as soon as it is made is a failure like one that is not made.
+    // A connection that is lost immediately counts as a failure to connect.
     if (performance.now() - since > most) failures = 0;
     tellDown(lost);
   };
@@ -111,7 +114,7 @@ export async function keepConnected<Session>(options: LinkOptions<Session>): Pro
 function addressOf(url: string): string {
   const address = URL.parse(url);
   if (address === null || !/^amqps?:$/.test(address.protocol)) {
-    throw new TypeError('The address of RabbitMQ is to be amqp://… or amqps://…');
+    throw new TypeError('The address of RabbitMQ must be amqp://… or amqps://…');
   }
   if (!address.searchParams.has('heartbeat')) address.searchParams.set('heartbeat', String(heartbeatSeconds));
   return address.href;
@@ -153,7 +156,7 @@ async function openConnection<Session>(
 
 function socketOptions(name: string, signal: AbortSignal) {
   return {
-    // Otherwise each small write waits for the acknowledgement of the one before (Nagle).
+    // Otherwise each small write waits for the acknowledgement of the previous one (Nagle).
     noDelay: true,
     keepAlive: true,
     timeout: connectWithinMs,
@@ -162,7 +165,7 @@ function socketOptions(name: string, signal: AbortSignal) {
   };
 }
 
-/** Waits for an ending, which may fail, but not for ever. */
+/** Waits for a close, which may fail, but not beyond the given time. */
 async function within(ms: number, ending: Promise<void>): Promise<void> {
   const timer = new AbortController();
   const enough = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined);

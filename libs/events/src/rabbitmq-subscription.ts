@@ -7,30 +7,33 @@ import { deliveryLimit, type Topology } from './rabbitmq-topology.ts';
 type SubscriptionOptions = Pick<DeliveryTerms, 'consumer' | 'retryAfterMs' | 'bury' | 'verify'> & {
   readonly link: LinkTerms;
   readonly topology: Topology;
-  /** How many messages are held at once: those that wait their turn and those that wait to be tried again. */
+  /** The number of messages held at once: those that wait their turn and those that wait for a retry. */
   readonly prefetch: number;
 };
 
 type Session = { readonly channel: Channel; readonly consumerTag: string };
 
-/** One consumer's queue, on a connection of its own: a broker that takes no more events goes on delivering. */
+/**
+ * One consumer's queue, on a separate connection: a broker that accepts no more events continues to deliver.
+ */
 export type Subscription = {
   isUp(): boolean;
-  /** Takes no more messages, lets the event under way finish, gives back what waits, and closes. */
+  /** Receives no more messages, lets the current event complete, returns the waiting ones, and closes. */
   stop(): Promise<void>;
 };
 
 /**
- * Hands a consumer the events of its queue, one at a time and in order, until it is stopped. One that fails steps
- * aside, waits, and goes back to the queue (any instance may get it next), a bounded number of times; then it is a
- * dead letter. Nothing is acknowledged before it was dealt with, so an event may come twice. Resolves when the
- * consumer is subscribed, or when the broker is away: then it is as soon as the broker is back.
- * @throws TypeError when there are more waits than the queue has deliveries.
+ * Passes the events of its queue to a consumer, one at a time and in order, until it is stopped. An event
+ * that fails waits aside and returns to the queue (any instance may get it next), a bounded number of times;
+ * then it is a dead letter. Nothing is acknowledged before it was handled, so an event may come twice.
+ * Resolves when the consumer is subscribed, or immediately if the broker is down: then it subscribes when the
+ * broker is back.
+ * @throws TypeError when there are more waits than the queue has deliveries
  */
 export async function subscribe(options: SubscriptionOptions): Promise<Subscription> {
   const { consumer, retryAfterMs, bury, verify, topology, prefetch } = options;
   if (retryAfterMs.length >= deliveryLimit) {
-    throw new TypeError(`An event can be tried again ${deliveryLimit - 1} times at most`);
+    throw new TypeError(`An event can be retried at most ${deliveryLimit - 1} times`);
   }
   const queue = topology.queueOf(consumer.name);
   const terms = {
@@ -78,7 +81,7 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
     isUp: () => link.session() !== undefined,
     async stop() {
       const session = link.session();
-      // Sent before anything is given back, so that nothing that is given back comes here again.
+      // Cancelled before messages are returned, so that they are not delivered here again.
       const cancelled = session?.channel.cancel(session.consumerTag).catch(() => undefined);
       stopping.abort();
       await cancelled;
@@ -88,7 +91,7 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
   };
 }
 
-/** One after the other, in the order of the calls; one that fails does not hold up the next. */
+/** Returns a function that runs work in the order of the calls; a failure does not block the next. */
 function inTurn(): DeliveryTerms['takeTurn'] {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

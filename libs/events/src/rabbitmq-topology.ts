@@ -1,6 +1,9 @@
 import type { EventType } from '@clinical-launch/contracts';
 
-/** Where the bus is, and the prefix of all that it declares there, so that several systems can share a broker. */
+/**
+ * The address of the broker, and the prefix of all names declared there, so that several systems can share a
+ * broker.
+ */
 export type Broker = { readonly url: string; readonly namespace?: string };
 
 /** The exchanges and queues of one namespace, by name. */
@@ -12,21 +15,23 @@ export type Topology = {
 };
 
 /**
- * How often a message may come back before the broker itself makes a dead letter of it: the guard against one that
- * ends the process each time. A queue cannot be declared again with other arguments, hence no option.
+ * The number of deliveries after which the broker itself dead-letters a message: protects against a message
+ * that ends the process each time. A queue cannot be declared again with other arguments, so this is not an
+ * option.
  */
 export const deliveryLimit = 30;
 
 /**
- * RabbitMQ 4 drops a message after 20 deliveries unless a limit is set, and 3 refuses "none": looking is no delivery.
+ * RabbitMQ 4 drops a message after 20 deliveries unless a limit is set, and 3 refuses "none"; listing dead
+ * letters must not count.
  */
 const practicallyUnlimited = 1_000_000;
 
 const anyType = '#';
 
 /**
- * Names what a namespace consists of.
- * @throws TypeError when the name of the namespace, or later of a consumer, could be confused with another.
+ * Returns the names of a namespace.
+ * @throws TypeError when the name of the namespace, or later of a consumer, could be confused with another
  */
 export function topologyOf(namespace = 'clinical-launch'): Topology {
   assertName(namespace, 'namespace');
@@ -44,26 +49,26 @@ export function topologyOf(namespace = 'clinical-launch'): Topology {
 
 function assertName(name: string, what: string): void {
   if (/^[a-z0-9-]{1,100}$/.test(name)) return;
-  throw new TypeError(`The name of a ${what} has up to 100 lower-case letters, digits and hyphens`);
+  throw new TypeError(`The name of a ${what} must have at most 100 lower-case letters, digits and hyphens`);
 }
 
-/** An exchange, a queue and a binding as AMQP and as a definitions file of RabbitMQ have them. All are durable. */
+/** An exchange, a queue and a binding in AMQP and in a definitions file of RabbitMQ. All are durable. */
 export type Exchange = { readonly name: string; readonly type: 'topic' | 'direct' };
 export type Queue = { readonly name: string; readonly arguments: Readonly<Record<string, string | number>> };
 export type Binding = { readonly exchange: string; readonly queue: string; readonly routingKey: string };
 
-/** A consumer's queue by its name, and the types that it wants: every type where none is named. */
+/** A consumer's queue by its name, and the wanted types; every type when absent. */
 export type WantedEvents = { readonly name: string; readonly types?: readonly EventType[] };
 
-/** The exchanges of a namespace: events by type, and dead letters by the name of the queue that they come from. */
+/** Returns the exchanges of a namespace: events by type, and dead letters by the name of their queue. */
 export const exchangesOf = ({ events, deadLetters }: Topology): readonly Exchange[] => [
   { name: events, type: 'topic' },
   { name: deadLetters, type: 'direct' },
 ];
 
 /**
- * A consumer's queue and its dead-letter queue, with their bindings. Dead letters move at least once, which the
- * broker only promises with `reject-publish`.
+ * Returns a consumer's queue and its dead-letter queue, with their bindings. Dead letters move at least once,
+ * which the broker only guarantees with `reject-publish`.
  */
 export function queuesOf(
   topology: Topology,

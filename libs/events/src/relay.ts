@@ -4,34 +4,35 @@ import type { CloudEvent } from '@clinical-launch/contracts';
 /** An outbox as the relay sees it. */
 export type OutboxSource = {
   /**
-   * Hands the oldest waiting events to `publish` and removes them when it resolves; leaves them when it rejects.
-   * Resolves with how many went.
+   * Passes the oldest waiting events to `publish` and removes them when it resolves; leaves them when it
+   * rejects. Resolves with the number of published events.
    */
   drain(publish: (events: readonly CloudEvent[]) => Promise<void>): Promise<number>;
 };
 
 export type Relay = {
-  /** Says that events were appended, so that they need not wait for the next look. */
+  /** Reports that events were appended, so that they do not wait for the next poll. */
   nudge(): void;
-  /** Stops after a last look, so that what was appended before is published. */
+  /** Stops after a last poll, so that earlier events are published. */
   stop(): Promise<void>;
 };
 
 type RelayOptions = {
   readonly source: OutboxSource;
   readonly publish: (events: readonly CloudEvent[]) => Promise<void>;
-  /** Told of a failed attempt; the events stay where they are and are tried again. */
+  /** Called after a failed attempt; the events stay in the outbox and are retried. */
   readonly onFailure: (error: unknown) => void;
-  /** How often to look without being nudged; longer and longer while it fails. */
+  /** Milliseconds between polls without a nudge; longer and longer while it fails. */
   readonly everyMs?: number;
 };
 
-/** The longest wait after a failure, unless `everyMs` is longer: soon enough when the bus is back. */
+/** The longest wait after a failure in milliseconds, unless `everyMs` is longer. */
 const longestWaitMs = 5000;
 
 /**
- * Moves events from an outbox to the bus, at least once each, until it is stopped. While the bus is down it tries less
- * and less often, and a nudge does not hasten it: each attempt costs the database a transaction.
+ * Moves events from an outbox to the bus, each at least once, until it is stopped. While the bus is down,
+ * retries with growing waits, which a nudge does not shorten, because each attempt costs the database a
+ * transaction.
  */
 export function startRelay({ source, publish, onFailure, everyMs = 1000 }: RelayOptions): Relay {
   const stopping = new AbortController();

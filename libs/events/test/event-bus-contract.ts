@@ -5,18 +5,18 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Consumer, EventBus } from '../src/index.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';
 
-/** One implementation, ready for the suite, on which nobody else publishes or consumes. */
+/** One implementation, ready for the suite, with no other publisher or consumer. */
 export type EventBusUnderTest = {
   readonly bus: EventBus;
-  /** How often an event is handed to a consumer that cannot deal with it, before it is a dead letter. */
+  /** The number of deliveries to a consumer that cannot handle an event, before it is a dead letter. */
   readonly deliveries: number;
-  /** The dead letters of a consumer. */
+  /** Returns the dead letters of a consumer. */
   deadLetters(consumer: string): Promise<readonly CloudEvent[]>;
-  /** Gives up what stopping the bus leaves; the bus may be stopped already. */
+  /** Releases what remains after the bus is stopped; the bus may be stopped already. */
   close(): Promise<void>;
 };
 
-/** A consumer that keeps what it was handed, after `deal` dealt with it. */
+/** Returns a consumer that stores each event after `deal` handled it. */
 function aConsumer({ deal = async () => undefined, ...rest }: Partial<Consumer> & { deal?: Deal } = {}) {
   const handed: CloudEvent[] = [];
   const dealtWith: CloudEvent[] = [];
@@ -38,8 +38,8 @@ const failing = async () => {
 };
 
 /**
- * What every implementation of `EventBus` keeps to, case by case. Delivery is at least once, so an event that comes
- * twice is nowhere a fault here; and what arrives may take its time.
+ * Describes the behaviour of every implementation of `EventBus`. Delivery is at least once, so a duplicate
+ * event is never an error here, and an event may take time to arrive.
  */
 export function describeEventBus(name: string, create: () => Promise<EventBusUnderTest>): void {
   describe(`${name}: event bus`, () => {

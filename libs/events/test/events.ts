@@ -4,7 +4,7 @@ const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
 const refusal = { status: 401, reason: 'token_unknown' };
 const dataOf = { 'launch.token.refused.v1': refusal, 'launch.token.redeemed.v1': {} } as const;
 
-/** An event of the catalogue with an id of its own. */
+/** Returns an event of the catalogue with its own id. */
 export function anEvent(
   type: Extract<EventType, keyof typeof dataOf> = 'launch.token.redeemed.v1',
 ): CloudEvent {
@@ -17,8 +17,8 @@ export function anEvent(
   return createEvent(type, origin, dataOf[type]);
 }
 
-/** So many events. */
+/** Returns `count` events. */
 export const someEvents = (count: number): CloudEvent[] => Array.from({ length: count }, () => anEvent());
 
-/** Their ids, each once, in the order of their first appearance. */
+/** Returns their ids, each once, in the order of their first appearance. */
 export const idsOf = (events: readonly CloudEvent[]): string[] => [...new Set(events.map(({ id }) => id))];

@@ -35,7 +35,7 @@ describe('in process, beyond the contract', () => {
     const { bus } = create();
     await bus.consume({ name: 'one', handle: async () => undefined });
     await expect(bus.consume({ name: 'one', handle: async () => undefined })).rejects.toThrow(
-      'A consumer one is on the bus already',
+      'The bus already has a consumer one',
     );
   });
 

@@ -25,13 +25,13 @@ beforeEach(async () => {
 });
 afterEach(() => place.close());
 
-/** A consumer that keeps what it was handed. */
+/** Returns a consumer that stores each event. */
 function aCollector(name: string) {
   const handed: CloudEvent[] = [];
   return { handed, consumer: { name, handle: async (event: CloudEvent) => void handed.push(event) } };
 }
 
-/** An event with as much ciphertext as an order has. */
+/** Returns an event with as much ciphertext as an order has. */
 const aLargeEvent = (event: CloudEvent): CloudEvent => ({
   ...event,
   type: 'order.submitted.v1',
@@ -116,7 +116,7 @@ describe('RabbitMQ: what is published', () => {
       await bus.publish([aLargeEvent(event)]);
       took.push(performance.now() - startedAt);
     }
-    // A message of more than 2 kB is two writes: without TCP_NODELAY each one waits the 40 ms of a delayed
+    // A message of more than 2 kB is two writes: without TCP_NODELAY each waits for the 40 ms of a delayed
     // acknowledgement.
     expect(took.toSorted((a, b) => a - b)[20]).toBeLessThan(30);
   });
@@ -192,7 +192,8 @@ describe('RabbitMQ: consumers', () => {
     await until(() => handed.length === 2);
     expect(handed).toEqual([bad, good]);
     await bus.stop();
-    // Stopping waits for no retry: the event comes back to its queue, as soon as the broker has seen the channel close.
+    // Stopping does not wait for a retry: the event returns to its queue when the broker has seen the channel
+    // close.
     await until(async () => (await place.depthOf(place.topology.queueOf('patient'))) === 1);
   });
 
@@ -256,7 +257,7 @@ describe('RabbitMQ: connections', () => {
     await proxy.stop();
     expect(place.log.map(({ level, message }) => [level, message])).toEqual([
       ['info', 'RabbitMQ is connected'],
-      ['warn', 'RabbitMQ is away: trying until it is back'],
+      ['warn', 'RabbitMQ is unavailable: reconnecting'],
       ['info', 'RabbitMQ is connected'],
     ]);
   });
@@ -345,7 +346,7 @@ describe('RabbitMQ: connections', () => {
   it('are refused for an address that is none, which may hold a password and is not repeated', async () => {
     const attempt = place.connect({ url: 'http://guest:secret@127.0.0.1' });
     await expect(attempt).rejects.toThrow(
-      new TypeError('The address of RabbitMQ is to be amqp://… or amqps://…'),
+      new TypeError('The address of RabbitMQ must be amqp://… or amqps://…'),
     );
   });
 });

@@ -15,7 +15,7 @@ afterEach(() => place.close());
 
 const consumer = 'audit';
 
-/** A consumer on a bus of its own that fails until it is cured. */
+/** Starts a consumer on its own bus that fails until it is fixed. */
 async function startAudit() {
   const bus = await place.connect();
   const health = { isCured: false };
@@ -59,7 +59,7 @@ describe('dead letters', () => {
       await bus.publish([event]);
       await buried(index + 1);
     }
-    // More often than RabbitMQ hands out a message by default before it drops it.
+    // More often than RabbitMQ delivers a message by default before it drops it.
     for (let look = 0; look < 25; look += 1) {
       const letters = await listDeadLetters(place.broker, consumer);
       expect(letters.map(({ id }) => id)).toEqual(idsOf(events));
@@ -123,7 +123,7 @@ describe('dead letters', () => {
       { id: foreign.id, event: undefined, attempts: 1 },
       { id: '', event: undefined, reason: 'TypeError: The message is not JSON', attempts: 1 },
     ]);
-    expect(letters[0]?.reason).toContain('launch.token.redeemed.v1 is not as the catalogue has it');
+    expect(letters[0]?.reason).toContain('launch.token.redeemed.v1 does not match the catalogue');
     expect(JSON.stringify([letters, place.log])).not.toContain('Whitfield');
     expect(handed).toEqual([]);
   });
@@ -156,7 +156,7 @@ describe('dead letters', () => {
       consumer: { name: consumer, handle: () => Promise.reject(new Error('cannot deal with it')) },
       prefetch: 1,
       retryAfterMs: [],
-      bury: () => Promise.reject(new Error('RabbitMQ takes no events')),
+      bury: () => Promise.reject(new Error('RabbitMQ accepts no events')),
     });
     const publisher = await place.connect();
     const event = anEvent();
@@ -168,7 +168,7 @@ describe('dead letters', () => {
 
   it('are asked for in vain of a consumer that never was', async () => {
     await expect(listDeadLetters(place.broker, 'nobody')).rejects.toThrow(
-      'There is no dead-letter queue of a consumer nobody',
+      'The consumer nobody has no dead-letter queue',
     );
   });
 });

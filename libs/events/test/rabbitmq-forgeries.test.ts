@@ -36,7 +36,9 @@ const refused = () =>
 const gateway = createEventWriter([keyOf('launch-gateway')]);
 const signed = (event: CloudEvent): CloudEvent => JSON.parse(gateway(event));
 
-/** The audit trail, on a bus that proves events to it; what it was handed, and what became dead letters. */
+/**
+ * Starts the audit trail on a bus that verifies its events; returns the handled events and the dead letters.
+ */
 async function startAuditTrail({ keys = [listenerKey], acceptsUnsigned = false } = {}) {
   const verify = createEventVerifier(listener, { keys, acceptsUnsigned });
   const bus = await place.connect({ verifierOf: (consumer) => (consumer === listener ? verify : undefined) });
@@ -112,7 +114,7 @@ describe('an event on RabbitMQ', () => {
     const [letter] = await letters();
     expect(letter).toMatchObject({ id: forged.id, attempts: 1 });
     expect(letter?.reason).toMatch(/^ForgedEventError: /);
-    // What comes after it is dealt with as ever.
+    // Later events are handled as usual.
     const event = redeemed();
     await bus.publish([signed(event)]);
     await until(() => handed.length === 1);
@@ -120,13 +122,13 @@ describe('an event on RabbitMQ', () => {
   });
 });
 
-/** As a service would write it that has its own key and says that it is another one. */
+/** Signs as a service that has its own key but claims to be another. */
 function signedBy(service: ServiceName, event: CloudEvent): CloudEvent {
   const key = deriveEventKey(listenerKey, service);
   return JSON.parse(createEventWriter([{ source: 'launch-gateway', listener, key }])(event));
 }
 
-/** As the source would sign it for a listener that has another key. */
+/** Signs as the source does for a consumer with another key. */
 function signedFor(other: ServiceName, event: CloudEvent): CloudEvent {
   const key = deriveEventKey(randomBytes(32), 'launch-gateway');
   const macs = createEventWriter([{ source: 'launch-gateway', listener, key }])(event);

@@ -2,14 +2,16 @@ import { type Channel, connect } from 'amqplib';
 import { connectRabbitMq } from '../src/rabbitmq-bus.ts';
 import { topologyOf } from '../src/rabbitmq-topology.ts';
 
-/** The broker of the test run, or the one that runs on this machine. */
+/** The broker of the test run, or the one on this machine. */
 export const brokerUrl = process.env['TEST_AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672';
 
 export type LogLine = { readonly level: string; readonly message: string; readonly [field: string]: unknown };
 
 type BusSettings = Partial<Parameters<typeof connectRabbitMq>[0]>;
 
-/** A namespace of the test's own on a broker: makes buses in it, looks into it, and removes it in the end. */
+/**
+ * Opens a namespace for the test on a broker: creates buses in it, inspects it, and removes it in the end.
+ */
 export async function openPlace(url = brokerUrl) {
   const namespace = `test-${crypto.randomUUID()}`;
   const topology = topologyOf(namespace);
@@ -59,7 +61,7 @@ export async function openPlace(url = brokerUrl) {
       buses.push(bus);
       return bus;
     },
-    /** How many messages a queue has ready, as the broker counts them. */
+    /** Returns the number of ready messages of a queue, as the broker counts them. */
     depthOf: (queue: string) =>
       withChannel(async (channel) => (await channel.checkQueue(queue)).messageCount),
     async close() {

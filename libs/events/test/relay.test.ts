@@ -6,7 +6,7 @@ import { someEvents } from './events.ts';
 const anHourMs = 3_600_000;
 const often = 1;
 
-/** An outbox in which events wait, as `OutboxSource` has it, a few at a time. */
+/** Creates an outbox with waiting events, as an `OutboxSource`, a few at a time. */
 function anOutbox(waiting: CloudEvent[]) {
   const source: OutboxSource = {
     async drain(publish) {
@@ -19,7 +19,7 @@ function anOutbox(waiting: CloudEvent[]) {
   return { waiting, source };
 }
 
-/** A bus that keeps what was published, and tells when so many events have come; it may be down. */
+/** Creates a bus that stores the published events and resolves at a given number; it may be down. */
 function aBus() {
   const published: CloudEvent[] = [];
   const awaited = new Map<number, () => void>();
@@ -40,7 +40,7 @@ function aBus() {
   };
 }
 
-/** Collects failures, and tells of the next one. */
+/** Collects failures, and resolves at the next one. */
 function failures() {
   const told: unknown[] = [];
   let next = Promise.withResolvers<void>();
@@ -124,7 +124,7 @@ describe('a relay', () => {
           if (looks > 1) return source.drain(publishAll);
           looking.resolve();
           await mayAnswer.promise;
-          // It saw nothing before the events came.
+          // It had polled before the events came.
           return 0;
         },
       },

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy in front of a broker that can go silent, or cut every connection, as networks do. */
+/** Starts a TCP proxy in front of a broker that can go silent, or cut every connection, as networks do. */
 export async function startStallingProxy(brokerUrl: string) {
   const broker = new URL(brokerUrl);
   const sockets = new Set<Socket>();
@@ -39,24 +39,24 @@ export async function startStallingProxy(brokerUrl: string) {
 
   return {
     url: url.href,
-    /** Forwards nothing in either direction and keeps the connections; new ones are silent, too. */
+    /** Stops forwarding in both directions and keeps the connections; new connections are silent too. */
     stall() {
       isStalled = true;
       for (const socket of sockets) socket.pause();
     },
-    /** Forwards what was held back and all that follows. */
+    /** Forwards the held data and everything that follows. */
     flow() {
       isStalled = false;
       for (const socket of sockets) socket.resume();
     },
     /** Ends every connection. */
     cut,
-    /** Ends every connection, and every new one at once, until it is told otherwise. */
+    /** Ends every connection, and every new one immediately, until it is switched off. */
     refuse(isRefused: boolean) {
       isRefusing = isRefused;
       if (isRefused) cut();
     },
-    /** How many connections were refused. */
+    /** The number of refused connections. */
     refused: () => refused,
     async stop() {
       const closed = once(server, 'close');
