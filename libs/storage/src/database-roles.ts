@@ -4,26 +4,26 @@ import { scramVerifier } from './scram-verifier.ts';
 /** What a role may do with the rows of its schema. */
 export type RowPrivilege = 'select' | 'insert' | 'update' | 'delete';
 
-/** The login role of one service, which reaches one schema and owns nothing. */
+/** The login role of one service, which can access one schema and owns nothing. */
 export type DatabaseRole = {
   readonly name: string;
   readonly password: string;
   readonly schema: string;
   readonly privileges: readonly RowPrivilege[];
-  /** Tables on which the role may do something else. */
+  /** Tables with different privileges. */
   readonly exceptions?: Readonly<Record<string, readonly RowPrivilege[]>>;
 };
 
 /**
- * Creates the roles that are missing, sets their passwords, and makes their rights exactly those given here. `PUBLIC`
- * loses its rights to the database and to the schema `public`. Safe to repeat, and to run twice at once. The schemas
- * and their tables must exist, and the role of `url` must own them and have CREATEROLE.
- * @throws TypeError when two roles share a name. Error when an existing role has more rights than a service may have.
+ * Creates the missing roles, sets their passwords, and makes their rights exactly those given here. `PUBLIC`
+ * loses its rights to the database and to the schema `public`. Safe to repeat, and to run twice at once. The
+ * schemas and their tables must exist, and the role of `url` must own them and have CREATEROLE.
+ * @throws TypeError when two roles share a name. Error when an existing role has more rights than a service
+ * may have
  */
 export async function separateRoles(url: string, roles: readonly DatabaseRole[]): Promise<void> {
   const names = roles.map(({ name }) => name);
-  if (new Set(names).size < names.length)
-    throw new TypeError('Each service needs a database role of its own');
+  if (new Set(names).size < names.length) throw new TypeError('Each service needs its own database role');
   const client = new pg.Client({ connectionString: url, application_name: 'ops migrate' });
   await client.connect();
   try {
@@ -63,7 +63,7 @@ async function grantSchema(client: pg.Client, role: DatabaseRole): Promise<void>
   for (const [table, privileges] of Object.entries(role.exceptions ?? {})) {
     await client.query(`grant ${privileges.join(', ')} on ${schema}.${quote(table)} to ${name}`);
   }
-  // What was migrated is the owner's word: the service reads it to see that nothing is pending.
+  // Only the owner records migrations; the service reads them to check that none is pending.
   for (const table of ['kysely_migration', 'kysely_migration_lock']) {
     await client.query(`revoke all on ${schema}.${quote(table)} from ${name}`);
     await client.query(`grant select on ${schema}.${quote(table)} to ${name}`);
@@ -80,7 +80,9 @@ async function createRole(client: pg.Client, { name, password }: DatabaseRole): 
     [name],
   );
   if (rows.some(({ excess }) => excess)) {
-    throw new Error(`The role ${name} may do more than a service may: name another one in its database-url`);
+    throw new Error(
+      `The role ${name} has more rights than a service may have. Use another role in its database-url`,
+    );
   }
   const verb = rows.length === 0 ? 'create' : 'alter';
   await client.query(

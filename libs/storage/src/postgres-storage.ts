@@ -11,29 +11,37 @@ import { type Storage, storageOn } from './storage.ts';
 import { asStorageError } from './storage-errors.ts';
 
 export type PostgresStorageOptions = {
-  /** `postgres://user:password@host:port/database`, with `?sslmode=` and what else libpq knows. */
+  /** `postgres://user:password@host:port/database`, with `?sslmode=` and other libpq parameters. */
   readonly url: string;
-  /** What `pg_stat_activity` shows the connections as. */
+  /** The name of the connections in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** Connections of this process at most; the sum over all replicas must stay below `max_connections`. */
+  /**
+   * The maximum number of connections of this process; the sum over all replicas must stay below
+   * `max_connections`.
+   */
   readonly poolSize?: number;
-  /** To connect, or to wait for a connection of the pool. */
+  /** Milliseconds to connect, or to wait for a connection of the pool. */
   readonly connectTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
   readonly lockTimeoutMs?: number;
-  /** How long a transaction may do nothing in the database; longer than an outbox may take to publish. */
+  /**
+   * Milliseconds that a transaction may be idle in the database; longer than an outbox may take to publish.
+   */
   readonly idleInTransactionTimeoutMs?: number;
-  /** Told when a connection is lost that no query was using. The pool replaces it by itself. */
+  /** Called when an idle connection is lost. The pool replaces it automatically. */
   readonly onConnectionLost?: (error: Error) => void;
 };
 
-/** What the driver waits beyond the server's own time-out, before it takes the server for frozen. */
+/**
+ * Milliseconds that the driver waits beyond the server's own time-out before it treats the server as frozen.
+ */
 const frozenAfterMs = 2_000;
 
 /**
- * Opens a PostgreSQL database through a pool. Connects with the first query, and again by itself after a loss.
- * A query that finds no server, or loses it, is rejected with `StorageUnavailable`; it is not repeated here, since
- * only the caller knows whether it may be. Types are as on PGlite: int8 and numeric are strings.
+ * Opens a PostgreSQL database through a pool. Connects with the first query, and reconnects automatically. A
+ * query without a server, or one that loses it, is rejected with `StorageUnavailable`. It is not repeated
+ * here, because only the caller knows whether that is safe. Types are as on PGlite: int8 and numeric are
+ * strings.
  */
 export async function openPostgresStorage(options: PostgresStorageOptions): Promise<Storage> {
   const { poolSize = 10, statementTimeoutMs = 5_000, idleInTransactionTimeoutMs = 20_000 } = options;
@@ -46,13 +54,14 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
     query_timeout: statementTimeoutMs + frozenAfterMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   });
-  // A migration may take its time, and so may waiting for that of another replica. One connection: the lock is its.
+  // A migration, or the wait for another replica's, may take long. One connection, because the lock belongs
+  // to it.
   const openMigrations = () =>
     openDatabase(options, {
       ...connection,
       application_name: `${options.applicationName} migration`,
       max: 1,
-      // A replica whose host died in its migration does not keep the others waiting for long.
+      // A replica whose host fails during a migration must not block the others for long.
       idle_in_transaction_session_timeout: 60_000,
     });
   return storageOn(database, openMigrations);
@@ -64,7 +73,7 @@ function connectionConfig({ url, connectTimeoutMs = 3_000, lockTimeoutMs = 3_000
     connectionTimeoutMillis: connectTimeoutMs,
     lock_timeout: lockTimeoutMs,
     keepAlive: true,
-    // Compiling a query of ours takes 700 ms where the planner expects too many rows; running it takes 20.
+    // Compiling one of our queries takes 700 ms if the planner expects too many rows; running it takes 20 ms.
     options: '-c jit=off',
   };
 }
@@ -72,12 +81,13 @@ function connectionConfig({ url, connectTimeoutMs = 3_000, lockTimeoutMs = 3_000
 function openDatabase({ onConnectionLost }: PostgresStorageOptions, config: pg.PoolConfig) {
   const pool = new pg.Pool(config);
   pool.on('error', (error) => onConnectionLost?.(error));
-  // Between two queries of a transaction nobody listens: the event would end the process. The next query tells.
+  // Between two queries of a transaction nothing listens, so the event would end the process. The next query
+  // fails instead.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return new Kysely<Record<never, never>>({ dialect: new PostgresDialect({ pool: tellingPool(pool) }) });
 }
 
-/** The pool, with errors that tell the server's faults from the statement's. */
+/** Returns the pool, with errors that distinguish a fault of the server from one of the statement. */
 function tellingPool(pool: pg.Pool): PostgresPool {
   return {
     options: pool.options,
@@ -100,7 +110,7 @@ class TellingClient implements PostgresPoolClient {
     query: string | PostgresCursor<Row>,
     parameters: readonly unknown[] = [],
   ): Promise<PostgresQueryResult<Row>> | PostgresCursor<Row> {
-    if (typeof query !== 'string') throw new TypeError('Results are not streamed here');
+    if (typeof query !== 'string') throw new TypeError('Streaming results is not supported');
     return this.#client.query<Row>(query, parameters).catch((error: unknown) => {
       const told = asStorageError(error);
       this.#isLost ||= told !== error;
@@ -108,7 +118,7 @@ class TellingClient implements PostgresPoolClient {
     });
   }
 
-  /** A connection that failed is not given back: it may still wait for the answer that timed out. */
+  /** Destroys a failed connection, because it may still wait for the answer that timed out. */
   release(destroy = false): void {
     this.#client.release(destroy || this.#isLost);
   }

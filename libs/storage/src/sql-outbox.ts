@@ -7,37 +7,42 @@ import {
 import { type Generated, type Kysely, sql, type Transaction } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** The table in which a service leaves events in the same transaction as the change that they tell of. */
+/** The table in which a service stores events in the same transaction as the change that they report. */
 export type OutboxTables = {
   outbox: {
     id: Generated<string>;
     event: CloudEvent;
     created_at: Generated<Date>;
-    /** When it was set aside, as an event that the bus would refuse. */
+    /** When it was set aside, because the bus would refuse it. */
     rejected_at: Date | null;
   };
 };
 
 export type OutboxLevel = {
-  /** Events that wait. */
+  /** The number of waiting events. */
   readonly depth: number;
-  /** Since the oldest of them was left here; 0 when none waits. */
+  /** Seconds since the oldest waiting event was stored; 0 when none waits. */
   readonly oldestAgeSeconds: number;
 };
 
 type SqlOutboxOptions = {
-  /** Events of one batch at most: they stay locked, in an open transaction, while they are published. */
+  /**
+   * The maximum number of events of a batch: they stay locked, in an open transaction, while they are
+   * published.
+   */
   readonly batchSize?: number;
   /**
-   * How long one batch may take to publish, in milliseconds. Longer than the bus's own time-out, so that nothing is
-   * under way any more when the batch is given back, and shorter than the database's idle-in-transaction time-out.
+   * Milliseconds that one batch may take to publish. Longer than the bus's own time-out, so that no publish
+   * is pending when the batch is released, and shorter than the database's idle-in-transaction time-out.
    */
   readonly publishTimeoutMs?: number;
-  /** Reports each event that was set aside. Its row stays in the table until an operator has dealt with it. */
+  /**
+   * Reports each event that was set aside. Its row stays in the table until an operator has dealt with it.
+   */
   readonly onRejected?: (rejected: RejectedEvent) => void;
 };
 
-/** The migration that gives a service's schema its outbox. */
+/** Returns the migration that adds the outbox to a service's schema. */
 export function outboxMigration(schema: string): Migration {
   return {
     async up(db) {
@@ -51,7 +56,7 @@ export function outboxMigration(schema: string): Migration {
   };
 }
 
-/** The migration for an outbox of before its events could be set aside. */
+/** Returns the migration that lets an older outbox set events aside. */
 export function rejectedEventsMigration(schema: string): Migration {
   return {
     async up(db) {
@@ -62,8 +67,8 @@ export function rejectedEventsMigration(schema: string): Migration {
 }
 
 /**
- * Leaves events in the outbox; they go out if and only if the transaction is committed.
- * @throws TypeError for an event that is not of the catalogue.
+ * Stores events in the outbox; they are published if and only if the transaction is committed.
+ * @throws TypeError for an event that is not in the catalogue
  */
 export async function appendToOutbox<Tables extends OutboxTables>(
   transaction: Transaction<Tables>,
@@ -78,10 +83,10 @@ export async function appendToOutbox<Tables extends OutboxTables>(
 }
 
 /**
- * The outbox as the relay drains it: oldest first, each batch by one relay alone, removed when published. A relay
- * that dies gives its batch back with its connection. Events go out at least once: twice only when the database is
- * lost between the broker's confirmation and the commit. An event that the bus would refuse, left by another version of
- * the service, is set aside, so that the others go on.
+ * Creates the outbox as the relay drains it: oldest first, one relay for each batch, removed when published.
+ * If a relay dies, the loss of its connection releases its batch. Events are published at least once: twice
+ * only if the database is lost between the broker's confirmation and the commit. An event that the bus would
+ * refuse, written by another version of the service, is set aside, so that the others continue.
  */
 export function sqlOutbox<Tables extends OutboxTables>(
   database: Kysely<Tables>,
@@ -109,7 +114,10 @@ export function sqlOutbox<Tables extends OutboxTables>(
       for (const rejection of rejected) onRejected?.(rejection);
       return waiting;
     },
-    /** What waits, that of relays at work included. Counts the whole table: for metrics, not for requests. */
+    /**
+     * Returns the level, including events that relays currently hold. Counts the whole table: for metrics,
+     * not for requests.
+     */
     async level(): Promise<OutboxLevel> {
       const { depth, age } = await outbox
         .selectFrom('outbox')
@@ -122,7 +130,7 @@ export function sqlOutbox<Tables extends OutboxTables>(
   };
 }
 
-/** The oldest events that no other relay holds. */
+/** Returns the oldest events that no other relay holds. */
 function takeBatch(transaction: Transaction<OutboxTables>, batchSize: number) {
   return transaction
     .selectFrom('outbox')
@@ -147,6 +155,9 @@ async function remove(transaction: Transaction<OutboxTables>, ids: readonly stri
 
 async function inTime(published: Promise<void>, timeoutMs: number): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`Nothing was confirmed in ${timeoutMs} ms`)), timeoutMs);
+  const timer = setTimeout(
+    () => reject(new Error(`Nothing was confirmed within ${timeoutMs} ms`)),
+    timeoutMs,
+  );
   await Promise.race([published, late]).finally(() => clearTimeout(timer));
 }

@@ -3,8 +3,8 @@ import type { DatabaseConnection } from 'kysely';
 import pg from 'pg';
 
 /**
- * The database cannot be reached, ended the connection, or has no room. Of a transaction nothing was kept, except
- * that a connection lost during `commit` leaves it open whether it was.
+ * The database cannot be reached, ended the connection, or has no room. The transaction was rolled back,
+ * except that after a connection lost during `commit` it may have been committed.
  */
 export class StorageUnavailable extends Unavailable {
   constructor(cause: unknown) {
@@ -14,26 +14,26 @@ export class StorageUnavailable extends Unavailable {
 }
 
 /**
- * SQLSTATE (PostgreSQL manual, appendix A) that tells of the server's state and not of the statement: class 08
- * connection exception, class 53 insufficient resources, 57P0x shutdown, crash and start-up, 25P03 and 25P04 a
- * session that was ended for idling in its transaction or for the transaction's length.
+ * SQLSTATEs (PostgreSQL manual, appendix A) that describe the server's state and not the statement: class 08
+ * connection exception, class 53 insufficient resources, 57P0x shutdown, crash and start-up, 25P03 and 25P04
+ * a session that was ended because it idled in its transaction or the transaction took too long.
  */
 const unavailableState = /^(08|53|57P0|25P0[34])/;
 
 /**
- * The error of a pg connection as callers of the storage see it: `StorageUnavailable` when the server is at fault,
- * itself without values when the statement is (23505 unique violation, 40001 serialization failure, 57014 and 55P03
- * a time-out of the statement).
+ * Returns the error of a pg connection for callers of the storage: `StorageUnavailable` if the server is at
+ * fault, or the error itself without values if the statement is (23505 unique violation, 40001 serialization
+ * failure, 57014 and 55P03 a time-out of the statement).
  */
 export function asStorageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || error instanceof TypeError) return error;
-  // What did not come from the server is the driver's word that there was no answer; most of it has no code.
+  // An error that did not come from the server means that there was no answer; most of these have no code.
   const isAnswer = error instanceof pg.DatabaseError;
   const isAtFault = isAnswer && !unavailableState.test(error.code ?? '');
   return isAtFault ? withoutValues(error) : new StorageUnavailable(error);
 }
 
-/** Makes a connection's errors tell no values; for a driver whose server cannot be away. */
+/** Removes values from a connection's errors; for a driver whose server is always available. */
 export async function tellNoValues(connection: DatabaseConnection): Promise<void> {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = (query) =>
@@ -42,10 +42,15 @@ export async function tellNoValues(connection: DatabaseConnection): Promise<void
     });
 }
 
-/** Where the server and the drivers repeat what a row or a statement's parameters held: patient data among it. */
+/**
+ * The fields in which the server and the drivers repeat values of rows or parameters, including patient data.
+ */
 const fieldsWithValues = ['detail', 'where', 'internalQuery', 'params'];
 
-/** The error without the values of rows and parameters, so that it can be logged; its code and names remain. */
+/**
+ * Returns the error without the values of rows and parameters, so that it can be logged; keeps its code and
+ * names.
+ */
 function withoutValues(error: unknown): unknown {
   if (typeof error !== 'object' || error === null) return error;
   for (const field of fieldsWithValues) Reflect.deleteProperty(error, field);

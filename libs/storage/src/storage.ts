@@ -3,30 +3,34 @@ import { Kysely, PGliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { StorageUnavailable, tellNoValues } from './storage-errors.ts';
 
-/** A database in which each service owns one schema. What its queries throw tells no value of a row or parameter. */
+/**
+ * A database in which each service owns one schema. The errors of its queries contain no value of a row or
+ * parameter.
+ */
 export type Storage = {
   /**
-   * Brings the service's schema to its newest migration, once however many replicas start together, and gives
-   * the queries that see this schema alone. A role without the right to migrate can open a schema that is up to date.
-   * @throws Error when a migration fails; nothing of it stays. StorageUnavailable when there is no database. Error
-   * that names the command when a migration is pending and the role may not apply it.
+   * Migrates the service's schema to its newest version, once however many replicas start together, and
+   * returns queries that see only this schema. A role without the right to migrate can open a schema that is
+   * up to date.
+   * @throws Error when a migration fails, after rolling it back. StorageUnavailable without a database. Error
+   * that names the command when a migration is pending and the role may not apply it
    */
   open<Tables extends Record<string, object>>(
     schema: string,
     migrations: Readonly<Record<string, Migration>>,
   ): Promise<Kysely<Tables>>;
-  /** Whether the database answers. */
+  /** Returns whether the database answers. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
 };
 
 /**
- * Opens an embedded PostgreSQL (PGlite, WebAssembly) that lives in this process's memory and ends with it.
- * It has one connection: transactions run one after the other.
+ * Opens an embedded PostgreSQL (PGlite, WebAssembly) in this process's memory, which ends with it. It has one
+ * connection: transactions run one after the other.
  */
 export async function openEmbeddedStorage(): Promise<Storage> {
-  // int8 as a string, as the pg driver has it: a count must not change its type with the database.
-  // Loaded where it is wanted: processes with a real database start sooner, and their image does without it.
+  // int8 as a string, as in the pg driver: a count must not change its type with the database. Loaded only
+  // when needed: processes with a real database start sooner, and their image does not contain it.
   const { PGlite, types } = await import('@electric-sql/pglite');
   // Optimised code for all of PostgreSQL would take 400 MB and a second at the start, for a few small queries.
   for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
@@ -39,8 +43,8 @@ export async function openEmbeddedStorage(): Promise<Storage> {
 }
 
 /**
- * The storage on an open database. Migrations run on `openMigrations()` when it is given, so that they are under
- * other time-outs than queries are; it is closed after each.
+ * Returns the storage on an open database. Migrations run on `openMigrations()` if given, with other
+ * time-outs than queries; it is closed after each.
  */
 export function storageOn(
   database: Kysely<Record<never, never>>,
@@ -69,7 +73,10 @@ export function storageOn(
   };
 }
 
-/** Kysely makes the schema and its tables when they are absent, and then runs one replica at a time (advisory lock). */
+/**
+ * Kysely creates the schema and its tables if they are absent, and then runs one replica at a time (advisory
+ * lock).
+ */
 async function migrate(
   database: Kysely<Record<never, never>>,
   schema: string,
@@ -83,10 +90,10 @@ async function migrate(
   const { error } = await migrator.migrateToLatest();
   if (error instanceof StorageUnavailable) throw error;
   if (isForbidden(error)) {
-    const message = `The schema ${schema} is not up to date: run \`npm run ops -- migrate\`, then start again`;
+    const message = `The schema ${schema} is not up to date. Run \`npm run ops -- migrate\`, then start again`;
     throw new Error(message, { cause: error });
   }
-  if (error !== undefined) throw new Error(`The schema ${schema} cannot be migrated`, { cause: error });
+  if (error !== undefined) throw new Error(`The migration of the schema ${schema} failed`, { cause: error });
 }
 
 /** SQLSTATE 42501, insufficient_privilege: the role of a single service, which owns no schema. */

@@ -3,14 +3,14 @@ import { connect, createServer, type Socket } from 'node:net';
 export type FreezingProxy = {
   /** The server's URL with the proxy's address. */
   readonly url: string;
-  /** Passes nothing on any more, in no direction, and keeps every connection open. */
+  /** Stops forwarding in both directions, and keeps every connection open. */
   freeze(): void;
-  /** Passes on what waits, and all that follows. */
+  /** Forwards the waiting data and everything that follows. */
   thaw(): void;
   stop(): Promise<void>;
 };
 
-/** A TCP proxy that can behave as a host that hangs or a network that drops packets. */
+/** Starts a TCP proxy that can behave as a host that hangs or a network that drops packets. */
 export async function startFreezingProxy(serverUrl: string): Promise<FreezingProxy> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();

@@ -57,7 +57,7 @@ const write = (text: string, db: Kysely<Tables> = database) =>
 const notes = async () =>
   (await database.selectFrom('note').select('text').execute()).map(({ text }) => text);
 
-/** Ways in which the server goes away and comes back. */
+/** Ways in which the server stops and starts again. */
 const restarts: [string, () => Promise<void>][] = [
   ['killed (-9) and started', async () => (await server.kill(), server.restart())],
   ['restarted in order', () => server.restart()],
@@ -138,7 +138,7 @@ describe('while the server is down', () => {
     await server.restart();
     const kept = new Set(await notes());
     expect(answered.filter((text) => !kept.has(text))).toEqual([]);
-    // What was written and not answered: one of each writer at most.
+    // Writes without an answer: at most one for each writer.
     expect(kept.size - answered.length).toBeLessThanOrEqual(writers.length);
   });
 });

@@ -58,7 +58,7 @@ describe('relays of several replicas on one outbox', () => {
   const append = (events: readonly CloudEvent[]) =>
     database.transaction().execute((transaction) => appendToOutbox(transaction, events));
 
-  /** A relay that has taken its batch and waits in the middle of publishing it. */
+  /** Starts a relay that has claimed its batch and waits in the middle of publishing it. */
   async function startPublishing() {
     const taken = Promise.withResolvers<readonly CloudEvent[]>();
     const confirmed = Promise.withResolvers<void>();

@@ -12,7 +12,7 @@ const schema = 'service';
 const withReason = (event: CloudEvent, tokenId: string): CloudEvent =>
   JSON.parse(JSON.stringify({ ...event, data: { ...event.data, tokenId } }));
 
-/** What the outbox keeps to on every `Storage`, case by case. `open` opens a database that is the suite's alone. */
+/** Describes the behaviour of the outbox on every `Storage`. `open` opens a database for the suite alone. */
 export function describeSqlOutbox(name: string, open: () => Promise<Storage>): void {
   describe(`${name}: outbox`, () => {
     let storage: Storage;
@@ -34,7 +34,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
       await database.deleteFrom('change').execute();
     });
 
-    /** A change with its events, in one transaction; `then` runs before it is committed. */
+    /** Commits a change with its events, in one transaction; `then` runs before the commit. */
     const change = (events: readonly CloudEvent[], then: () => Promise<void> = async () => undefined) =>
       database.transaction().execute(async (transaction) => {
         await transaction.insertInto('change').values({ name: 'done' }).execute();
@@ -45,7 +45,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
     const append = (events: readonly CloudEvent[]) =>
       database.transaction().execute((transaction) => appendToOutbox(transaction, events));
 
-    /** The event of a later version of the service, which the bus of this one would refuse. */
+    /** Inserts the event of a later version of the service, which this version's bus would refuse. */
     async function insertForeign(event: object): Promise<string> {
       const { id } = await database
         .insertInto('outbox')
@@ -60,7 +60,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
       return rows.map(({ event }) => event);
     }
 
-    /** Drains until nothing goes any more. */
+    /** Drains until no event is published any more. */
     async function drainAll(): Promise<CloudEvent[][]> {
       const batches: CloudEvent[][] = [];
       const outbox = sqlOutbox(database);
@@ -115,11 +115,11 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         const outbox = sqlOutbox(database, { onRejected: (one) => void rejected.push(one) });
         const published: CloudEvent[] = [];
         const publish = async (batch: readonly CloudEvent[]) => void published.push(...batch);
-        // While the bus is away nothing is lost, and nothing is reported twice.
+        // While the bus is down, nothing is lost and nothing is reported twice.
         await expect(outbox.drain(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
         while ((await outbox.drain(publish)) > 0);
         expect(published).toEqual([...events, ...later]);
-        expect(rejected).toEqual([{ place, reason: 'The event is of no type of the catalogue' }]);
+        expect(rejected).toEqual([{ place, reason: 'The type of the event is not in the catalogue' }]);
         expect(await outbox.level()).toEqual({ depth: 0, oldestAgeSeconds: 0 });
         const kept = await database.selectFrom('outbox').select(['id', 'rejected_at']).execute();
         expect(kept).toEqual([{ id: place, rejected_at: expect.anything() }]);
@@ -193,7 +193,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         await append(events);
         const outbox = sqlOutbox(database, { publishTimeoutMs: 1 });
         const never = new Promise<void>(() => undefined);
-        await expect(outbox.drain(() => never)).rejects.toThrow('Nothing was confirmed in 1 ms');
+        await expect(outbox.drain(() => never)).rejects.toThrow('Nothing was confirmed within 1 ms');
         expect((await drainAll()).flat()).toEqual(events);
       });
 

@@ -6,7 +6,7 @@ import type { Storage } from '../src/index.ts';
 
 type Tables = { thing: { id: Generated<string>; name: string } };
 
-/** Migrations that make a table and fill it, and how often each was run. */
+/** Returns migrations that create a table and fill it, and counts how often each ran. */
 function someMigrations(schema: string) {
   const runs: string[] = [];
   const migration = (name: string, up: (db: Kysely<unknown>) => Promise<unknown>): [string, Migration] => [
@@ -36,7 +36,8 @@ const namesIn = async (database: Kysely<Tables>) =>
   (await database.selectFrom('thing').select('name').orderBy('id').execute()).map(({ name }) => name);
 
 /**
- * What every `Storage` keeps to, case by case. `open` opens a database that is the suite's alone; the same each time.
+ * Describes the behaviour of every `Storage`. `open` opens a database for the suite alone, the same each
+ * time.
  */
 export function describeStorage(name: string, open: () => Promise<Storage>): void {
   describe(`${name}: storage`, () => {
@@ -93,7 +94,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
           '003-broken': { up: async () => Promise.reject(new Error('no such column')) },
         };
         await expect(storage.open<Tables>('failed', broken)).rejects.toMatchObject({
-          message: 'The schema failed cannot be migrated',
+          message: 'The migration of the schema failed failed',
           cause: { message: 'no such column' },
         });
         expect(await namesIn(await storage.open<Tables>('failed', migrations))).toEqual(['first']);
@@ -141,7 +142,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
           ${values.flag}::boolean as flag,
           ${values.whole}::integer as whole
         `.execute(await storage.open('values', {}));
-        // One gives a Buffer, which is a Uint8Array too.
+        // One driver returns a Buffer, which is a Uint8Array too.
         const [row] = rows as { bytes: Uint8Array }[];
         expect({ ...row, bytes: new Uint8Array(row?.bytes ?? []) }).toEqual(values);
       });
