@@ -6,7 +6,7 @@ export type CodedIdentifier<System extends string = string> = {
   readonly value: string;
 };
 
-/** The properties of a code in a file that an operator writes. */
+/** Returns the properties of a code in a file that an operator writes. */
 const codeOf = <const System extends string>(...systems: System[]) => ({
   system: Type.Enum(systems),
   code: Type.String({ minLength: 1, maxLength: 1024 }),
@@ -25,11 +25,11 @@ export const clinicianCode = codeOf('professional-code', 'local-staff-code');
 const nationalSystems: ReadonlySet<string> = new Set(['ods-organization-code', 'professional-code']);
 
 /**
- * Returns the key by which two codes are compared. National codes are compared without regard to case, local ones
- * exactly, and codes of different code sets are never the same.
+ * Returns the key by which two codes are compared. National codes are compared without regard to case, local
+ * ones exactly, and codes of different code sets are never the same.
  */
 export const codeKeyOf = ({ system, value }: CodedIdentifier) =>
   `${system} ${nationalSystems.has(system) ? inCapitals(value) : value}`;
 
-/** Changes the letters a to z alone, as `upper(… collate "C")` does in the database. */
+/** Changes only the letters a to z, as `upper(… collate "C")` does in the database. */
 export const inCapitals = (code: string) => code.replace(/[a-z]/g, (letter) => letter.toUpperCase());

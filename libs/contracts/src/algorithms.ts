@@ -1,4 +1,7 @@
-/** Accepted signatures. Asymmetric only: with a symmetric one among them, a public key could be used as the secret. */
+/**
+ * Accepted signature algorithms. Asymmetric only: if one were symmetric, a public key could serve as the
+ * secret.
+ */
 export const asymmetricAlgorithms = [
   'RS256',
   'RS384',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { certificateThumbprint, hostName } from './words.ts';
 
-/** How a client proves itself by the certificate of its TLS connection (RFC 8705 section 2). */
+/** How a client authenticates with the certificate of its TLS connection (RFC 8705 section 2). */
 export const clientCertificates = {
   /** `tls_client_auth`: a name (SAN dNSName) in certificates of an authority that the edge verifies. */
   tlsClientAuthSanDns: Type.Optional(hostName),
@@ -9,6 +9,9 @@ export const clientCertificates = {
   tlsClientCertificateThumbprints: Type.Optional(
     Type.Array(certificateThumbprint, { minItems: 1, maxItems: 10 }),
   ),
-  /** Whether its access tokens are bound to its certificate (RFC 8705 section 3), which is then required. */
+  /**
+   * Whether its access tokens are bound to its certificate (RFC 8705 section 3). The certificate is then
+   * required.
+   */
   tlsClientCertificateBoundAccessTokens: Type.Optional(Type.Boolean()),
 };

@@ -4,8 +4,8 @@ import { compileSchema } from './schema.ts';
 import { httpAddress } from './words.ts';
 
 /**
- * A public signing key (RFC 7517). `kid` is required, so that a client can roll its keys: two at once, told apart by the
- * header of what they sign. The key material is checked by `publicKeyFault`.
+ * A public signing key (RFC 7517). `kid` is required, so that a client can rotate its keys: two at once,
+ * distinguished by the header of the signed token. `publicKeyFault` checks the key material.
  */
 export const publicJwk = Type.Object({
   kty: Type.Enum(['RSA', 'EC', 'OKP']),
@@ -14,7 +14,10 @@ export const publicJwk = Type.Object({
   alg: Type.Optional(Type.String({ maxLength: 20 })),
 });
 
-/** How a client proves itself with keys of its own: inline, or where it publishes them (RFC 7591 section 2). */
+/**
+ * How a client authenticates with its own keys: inline, or at the address where it publishes them (RFC 7591
+ * section 2).
+ */
 export const clientKeys = {
   jwks: Type.Optional(
     Type.Object(
@@ -32,13 +35,13 @@ const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 const shortestRsaBits = 2048;
 
 /**
- * Returns what is wrong with a registered key: a private or symmetric key, a weak or an unknown kind; undefined for a
- * key that can verify signatures. Never holds the key itself.
+ * Returns the error of a registered key: private or symmetric, weak, or of an unknown kind; undefined for a
+ * key that can verify signatures. Never contains the key itself.
  */
 export function publicKeyFault(candidate: unknown): string | undefined {
-  // The schema reports the faults of form.
+  // The schema reports errors of form.
   if (!compiled.is(candidate)) return undefined;
-  if ('d' in candidate) return 'is a private key: register its public part alone';
+  if ('d' in candidate) return 'is a private key. Register only its public part';
   return strengthFault(readKey(candidate));
 }
 
@@ -54,12 +57,12 @@ function strengthFault(key: KeyObject | undefined): string | undefined {
   const { modulusLength = 0, namedCurve = '' } = key?.asymmetricKeyDetails ?? {};
   switch (key?.asymmetricKeyType) {
     case 'rsa':
-      return modulusLength < shortestRsaBits ? `must have ${shortestRsaBits} bits or more` : undefined;
+      return modulusLength < shortestRsaBits ? `must have at least ${shortestRsaBits} bits` : undefined;
     case 'ec':
-      return curves.has(namedCurve) ? undefined : 'must be of the curve P-256, P-384 or P-521';
+      return curves.has(namedCurve) ? undefined : 'must use the curve P-256, P-384 or P-521';
     case 'ed25519':
       return undefined;
     default:
-      return 'is not a public key for signatures: RSA, EC or Ed25519';
+      return 'must be a public key for signatures: RSA, EC or Ed25519';
   }
 }

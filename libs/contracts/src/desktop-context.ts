@@ -5,7 +5,10 @@ import { entriesOf, memberOf } from './members.ts';
 import { compileSchema, guidPattern, maxFaults } from './schema.ts';
 
 const described = (pattern: string, description: string) => Type.String({ pattern, description });
-/** One line of text that every reader can carry: no control characters, no halves of surrogate pairs. */
+/**
+ * Returns the schema of one line of text that every reader accepts: no control characters, no halves of
+ * surrogate pairs.
+ */
 const text = (maxLength: number) => Type.String({ ...singleLine, format: 'xml-text', maxLength });
 const filledText = (maxLength: number) =>
   Type.String({ ...singleLine, format: 'xml-text', minLength: 1, maxLength });
@@ -16,7 +19,7 @@ const furtherTexts = {
 } as const;
 const closed = { additionalProperties: false } as const;
 
-/** `ern:<...>:<id>`, as the table of the ID token claims has it. */
+/** `ern:<...>:<id>`, as in the table of the ID token claims. */
 const resourceName = Type.String({
   pattern: '^ern(:[!-9;-~]+){2,}$',
   maxLength: 200,
@@ -86,7 +89,7 @@ export const desktopLaunchSchema = Type.Object(
     /** The partner application. */
     client_id: Type.String({ maxLength: 200 }),
     ...launched,
-    /** The service calls the registered launchUrl itself, instead of the host opening it. */
+    /** Whether the service calls the registered launchUrl itself, instead of the host opening it. */
     call: Type.Optional(Type.Boolean()),
   },
   closed,
@@ -95,12 +98,12 @@ export const desktopLaunchSchema = Type.Object(
 /** The context of a desktop launch: inherited by launch identifier, authorization code and refresh tokens. */
 const desktopContext = Type.Object(
   {
-    /** The GUID of the request that asked for the launch: correlation id of everything that follows. */
+    /** The GUID of the launch request: the correlation id of everything that follows. */
     launchId: Type.String({ pattern: guidPattern }),
     realm: Type.String(),
     /** The partner application that the launch is for. */
     clientId: Type.String(),
-    /** When the host application vouched for its signed-in user; seconds since 1970. */
+    /** When the host application confirmed its signed-in user, in seconds since 1970. */
     authTime: Type.Integer(),
     ...launched,
   },
@@ -117,8 +120,8 @@ const compiledLaunch = compileSchema(desktopLaunchSchema);
 const compiledContext = compileSchema(desktopContext);
 
 /**
- * The most bytes (JSON, UTF-8) of user, organisation, patient and authorizations together: an access token carries
- * them, and has to fit into a request's headers.
+ * The maximum number of bytes (JSON, UTF-8) of user, organisation, patient and authorizations together: an
+ * access token contains them and must fit into the headers of a request.
  */
 export const maxLaunchedBytes = 5000;
 
@@ -126,7 +129,8 @@ export const maxLaunchedBytes = 5000;
 const patientContextVersion = '1.0.0';
 
 /**
- * Reads the body of a launch request. Returns every fault at once, up to `maxFaults`, none with a value in it.
+ * Reads the body of a launch request. Returns every error at once, up to `maxFaults`, none with a value in
+ * it.
  * @param now milliseconds since 1970, to which the date of birth is compared
  */
 export function readDesktopLaunch(
@@ -138,17 +142,23 @@ export function readDesktopLaunch(
   return { faults };
 }
 
-/** Whether this is the context of a desktop launch, as a ticket carries it. */
+/** Returns whether a value is the context of a desktop launch, as a ticket contains it. */
 export function isDesktopContext(value: unknown): value is DesktopContext {
   return compiledContext.is(value);
 }
 
-/** The ID token's claim `authorizationDetails`: the patient as the JSON text of an array (Desktop: ID token claims). */
+/**
+ * Returns the ID token's claim `authorizationDetails`: the patient as the JSON text of an array (Desktop: ID
+ * token claims).
+ */
 export function patientContextJson(patient: DesktopPatient): string {
   return JSON.stringify([{ type: 'patient-context', version: patientContextVersion, ...patient }]);
 }
 
-/** What a schema cannot say; looks at the body as it came, so that these faults are told with the others. */
+/**
+ * Checks the rules that a schema cannot express. Reads the unchecked body, so that these errors are reported
+ * together with the others.
+ */
 function faultsOfValues(body: unknown, now: number): Fault[] {
   const patient = memberOf(body, 'patient');
   const identifiers = entriesOf(patient, 'patient-identifiers');
@@ -164,17 +174,17 @@ function faultsOfValues(body: unknown, now: number): Fault[] {
 function dayFaults(dob: unknown, now: number): Fault[] {
   const [, day = '', month = '', year = ''] =
     /^(\d{2})-([A-Z][a-z]{2})-(\d{4})$/.exec(typeof dob === 'string' ? dob : '') ?? [];
-  // Not of that form: the schema tells.
+  // The schema reports a malformed date.
   if (!months.includes(month)) return [];
   const number = String(months.indexOf(month) + 1).padStart(2, '0');
   const date = `${year}-${number}-${day}`;
   const path = 'patient.dob';
-  if (!isCalendarDate(date)) return [{ path, message: 'must be a day of the calendar', code: 'value' }];
+  if (!isCalendarDate(date)) return [{ path, message: 'must be a date that exists', code: 'value' }];
   if (!isFutureDate(date, now)) return [];
   return [{ path, message: 'must not be in the future', code: 'value' }];
 }
 
-/** The forms of the identifiers that the specification names; others may have any. */
+/** The forms of the identifiers that the specification names; other identifiers may have any form. */
 const identifierForms: ReadonlyMap<unknown, { readonly form: RegExp; readonly message: string }> = new Map([
   ['GUID', { form: new RegExp(guidPattern, 'i'), message: 'must be a GUID' }],
   ['EHR Partner ID', { form: /^\d+$/, message: 'must be a number' }],

@@ -32,7 +32,8 @@ type DirectoryFile = Static<typeof directorySchema>;
 
 /**
  * The values that a laboratory agreed with its practices (OLTR: Terminology, Practitioner, Organization), by
- * `codeKeyOf`, so that a payload is compared without a search. An absent list accepts every value of its kind.
+ * `codeKeyOf`, so that a payload is compared without a search. An absent list accepts every value of its
+ * kind.
  */
 export type Directory = {
   readonly practices?: ReadonlyMap<string, AgreedPractice>;
@@ -47,17 +48,19 @@ export type AgreedPractice = {
 
 const compiled = compileSchema(directorySchema);
 
-/** Returns every fault of the content of a directory, by path; none if it can be used. Holds no value of it. */
+/**
+ * Returns every error of the content of a directory, by path; none if it is valid. Contains no value of it.
+ */
 export function directoryFaults(candidate: unknown): FileFault[] {
   const faults = [...compiled.faultsOf(candidate), ...repetitionsIn(candidate)];
-  // An empty directory would accept everything. It is more likely a mistake than meant.
+  // An empty directory would accept everything, which is probably a mistake.
   const isEmpty = compiled.is(candidate) && Object.keys(candidate).length === 0;
   return isEmpty ? [{ path: '', message: 'must list practices, performers or clinicians' }] : faults;
 }
 
 /**
  * Reads the content of a directory file.
- * @throws TypeError that lists every fault by its path, and no value.
+ * @throws TypeError that lists every error by its path, and no value
  */
 export function parseDirectory(candidate: unknown): Directory {
   const faults = directoryFaults(candidate);
@@ -72,9 +75,9 @@ export function parseDirectory(candidate: unknown): Directory {
   };
 }
 
-/** Makes the error of a directory file that cannot be used, in any of its forms. */
+/** Creates the error of an invalid directory file, in any of its formats. */
 export const directoryError = (problems: readonly string[]) =>
-  new TypeError(`The directory cannot be used:\n  ${problems.join('\n  ')}`);
+  new TypeError(`The directory is invalid:\n  ${problems.join('\n  ')}`);
 
 type Code = { readonly system: string; readonly code: string };
 
@@ -83,7 +86,7 @@ const keyOf = ({ system, code }: Code) => codeKeyOf({ system, value: code });
 const agreedPractice = ({ users }: NonNullable<DirectoryFile['practices']>[number]): AgreedPractice =>
   users === undefined ? {} : { users: new Set(users) };
 
-/** Takes any value, so that repetitions are listed together with the faults of form. */
+/** Accepts any value, so that repetitions are listed together with the errors of form. */
 function repetitionsIn(candidate: unknown): FileFault[] {
   const practices = listIn(candidate, 'practices');
   return [

@@ -4,8 +4,8 @@ const dateTime =
   /^((?!0000)\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))$/;
 
 /**
- * Text on one line: none of the characters at which a reader may break a line, and no tab. They would arrive in labels,
- * lists and the fields of a laboratory system that have one line.
+ * Text on one line: no line break character and no tab. Labels, lists and the fields of a laboratory system
+ * have one line.
  */
 export const singleLine = {
   pattern: '^[^\\t\\n\\r\\u0085\\u2028\\u2029]*$',
@@ -13,19 +13,22 @@ export const singleLine = {
 } as const;
 
 const dayMs = 86_400_000;
-/** No clock differs from UTC by more, so between these the year has four digits everywhere. */
+/** No clock differs from UTC by more, so between these limits the year has four digits everywhere. */
 const widestOffsetMs = 14 * 3_600_000;
 const firstInstant = Date.parse('0001-01-01T00:00:00Z') + widestOffsetMs;
 const endOfInstants = Date.parse('9999-12-31T00:00:00Z') + dayMs - widestOffsetMs;
 
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Whether every character of the text can stand in an XML 1.0 document (XML 1.0 section 2.2, Char). */
+/** Returns whether every character of the text may be in an XML 1.0 document (XML 1.0 section 2.2, Char). */
 export function isXmlText(text: string): boolean {
   return xmlText.test(text);
 }
 
-/** Whether the text is a day of the calendar, written YYYY-MM-DD. Read as text: `Date` makes 1 March of 2023-02-29. */
+/**
+ * Returns whether the text is a date that exists, written YYYY-MM-DD. Read as text, because `Date` turns
+ * 2023-02-29 into 1 March.
+ */
 export function isCalendarDate(text: string): boolean {
   const [, year, month, day] = (date.exec(text) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return false;
@@ -35,10 +38,10 @@ export function isCalendarDate(text: string): boolean {
 }
 
 /**
- * Whether the text is a FHIR dateTime with seconds and offset (FHIR R4 datatypes, dateTime) on a day of the calendar.
- * Fractions go to nanoseconds, as FHIR R5 has them.
- * A leap second (`:60`) is refused: nothing after this point could calculate with it. So is a time that is in a year of
- * other than four digits by some clock of the world: the order document has local times with four.
+ * Returns whether the text is a FHIR dateTime with seconds and offset (FHIR R4 datatypes, dateTime) on a date
+ * that exists. Accepts fractions down to nanoseconds, as FHIR R5 does. Refuses a leap second (`:60`), because
+ * no later calculation could use it. Refuses a time whose year does not have four digits by every clock of
+ * the world, because the order document contains local times with four.
  */
 export function isFullDateTime(text: string): boolean {
   const day = dateTime.exec(text)?.[1];
@@ -48,7 +51,8 @@ export function isFullDateTime(text: string): boolean {
 }
 
 /**
- * Whether a calendar date is after today, by any clock of the world: a day later than today in UTC may be today.
+ * Returns whether a calendar date is after today, by every clock of the world: a day later than today in UTC
+ * may be today.
  * @param now milliseconds since 1970
  */
 export function isFutureDate(date: string, now: number): boolean {
@@ -57,27 +61,27 @@ export function isFutureDate(date: string, now: number): boolean {
   return date > tomorrow.date;
 }
 
-/** Written once a day. */
+/** Computed once a day. */
 let tomorrow = { day: Number.NaN, date: '' };
 
 /**
- * The string formats of our schemas: how each is checked, what a fault says, and what a published schema has in its
- * place, for readers that know only the formats of JSON Schema.
+ * The string formats of our schemas: the check, the error message, and the replacement in a published schema
+ * for readers that know only the formats of JSON Schema.
  */
 export const formats = {
   'xml-text': {
     validate: isXmlText,
-    message: 'must have only characters that XML 1.0 can carry',
+    message: 'must contain only characters that are allowed in XML 1.0',
     published: { pattern: xmlText.source },
   },
   'calendar-date': {
     validate: isCalendarDate,
-    message: 'must be a real date, written YYYY-MM-DD',
+    message: 'must be a date that exists, written YYYY-MM-DD',
     published: { format: 'date', pattern: date.source },
   },
   'full-date-time': {
     validate: isFullDateTime,
-    message: 'must be a real date and time with its offset, written like 2023-11-06T19:43:05Z',
+    message: 'must be a date and time that exists, with its offset, written like 2023-11-06T19:43:05Z',
     published: { format: 'date-time', pattern: dateTime.source },
   },
 } as const;

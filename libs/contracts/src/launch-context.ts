@@ -29,11 +29,11 @@ const patientSystems = Type.Enum(['nhs-number', 'chi-number', 'gha-number', 'hos
 const patientIdentifierSchema = closedObject({
   system: patientSystems,
   value: word,
-  /** The value is none that its system gives: it stays as it was sent, and identifies nobody. */
+  /** The value is not valid in its system: it is stored as it was sent, and identifies nobody. */
   isDoubtful: Type.Optional(Type.Literal(true)),
 });
 
-/** A patient, as every part of the platform writes one. */
+/** The schema of a patient, as every part of the platform writes it. */
 export const patientSchema = closedObject({
   name: personNameSchema,
   previousFamilyName: Type.Optional(Type.String()),
@@ -66,7 +66,7 @@ export const organizationSchema = closedObject({
   name: word,
 });
 
-/** What survives of a ServiceRequest: the supported elements of the specification's tables and nothing else. */
+/** The content of a ServiceRequest: the supported elements of the specification's tables and nothing else. */
 const launchRequestSchema = Type.Object({
   action: Type.Enum([...actions]),
   originatingId: Type.String(),
@@ -80,11 +80,11 @@ const launchRequestSchema = Type.Object({
 });
 
 /**
- * The context of a launch token and of the launch session that succeeds it. Open, so that a process of the release
- * before accepts what a newer one adds.
+ * The context of a launch token and of the launch session that succeeds it. Open, so that a process of the
+ * previous release accepts new members.
  */
 const launchContextSchema = Type.Object({
-  /** The GUID of the request that asked for the launch: correlation id of everything that follows. */
+  /** The GUID of the launch request: the correlation id of everything that follows. */
   launchId: Type.String({ pattern: guidPattern }),
   client: Type.Object({
     issuer: Type.String(),
@@ -101,8 +101,8 @@ const launchContextSchema = Type.Object({
 
 export type PersonName = StaticOf<typeof personNameSchema>;
 /**
- * An identifier of a patient as it is kept: a national one bare, without spaces and hyphens and in capitals, so that
- * each of its spellings is the same person.
+ * A patient identifier as it is stored. A national identifier has no spaces or hyphens and is in capitals, so
+ * that each of its spellings is the same person.
  */
 export type PatientIdentifier = StaticOf<typeof patientIdentifierSchema>;
 export type PatientIdentifierSystem = PatientIdentifier['system'];
@@ -114,5 +114,8 @@ export type OrganizationIdentifierSystem = LaunchOrganization['identifier']['sys
 export type LaunchRequest = StaticOf<typeof launchRequestSchema>;
 export type LaunchContext = StaticOf<typeof launchContextSchema>;
 
-/** Returns the content of a session as a launch context. @throws TypeError naming the faulty paths, never the values */
+/**
+ * Returns the content of a session as a launch context. @throws TypeError that names the invalid paths, never
+ * the values
+ */
 export const parseLaunchContext = createParser(launchContextSchema, 'launch context');

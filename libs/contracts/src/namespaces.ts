@@ -1,16 +1,18 @@
-/** The base URIs that the OLTR specification writes as {fhir_ns}, {nhs_ns} and {hl7uk_ns}; no trailing slash. */
+/**
+ * The base URIs that the OLTR specification writes as {fhir_ns}, {nhs_ns} and {hl7uk_ns}; no trailing slash.
+ */
 export type Namespaces = {
   readonly fhir: string;
   readonly nhs: string;
   readonly hl7uk: string;
 };
 
-/** The namespaces that hold where nothing else is configured. */
+/** The default namespaces. */
 export const defaultNamespaces: Namespaces = {
   fhir: 'https://fhir.clinical-launch.example',
   nhs: 'https://fhir.nhs.uk',
   hl7uk: 'https://fhir.hl7.org.uk',
 };
 
-/** The XML namespace of the order document ({xml_ns}) where nothing else is configured. */
+/** The default XML namespace of the order document ({xml_ns}). */
 export const defaultXmlNamespace = 'urn:clinical-launch:online-order:1';

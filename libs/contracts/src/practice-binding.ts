@@ -4,7 +4,7 @@ import { type CodedIdentifier, inCapitals, practiceCode } from './agreed-codes.t
 const odsCode = 'ods-organization-code';
 const localCode = 'local-org-code';
 
-/** Each is part of the context of every launch of the client, so their number is bounded. */
+/** The context of every launch of the client contains each practice, so their number is bounded. */
 const maxPractices = 1000;
 
 const practice = Type.Object(practiceCode, { additionalProperties: false });
@@ -32,7 +32,10 @@ export type PracticeBinding = {
   readonly [localCode]: readonly string[];
 };
 
-/** Returns what a client is bound to; undefined if the registry lets it name any practice or states nothing. */
+/**
+ * Returns the practices that a client is bound to; undefined if the registry allows any practice or states
+ * nothing.
+ */
 export function practiceBindingOf(
   stated: 'any' | readonly Static<typeof practice>[] | undefined,
 ): PracticeBinding | undefined {
@@ -41,7 +44,7 @@ export function practiceBindingOf(
   return { [odsCode]: codesOf(odsCode).map(inCapitals), [localCode]: codesOf(localCode) };
 }
 
-/** Whether a practice is one of those that a client is bound to. ODS codes are compared without regard to case. */
+/** Returns whether a client is bound to a practice. ODS codes are compared without regard to case. */
 export function isAgreedPractice({ system, value }: CodedIdentifier, binding: PracticeBinding): boolean {
   switch (system) {
     case odsCode:

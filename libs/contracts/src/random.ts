@@ -1,12 +1,12 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 
-/** Each draw from the system is a call of it, which costs as much for 4,096 bytes as for 12. */
+/** A pool of random bytes: each system call costs as much for 4,096 bytes as for 12. */
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
 /**
- * Draws bytes that nobody can guess, from the system's generator (`crypto.randomBytes`), for whatever a request needs
- * several times. The bytes belong to the caller alone: their copy here is erased.
+ * Draws unpredictable bytes from the system's generator (`crypto.randomBytes`), for values that a request
+ * needs several times. Only the caller has the bytes: the copy here is erased.
  */
 export function drawBytes(size: number): Buffer {
   if (size > pool.length) return randomBytes(size);

@@ -1,9 +1,12 @@
-/** Returns where the endpoints of a realm are, as clients reach them. @param publicUrl origin of the platform */
+/**
+ * Returns the address of the endpoints of a realm, as clients reach them. @param publicUrl origin of the
+ * platform
+ */
 export function realmUrl(publicUrl: string, realm: string): string {
   return `${publicUrl}/idp/${realm}`;
 }
 
-/** Returns the issuer of a realm, written the one way that its tokens carry. */
+/** Returns the issuer of a realm, exactly as its tokens contain it. */
 export function issuerOf(publicUrl: string, realm: string): string {
   return `${realmUrl(publicUrl, realm)}/v2.0`;
 }

@@ -3,8 +3,8 @@ import type { FileFault } from './fault.ts';
 import { entriesOf, memberOf } from './members.ts';
 
 /**
- * Returns where a registry contradicts itself, each entry being valid alone: what is registered twice, issuers of our own,
- * and keys that cannot be used. Takes any value, so that these are listed together with the faults of form.
+ * Returns the contradictions of a registry whose entries are valid alone: repeated entries, our own issuers,
+ * and unusable keys. Accepts any value, so that these are listed together with the errors of form.
  */
 export const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
   ...repetitionsIn(candidate),
@@ -12,7 +12,7 @@ export const contradictionsIn = (candidate: unknown, publicUrl: string | undefin
   ...keyFaultsIn(candidate),
 ];
 
-/** The faults of the keys that clients and partners registered. */
+/** Returns the errors of the keys that clients and partners registered. */
 function keyFaultsIn(candidate: unknown): FileFault[] {
   return entriesOf(candidate, 'realms').flatMap((realm, at) => [
     ...entriesOf(realm, 'clients').flatMap((client, index) =>
@@ -30,7 +30,7 @@ function keyFaultsOf(owner: unknown, path: string): FileFault[] {
   const hasBoth = jwks !== undefined && memberOf(owner, 'jwksUri') !== undefined;
   return [
     // RFC 7591 section 2
-    ...(hasBoth ? [{ path: `${path}.jwksUri`, message: 'must not be there beside jwks' }] : []),
+    ...(hasBoth ? [{ path: `${path}.jwksUri`, message: 'must not be present together with jwks' }] : []),
     ...repeated(keys, { path: `${path}.jwks.keys`, key: 'kid' }),
     ...keys.flatMap((key, index) => {
       const fault = publicKeyFault(key);
@@ -39,7 +39,7 @@ function keyFaultsOf(owner: unknown, path: string): FileFault[] {
   ];
 }
 
-/** An entry for one of our issuers would replace the terms of its realm. */
+/** Returns errors for our own issuers, because such an entry would replace the settings of its realm. */
 function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFault[] {
   if (publicUrl === undefined) return [];
   const ours = `${publicUrl}/idp/`.toLowerCase();
@@ -48,20 +48,21 @@ function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFa
       ? [
           {
             path: `trustedIssuers[${index}].issuer`,
-            message: 'is an issuer of this platform: register a realm',
+            message: 'is an issuer of this platform. Register a realm instead',
           },
         ]
       : [],
   );
 }
 
-/** Checks the candidate as it came, so that its repetitions are listed together with its faults of form. */
+/** Checks the unchecked candidate, so that its repetitions are listed together with its errors of form. */
 function repetitionsIn(candidate: unknown): FileFault[] {
   const realms = entriesOf(candidate, 'realms');
   const issuers = entriesOf(candidate, 'trustedIssuers');
   const clientsOf = (path: string) => (owner: unknown, index: number) =>
     repeated(entriesOf(owner, 'clients'), { path: `${path}[${index}].clients`, key: 'clientId' });
-  // A token names its realm and its client: one id must not be a client and a partner application in one realm.
+  // A token names its realm and its client, so a client and a partner application in one realm must not share
+  // an id.
   const partnersOf = (realm: unknown, index: number) =>
     repeated(entriesOf(memberOf(realm, 'desktop'), 'partners'), {
       path: `realms[${index}].desktop.partners`,
@@ -79,7 +80,7 @@ function repetitionsIn(candidate: unknown): FileFault[] {
 
 type Place = { readonly path: string; readonly key: string; readonly others?: readonly unknown[] };
 
-/** The entries whose key an earlier entry has, or one of the others. */
+/** Returns the entries whose key an earlier entry has, or one of the others. */
 function repeated(entries: readonly unknown[], { path, key, others = [] }: Place): FileFault[] {
   const seen = new Set(others.map((entry) => memberOf(entry, key)));
   return entries.flatMap((entry, index) => {

@@ -19,17 +19,20 @@ import {
   signingAlgorithm,
 } from './words.ts';
 
-/** RFC 3339; from then on a secret counts no more. */
+/** RFC 3339; the secret is refused from then on. */
 const expires = Type.Optional(Type.String({ format: 'full-date-time' }));
 
-/** What the seal of a callback's secret is bound to. */
+/** The purpose of the seal of a callback's secret. */
 export const callbackSecretPurpose = 'registry.callback.secret';
 
-/** Where the order document is posted beside the page, and what signs it (Standard Webhooks). */
+/**
+ * The address to which the order document is posted, in addition to the page, and the secrets that sign it
+ * (Standard Webhooks).
+ */
 const callback = Type.Object(
   {
     url: httpAddress,
-    /** Two at most, so that one can be rolled while the other works: as long as both live, both sign. */
+    /** At most two, so that a client can rotate one while the other works: both sign while both are live. */
     secrets: Type.Array(
       Type.Object(
         {
@@ -48,10 +51,10 @@ const callback = Type.Object(
   { additionalProperties: false },
 );
 
-/** Whether the entry counts as one that is not registered. It keeps what it says until the client is resumed. */
+/** Whether the entry counts as not registered. It is otherwise unchanged until the client is resumed. */
 const suspended = Type.Optional(Type.Boolean());
 
-/** What a PMS registered for its launches; the same whoever issued its tokens. */
+/** The registration of a PMS for its launches; the same for every issuer of its tokens. */
 const launchPolicy = {
   /** Requests in any one second to each endpoint, for this client; no limit when absent. */
   requestsPerSecond: Type.Optional(requestLimit),
@@ -63,7 +66,10 @@ const launchPolicy = {
   callback: Type.Optional(callback),
   /** The practices that its payloads may name; any when absent, which production refuses. */
   practices: Type.Optional(statedPracticesSchema),
-  /** The file of the values that were agreed with it, relative to the registry file; the shared one when absent. */
+  /**
+   * The file of the values that were agreed with it, relative to the registry file; the shared file when
+   * absent.
+   */
   directory: Type.Optional(Type.String({ minLength: 1 })),
 };
 
@@ -71,7 +77,9 @@ const client = Type.Object(
   {
     clientId,
     name: Type.String({ minLength: 1 }),
-    /** SHA-256 (hex) of the live secrets; two at most, so that one can be rolled while the other works. */
+    /**
+     * SHA-256 (hex) of the live secrets; at most two, so that a client can rotate one while the other works.
+     */
     secrets: Type.Array(
       Type.Object(
         {
@@ -82,11 +90,11 @@ const client = Type.Object(
       ),
       { maxItems: 2 },
     ),
-    /** Keys for `private_key_jwt` (RFC 7523), in place of secrets or beside them. */
+    /** Keys for `private_key_jwt` (RFC 7523), instead of secrets or in addition to them. */
     ...clientKeys,
-    /** Certificates for mutual TLS (RFC 8705), in place of secrets or beside them. */
+    /** Certificates for mutual TLS (RFC 8705), instead of secrets or in addition to them. */
     ...clientCertificates,
-    /** The rights that `<APP_ID_URI>/.default` stands for. */
+    /** The rights that `<APP_ID_URI>/.default` grants. */
     scopes: Type.Array(scopeToken),
     suspended,
     ...launchPolicy,
@@ -95,50 +103,59 @@ const client = Type.Object(
 );
 
 /**
- * A partner application of the desktop launch: a public client (RFC 6749 section 2.1), known by its PKCE verifier,
- * unless it registers keys of its own.
+ * A partner application of the desktop launch: a public client (RFC 6749 section 2.1), identified by its PKCE
+ * verifier, unless it registers its own keys.
  */
 const partner = Type.Object(
   {
     clientId,
     name: Type.String({ minLength: 1 }),
     profile: Type.Optional(partnerProfile),
-    /** Compared exactly; of `http://127.0.0.1` and `http://[::1]` any port fits (RFC 8252 section 7.3). */
+    /** Compared exactly; `http://127.0.0.1` and `http://[::1]` match any port (RFC 8252 section 7.3). */
     redirectUris: Type.Array(partnerAddress, { minItems: 1 }),
     launchUrl: partnerAddress,
-    /** What it may ask for: `openid`, `profile`, `email`, `offline_access`, `launch`, and the realm's API scopes. */
+    /**
+     * The scopes that it may request: `openid`, `profile`, `email`, `offline_access`, `launch`, and the
+     * realm's API scopes.
+     */
     scopes: Type.Array(scopeToken),
     suspended,
     requestsPerSecond: Type.Optional(requestLimit),
     /**
-     * Whether its access tokens must be bound to a key of its own by DPoP (RFC 9449); a choice per request when
+     * Whether its access tokens must be bound to its own key by DPoP (RFC 9449); a choice per request when
      * absent.
      */
     dpopBoundAccessTokens: Type.Optional(Type.Boolean()),
-    /** Whether it must push its authorization requests (RFC 9126 section 6); a choice per request when absent. */
+    /**
+     * Whether it must push its authorization requests (RFC 9126 section 6); a choice per request when absent.
+     */
     requirePushedAuthorizationRequests: Type.Optional(Type.Boolean()),
-    /** Where it is told of launches that were revoked (OpenID Connect Back-Channel Logout 1.0 section 2.2). */
+    /**
+     * The address that receives logout tokens of revoked launches (OpenID Connect Back-Channel Logout 1.0
+     * section 2.2).
+     */
     backchannelLogoutUri: Type.Optional(httpAddress),
     /** Keys for `private_key_jwt` (RFC 7523): a partner that registers them must authenticate with them. */
     ...clientKeys,
     /**
-     * Certificates for mutual TLS (RFC 8705): a partner that registers them must authenticate with keys or with them.
+     * Certificates for mutual TLS (RFC 8705): a partner that registers them must authenticate with keys or
+     * with them.
      */
     ...clientCertificates,
   },
   { additionalProperties: false },
 );
 
-/** What makes a realm one of the desktop launch; lifetimes in seconds. */
+/** The settings of a realm with desktop launches; lifetimes in seconds. */
 const desktop = Type.Object(
   {
     launchIdentifierSeconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 3600 })),
     authorizationCodeSeconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 600 })),
-    /** Idle time of a refresh token; each refresh starts it again. */
+    /** Idle time of a refresh token; each refresh restarts it. */
     refreshTokenSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 2_592_000 })),
     /** Absolute lifetime, from the launch identifier on: no ticket or token of the launch outlives it. */
     sessionSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 2_592_000 })),
-    /** Whether the authorization response carries `iss` (RFC 9207); true when absent. */
+    /** Whether the authorization response contains `iss` (RFC 9207); true when absent. */
     sendsIssuer: Type.Optional(Type.Boolean()),
     partners: Type.Array(partner),
   },
@@ -157,32 +174,34 @@ const realm = Type.Object(
 );
 
 /**
- * The rights that the identity provider of somebody else may grant. Every other right of the platform is power over
- * others' launches and records, and comes from our own realms alone.
+ * The rights that an external identity provider may grant. Every other right of the platform gives power over
+ * the launches and records of others, so only our own realms grant it.
  */
 const grantableRight = Type.Enum(['ocs-launch.write']);
 
 const trustedIssuer = Type.Object(
   {
     issuer: issuerUrl,
-    /** Where its keys are, when its discovery document is not to be asked. */
+    /** The address of its keys, if its discovery document is not used. */
     jwksUri: Type.Optional(Type.String({ pattern: '^https?://' })),
-    /** Audiences that its tokens may carry; the platform's own when absent. */
+    /** Audiences that its tokens may have; the platform's own when absent. */
     audiences: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
-    /** The claims that may carry the right; all three when absent. */
+    /** The claims that may contain the right; all three when absent. */
     rightClaims: Type.Optional(Type.Array(Type.Enum(['scope', 'scp', 'roles']), { minItems: 1 })),
-    /** The claim that carries the client, as `cid`; the first of `client_id`, `azp` and `appid` when absent. */
+    /**
+     * The claim that contains the client, as `cid`; the first of `client_id`, `azp` and `appid` when absent.
+     */
     clientIdClaim: Type.Optional(claimName),
-    /** The rights that its tokens may carry; `ocs-launch.write` when absent. */
+    /** The rights that its tokens may grant; `ocs-launch.write` when absent. */
     grants: Type.Optional(Type.Array(grantableRight)),
     /**
-     * Whether its access tokens do not name their type (`typ` of RFC 9068 section 2.1), as those of Microsoft Entra ID.
-     * ID tokens are refused nevertheless.
+     * Whether its access tokens do not name their type (`typ` of RFC 9068 section 2.1), as those of Microsoft
+     * Entra ID. ID tokens are refused nevertheless.
      */
     acceptsAnyTokenType: Type.Optional(Type.Boolean()),
-    /** Whether its tokens may leave out `kid` (RFC 7515 section 4.1.4), as those of an issuer that has one key. */
+    /** Whether its tokens may omit `kid` (RFC 7515 section 4.1.4), as those of an issuer with one key. */
     acceptsMissingKeyId: Type.Optional(Type.Boolean()),
-    /** The clients that may call, and what each registered. */
+    /** The clients that may call, and their registrations. */
     clients: Type.Array(
       Type.Object(
         { clientId: Type.String({ minLength: 1 }), suspended, ...launchPolicy },
@@ -193,7 +212,9 @@ const trustedIssuer = Type.Object(
   { additionalProperties: false },
 );
 
-/** The declarative registry: our realms with their clients, and the identity providers of others that we trust. */
+/**
+ * The declarative registry: our realms with their clients, and the external identity providers that we trust.
+ */
 export const registrySchema = Type.Object(
   { realms: Type.Array(realm), trustedIssuers: Type.Optional(Type.Array(trustedIssuer)) },
   { additionalProperties: false },
@@ -223,8 +244,9 @@ type ParseOptions = {
 };
 
 /**
- * Checks a registry file's content: its shape, that nothing is registered twice, and that no entry contradicts another.
- * @throws TypeError that lists every fault by its path; secrets' hashes are not in it.
+ * Checks the content of a registry file: its form, that nothing is registered twice, and that no entry
+ * contradicts another.
+ * @throws TypeError that lists every error by its path, without the hashes of secrets
  */
 export function parseRegistry(candidate: unknown, { publicUrl }: ParseOptions = {}): Registry {
   const contradictions = contradictionsIn(candidate, publicUrl);
@@ -232,7 +254,7 @@ export function parseRegistry(candidate: unknown, { publicUrl }: ParseOptions = 
   throw registryError([...compiled.faultsOf(candidate), ...contradictions]);
 }
 
-/** Returns the registry without its suspended clients and partners: what the services go by. */
+/** Returns the registry without its suspended clients and partners, as the services use it. */
 export function activeRegistry({ realms, trustedIssuers, ...others }: Registry): Registry {
   return {
     ...others,
@@ -258,5 +280,5 @@ const isActive = ({ suspended: isSuspended = false }: { readonly suspended?: boo
 
 function registryError(faults: readonly FileFault[]): TypeError {
   const said = faults.map(({ path, message }) => `${path} ${message}`);
-  return new TypeError(`The registry cannot be used:\n  ${said.join('\n  ')}`);
+  return new TypeError(`The registry is invalid:\n  ${said.join('\n  ')}`);
 }

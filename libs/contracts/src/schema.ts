@@ -3,13 +3,13 @@ import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { Fault, FaultCode } from './fault.ts';
 import { formats } from './formats.ts';
 
-/** The most faults that are reported of one value. */
+/** The maximum number of reported errors of one value. */
 export const maxFaults = 200;
 
 export type CompiledSchema<T> = {
-  /** Whether the value is as the schema has it. */
+  /** Returns whether the value matches the schema. */
   is(value: unknown): value is T;
-  /** Every fault of the value, up to `maxFaults`; none when it is as the schema has it. */
+  /** Returns every error of the value, up to `maxFaults`; none if it matches the schema. */
   faultsOf(value: unknown): Fault[];
 };
 
@@ -18,10 +18,10 @@ export const guidPattern = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
 type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T;
 
-/** The type of the values that a schema describes, which nobody changes. */
+/** The immutable type of the values that a schema describes. */
 export type StaticOf<S extends TSchema> = Frozen<Static<S>>;
 
-/** An object that has the named members and no others. */
+/** Returns the schema of an object with the named members and no others. */
 export const closedObject = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
@@ -41,9 +41,9 @@ const formatMessages = new Map<string, string>(
 );
 
 /**
- * Compiles a schema once; call it at start-up, never per request.
- * `coerce` turns the strings of an environment or a form into the numbers and booleans that the schema names and
- * fills in its defaults, in the checked object itself.
+ * Compiles a schema once; call it at start-up, never per request. `coerce` converts the strings of an
+ * environment or a form to the numbers and booleans of the schema and fills in its defaults, in the checked
+ * object itself.
  */
 export function compileSchema<S extends TSchema>(
   schema: S,
@@ -61,9 +61,9 @@ export function compileSchema<S extends TSchema>(
 }
 
 /**
- * Creates a parser: it returns a value that is as the schema has it, and throws a TypeError otherwise that names the
- * faulty paths, never the values.
- * @param name what the value should be, for the message: `order`
+ * Creates a parser that returns a value that matches the schema. Otherwise it throws a TypeError that names
+ * the invalid paths, never the values.
+ * @param name the kind of value, for the message: `order`
  */
 export function createParser<S extends TSchema>(
   schema: S,
@@ -74,13 +74,14 @@ export function createParser<S extends TSchema>(
   return (candidate) => {
     if (accepts(candidate)) return candidate;
     const said = compiled.faultsOf(candidate).map(({ path, message }) => `${path} ${message}`);
-    throw new TypeError(`This is no ${name}: ${said.join('; ')}`);
+    throw new TypeError(`The value is not a valid ${name}: ${said.join('; ')}`);
   };
 }
 
 /**
- * Rewrites each bounded list of a schema, so that its entries are checked only if they are few enough. Ajv with
- * `allErrors` would otherwise make an error for each of the entries that `maxItems` has refused already.
+ * Rewrites each bounded list of a schema, so that its entries are checked only if they are few enough.
+ * Otherwise Ajv with `allErrors` would report an error for each entry of a list that `maxItems` has already
+ * refused.
  */
 function countingFirst(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(countingFirst);
@@ -94,12 +95,13 @@ function countingFirst(schema: unknown): unknown {
   return { ...others, if: { minItems: maxItems + 1 }, else: { items } };
 }
 
-/** Where Ajv found an error: a JSON Pointer into the value, and the way through the schema that led there. */
+/** The place of an Ajv error: a JSON Pointer into the value, and the path through the schema. */
 type ErrorPlace = { readonly instancePath: string; readonly schemaPath: string };
 
 /**
- * Writes the place of an error as the path a FHIR developer reads: `/contained/1/name` becomes `contained[1].name`.
- * The names come from the schema. A member name that no schema has was chosen by the caller, so it is written as `*`.
+ * Returns the place of an error as a path for FHIR developers: `/contained/1/name` becomes
+ * `contained[1].name`. The names come from the schema. The caller chose any other member name, so it is
+ * written as `*`.
  */
 export function pathOf({ instancePath, schemaPath }: ErrorPlace, ...more: string[]): string {
   const steps = instancePath.split('/').slice(1);
@@ -117,7 +119,10 @@ export function pathOf({ instancePath, schemaPath }: ErrorPlace, ...more: string
   return [path + masked, ...more].join('.').replace(/^\./, '');
 }
 
-/** The member name in a step of a schema path, which is a URI fragment of a JSON Pointer (RFC 6901 section 6). */
+/**
+ * Returns the member name in a step of a schema path, which is a URI fragment of a JSON Pointer (RFC 6901
+ * section 6).
+ */
 const nameIn = (step: string) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
 
 function toFault(error: DefinedError): Fault {
@@ -126,7 +131,7 @@ function toFault(error: DefinedError): Fault {
   return { path, message: messageFor(error), code };
 }
 
-/** The kind of fault that a keyword of JSON Schema finds; `value` for every other. */
+/** The kind of error for a keyword of JSON Schema; `value` for every other. */
 const codesByKeyword: Readonly<Partial<Record<string, FaultCode>>> = {
   required: 'required',
   minItems: 'required',
@@ -144,7 +149,7 @@ function messageFor(error: DefinedError): string {
     case 'required':
       return 'is required';
     case 'additionalProperties':
-      return 'has a property that is not known here';
+      return 'has an unknown property';
     case 'maxLength':
       return `must have at most ${error.params.limit} characters`;
     case 'minLength':
@@ -160,9 +165,9 @@ function messageFor(error: DefinedError): string {
     case 'type':
       return `must be of type ${String(error.params.type)}`;
     case 'pattern':
-      return described ?? 'is not of the form that is asked for';
+      return described ?? 'does not have the required form';
     case 'format':
-      return formatMessages.get(error.params.format) ?? 'is not of the format that is asked for';
+      return formatMessages.get(error.params.format) ?? 'does not have the required format';
     default:
       return error.message ?? 'is not valid';
   }

@@ -4,8 +4,8 @@ import type { SealPlace } from './sealing.ts';
 type SubmittedOrder = Omit<EventData<'order.submitted.v1'>, 'sealed'>;
 
 /**
- * Returns the place of the order that is sealed in an `order.submitted.v1`: its GUID, its version and the launch and
- * client that submitted it. An event that names another launch or client therefore opens nothing.
+ * Returns the place of a sealed order in an `order.submitted.v1`: its GUID, its version and the launch and
+ * client that submitted it. An event that names another launch or client therefore cannot open it.
  */
 export const placeOfOrder = ({
   orderGuid,
@@ -21,7 +21,7 @@ export const placeOfOrder = ({
   clientId,
 ];
 
-/** Returns the place of the context that is sealed in an access token: the token (`jti`) and its launch (`sid`). */
+/** Returns the place of a sealed context in an access token: the token (`jti`) and its launch (`sid`). */
 export const placeOfTokenContext = ({
   tokenId,
   launchId,

@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import { createSealer, type Sealer, type SealingKey } from './sealing.ts';
 
 /**
- * What sealing keys are for. A process has the keys of the purposes that it needs and of no other:
+ * The purposes of sealing keys. A process has only the keys of the purposes that it needs:
  *
  * - `launch`: contexts of launch tokens and launch sessions (OLTR)
  * - `desktop`: contexts of launch identifiers, authorization codes and refresh tokens
@@ -22,21 +22,21 @@ export const sealingPurposes = [
 
 export type SealingPurpose = (typeof sealingPurposes)[number];
 
-/** A sealer for each purpose. A service takes `Pick<Sealers, ...>` of those that it needs. */
+/** A sealer for each purpose. A service accepts `Pick<Sealers, ...>` of those that it needs. */
 export type Sealers = Readonly<Record<SealingPurpose, Sealer>>;
 
-/** Seals of these purposes lie in databases and files for longer than keys were derived by purpose. */
+/** Databases and files contain seals of these purposes from before keys were derived by purpose. */
 const longLived: readonly SealingPurpose[] = ['signing-key', 'callback'];
 
 /**
- * Creates the sealer of one purpose. Each key is derived with the purpose (HKDF-SHA-256, RFC 5869) and used for
- * nothing else, so one configured key for several purposes is several keys in use, of which none opens what another
- * sealed. Signing keys and callback secrets also open with the configured key itself, under which they were sealed
- * before.
- * @throws TypeError as `createSealer`.
+ * Creates the sealer of one purpose. Each key is derived with the purpose (HKDF-SHA-256, RFC 5869) and used
+ * for nothing else. So one configured key for several purposes is several keys in use, and none opens the
+ * seals of another. Signing keys and callback secrets also open with the configured key itself, under which
+ * they were sealed before.
+ * @throws TypeError as `createSealer`
  */
 export function createPurposeSealer(purpose: SealingPurpose, keys: readonly SealingKey[]): Sealer {
-  if (keys.some(({ key }) => key.length !== 32)) throw new TypeError('A sealing key has 32 bytes');
+  if (keys.some(({ key }) => key.length !== 32)) throw new TypeError('A sealing key must have 32 bytes');
   const info = `clinical-launch sealing ${purpose}`;
   const derived = keys.map(({ id, key }) => ({
     id,
@@ -45,7 +45,7 @@ export function createPurposeSealer(purpose: SealingPurpose, keys: readonly Seal
   return createSealer(derived, longLived.includes(purpose) ? keys : []);
 }
 
-/** Creates the sealers of every purpose from the same keys, as one process for everything has them. */
+/** Creates the sealers of every purpose from the same keys, for a process that runs all services. */
 export const createSealers = (keys: readonly SealingKey[]): Sealers => ({
   launch: createPurposeSealer('launch', keys),
   desktop: createPurposeSealer('desktop', keys),

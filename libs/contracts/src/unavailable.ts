@@ -1,6 +1,6 @@
 /**
- * A part that the answer needs (Redis, the database) cannot be asked now; nothing is known and nothing was decided.
- * The caller may come again, which HTTP says with 503 and `Retry-After`.
+ * A dependency of the answer (Redis, the database) is unavailable, so nothing is known and nothing was
+ * decided. The caller may try again: HTTP 503 with `Retry-After`.
  */
 export class Unavailable extends Error {
   readonly retryAfterSeconds: number;

@@ -1,5 +1,5 @@
 /*
- * The words of the registry: one schema for each, which the registry and the operator's commands check with.
+ * The words of the registry: one schema for each, with which the registry and the operator's commands check.
  */
 import { Type } from 'typebox';
 
@@ -10,7 +10,7 @@ export const clientId = Type.String({
 });
 
 /**
- * One path segment, or two: `demo`, `demo/desktop`. Written one way here; compared without regard to case.
+ * One or two path segments: `demo`, `demo/desktop`. Written one way here; compared without regard to case.
  */
 export const realmName = Type.String({
   pattern: '^[a-z0-9-]+(/[a-z0-9-]+)?$',
@@ -32,13 +32,13 @@ export const origin = Type.String({
   description: 'must be an origin: scheme, host and port, without a path',
 });
 
-/** Where the platform posts or reads something: callbacks, back-channel logout, a client's keys. */
+/** An address that the platform posts to or reads from: callbacks, back-channel logout, a client's keys. */
 export const httpAddress = Type.String({
   pattern: '^https?://[^/?#@\\s]+([/?][!"$-~]*)?$',
   description: 'must be an absolute http or https address without user, password or fragment',
 });
 
-/** Schemes that run what they carry, or that no application of a partner answers. */
+/** Schemes that execute their content, or that no partner application handles. */
 export const refusedSchemes = [
   'javascript',
   'data',
@@ -54,18 +54,18 @@ export const refusedSchemes = [
 
 /**
  * A launchUrl or redirectUri: scheme and a host or a path, as `https://partner.example/launch`,
- * `partnerapp://auth`, `com.example.app:/auth`, `http://127.0.0.1/callback`. In printable ASCII, since it is
- * written into a header as it is.
+ * `partnerapp://auth`, `com.example.app:/auth`, `http://127.0.0.1/callback`. In printable ASCII, because it
+ * is written into a header unchanged.
  */
 export const partnerAddress = Type.String({
   pattern: `^(?!(${refusedSchemes.join('|')}):)[a-z][a-z0-9+.-]*:/[!"$-~]+$`,
   description: 'must be an absolute address without a fragment',
 });
 
-/** The issuer of somebody else, as its tokens carry it. */
+/** The issuer of an external identity provider, exactly as its tokens contain it. */
 export const issuerUrl = Type.String({
   pattern: '^https?://[^?#\\s]+$',
-  description: 'must be the issuer URL as its tokens carry it',
+  description: 'must be the issuer URL exactly as in its tokens',
 });
 
 /** The name of a claim in a token. */
@@ -91,9 +91,10 @@ export const certificateThumbprint = Type.String({
 export const requestLimit = Type.Integer({ minimum: 1 });
 
 /**
- * `strict`: every field that the specification requires; `standard`: what off-the-shelf OAuth clients send.
+ * `strict`: every field that the specification requires; `standard`: the fields that off-the-shelf OAuth
+ * clients send.
  */
 export const partnerProfile = Type.Enum(['strict', 'standard']);
 
-/** What a realm signs its tokens with. */
+/** The algorithm with which a realm signs its tokens. */
 export const signingAlgorithm = Type.Enum(['RS256', 'ES256', 'EdDSA']);

@@ -43,7 +43,7 @@ const launch: DesktopLaunch = {
   patient,
 };
 
-/** The launch with the member at that path changed; `undefined` leaves it out. */
+/** Returns the launch with the member at that path changed; `undefined` removes it. */
 function changed(path: string, value: unknown): unknown {
   const copy: unknown = structuredClone(launch);
   const steps = path.split('/');
@@ -55,7 +55,7 @@ function changed(path: string, value: unknown): unknown {
   return copy;
 }
 
-/** Where the body has faults, and what is told of each. */
+/** Returns the paths of the errors in the body, with their messages. */
 const faultsOf = (body: unknown) => {
   const read = readDesktopLaunch(body);
   return 'faults' in read ? read.faults.map(({ path, message }) => ({ path, message })) : [];
@@ -132,7 +132,7 @@ describe('the body of a launch request', () => {
   ])('refuses as %s %j, once, without repeating it', (path, value) => {
     const faults = faultsOf(changed(path, value));
     expect(faults).toHaveLength(1);
-    // Any value that could be told from a message's own words.
+    // Any value that differs from the message's own words.
     const sent = JSON.stringify(value).slice(1, -1);
     expect(sent.length > 3 && JSON.stringify(faults).includes(sent)).toBe(false);
   });

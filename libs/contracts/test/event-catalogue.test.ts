@@ -18,7 +18,7 @@ const refusal = {
   count: 12,
 };
 
-/** One event of each type with everything it can carry. The type makes a new event bring its example along. */
+/** One event of each type with all of its members. The type requires an example for a new event. */
 const examples: { readonly [Type in EventType]: EventData<Type> } = {
   'access.token.issued.v1': {
     realm: 'demo',
@@ -133,7 +133,7 @@ const origin: EventOrigin = {
 };
 const exampleOf = (type: EventType) => createEvent(type, origin, examples[type]);
 
-/** What is said of an event that is refused. */
+/** Returns the error of a refused event. */
 function refusalOf(candidate: unknown): string {
   try {
     assertCloudEvent(candidate);
@@ -152,7 +152,7 @@ describe('the event catalogue', () => {
   it.each(types)('%s: data that the catalogue does not name is refused, and not repeated', (type) => {
     const event = { ...exampleOf(type), data: { ...examples[type], patientName: 'Whitfield' } };
     const said = refusalOf(event);
-    expect(said).toMatch(/: data has a property that is not known here$/);
+    expect(said).toMatch(/: data has an unknown property$/);
     expect(said).not.toContain('Whitfield');
   });
 
@@ -165,7 +165,10 @@ describe('the event catalogue', () => {
     },
   );
 
-  /** The longest texts, the same in every event: what a registry and a token endpoint take must fit. */
+  /**
+   * The longest texts, the same in every event: the values that a registry and a token endpoint accept must
+   * fit.
+   */
   const longest = { realm: 100, issuer: 300, clientId: 200, hostClientId: 200, tokenId: 100, scope: 1000 };
 
   it.each(types)('%s: its texts are as long as those of the registry, and no longer', (type) => {
@@ -237,11 +240,11 @@ describe('the envelope', () => {
   it('is refused with a type that is not of the catalogue, which is not repeated', () => {
     for (const type of ['launch.token.redeemed.v2', 'constructor', '', 1, undefined]) {
       const event = { ...exampleOf('launch.token.redeemed.v1'), type };
-      expect(refusalOf(event)).toBe('TypeError: The event is of no type of the catalogue');
+      expect(refusalOf(event)).toBe('TypeError: The type of the event is not in the catalogue');
     }
   });
 
   it.each([undefined, null, 'event', 1, [], {}])('is refused when it is %j', (candidate) => {
-    expect(refusalOf(candidate)).toContain('of no type of the catalogue');
+    expect(refusalOf(candidate)).toContain('type of the event is not in the catalogue');
   });
 });

@@ -79,7 +79,7 @@ describe('the number of entries', () => {
   const username = { system: `${fhir}/Id/username`, value: 'a.okonkwo' };
   const address = { use: 'home', type: 'physical' };
   const laboratory = { reference: '#laboratory' };
-  /** The list, an entry of it, the least and the most entries that it may have. */
+  /** The list, an entry of it, and its least and most number of entries. */
   const lists: readonly (readonly [string, Json, number, number])[] = [
     ['performer', laboratory, 1, 1],
     ['contained[0].name', person, 1, 1],

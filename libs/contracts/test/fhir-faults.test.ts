@@ -5,7 +5,7 @@ import { read, wholeFaultsOf } from './fhir-reading.ts';
 
 const valid = aServiceRequest();
 
-/** Each row: what is written where, and the fault's code and resource. */
+/** Each row: the place, the value, and the error's code and resource. */
 const faulty: [string, Json | undefined, string, string][] = [
   ['authoredOn', undefined, 'required', 'ServiceRequest'],
   ['authoredOn', 'yesterday', 'value', 'ServiceRequest'],

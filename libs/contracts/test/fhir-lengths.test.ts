@@ -2,12 +2,12 @@ import { aServiceRequest, type Json, replaceAt } from '@clinical-launch/testing'
 import { describe, expect, it } from '@jest/globals';
 import { faultsOf } from './fhir-reading.ts';
 
-/** A payload in which every text of the tables stands, so that each can be replaced. */
+/** A payload with every text of the tables, so that each can be replaced. */
 const full = aServiceRequest({ request: { id: 'request' } });
 
 const names = ['contained[0].name[0]', 'contained[1].name[0]', 'contained[3].name[0]'];
 
-/** The texts of the payload and the most characters that each may have (OLTR: Limits). */
+/** The texts of the payload with their maximum number of characters (OLTR: Limits). */
 const limits: readonly (readonly [string, number])[] = [
   ...names.map((name) => [`${name}.prefix[0]`, 35] as const),
   ...names.map((name) => [`${name}.family`, 70] as const),
@@ -23,7 +23,7 @@ const limits: readonly (readonly [string, number])[] = [
   ['identifier[0].value', 1024],
 ];
 
-/** Texts that may not be empty, blank or beyond XML. */
+/** Texts that must not be empty, blank or outside XML. */
 const texts = [...limits.map(([path]) => path), ...names.map((name) => `${name}.given[0]`)];
 
 describe.each(limits)('%s', (path, limit) => {
@@ -56,7 +56,7 @@ describe.each(texts)('%s', (path) => {
     'must not have what XML 1.0 cannot carry: %j',
     (text) => {
       expect(faultsOf(replaceAt(full, path, text))).toEqual([
-        { path, message: 'must have only characters that XML 1.0 can carry' },
+        { path, message: 'must contain only characters that are allowed in XML 1.0' },
       ]);
     },
   );
@@ -88,13 +88,13 @@ describe.each(names)('the given names of %s', (name) => {
     ['\u{20bb7}'.repeat(35), 'y'],
   ];
 
-  it.each(allowed.map((given) => [given]))('may have 35 characters in all: %j', (given) => {
+  it.each(allowed.map((given) => [given]))('may have 35 characters in total: %j', (given) => {
     expect(faultsOf(replaceAt(full, path, given))).toEqual([]);
   });
 
   it.each(refused.map((given) => [given]))('must not have 36 characters in all: %j', (given) => {
     expect(faultsOf(replaceAt(full, path, given))).toEqual([
-      { path, message: 'must have at most 35 characters in all' },
+      { path, message: 'must have at most 35 characters in total' },
     ]);
   });
 
@@ -102,7 +102,7 @@ describe.each(names)('the given names of %s', (name) => {
     const message = 'must have at most 70 characters';
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(71)]))).toEqual([{ path: `${path}[0]`, message }]);
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(70)]))).toEqual([
-      { path, message: 'must have at most 35 characters in all' },
+      { path, message: 'must have at most 35 characters in total' },
     ]);
   });
 });

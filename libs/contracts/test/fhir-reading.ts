@@ -3,18 +3,18 @@ import { createServiceRequestReader, defaultNamespaces, type Fault } from '../sr
 /** The reader under test, in the default namespaces. */
 export const read = createServiceRequestReader(defaultNamespaces);
 
-/** The faults of the payload, whole; none when it is accepted. */
+/** Returns the complete errors of the payload; none if it is valid. */
 export function wholeFaultsOf(payload: unknown): readonly Fault[] {
   const reading = read(payload);
   return 'faults' in reading ? reading.faults : [];
 }
 
-/** Where the payload has faults, and what is told of each; their kinds and resources are tests of their own. */
+/** Returns the paths and messages of the payload's errors; other tests check their kinds and resources. */
 export function faultsOf(payload: unknown): Pick<Fault, 'path' | 'message'>[] {
   return wholeFaultsOf(payload).map(({ path, message }) => ({ path, message }));
 }
 
-/** Where the payload has faults. */
+/** Returns the paths of the payload's errors. */
 export function faultPathsOf(payload: unknown): string[] {
   return faultsOf(payload).map(({ path }) => path);
 }

@@ -4,7 +4,9 @@ import { faultPathsOf, faultsOf } from './fhir-reading.ts';
 
 const valid = aServiceRequest();
 
-/** Each reference of the payload, the type that it must lead to, and the id of a resource of another type. */
+/**
+ * Each reference of the payload, the type that it must refer to, and the id of a resource of another type.
+ */
 const references = [
   ['extension[1].valueReference.reference', 'Person', 'patient', 'author'],
   ['subject.reference', 'Patient', 'author', 'patient'],
@@ -54,7 +56,7 @@ describe.each(references)('the reference %s', (path, type, otherId, ownId) => {
   it('must resolve once', () => {
     const doubled = withContained({ resourceType: 'Device', id: ownId });
     expect(faultsOf(doubled)).toEqual([
-      { path, message: 'must refer to one resource in contained, not to several' },
+      { path, message: 'must refer to exactly one resource in contained' },
       { path: 'contained[6].id', message: 'must not be the id of another contained resource' },
     ]);
   });

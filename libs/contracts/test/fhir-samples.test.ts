@@ -66,7 +66,7 @@ describe('the sample payloads', () => {
       birthDate: '2024-02-29',
       gender: 'unknown',
       address: { lines: [] },
-      // An invented number, which nobody was given.
+      // An invented number, which was never issued.
       identifiers: [{ system: 'chi-number', value: '2902240001', isDoubtful: true }],
       telecom: [],
     });

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { actions, createServiceRequestReader, defaultNamespaces } from '../src/index.ts';
 import { faultsOf, read } from './fhir-reading.ts';
 
-/** The patient has one identifier: which of two are allowed together is a rule of its own. */
+/** The patient has one identifier: a separate rule covers which two are allowed together. */
 const valid = aServiceRequest({
   patient: { identifier: [{ system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765919' }] },
 });
@@ -16,7 +16,9 @@ const patientSystems = [
   ...['chi-number', 'gha-number', 'hospital-number', 'ssn-number'].map((name) => `${fhir}/Id/${name}`),
 ];
 
-/** The elements whose values are a closed list: every value that each may have, and some of FHIR that it may not. */
+/**
+ * The elements with a closed list of values: every allowed value, and some FHIR values that are not allowed.
+ */
 const closed: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ['resourceType', ['ServiceRequest'], ['Patient', 'servicerequest']],
   ['extension[0].valueString', actions, ['ordertest', 'OrderTest ', 'x'.repeat(25), 'x'.repeat(26)]],
@@ -91,7 +93,7 @@ describe('the practice', () => {
 });
 
 describe('an identifier of which one is processed', () => {
-  /** The list, and the systems of which one must be there. */
+  /** The list, and the systems of which at least one is required. */
   const lists: readonly (readonly [string, readonly string[]])[] = [
     ['identifier', [`${fhir}/Id/originating-system-id`]],
     ['contained[3].identifier', [`${hl7uk}/Id/professional-code`, `${fhir}/Id/local-staff-code`]],
@@ -115,7 +117,7 @@ describe('an identifier of which one is processed', () => {
   });
 
   it.each(lists)('%s must have an entry of a supported system', (path, accepted) => {
-    // Of an organisation alone it cannot be told what it is for.
+    // An organisation alone does not show its role.
     const systems = path.startsWith('contained[4]') ? [...practiceSystems, performing] : accepted;
     const wanted = `${systems.length > 1 ? 'one of ' : ''}${systems.join(', ')}`;
     expect(faultsOf(replaceAt(valid, path, [{ system: 'urn:example:other', value: 'x' }]))).toEqual([
@@ -138,7 +140,7 @@ describe('times', () => {
       expect(faultsOf(aServiceRequest({ authoredOn }))).toEqual([
         {
           path: 'authoredOn',
-          message: 'must be a real date and time with its offset, written like 2023-11-06T19:43:05Z',
+          message: 'must be a date and time that exists, with its offset, written like 2023-11-06T19:43:05Z',
         },
       ]);
     },
@@ -146,7 +148,7 @@ describe('times', () => {
 
   it.each(['2023-02-29', '1958', '1958-02', '28-02-1958', ''])('birthDate must not be %j', (birthDate) => {
     expect(faultsOf(aServiceRequest({ patient: { birthDate } }))).toEqual([
-      { path: 'contained[1].birthDate', message: 'must be a real date, written YYYY-MM-DD' },
+      { path: 'contained[1].birthDate', message: 'must be a date that exists, written YYYY-MM-DD' },
     ]);
   });
 
@@ -159,7 +161,7 @@ describe('times', () => {
     'authoredOn must not be %s, which is in a year of other than four digits by some clock of the world',
     (authoredOn) => {
       expect(faultsOf(aServiceRequest({ authoredOn }))).toEqual([
-        { path: 'authoredOn', message: expect.stringContaining('must be a real date and time') },
+        { path: 'authoredOn', message: expect.stringContaining('must be a date and time that exists') },
       ]);
     },
   );
@@ -174,7 +176,7 @@ describe('times', () => {
     const readThen = createServiceRequestReader(defaultNamespaces, { now: () => now });
     const born = (birthDate: string) => readThen(aServiceRequest({ patient: { birthDate } }));
     expect(born('2026-03-02')).toHaveProperty('request');
-    // It is tomorrow already on the other side of the date line.
+    // On the other side of the date line it is already tomorrow.
     expect(born('2026-03-03')).toHaveProperty('request');
     expect(born('2026-03-04')).toMatchObject({
       faults: [{ path: 'contained[1].birthDate', message: 'must not be in the future' }],

@@ -47,7 +47,7 @@ const separator = fc.constantFrom(
   '\u200b',
 );
 
-/** A spelling of a number: spaces, hyphens and small letters anywhere. */
+/** Returns a spelling of a number: with spaces, hyphens and lower-case letters anywhere. */
 const spellingOf = (number: string) =>
   fc
     .tuple(...Array.from(number, (sign) => fc.tuple(separator, fc.constantFrom(sign, sign.toLowerCase()))))
@@ -68,7 +68,7 @@ describe('a national identifier', () => {
     ['nhs-number', '943476591'],
     ['nhs-number', '94347659190'],
     ['nhs-number', 'unknown'],
-    // Of these the check digit would be 10, so they are given to nobody.
+    // The check digit of these would be 10, so they are never issued.
     ['nhs-number', '1234567890'],
     ['chi-number', '9999999999'],
     ['chi-number', '3213010006'],

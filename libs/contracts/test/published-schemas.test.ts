@@ -11,17 +11,17 @@ import {
 } from '../src/published/index.ts';
 import { faultsOf } from './fhir-reading.ts';
 
-/** A validator of others: it knows the formats of JSON Schema, and none of ours. */
+/** A third-party validator: it knows the formats of JSON Schema, and none of ours. */
 const anyDay = () => true;
 const ajv = new Ajv2020({ strict: true, formats: { date: anyDay, 'date-time': anyDay } });
 const id = 'https://oltr.example/AccessApi/schemas/service-request.json';
 const accepts = ajv.compile(serviceRequestDocument(defaultNamespaces, id));
 
-/** What the description of the schema says in words, as the reader reports it. */
+/** The rules in the schema's description, as the reader reports them. */
 const rulesInWords = [
   /^must refer to (a resource|one resource) /,
   /^must not be the id of another contained resource$/,
-  /^must have at most 35 characters in all$/,
+  /^must have at most 35 characters in total$/,
   /^must have at most (35|70) characters$/,
   /^must have (exactly one|an) entry whose use is usual$/,
   /^must be a national identifier, a hospital number, or one of each$/,

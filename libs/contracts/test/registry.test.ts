@@ -30,7 +30,7 @@ const anIssuer = (changes: object = {}) => ({
   ...changes,
 });
 
-/** The lines in which a faulty registry is refused. */
+/** Returns the lines with which an invalid registry is refused. */
 function refusalOf(registry: unknown): string[] {
   try {
     parseRegistry(registry);
@@ -112,7 +112,7 @@ describe('a registry', () => {
         'realms[1].clients[2] is registered twice',
         'realms[1].clients[2].secrets[0].sha256 must be 64 hexadecimal digits',
         expect.stringMatching(
-          /^realms\[1\]\.clients\[2\]\.secrets\[1\]\.expires must be a real date and time/,
+          /^realms\[1\]\.clients\[2\]\.secrets\[1\]\.expires must be a date and time that exists/,
         ),
         'trustedIssuers[0].rightClaims[0] must be one of scope, scp, roles',
         'trustedIssuers[0].clientIdClaim must be the name of a claim',
@@ -191,7 +191,7 @@ describe('a registry', () => {
       const publicUrl = 'https://launch.example';
       const registry = { realms: [aRealm()], trustedIssuers: [anIssuer({ issuer: publicUrl + path })] };
       expect(() => parseRegistry(registry, { publicUrl })).toThrow(
-        'trustedIssuers[0].issuer is an issuer of this platform: register a realm',
+        'trustedIssuers[0].issuer is an issuer of this platform. Register a realm instead',
       );
       expect(() => parseRegistry(registry, { publicUrl: 'https://other.example' })).not.toThrow();
     },
@@ -312,7 +312,7 @@ describe('a registry', () => {
       const registry = { realms: [aRealm({ clients })] };
       expect(parseRegistry(registry)).toEqual(registry);
       expect(refusal({ jwks: { keys: [ec] }, jwksUri: 'https://pms.example/keys' })).toEqual([
-        'realms[0].clients[0].jwksUri must not be there beside jwks',
+        'realms[0].clients[0].jwksUri must not be present together with jwks',
       ]);
     });
 
@@ -322,9 +322,9 @@ describe('a registry', () => {
       const keys = [privateKey, rsa(1024), { ...ec, x: 'AA' }, { ...ec, kid: 'ec' }, { ...ec, kid: 'ec' }];
       expect(new Set(refusal({ jwks: { keys } }))).toEqual(
         new Set([
-          `${path}[0] is a private key: register its public part alone`,
-          `${path}[1] must have 2048 bits or more`,
-          `${path}[2] is not a public key for signatures: RSA, EC or Ed25519`,
+          `${path}[0] is a private key. Register only its public part`,
+          `${path}[1] must have at least 2048 bits`,
+          `${path}[2] must be a public key for signatures: RSA, EC or Ed25519`,
           `${path}[3] is registered twice`,
           `${path}[4] is registered twice`,
         ]),

@@ -40,9 +40,9 @@ describe('a fault', () => {
     ['only', { only: 'that' }, 'code-invalid', 'must be this'],
     ['kind', { kind: 'other' }, 'code-invalid', 'must be name'],
     ['code', { code: 'a' }, 'value', 'must be a capital letter'],
-    ['bare', { bare: 'a' }, 'value', 'is not of the form that is asked for'],
-    ['born', { born: '2023-02-29' }, 'value', 'must be a real date, written YYYY-MM-DD'],
-    ['closed', { closed: { secret: 1 } }, 'structure', 'has a property that is not known here'],
+    ['bare', { bare: 'a' }, 'value', 'does not have the required form'],
+    ['born', { born: '2023-02-29' }, 'value', 'must be a date that exists, written YYYY-MM-DD'],
+    ['closed', { closed: { secret: 1 } }, 'structure', 'has an unknown property'],
   ])('names %s of the value, tells its kind and says what to do: %j', (path, change, code, message) => {
     const fault = { path: `contained[0].name[0].${path}`, message, code };
     expect(faultsOf({ ...valid, ...change })).toEqual([fault]);

@@ -168,7 +168,7 @@ describe('a registry file that is followed', () => {
 
   it('must be usable at the start', async () => {
     await writeFile(path, '{"realms":1}');
-    expect(() => watch()).toThrow('The registry cannot be used');
+    expect(() => watch()).toThrow('The registry is invalid');
   });
 });
 

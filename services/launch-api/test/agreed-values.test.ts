@@ -18,7 +18,7 @@ const systems = {
   username: `${fhir}/Id/username`,
 };
 
-/** One directory in its two forms. It agrees the values of `aServiceRequest`, and a few more. */
+/** One directory in its two forms, with the values of `aServiceRequest` and a few more. */
 const forms = {
   'directory.json': JSON.stringify({
     practices: [
@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Writes a file beside the registry. */
+/** Writes a file next to the registry. */
 async function file(name: string, text: string): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, text);
@@ -124,7 +124,7 @@ describe.each(Object.entries(forms))('with a directory as %s, a launch', (name, 
       const expected = [
         {
           path: `${containedAt[where]}.identifier[0].value`,
-          message: expect.stringMatching(/agreed.*send one of those/),
+          message: expect.stringMatching(/agreed.*Send an agreed value/),
         },
       ];
       expect(await faultsIn(api, parts)).toEqual(expected);
@@ -273,9 +273,7 @@ describe('the directory of one client', () => {
     });
     const at = 'realms[0].clients[0].directory';
     expect(() => directories.follow(registryNaming('gone.json'))).toThrow(`${at} cannot be read (ENOENT)`);
-    expect(() => directories.follow(registryNaming('empty.json'))).toThrow(
-      `${at} The directory cannot be used`,
-    );
+    expect(() => directories.follow(registryNaming('empty.json'))).toThrow(`${at} The directory is invalid`);
     expect(() => directories.of({ directory: 'gone.json' })).toThrow('not followed');
     directories.stop();
   });
@@ -379,7 +377,7 @@ describe('a directory that cannot be used ends the start, with every fault', () 
     const registry = { realms: [], trustedIssuers: [{ issuer: 'https://issuer.example', clients }] };
     const REGISTRY_FILE = await file('registry.json', JSON.stringify(registry));
     expect(() => readDirectories({ REGISTRY_FILE, PUBLIC_URL: 'https://launch.example' })).toThrow(
-      /REGISTRY_FILE: trustedIssuers\[0\]\.clients\[0\]\.directory: The directory cannot be used:\s+line 1 must list[^]*line 2 kind must be/,
+      /REGISTRY_FILE: trustedIssuers\[0\]\.clients\[0\]\.directory: The directory is invalid:\s+line 1 must list[^]*line 2 kind must be/,
     );
   });
 

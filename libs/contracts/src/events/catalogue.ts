@@ -2,32 +2,37 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { guidPattern } from '../schema.ts';
 
 const guid = Type.String({ pattern: guidPattern });
-/** Text that every consumer can store: PostgreSQL takes no NUL and no half of a surrogate pair. */
+/**
+ * Returns the schema of text that every consumer can store: PostgreSQL accepts no NUL and no half of a
+ * surrogate pair.
+ */
 const text = (maxLength: number) => Type.String({ maxLength, format: 'xml-text' });
 const data = <T extends Record<string, TSchema>>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
-/** Why a launch or a token was not given. Words of a closed list: nothing that a caller sent appears in it. */
+/**
+ * Why a launch or a token was refused. Words of a closed list, so that no text of the caller appears in it.
+ */
 const refusal = {
   status: Type.Integer({ minimum: 400, maximum: 599 }),
   reason: text(60),
   issuer: Type.Optional(text(300)),
   clientId: Type.Optional(text(200)),
-  /** Where anonymous requests came from; how many of them this event stands for. */
+  /** The network address of anonymous requests, and the number of requests that this event reports. */
   address: Type.Optional(text(45)),
   count: Type.Optional(Type.Integer({ minimum: 1 })),
 };
 
-/** A document on its way to the callback address of a PMS. */
+/** A document for the callback address of a PMS. */
 const delivery = { orderGuid: guid, messageId: guid, issuer: text(300), clientId: text(200) };
 
 /**
- * Every event of the platform: its type is also its routing key and the name of its schema.
- * `data` never carries patient data in the clear; a field named `sealed` is ciphertext for the consumer that
- * holds the key, and the audit trail does not keep it.
+ * Every event of the platform: its type is also its routing key and the name of its schema. `data` never
+ * contains patient data in the clear. A field named `sealed` is ciphertext for the consumer that holds the
+ * key, and the audit trail does not store it.
  */
 export const eventCatalogue = {
-  /** An access token was given to a client (RFC 6749 section 4.4). */
+  /** An access token was issued to a client (RFC 6749 section 4.4). */
   'access.token.issued.v1': data({
     realm: text(100),
     clientId: text(200),
@@ -38,35 +43,38 @@ export const eventCatalogue = {
   'access.token.refused.v1': data({ ...refusal, realm: text(100) }),
   /** A client revoked its own access token (RFC 7009). */
   'access.token.revoked.v1': data({ realm: text(100), clientId: text(200), tokenId: text(100) }),
-  /** A resource server asked whether a token is alive (RFC 7662). `clientId` is who asked. */
+  /** A resource server queried whether a token is active (RFC 7662). `clientId` is that server. */
   'access.introspected.v1': data({
     realm: text(100),
     issuer: text(300),
     clientId: text(200),
     isActive: Type.Boolean(),
   }),
-  /** A host application was given a launch identifier for the partner application `clientId`. */
+  /** A launch identifier for the partner application `clientId` was issued to a host application. */
   'desktop.launch.issued.v1': data({
     realm: text(100),
     clientId: text(200),
     issuer: text(300),
     hostClientId: text(200),
-    /** Who opens the launch URL. */
+    /** Whether the host or the service opens the launch URL. */
     opens: Type.Enum(['host', 'service']),
     ttlSeconds: Type.Integer(),
   }),
-  /** A launch was not begun (`launches`), not continued (`push`, `authorize`) or not ended (`end`). */
+  /**
+   * A launch was refused at its start (`launches`), at its continuation (`push`, `authorize`) or at its end
+   * (`end`).
+   */
   'desktop.launch.refused.v1': data({
     ...refusal,
     realm: text(100),
     step: Type.Enum(['launches', 'push', 'authorize', 'end']),
     hostClientId: Type.Optional(text(200)),
-    /** Paths of the faults in the body, or names of the faulty parameters, without values. */
+    /** Paths of the errors in the body, or names of the invalid parameters, without values. */
     paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
   }),
-  /** A launch identifier was used up for an authorization code (Desktop: Authorization endpoint). */
+  /** A launch identifier was exchanged for an authorization code (Desktop: Authorization endpoint). */
   'desktop.code.issued.v1': data({ realm: text(100), clientId: text(200), ttlSeconds: Type.Integer() }),
-  /** An authorization code or a refresh token was used for tokens. */
+  /** An authorization code or a refresh token was exchanged for tokens. */
   'desktop.tokens.issued.v1': data({
     realm: text(100),
     clientId: text(200),
@@ -76,7 +84,7 @@ export const eventCatalogue = {
     scope: text(1000),
     expiresInSeconds: Type.Integer(),
   }),
-  /** Everything that followed from a launch ended at once: codes, refresh tokens and access tokens. */
+  /** A launch was revoked: all its codes, refresh tokens and access tokens ended at once. */
   'desktop.chain.revoked.v1': data({
     realm: text(100),
     reason: Type.Enum([
@@ -87,55 +95,61 @@ export const eventCatalogue = {
       'ended_by_host',
     ]),
   }),
-  /** A partner application accepted the logout token of a revoked launch (OpenID Connect Back-Channel Logout 1.0). */
+  /**
+   * A partner application accepted the logout token of a revoked launch (OpenID Connect Back-Channel Logout
+   * 1.0).
+   */
   'desktop.logout.delivered.v1': data({
     realm: text(100),
     clientId: text(200),
     attempts: Type.Integer({ minimum: 1 }),
   }),
-  /** It did not: reported of the first attempt and of the end, not of those between. */
+  /** The logout token was not accepted. Reports only the first attempt and the last. */
   'desktop.logout.delivery.failed.v1': data({
     realm: text(100),
     clientId: text(200),
     attempts: Type.Integer({ minimum: 1 }),
     /** A word of a closed list. */
     reason: text(40),
-    /** What the receiver answered, if it did. */
+    /** The status of the receiver's answer, if it answered. */
     status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
-    /** Nothing more is tried. */
+    /** Whether no further attempt follows. */
     isFinal: Type.Boolean(),
   }),
-  /** A launch URL was handed to a PMS (OLTR: Launch token states, none to Issued). */
+  /** A launch URL was issued to a PMS (OLTR: Launch token states, none to Issued). */
   'launch.url.issued.v1': data({
     issuer: text(300),
     clientId: text(200),
     action: text(25),
     ttlSeconds: Type.Integer(),
-    /** The claim on the caller's identifier: the hash that names it, and its life. Its holder is the action. */
+    /**
+     * The claim on the caller's identifier: the hash that names it, and its lifetime. Its holder is the
+     * action.
+     */
     claim: Type.Optional(data({ name: text(64), ttlSeconds: Type.Integer({ minimum: 1 }) })),
   }),
   'launch.url.refused.v1': data({
     ...refusal,
-    /** Only a check was asked for (`POST /AccessApi/Validate`); absent where it was a launch URL. */
+    /** The request was only a check (`POST /AccessApi/Validate`); absent for a launch URL. */
     step: Type.Optional(Type.Enum(['validate'])),
-    /** Paths of the faults in the payload, without values. */
+    /** Paths of the errors in the payload, without values. */
     paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
   }),
   /** A launch token was used (OLTR: Launch token states, Issued to Used) and a launch session began. */
   'launch.token.redeemed.v1': data({}),
   'launch.token.refused.v1': data(refusal),
-  /** The user ended a launch session (sign-out); nothing opens with it any more. */
+  /** The user ended a launch session (sign-out); it opens nothing any more. */
   'launch.session.ended.v1': data({}),
   /**
-   * A request was submitted in a launch: made by OrderTest, or amended by another action. `sealed` holds
-   * `{ order: Order }`, the request with all its batches.
+   * A request was submitted in a launch: created by OrderTest, or amended by another action. `sealed`
+   * contains `{ order: Order }`, the request with all its batches.
    */
   'order.submitted.v1': data({
     orderGuid: guid,
     launchId: guid,
     issuer: text(300),
     clientId: text(200),
-    /** Which state of the request this is: 1 as it was ordered, one more with each amendment. */
+    /** The version of the request: 1 as it was ordered, one more with each amendment. */
     orderVersion: Type.Optional(Type.Integer({ minimum: 1 })),
     action: Type.Optional(text(25)),
     /** OLTR: Request status, after this submission. */
@@ -152,26 +166,26 @@ export const eventCatalogue = {
     orderGuid: guid,
     launchId: guid,
     what: Type.Enum(['form', 'labels']),
-    /** Whether they were printed before. */
+    /** Whether they had been printed before. */
     isReprint: Type.Boolean(),
   }),
   'order.document.rendered.v1': data({ orderGuid: guid, messageId: guid }),
-  /** The Notepad page or the document itself was read by a launch session. */
+  /** A launch session read the Notepad page or the document itself. */
   'order.document.returned.v1': data({ orderGuid: guid, messageId: guid, by: text(20) }),
-  /** The callback address of the PMS took the document, at this attempt. */
+  /** The callback address of the PMS accepted the document, at this attempt. */
   'order.document.delivered.v1': data({ ...delivery, attempts: Type.Integer({ minimum: 1 }) }),
-  /** It was not taken: told of the first attempt and of the end, not of those between. */
+  /** The document was not accepted. Reports only the first attempt and the last. */
   'order.document.delivery.failed.v1': data({
     ...delivery,
     attempts: Type.Integer({ minimum: 0 }),
     /** A word of a closed list. */
     reason: text(40),
-    /** What the receiver answered, if it did. */
+    /** The status of the receiver's answer, if it answered. */
     status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
-    /** Nothing more is tried until somebody replays it. */
+    /** Whether no further attempt follows until an operator replays it. */
     isFinal: Type.Boolean(),
   }),
-  /** The support desk looked up what happened to a GUID. */
+  /** The support desk looked up the events of a GUID. */
   'audit.searched.v1': data({ clientId: text(200), searchedId: text(64) }),
   /** A partner application read a protected resource with the access token of a desktop launch. */
   'resource.read.v1': data({
@@ -185,13 +199,13 @@ export const eventCatalogue = {
 
 export type EventType = keyof typeof eventCatalogue;
 
-/** The events of requests that were refused. */
+/** The events of refused requests. */
 export type RefusalType = Extract<EventType, `${string}.refused.v1`>;
 
-/** The services of the platform, by the names that stand in `source` of their events (`/launch-api`). */
+/** The services of the platform, by their names in `source` of their events (`/launch-api`). */
 export type ServiceName = keyof typeof eventSources;
 
-/** Which service tells of what. An event that another one signed counts for nothing. */
+/** Which service publishes each event. An event that another service signed is rejected. */
 export const eventSources = {
   'identity-provider': [
     'access.token.issued.v1',
@@ -226,9 +240,8 @@ export const eventSources = {
 } as const satisfies Readonly<Record<string, readonly EventType[]>>;
 
 /**
- * Who listens, by the name of its queue: the service, and the types that it wants (every type where none is named).
- * Every publisher declares these queues too: what happens before a consumer runs for the first time waits for it
- * there.
+ * The consumers by the name of their queue: the service, and the types that it wants (every type if none is
+ * named). Every publisher declares these queues too, so that events wait there for a consumer's first start.
  */
 export const eventConsumers: Readonly<
   Record<
@@ -242,12 +255,12 @@ export const eventConsumers: Readonly<
   'desktop-logout': { service: 'identity-provider', types: ['desktop.chain.revoked.v1'] },
 };
 
-/** Returns which services listen to what a service tells, so which of them it needs a key for. */
+/** Returns the services that consume events of a service, and so the keys that it needs. */
 export function listenersOf(source: ServiceName): readonly ServiceName[] {
   return [...new Set(eventSources[source].flatMap(listenersTo))];
 }
 
-/** Returns which services listen to events of a type. */
+/** Returns the services that consume events of a type. */
 export const listenersTo = (type: EventType): readonly ServiceName[] => listenersByType.get(type) ?? [];
 
 const listenersByType = new Map(

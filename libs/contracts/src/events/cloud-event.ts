@@ -4,11 +4,13 @@ import { faultWithin } from '../fault.ts';
 import { compileSchema, guidPattern } from '../schema.ts';
 import { type EventData, type EventType, eventCatalogue } from './catalogue.ts';
 
-/** A CloudEvents 1.0 event in structured mode, with our `correlationid` and the distributed tracing extension. */
+/**
+ * A CloudEvents 1.0 event in structured mode, with our `correlationid` and the distributed tracing extension.
+ */
 export type CloudEvent<T extends EventType = EventType> = {
   readonly specversion: '1.0';
   readonly id: string;
-  /** The service that tells the fact, as a path: `/launch-api`. */
+  /** The service that publishes the event, as a path: `/launch-api`. */
   readonly source: string;
   readonly type: T;
   /** RFC 3339, UTC, milliseconds */
@@ -17,11 +19,14 @@ export type CloudEvent<T extends EventType = EventType> = {
   readonly correlationid: string;
   readonly traceparent: string;
   readonly data: EventData<T>;
-  /** Who wrote it, provable to each service that listens (`createEventWriter`); absent until it leaves its service. */
+  /**
+   * Proves to each consuming service who wrote the event (`createEventWriter`); absent until the event leaves
+   * its service.
+   */
   readonly macs?: string;
 };
 
-/** What a request knows of itself and writes on each event that it causes. */
+/** The origin that a request writes on each event that it causes. */
 export type EventOrigin = {
   readonly source: string;
   readonly correlationId: string;
@@ -52,8 +57,8 @@ const envelope = compileSchema(cloudEventSchema);
 const dataChecks = new Map<EventType, ReturnType<typeof compileSchema>>();
 
 /**
- * Compiled when an event of the type is first seen: a process sees a few of them, and all would be a tenth of its
- * start.
+ * Compiled when the first event of the type appears: a process handles few types, and compiling all takes a
+ * tenth of its start.
  */
 function dataCheckOf(type: EventType) {
   const known = dataChecks.get(type);
@@ -66,7 +71,10 @@ function dataCheckOf(type: EventType) {
 const isEventType = (type: unknown): type is EventType =>
   typeof type === 'string' && Object.hasOwn(eventCatalogue, type);
 
-/** Makes an event of the catalogue with a fresh id. The types hold its data; `assertCloudEvent` checks it on the bus. */
+/**
+ * Creates an event of the catalogue with a new id. Its types describe the data; `assertCloudEvent` checks it
+ * on the bus.
+ */
 export function createEvent<T extends EventType>(
   type: T,
   origin: EventOrigin,
@@ -85,17 +93,17 @@ export function createEvent<T extends EventType>(
   };
 }
 
-/** An event that an outbox set aside, because the bus would refuse it each time. */
+/** An event that an outbox set aside, because the bus would always refuse it. */
 export type RejectedEvent = {
-  /** The row or the stream entry that holds it. */
+  /** The row or the stream entry that contains it. */
   readonly place: string;
-  /** Names the faulty paths, never a value. */
+  /** Names the invalid paths, never a value. */
   readonly reason: string;
 };
 
 /**
  * Checks the envelope and the data against the catalogue, as sender and as receiver.
- * @throws TypeError naming the faulty paths, never the values.
+ * @throws TypeError that names the invalid paths, never the values
  */
 export function assertCloudEvent(candidate: unknown): asserts candidate is CloudEvent {
   const fault = faultOfEvent(candidate);
@@ -103,13 +111,13 @@ export function assertCloudEvent(candidate: unknown): asserts candidate is Cloud
 }
 
 /**
- * Returns why a value is no event of the catalogue, naming the faulty paths and never the values; undefined for an
- * event.
+ * Returns why a value is not an event of the catalogue, with the invalid paths and never the values;
+ * undefined for an event.
  */
 export function faultOfEvent(candidate: unknown): string | undefined {
   const faults = envelope.faultsOf(candidate);
   const { type, data } = (candidate ?? {}) as { type?: unknown; data?: unknown };
-  if (!isEventType(type)) return 'The event is of no type of the catalogue';
+  if (!isEventType(type)) return 'The type of the event is not in the catalogue';
   faults.push(
     ...dataCheckOf(type)
       .faultsOf(data)
@@ -117,5 +125,5 @@ export function faultOfEvent(candidate: unknown): string | undefined {
   );
   if (faults.length === 0) return undefined;
   const said = faults.map(({ path, message }) => `${path} ${message}`).join('; ');
-  return `The event ${type} is not as the catalogue has it: ${said}`;
+  return `The event ${type} does not match the catalogue: ${said}`;
 }

@@ -3,8 +3,8 @@ import { eventSources, listenersTo, type ServiceName } from './catalogue.ts';
 import type { CloudEvent } from './cloud-event.ts';
 
 /**
- * What `source` signs its events with for `listener`: 32 bytes that these two services have and no other
- * (`deriveEventKey`), so that each event is proven to each listener apart.
+ * The key with which `source` signs its events for `listener`: 32 bytes that only these two services have
+ * (`deriveEventKey`), so that each event is proven to each listener separately.
  */
 export type EventSigningKey = {
   readonly source: ServiceName;
@@ -13,25 +13,29 @@ export type EventSigningKey = {
 };
 
 /**
- * Writes an event as JSON. One of a source whose keys are here gets `macs`, an HMAC-SHA-256 (RFC 2104) for each service
- * that listens to its type; one that has them, or comes from elsewhere, is written as it is.
+ * Writes an event as JSON. Adds `macs`, an HMAC-SHA-256 (RFC 2104) for each service that consumes its type,
+ * if the keys of its source are available. Leaves an event unchanged if it has `macs` or comes from
+ * elsewhere.
  */
 export type EventWriter = (event: CloudEvent) => string;
 
 /**
- * Returns an event that is proven to come from its source, without its `macs`.
+ * Returns an event that was proven to come from its source, without its `macs`.
  * @throws ForgedEventError
  */
 export type EventVerifier = (event: CloudEvent) => CloudEvent;
 
-/** An event was not written by the service that it names, was changed since, or is not that service's to tell. */
+/**
+ * An event was not written by the service that it names, was changed since, or may not come from that
+ * service.
+ */
 export class ForgedEventError extends Error {
   override name = 'ForgedEventError';
 }
 
 /**
- * Derives the key between a listener and one source from the key that the listener alone has (HKDF-SHA-256, RFC
- * 5869).
+ * Derives the key between a listener and one source from the key that only the listener has (HKDF-SHA-256,
+ * RFC 5869).
  */
 export const deriveEventKey = (listenerKey: Uint8Array, source: ServiceName): Buffer =>
   Buffer.from(hkdfSync('sha256', listenerKey, '', `clinical-launch events of ${source}`, 32));
@@ -58,13 +62,18 @@ export function createEventWriter(keys: readonly EventSigningKey[]): EventWriter
 }
 
 type VerifierOptions = {
-  /** The keys of the listener, from which those of the sources are derived. Several while one is rolled: each counts. */
+  /**
+   * The keys of the listener, from which those of the sources are derived. Several during a rotation; each is
+   * accepted.
+   */
   readonly keys: readonly Uint8Array[];
-  /** Takes events without `macs`, as they wait from before they were signed. Those that have them are checked. */
+  /**
+   * Accepts events without `macs`, which were stored before events were signed. Checks those that have them.
+   */
   readonly acceptsUnsigned?: boolean;
 };
 
-/** Creates what proves events to one listener. */
+/** Creates the verifier of one listener. */
 export function createEventVerifier(
   listener: ServiceName,
   { keys, acceptsUnsigned = false }: VerifierOptions,
@@ -82,17 +91,17 @@ export function createEventVerifier(
     const { id, type } = event;
     const source = sources.get(event.source);
     if (!source?.types.has(type))
-      throw new ForgedEventError(`${type} is not for its source to tell (event ${id})`);
+      throw new ForgedEventError(`The source may not publish ${type} (event ${id})`);
     if (macs === undefined && acceptsUnsigned) return event;
     const mac = macFor(listener, macs);
     const text = JSON.stringify(event);
     const isProven = source.keys.some((key) => timingSafeEqual(Buffer.from(macOf(key, text)), mac));
-    if (!isProven) throw new ForgedEventError(`${type} was not written by its source (event ${id})`);
+    if (!isProven) throw new ForgedEventError(`The source did not write ${type} (event ${id})`);
     return event;
   };
 }
 
-/** The MAC for a listener as text in bytes, or as many that no MAC is made of. */
+/** Returns the MAC for a listener as bytes of text, or as many bytes that match no MAC. */
 function macFor(listener: ServiceName, macs = ''): Buffer {
   const beginning = `${listener}=`;
   const own = macs.split(',').find((mac) => mac.startsWith(beginning));

@@ -11,17 +11,17 @@ const agreedValues = {
   performer: 'the code of an agreed performer',
 };
 
-/** The fault of a value that was not agreed. */
+/** Returns the error of a value that was not agreed. */
 export const notAgreed = (kind: keyof typeof agreedValues, { path }: ProcessedCode): Fault => ({
   path: `${path}.value`,
-  message: `must be ${agreedValues[kind]}: send one of those, or ask the operator to add it`,
+  message: `must be ${agreedValues[kind]}. Send an agreed value, or ask the operator to add this one`,
   code: 'business-rule',
 });
 
 /**
- * Creates the check of a payload against a directory (OLTR: "values must be agreed"): its practice, the author as a
- * user of that practice, its clinician and its performer. Reads the payload as it was sent, so that its faults are
- * reported together with the others; what is no text is a fault of another check.
+ * Creates the check of a payload against a directory (OLTR: "values must be agreed"): its practice, the
+ * author as a user of that practice, its clinician and its performer. Reads the unchecked payload, so that
+ * its errors are reported together with the others. Another check reports a value that is not text.
  */
 export function createAgreedValuesCheck(find: CodeSearches) {
   return (
@@ -37,7 +37,7 @@ export function createAgreedValuesCheck(find: CodeSearches) {
     if (practice && practiceKey !== undefined && agreed === undefined)
       faults.push(notAgreed('practice', practice));
 
-    // The users of a practice that is not agreed are not known.
+    // The users of a practice that is not agreed are unknown.
     const author = agreed?.users && find.author(payload, contained, reference);
     if (author && typeof author.value === 'string' && !agreed.users.has(author.value))
       faults.push(notAgreed('user', author));

@@ -4,33 +4,41 @@ import { compileSchema, maxFaults } from '../schema.ts';
 import type { ResourceContents, ResourceReaders, ResourceType } from './resource-readers.ts';
 import type { ResourceSchemas } from './resource-schemas.ts';
 
-/** A reference of the payload, the type of resource that it must lead to, and where it stands. */
+/** A reference of the payload, the type of resource that it must refer to, and its place. */
 export type Reference = { readonly path: string; readonly reference: unknown; readonly type: ResourceType };
 
 /** The resources in `contained`, found by the references to them (`#id`). */
 export type ContainedResources = {
-  /** The faults of every resource of a known type, and of ids that are used twice. */
+  /** The errors of every resource of a known type, and of repeated ids. */
   readonly faults: readonly Fault[];
-  /** The references that the contained PractitionerRoles hold. */
+  /** The references in the contained PractitionerRoles. */
   readonly references: readonly Reference[];
-  /** Why the reference does not lead to one resource of its type. Silent about one that is no `#id` at all. */
+  /**
+   * Returns why the reference does not lead to one resource of its type. Skips a reference that is not `#id`.
+   */
   referenceFaults(reference: Reference): Fault[];
-  /** The index in `contained` of the first resource of this id, if it is of the type; of whatever else it consists. */
+  /**
+   * Returns the index in `contained` of the first resource with this id, if it is of the type; ignores its
+   * other elements.
+   */
   indexOf(type: ResourceType, reference: unknown): number | undefined;
-  /** The supported elements of the resource; `undefined` when the reference does not lead to a valid one. */
+  /**
+   * Returns the supported elements of the resource; `undefined` if the reference does not lead to a valid
+   * one.
+   */
   find<Type extends ResourceType>(type: Type, reference: string): ResourceContents[Type] | undefined;
 };
 
 type Shelves = { readonly [Type in ResourceType]: Map<string, ResourceContents[Type]> };
 
-/** The resources with one id: type and place of the first, and whether there are more. */
+/** The resources with one id: type and index of the first, and whether there are more. */
 type Holder = { readonly type: string; readonly index: number; isShared: boolean };
 
 type Holders = ReadonlyMap<string, Holder>;
 
 /**
- * Creates the reading of `contained`. Each resource of the five known types is checked in full, referenced or not;
- * others are dropped, but their ids count when a reference is resolved. Reading stops once there are `maxFaults`.
+ * Creates the reader of `contained`. Checks each resource of the five known types in full, referenced or not.
+ * Drops other types, but counts their ids when it resolves a reference. Stops once there are `maxFaults`.
  */
 export function createContainedReader(
   readers: ResourceReaders,
@@ -46,7 +54,7 @@ export function createContainedReader(
     return faults;
   }
 
-  /** A fault when an earlier resource has the id too, unless both are of types that are dropped. */
+  /** Returns an error if an earlier resource has the same id, unless both are of types that are dropped. */
   function idFaults(resource: { resourceType: string }, index: number, holders: Holders): Fault[] {
     const id = memberOf(resource, 'id');
     const holder = typeof id === 'string' ? holders.get(id) : undefined;
@@ -127,7 +135,7 @@ function referenceFaults({ path, reference, type }: Reference, holders: Holders)
   if (holder === undefined)
     return [{ path, message: 'must refer to a resource in contained', code: 'not-found' }];
   if (holder.isShared) {
-    const message = 'must refer to one resource in contained, not to several';
+    const message = 'must refer to exactly one resource in contained';
     return [{ path, message, code: 'multiple-matches' }];
   }
   if (holder.type === type) return [];

@@ -19,7 +19,7 @@ export type Vocabulary = {
   readonly organization: IdentifierSystems<OrganizationIdentifierSystem>;
 };
 
-/** Writes out the extension URLs and identifier systems (OLTR: Resources and their fields). */
+/** Returns the extension URLs and identifier systems (OLTR: Resources and their fields). */
 export function createVocabulary({ fhir, nhs, hl7uk }: Namespaces): Vocabulary {
   return {
     actionExtension: `${fhir}/extension/action`,

@@ -6,9 +6,9 @@ import type { Vocabulary } from './identifier-systems.ts';
 import type { CodeSearches } from './processed-code.ts';
 
 /**
- * Creates the check of the practice of a payload (PractitionerRole.organization): it is named by a code of a
- * practice, and with a binding by one that its client is bound to. It looks at the payload as it was sent, so that
- * its faults are reported together with the others.
+ * Creates the check of the practice of a payload (PractitionerRole.organization): it has the code of a
+ * practice and, with a binding, one that its client is bound to. Reads the unchecked payload, so that its
+ * errors are reported together with the others.
  */
 export function createPracticeCheck({ organization }: Vocabulary, find: CodeSearches) {
   const practiceSystems = [...organization].flatMap(([uri, system]) =>

@@ -3,12 +3,12 @@ import type { ContainedResources } from './contained-resources.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import type { ResourceType } from './resource-readers.ts';
 
-/** The identifier of a resource that is processed: the first one of a supported system. */
+/** The processed identifier of a resource: the first of a supported system. */
 export type ProcessedCode = {
   readonly system: string;
-  /** As it was sent, of whatever type. */
+  /** The unchecked value, of any type. */
   readonly value: unknown;
-  /** Where the identifier is: `contained[3].identifier[0]` */
+  /** The place of the identifier: `contained[3].identifier[0]` */
   readonly path: string;
 };
 
@@ -16,9 +16,9 @@ type Contained = Pick<ContainedResources, 'indexOf'>;
 type Find = (payload: unknown, contained: Contained) => ProcessedCode | undefined;
 
 /**
- * Creates the searches for the codes that are processed, in a payload as it was sent: of the practice, the clinician
- * and the performer, and of the author by the reference of its extension. A search finds nothing where the reference
- * leads nowhere or no identifier is supported: those are faults of their own, which other checks report.
+ * Creates the searches for the processed codes in an unchecked payload: of the practice, the clinician and
+ * the performer, and of the author by the reference of its extension. A search finds nothing if the reference
+ * leads nowhere or no identifier is supported; other checks report those errors.
  */
 export function createCodeSearches({ organization, practitioner, username }: Vocabulary) {
   const practice = new Map([...organization].filter(([, system]) => system !== 'performing-org'));
@@ -37,7 +37,7 @@ export function createCodeSearches({ organization, practitioner, username }: Voc
   };
   return {
     practice: ofRole('organization', 'Organization', practice),
-    /** The organisation of the practice by any supported code, also one of performers alone. */
+    /** Finds the organisation of the practice by any supported code, including a code for performers only. */
     practiceOrganization: ofRole('organization', 'Organization', organization),
     clinician: ofRole('practitioner', 'Practitioner', practitioner),
     performer: ofPerformer,

@@ -6,7 +6,7 @@ import type { Reference } from './contained-resources.ts';
 import type { Vocabulary } from './identifier-systems.ts';
 import type { ResourceSchemas } from './resource-schemas.ts';
 
-/** What the two extensions of a ServiceRequest say. */
+/** The content of the two extensions of a ServiceRequest. */
 export type RequestExtensions = {
   readonly faults: readonly Fault[];
   readonly references: readonly Reference[];
@@ -17,7 +17,10 @@ export type RequestExtensions = {
 
 type Place = { readonly path: string; readonly extension: unknown };
 
-/** Creates the reading of `extension`: exactly one action and one author, others ignored (OLTR: ServiceRequest). */
+/**
+ * Creates the reader of `extension`: exactly one action and one author, others ignored (OLTR:
+ * ServiceRequest).
+ */
 export function createExtensionReader(
   { actionExtension, authorExtension }: Vocabulary,
   schemas: ResourceSchemas,

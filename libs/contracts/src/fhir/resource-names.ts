@@ -4,9 +4,9 @@ import { entriesOf, memberOf } from '../members.ts';
 const idForm = /^[A-Za-z0-9\-.]{1,64}$/;
 
 /**
- * Creates the naming of the resources of a ServiceRequest: adds to each fault the resource that its path leads to.
- * A contained one is told by its type and its id (`Patient #patient`). A type that is not among the known ones and an
- * id of another form (FHIR R4 datatypes, id) could be any text of the caller, so neither is repeated.
+ * Creates the function that adds to each error of a ServiceRequest the resource that its path leads to. It
+ * names a contained resource by its type and its id (`Patient #patient`). An unknown type or an id of another
+ * form (FHIR R4 datatypes, id) could be any text of the caller, so neither is repeated.
  */
 export function createResourceNaming(
   knownTypes: ReadonlySet<unknown>,

@@ -23,19 +23,22 @@ import {
 } from './resource-rules.ts';
 import type { Accepted, ResourceSchemas } from './resource-schemas.ts';
 
-/** What survives of each type of contained resource. The references of a PractitionerRole are kept as written. */
+/**
+ * The supported elements of each type of contained resource. The references of a PractitionerRole are stored
+ * as written.
+ */
 export type ResourceContents = {
   Person: LaunchRequest['author'];
   Patient: LaunchPatient;
   PractitionerRole: { readonly practitioner: string; readonly organization: string };
   Practitioner: LaunchPractitioner;
-  /** With every supported identifier: which of them counts depends on what the organisation is for. */
+  /** With every supported identifier: which of them counts depends on the role of the organisation. */
   Organization: { readonly name: string; readonly identifiers: readonly LaunchOrganization['identifier'][] };
 };
 
 export type ResourceType = keyof ResourceContents;
 
-/** Either every fault of a resource, with paths from the resource down, or its supported elements. */
+/** Returns either every error of a resource, with paths from the resource down, or its supported elements. */
 export type ResourceReader<Content> = (resource: unknown) => {
   faults: Fault[];
   content?: Content | undefined;
@@ -43,7 +46,7 @@ export type ResourceReader<Content> = (resource: unknown) => {
 
 export type ResourceReaders = { readonly [Type in ResourceType]: ResourceReader<ResourceContents[Type]> };
 
-/** Where the time comes from, in milliseconds since 1970: nobody is born in the future. */
+/** The current time in milliseconds since 1970, because no date of birth may be in the future. */
 export type Today = { now(): number };
 
 type ReaderOptions = {
@@ -53,7 +56,10 @@ type ReaderOptions = {
   readonly identifierCheck: IdentifierCheck;
 };
 
-/** Creates the readers of the five contained resource types; compiles their schemas, so once per installation. */
+/**
+ * Creates the readers of the five contained resource types. Compiles their schemas, so create them once per
+ * installation.
+ */
 export function createResourceReaders({
   vocabulary,
   schemas,

@@ -6,26 +6,26 @@ import { doubtOf, isNational } from '../patient-identifiers.ts';
 import type { IdentifierSystems } from './identifier-systems.ts';
 
 /**
- * The rules that cross elements, which a schema cannot say with a useful message. Each takes a resource of any shape,
- * sees what it can, and is silent where the schema has already named the cause.
+ * Rules that cover several elements, for which a schema has no useful message. Each accepts a resource of any
+ * shape, checks what it can, and reports nothing that the schema has already reported.
  */
 
 const givenLimit = 70;
 const givenTotalLimit = 35;
 const familyLimits = { usual: 70, old: 35 };
 
-/** OLTR: HumanName.given: 35 characters in all, in every name of the resource. */
+/** Checks OLTR: HumanName.given: 35 characters in all, in every name of the resource. */
 export function givenNameFaults(resource: unknown): Fault[] {
   return entriesOf(resource, 'name').flatMap((name, index) => {
     const lengths = textsAmong(entriesOf(name, 'given')).map(lengthOf);
     const total = lengths.reduce((sum, length) => sum + length, 0);
     if (total <= givenTotalLimit || lengths.some((length) => length > givenLimit)) return [];
-    const message = `must have at most ${givenTotalLimit} characters in all`;
+    const message = `must have at most ${givenTotalLimit} characters in total`;
     return [{ path: `name[${index}].given`, message, code: 'too-long' }];
   });
 }
 
-/** OLTR: HumanName.family: 70 characters, or 35 where the use is old. */
+/** Checks OLTR: HumanName.family: 70 characters, or 35 if the use is old. */
 export function familyFaults(resource: unknown): Fault[] {
   return entriesOf(resource, 'name').flatMap((name, index) => {
     const family = memberOf(name, 'family');
@@ -36,7 +36,7 @@ export function familyFaults(resource: unknown): Fault[] {
   });
 }
 
-/** OLTR: Patient.name: the usual name, and at most one previous (old) name beside it. */
+/** Checks OLTR: Patient.name: the usual name, and at most one previous (old) name. */
 export function patientUseFaults(patient: unknown): Fault[] {
   const uses = entriesOf(patient, 'name').map((name) => memberOf(name, 'use'));
   const areCountable =
@@ -45,7 +45,7 @@ export function patientUseFaults(patient: unknown): Fault[] {
   return [{ path: 'name', message: 'must have exactly one entry whose use is usual', code: 'invariant' }];
 }
 
-/** OLTR: Patient.birthDate: nobody is born in the future. @param now milliseconds since 1970 */
+/** Checks OLTR: Patient.birthDate: not in the future. @param now milliseconds since 1970 */
 export function birthDateFaults(patient: unknown, now: number): Fault[] {
   const birthDate = memberOf(patient, 'birthDate');
   if (typeof birthDate !== 'string' || !isCalendarDate(birthDate)) return [];
@@ -53,10 +53,10 @@ export function birthDateFaults(patient: unknown, now: number): Fault[] {
   return [{ path: 'birthDate', message: 'must not be in the future', code: 'value' }];
 }
 
-/** Whether a national identifier must be one that its system gives (`strict`), or may be any text (`lenient`). */
+/** Whether a national identifier must be valid in its system (`strict`), or may be any text (`lenient`). */
 export type IdentifierCheck = 'lenient' | 'strict';
 
-/** OLTR: Patient.identifier: a national one, a hospital number, or one of each. */
+/** Checks OLTR: Patient.identifier: a national one, a hospital number, or one of each. */
 export function patientIdentifierFaults(
   patient: unknown,
   systems: IdentifierSystems<PatientIdentifierSystem>,
@@ -81,7 +81,7 @@ export function patientIdentifierFaults(
 
 const textOr = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** OLTR: Practitioner.name: any number of names, of which the usual one is supported. */
+/** Checks OLTR: Practitioner.name: any number of names, of which the usual one is supported. */
 export function practitionerUseFaults(practitioner: unknown): Fault[] {
   const uses = entriesOf(practitioner, 'name').map((name) => memberOf(name, 'use'));
   const areCountable = uses.length > 0 && uses.every((use) => typeof use === 'string');
@@ -89,7 +89,7 @@ export function practitionerUseFaults(practitioner: unknown): Fault[] {
   return [{ path: 'name', message: 'must have an entry whose use is usual', code: 'invariant' }];
 }
 
-/** OLTR: `identifier` 1..*, of which one is processed: one must be of a supported system. */
+/** Checks OLTR: `identifier` 1..*, of which one is processed: at least one must be of a supported system. */
 export function identifierFaults(resource: unknown, supported: readonly string[]): Fault[] {
   const systems = entriesOf(resource, 'identifier').map((identifier) => memberOf(identifier, 'system'));
   const areComparable =

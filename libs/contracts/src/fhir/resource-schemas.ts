@@ -4,10 +4,13 @@ import { actions } from '../launch-context.ts';
 import { maxEntries } from '../members.ts';
 import type { Vocabulary } from './identifier-systems.ts';
 
-/** Characters that a string may have when the specification's tables name no limit. */
+/** The maximum number of characters of a string if the specification's tables name no limit. */
 const unnamedLimit = 1024;
 
-/** Entries of `given` and `prefix`. Given names have 35 characters in all, so more of them cannot be valid. */
+/**
+ * The maximum number of entries of `given` and `prefix`. Given names have 35 characters in all, so more
+ * cannot be valid.
+ */
 const maxNameParts = 35;
 
 const id = Type.String({
@@ -22,12 +25,12 @@ const containedReference = Type.Object({
   }),
 });
 
-/** What every text is: a person can see it on one line, and the order document can carry it. */
+/** The rules of every text: it is visible on one line, and the order document can contain it. */
 const legible = {
   pattern: '[^\\s\\p{Default_Ignorable_Code_Point}]',
   description: 'must not be empty or blank',
   format: 'xml-text',
-  // A blank text is reported as such.
+  // A blank text has its own message.
   allOf: [
     {
       pattern: `${singleLine.pattern}|^[\\s\\p{Default_Ignorable_Code_Point}]*$`,
@@ -36,7 +39,7 @@ const legible = {
   ],
 };
 
-/** Text of at most so many Unicode code points. */
+/** Returns the schema of text with at most `maxLength` Unicode code points. */
 function text(maxLength = unnamedLimit) {
   return Type.String({ ...legible, maxLength });
 }
@@ -49,7 +52,10 @@ function contained<P extends TProperties>(properties: P): TObject<P & { id: type
   return Type.Object({ id, ...properties });
 }
 
-/** OLTR: HumanName. What `given` may have in total crosses entries, so it is a rule of its own. */
+/**
+ * Returns the schema of OLTR: HumanName. The total of `given` covers several entries, so it is a separate
+ * rule.
+ */
 function humanName<Use extends string>(uses: Use[]) {
   return {
     use: Type.Enum(uses),
@@ -59,7 +65,7 @@ function humanName<Use extends string>(uses: Use[]) {
   };
 }
 
-/** How long a family name may be depends on its use where that may be old: a rule, not a limit here. */
+/** The maximum length of a family name depends on its use if that may be old: a rule, not a limit here. */
 const anyFamily = Type.String(legible);
 
 const identifier = Type.Object({ system: text(), value: text() });
@@ -84,7 +90,7 @@ const serviceRequest = Type.Object({
   contained: listOf(Type.Unknown(), 0),
 });
 
-/** What any entry of `contained` must be, of a type that we know or not. */
+/** The minimum of any entry of `contained`, of a known type or not. */
 const anyResource = Type.Object({ resourceType: Type.String() });
 
 const address = Type.Object({
@@ -115,7 +121,10 @@ const practitioner = contained({
 
 const organization = contained({ identifier: listOf(identifier, 1), name: text() });
 
-/** The schemas of the ServiceRequest and of each resource it contains (OLTR: Resources and their fields). */
+/**
+ * Creates the schemas of the ServiceRequest and of each resource that it contains (OLTR: Resources and their
+ * fields).
+ */
 export function createResourceSchemas(vocabulary: Vocabulary) {
   const person = contained({
     name: listOf(Type.Object({ ...humanName(['usual']), given: listOf(text(70), 1, maxNameParts) }), 1, 1),

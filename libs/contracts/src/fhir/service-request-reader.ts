@@ -16,21 +16,21 @@ import { createResourceReaders, type ResourceContents, type Today } from './reso
 import { type IdentifierCheck, identifierFaults } from './resource-rules.ts';
 import { type Accepted, createResourceSchemas } from './resource-schemas.ts';
 
-/** A payload as it was read: its supported elements, or everything that is wrong with it. */
+/** A read payload: its supported elements, or all of its errors. */
 export type ServiceRequestReading =
   | { readonly request: LaunchRequest }
   | { readonly faults: readonly Fault[] };
 
 /**
- * Creates the reader of ServiceRequest payloads (OLTR: Resources and their fields). Compiles its schemas, so create it
- * once per installation.
+ * Creates the reader of ServiceRequest payloads (OLTR: Resources and their fields). Compiles its schemas, so
+ * create it once per installation.
  *
- * The reader takes anything that JSON.parse can yield and never throws. It reports every fault at once, up to
- * `maxFaults`, none of them with a value of the payload but the id of the resource that has it; of a valid payload only
- * the supported elements survive.
- * With a binding, a practice outside it is a fault too. With a directory, each value that it does not list is one.
+ * The reader accepts any JSON value and never throws. It reports every error at once, up to `maxFaults`. The
+ * errors contain no value of the payload, except the id of the resource. Of a valid payload, it returns only
+ * the supported elements. With a binding, a practice outside it is an error too. With a directory, so is each
+ * value that it does not list.
  * @param clock the time, in milliseconds since 1970, to which a date of birth is compared
- * @param identifierCheck whether a national identifier that its system does not give is a fault too
+ * @param identifierCheck whether a national identifier that is invalid in its system is an error too
  */
 export function createServiceRequestReader(
   namespaces: Namespaces,
@@ -76,7 +76,10 @@ export function createServiceRequestReader(
   };
 }
 
-/** Every reference that must be resolved; none when `contained` is no readable list, for that is the fault to report. */
+/**
+ * Returns every reference to resolve; none if `contained` is not a readable list, which is the error to
+ * report.
+ */
 function referencesOf(
   payload: unknown,
   extensions: RequestExtensions,
@@ -106,7 +109,7 @@ function referencesOf(
   ];
 }
 
-/** @throws Error when a part is missing, which a payload without faults cannot do. */
+/** @throws Error when a part is missing, which is impossible for a payload without errors */
 function requestFrom(
   payload: Accepted<'serviceRequest'>,
   { action, author: authorReference }: RequestExtensions,
@@ -127,7 +130,7 @@ function requestFrom(
     () => true,
   );
   if (!action || !originatingId || !author || !patient || !requester || !practice || !performer) {
-    throw new Error('A ServiceRequest without faults has every part');
+    throw new Error('A valid ServiceRequest has every part');
   }
   return {
     action,
@@ -141,7 +144,7 @@ function requestFrom(
   };
 }
 
-/** An organisation by the first of its identifiers that counts for what it is here. */
+/** Returns an organisation with the first of its identifiers that counts for its role here. */
 function organizationFor(
   organization: ResourceContents['Organization'] | undefined,
   counts: (system: OrganizationIdentifierSystem) => boolean,

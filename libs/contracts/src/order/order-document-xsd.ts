@@ -3,12 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { escapeMarkup } from '../markup.ts';
 import { defaultXmlNamespace } from '../namespaces.ts';
 
-/** Where the XML Schema of the order document lies, for tools that read files; it has the default namespace. */
+/**
+ * The path of the XML Schema of the order document, for tools that read files; it has the default namespace.
+ */
 export const xsdPath = fileURLToPath(new URL('order-document.xsd', import.meta.url));
 
 /**
- * The XML Schema 1.0 of the order document for a namespace ({xml_ns}).
- * Reads the file: for start-up and tests, not per request.
+ * Returns the XML Schema 1.0 of the order document for a namespace ({xml_ns}). Reads the file: for start-up
+ * and tests, not per request.
  */
 export function orderDocumentXsd(xmlNamespace: string = defaultXmlNamespace): string {
   return readFileSync(xsdPath, 'utf8').replaceAll(defaultXmlNamespace, () => escapeMarkup(xmlNamespace));

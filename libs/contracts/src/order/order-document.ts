@@ -5,20 +5,20 @@ import { localDateTime } from '../time.ts';
 import type { Code, CodeScheme, Order, OrderBatch, OrderedTest, OrderSample } from './order.ts';
 
 export type OrderDocumentOptions = {
-  /** GUID of this document; every rendering of an order has its own. */
+  /** The GUID of this document; every rendering of an order has a new one. */
   readonly messageId: string;
   /** {xml_ns} of the specification */
   readonly xmlNamespace: string;
   /** IANA name of the zone whose local time the document shows. */
   readonly timeZone: string;
-  /** The system that made the document. */
+  /** The system that created the document. */
   readonly system: { readonly name: string; readonly version: string };
 };
 
 /**
- * Renders the order document (OLTR: Returned XML): elements only, in the order of the specification. The result
- * is valid against `orderDocumentXsd` for every order that its type and the payload's checks allow.
- * @throws RangeError when a time of the order is not of ISO 8601 or the zone is not known.
+ * Renders the order document (OLTR: Returned XML): elements only, in the order of the specification. The
+ * result is valid against `orderDocumentXsd` for every order that its type and the payload's checks allow.
+ * @throws RangeError when a time of the order is not ISO 8601 or the zone is unknown
  */
 export function renderOrderDocument(order: Order, options: OrderDocumentOptions): string {
   const at = (isoTime: string) => localDateTime(isoTime, options.timeZone);
@@ -116,7 +116,7 @@ function identificationCode({ value, scheme }: Code): string {
   return `<identificationCode><value>${text(value)}</value><scheme>${scheme}</scheme></identificationCode>`;
 }
 
-/** The national code sets that the document has a scheme for; a code of any other set is a local one. */
+/** The national code sets with a scheme in the document; any other code is local. */
 const nationalSchemes: Readonly<Record<string, CodeScheme>> = {
   'ods-organization-code': 'NHSORGANISATIONS',
   'professional-code': 'NHSGPNATIONALCODES',

@@ -17,7 +17,7 @@ const schemeSchema = Type.Enum(['NHSORGANISATIONS', 'NHSGPNATIONALCODES', 'LOCAL
 const codeSchema = closedObject({ value: word, scheme: schemeSchema });
 
 const sampleSchema = closedObject({
-  /** Unique within the order; what `OrderedTest.sample` names. */
+  /** Unique within the order; `OrderedTest.sample` refers to it. */
   id: word,
   description: word,
   /** ISO 8601 instant; absent until the sample is taken. */
@@ -68,5 +68,5 @@ export type OrderBatch = StaticOf<typeof batchSchema>;
 /** One request as the laboratory and the PMS see it: the source of the order document. */
 export type Order = StaticOf<typeof orderSchema>;
 
-/** Returns a value as an order. @throws TypeError naming the faulty paths, never the values */
+/** Returns a value as an order. @throws TypeError that names the invalid paths, never the values */
 export const parseOrder = createParser(orderSchema, 'order');

@@ -1,7 +1,9 @@
 import { createVocabulary } from '../fhir/identifier-systems.ts';
 import type { Namespaces } from '../namespaces.ts';
 
-/** Returns a payload of RequestLaunchUrl that is accepted, about an invented patient (OLTR: Resources and their fields). */
+/**
+ * Returns a valid payload of RequestLaunchUrl, about an invented patient (OLTR: Resources and their fields).
+ */
 export function exampleServiceRequest(namespaces: Namespaces) {
   const vocabulary = createVocabulary(namespaces);
   return {

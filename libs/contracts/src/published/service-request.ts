@@ -3,7 +3,9 @@ import { createResourceSchemas, type ResourceSchemas } from '../fhir/resource-sc
 import type { Namespaces } from '../namespaces.ts';
 import { type JsonSchema, publishedSchema } from './schema.ts';
 
-/** The rules of the payload that its schema does not say. The reader enforces them, with a fault that names the path. */
+/**
+ * The rules of the payload that its schema does not express. The reader enforces them and reports the path.
+ */
 const furtherRules = `Rules beyond the schema:
 
 - Each reference is \`#\` and the \`id\` of one resource in \`contained\`, of the type that its element needs: Person for the author, Patient for \`subject\`, PractitionerRole for \`requester\`, Practitioner and Organization in the PractitionerRole, Organization for \`performer\`.
@@ -20,8 +22,8 @@ Elements that the schema does not name are accepted and ignored.`;
 type Reference = (name: string) => JsonSchema;
 
 /**
- * Returns the schemas of the payload of RequestLaunchUrl by name, `ServiceRequest` first (OLTR: Resources and their
- * fields). They are made of the schemas that validate it.
+ * Returns the schemas of the payload of RequestLaunchUrl by name, `ServiceRequest` first (OLTR: Resources and
+ * their fields). They are derived from the schemas that validate it.
  * @param reference writes a reference to another of them
  */
 export function serviceRequestSchemas(
@@ -82,7 +84,7 @@ function serviceRequest({ schemas, vocabulary, reference }: Sources): JsonSchema
           ],
         },
         ...needingOne('url', actionExtension),
-        // A list has one `contains`. Not in an `allOf`, of which generators make a list of any type.
+        // A list has one `contains`. Not in an `allOf`, for which generators produce a list of any type.
         if: { type: 'array', ...needingOne('url', authorExtension) },
         else: { not: {} },
       },
@@ -100,13 +102,13 @@ const needing = (member: string, value: string) => ({
 
 const needingOne = (member: string, value: string) => ({ ...needing(member, value), maxContains: 1 });
 
-/** Of these systems one at least: others are ignored. */
+/** Requires at least one of these systems; others are ignored. */
 const needingOneOf = (systems: Iterable<string>) => ({
   contains: { type: 'object', properties: { system: { enum: [...systems] } }, required: ['system'] },
 });
 
 const otherThan = (member: string, schema: JsonSchema): JsonSchema => ({
-  description: 'Any other: accepted and ignored.',
+  description: 'Any other system: accepted and ignored.',
   type: 'object',
   properties: { [member]: schema },
 });
@@ -130,13 +132,13 @@ function ofType(type: string, schema: object, identifier?: JsonSchema): JsonSche
   });
 }
 
-/** A part of a schema that is one itself. @throws TypeError for any other */
+/** Returns a part of a schema that is a schema itself. @throws TypeError for any other value */
 function parts(schema: unknown): JsonSchema {
   if (typeof schema !== 'object' || schema === null) throw new TypeError('not a schema');
   return { ...schema };
 }
 
-/** The schema of an object, by its members. */
+/** Returns the schema of an object, by its members. */
 function objectSchema({ properties, required, ...schema }: JsonSchema): ObjectSchema {
   const names = Array.isArray(required) ? required.map(String) : [];
   return { ...schema, properties: parts(properties), required: names };
