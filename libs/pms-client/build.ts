@@ -1,9 +1,9 @@
 /*
- * Builds the package that a vendor installs: JavaScript and declarations, README, licence and a package.json
- * of its own. The monorepo itself imports the sources, so it needs no build. Node strips no types below
+ * Builds the package that a vendor installs: JavaScript and declarations, README, licence and a separate
+ * package.json. The monorepo itself imports the sources, so it needs no build. Node strips no types below
  * node_modules, which is why the sources cannot be published.
  *
- *     node build.ts [<directory>]      ./dist by default; then: npm pack <directory>
+ * node build.ts [<directory>] ./dist by default; then: npm pack <directory>
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const here = import.meta.dirname;
 const root = join(here, '../..');
 const target = resolve(process.argv[2] ?? join(here, 'dist'));
 
-// The sources may have lost a file since the last build.
+// A source may have been deleted since the last build.
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 
@@ -22,9 +22,9 @@ const { status, stdout } = spawnSync(
   ['-p', join(here, 'tsconfig.build.json'), '--outDir', target],
   { encoding: 'utf8' },
 );
-if (status !== 0) throw new Error(`The sources were not compiled:\n${stdout}`);
+if (status !== 0) throw new Error(`The sources could not be compiled:\n${stdout}`);
 
-// TypeScript rewrites the extensions in the JavaScript alone. Releases before 5.0 find no declarations at
+// TypeScript rewrites the extensions only in the JavaScript. Releases before 5.0 find no declarations at
 // `./pkce.ts`.
 for (const name of globSync('*.d.ts', { cwd: target })) {
   const text = readFileSync(join(target, name), 'utf8');

@@ -4,8 +4,8 @@ import { isRecord } from './json-answer.ts';
 /** An order document that was delivered by callback. The same document may be delivered more than once. */
 export type OrderDocumentCallback = {
   /**
-   * The same at every attempt. Store it with the document, and answer 2xx without filing to one that you
-   * know.
+   * The same at every attempt. Store it with the document. If you already have it, answer 2xx and do not file
+   * the document again.
    */
   readonly id: string;
   readonly type: 'order.document';
@@ -25,7 +25,7 @@ export type OrderDocumentCallback = {
 
 /**
  * Why a callback was refused: `missing_header`; `stale`, its time is too far from now, so it may be a replay;
- * `bad_signature`; or `malformed`, the signature is valid and the body is no order document.
+ * `bad_signature`; or `malformed`, the signature is valid but the body contains no order document.
  */
 export type CallbackFault = 'missing_header' | 'stale' | 'bad_signature' | 'malformed';
 
@@ -48,12 +48,14 @@ export type CallbackHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A received callback, and what it is verified with. */
+/** A received callback and its secrets. */
 export type CallbackToVerify = {
   readonly headers: CallbackHeaders;
-  /** The bytes as they were received. A body that was parsed and serialised again has another signature. */
+  /**
+   * The bytes as they were received. A body that was parsed and serialised again has a different signature.
+   */
   readonly body: string | Uint8Array;
-  /** The live secrets, `whsec_...`: one, or two while a secret is rolled. */
+  /** The live secrets, `whsec_...`: one, or two during a rotation. */
   readonly secrets: readonly string[];
   /** Milliseconds since 1970; the clock of the machine by default. */
   readonly now?: () => number;
@@ -90,11 +92,14 @@ export function verifyCallback({
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const expected = secrets.map((secret) => signatureOf(keyOf(secret), { id, timestamp, bytes }));
   if (!expected.some((one) => signatures.some((sent) => isSame(sent, one))))
-    throw new CallbackRefused('bad_signature', 'No signature was made with one of the secrets');
+    throw new CallbackRefused('bad_signature', 'The signature does not match any of the secrets');
   const ageSeconds = Math.abs(now() / 1000 - (/^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN));
-  // The comparison is false for NaN, so a timestamp that is no number is refused too.
+  // The comparison is false for NaN, so a timestamp that is not a number is refused too.
   if (!(ageSeconds <= toleranceSeconds))
-    throw new CallbackRefused('stale', `The callback was not sent within ${toleranceSeconds} seconds of now`);
+    throw new CallbackRefused(
+      'stale',
+      `The time of the callback is more than ${toleranceSeconds} seconds from now`,
+    );
   return { id, ...read(bytes) };
 }
 
@@ -104,13 +109,14 @@ function headerOf(headers: CallbackHeaders, name: string): string {
   throw new CallbackRefused('missing_header', `The header ${name} is required once`);
 }
 
-/** Headers of fetch, also of another implementation than that of this Node. */
+/** Returns whether the headers are those of fetch, including other implementations than this Node's. */
 const isFetchHeaders = (headers: CallbackHeaders): headers is { get(name: string): string | null } =>
   typeof headers.get === 'function';
 
 function keyOf(secret: string): Buffer {
   const [, text] = /^whsec_([A-Za-z0-9+/]{32,}={0,2})$/.exec(secret) ?? [];
-  if (text === undefined) throw new TypeError('A callback secret is whsec_ and 24 bytes or more in Base64');
+  if (text === undefined)
+    throw new TypeError('A callback secret must be whsec_ and at least 24 bytes in Base64');
   return Buffer.from(text, 'base64');
 }
 

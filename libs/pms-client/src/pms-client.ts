@@ -17,19 +17,19 @@ export type Launch = {
    * ten seconds and works once. Do not log it.
    */
   readonly url: string;
-  /** Identifies the launch at the platform. Write it into your log, and give it to support. */
+  /** Identifies the launch at the platform. Log it, and give it to support. */
   readonly correlationId: string;
 };
 
-/** One fault of a ServiceRequest, as a 400 reports it. */
+/** One error of a ServiceRequest, as a 400 reports it. */
 export type LaunchFault = {
   /** `contained[1].name[0].family` */
   readonly path: string;
   /** What to send instead, as the rest of a sentence that begins with the path. */
   readonly message: string;
-  /** The kind of fault: a FHIR R4 issue type, such as `required`. */
+  /** The kind of error: a FHIR R4 issue type, such as `required`. */
   readonly code?: string;
-  /** The resource that has the fault: `Patient #patient`. */
+  /** The resource that has the error: `Patient #patient`. */
   readonly resource?: string;
 };
 
@@ -48,9 +48,9 @@ export type LaunchRefusal = {
  */
 export class LaunchRefused extends Error implements LaunchRefusal {
   readonly status: number;
-  /** Identifies the request at the platform; empty if something else than the platform answered. */
+  /** Identifies the request at the platform; empty if another server answered. */
   readonly correlationId: string;
-  /** Every fault of the ServiceRequest, after a 400. */
+  /** Every error of the ServiceRequest, after a 400. */
   readonly faults: readonly LaunchFault[];
   /** Seconds to wait, if the answer names them (429, 503). */
   readonly retryAfterSeconds: number | undefined;

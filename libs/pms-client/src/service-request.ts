@@ -115,7 +115,7 @@ const humanName = ({ title, family, given }: PersonName) => ({
   ...unlessEmpty('given', given),
 });
 
-/** FHIR has no empty arrays. */
+/** Returns a member, or none for an empty list: FHIR has no empty arrays. */
 function unlessEmpty<Name extends string, T>(name: Name, values: readonly T[]) {
   return values.length === 0 ? {} : { [name]: values };
 }

@@ -20,7 +20,7 @@ const aCallback = (data: object = {}) => ({
   },
 });
 
-/** As the reference library of the Standard Webhooks sends it. */
+/** Sends a callback as the reference library of the Standard Webhooks does. */
 function send(callback: unknown, signing = [secret], body = JSON.stringify(callback)) {
   const signatures = signing.map((one) => new Webhook(one).sign(id, sentAt, body));
   return {

@@ -23,7 +23,7 @@ const aDocument = {
   messageId: '1',
   document: '<onlineOrder/>',
 };
-/** Posts the callback of the environment to the receiver of the example, as it is and changed. */
+/** Posts the callback of the environment to the receiver of the example, unchanged and changed. */
 const sendingToItself = `
   import type { AddressInfo } from 'node:net';
   const { BODY = '', HEADERS = '' } = process.env;
@@ -119,7 +119,7 @@ describe('what the package repeats of the contracts', () => {
       actions: knownActions,
       defaultNamespaces: usedNamespaces,
     });
-    // Compiles only if each of the types can be used in the place of the other.
+    // Compiles only if each of the types is assignable to the other.
     const sent = (request: LaunchRequest): ReadLaunchRequest => request;
     const read = (request: ReadLaunchRequest): LaunchRequest => request;
     expect([sent, read]).toHaveLength(2);

@@ -9,13 +9,15 @@ const root = new URL('../../../', import.meta.url).pathname;
 const bin = join(root, 'node_modules/.bin');
 const execute = promisify(execFile);
 
-/** The environment of a person who has no part of ours: without the options of the test runner. */
+/**
+ * Returns the environment of an installation without our packages: without the options of the test runner.
+ */
 function plainEnvironment(): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
   return inherited;
 }
 
-/** Runs a program. @returns what it printed. @throws Error with everything that it said, if it fails */
+/** Runs a program. @returns its output. @throws Error with all of its output, if it fails */
 async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
   const { cwd, environment = {} } = options;
   try {
@@ -47,12 +49,12 @@ export async function installPackage() {
   return {
     project,
     built,
-    /** What the installed package says of itself. */
+    /** The manifest of the installed package. */
     manifest: async (): Promise<Readonly<Record<string, unknown>>> =>
       JSON.parse(
         await readFile(join(project, 'node_modules/@clinical-launch/pms-client/package.json'), 'utf8'),
       ),
-    /** Compiles a program with all checks. @throws Error with the faults. */
+    /** Compiles a program with all checks. @throws Error with the compiler's errors */
     compile: (source: string, settings: CompilerSettings = {}) => compile(project, source, settings),
     run: (node: string, file: string, environment: NodeJS.ProcessEnv) =>
       run(node, [file], { cwd: project, environment }),
@@ -88,7 +90,9 @@ async function compile(
   await run(join(bin, 'tsc'), ['-p', 'tsconfig.json'], { cwd: project });
 }
 
-/** The Node of the system if it is the oldest that the package supports, and the Node of the platform. */
+/**
+ * Returns the Node of the system if it is the oldest that the package supports, and the Node of the platform.
+ */
 export async function supportedNodes(): Promise<string[]> {
   const others = (process.env['PATH'] ?? '').split(':').filter((path) => !path.includes('node_modules/.bin'));
   const versions = await Promise.all(
@@ -102,7 +106,7 @@ export async function supportedNodes(): Promise<string[]> {
   return oldest === undefined ? [process.execPath] : [oldest, process.execPath];
 }
 
-/** Starts the platform as a newcomer does. @returns its address, once it serves */
+/** Starts the platform as a new user does. @returns its address, once it serves */
 export async function startPlatform() {
   const child = spawn('npm', ['start'], {
     cwd: root,

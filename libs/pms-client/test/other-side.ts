@@ -15,8 +15,8 @@ type Received = {
 };
 
 /**
- * The other side of a PMS, as small as can be: an identity provider whose tokens are `token-1`, `token-2`, ... and a
- * launch API, with the answers that a test gives them.
+ * Starts a minimal counterpart of a PMS: an identity provider whose tokens are `token-1`, `token-2`, ... and
+ * a launch API, with the answers that a test sets.
  */
 export async function startOtherSide() {
   const tokenRequests: Received[] = [];
@@ -72,5 +72,5 @@ function send(response: ServerResponse, { status = 200, headers = {}, body }: An
 /** The correlation id of every answer. */
 export const correlationId = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
 
-/** The S256 challenge of a verifier (RFC 7636 section 4.2). */
+/** Returns the S256 challenge of a verifier (RFC 7636 section 4.2). */
 export const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');

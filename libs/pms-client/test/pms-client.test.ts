@@ -16,7 +16,7 @@ const createClient = (changes: { baseUrl?: string } = {}) =>
 const payload = { resourceType: 'ServiceRequest', note: 'Ó \u{20bb7}' };
 const tokensSent = () => other.launchRequests.map(({ headers }) => headers.authorization);
 
-/** How a launch is refused. */
+/** Returns the refusal of a launch. */
 async function refusalOf(launch: Promise<unknown>): Promise<LaunchRefused> {
   const error: unknown = await launch.catch((reason: unknown) => reason);
   if (error instanceof LaunchRefused) return error;

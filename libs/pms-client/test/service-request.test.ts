@@ -16,7 +16,7 @@ const otherNamespaces: Namespaces = {
   hl7uk: 'urn:example:hl7uk',
 };
 
-/** Launches of every kind: what the reader makes of generated payloads. */
+/** Generates launches of every kind, as the reader reads generated payloads. */
 function aLaunch(namespaces: Namespaces): fc.Arbitrary<LaunchRequest> {
   const read = createServiceRequestReader(namespaces);
   return validServiceRequest(namespaces).map((payload) => {

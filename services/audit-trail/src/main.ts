@@ -22,7 +22,7 @@ await runProcess({
     const ticketParts = tools.own(await openTicketParts(tools));
     const { storage } = tools.own(await openStoragePart(tools));
     const { bus } = tools.own(await openBusPart(tools));
-    // Here and nowhere else, so that the launch path needs no broker: launches are audited when this process runs.
+    // Only here, so that the launch path needs no broker: launches are audited when this process runs.
     ticketParts.startRelay(bus);
     const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
     const { tokens } = tools.own(openTokenVerifier(trust, { ...tools, revocations }));

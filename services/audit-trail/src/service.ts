@@ -30,8 +30,8 @@ export const readAuditTrailConfig = (environment: Environment): AuditTrailConfig
 });
 
 /**
- * The audit trail: keeps every event and answers what happened to a GUID. Answers below `/audit`. Its schema is there,
- * and the claims of a Redis that lost its data are restored, when it resolves.
+ * Creates the audit trail, which stores every event and returns the events of a GUID. Answers below `/audit`.
+ * When it resolves, its schema exists, and the claims of a Redis that lost its data are restored.
  */
 export async function auditTrail(config: AuditTrailConfig, backing: AuditTrailBacking): Promise<Service> {
   const { storage, tokens, events, claims } = backing;

@@ -15,7 +15,7 @@ import { auditTrail } from '../src/index.ts';
 const audience = 'api://clinical-launch';
 const pageSize = 500;
 
-/** Starts an audit trail that trusts the identity provider of a customer as well. */
+/** Starts an audit trail that also trusts the identity provider of a customer. */
 async function startAuditTrail() {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
@@ -60,7 +60,7 @@ async function startAuditTrail() {
     customer,
     url: server.url,
     token,
-    /** Publishes events and waits until the audit trail has dealt with them. */
+    /** Publishes events and waits until the audit trail has handled them. */
     async publish(...events: CloudEvent[]) {
       await backing.bus.publish(events);
       await backing.bus.idle();
@@ -82,7 +82,7 @@ afterAll(() => audit.stop());
 
 type Found = { correlationId: string; events: CloudEvent[]; next?: string };
 
-/** Asks; with the token of the support desk unless another is given. */
+/** Sends a query; with the token of the support desk unless another is given. */
 const ask = (pathAndQuery: string, { token = audit.token, method = 'GET' } = {}) =>
   fetch(audit.url + pathAndQuery, {
     method,
@@ -254,7 +254,7 @@ describe('400', () => {
       status: 400,
       correlationId: response.headers.get('x-correlation-id'),
       errors: [
-        { path: 'correlationId', message: 'must be one GUID, as X-Correlation-Id gave it', code: 'value' },
+        { path: 'correlationId', message: 'must be one GUID, exactly as in X-Correlation-Id', code: 'value' },
       ],
     });
     expect(text).not.toContain('Whitfield');

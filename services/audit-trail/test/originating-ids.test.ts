@@ -13,7 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => storage.close());
 
-/** Starts an audit trail on the same database with an empty ticket store; resolves with what it restored. */
+/**
+ * Starts an audit trail on the same database with an empty ticket store; resolves with the restored claims.
+ */
 async function startAuditTrail() {
   const backing = createTestBacking(clock);
   const restored: HeldClaim[] = [];

@@ -21,11 +21,11 @@ export type LaunchApiConfig = {
   readonly launchTokenSeconds: number;
   readonly originatingIdRetentionDays: number;
   readonly maxPayloadBytes: number;
-  /** Whether national identifiers must be ones that their systems give. */
+  /** Whether national identifiers must be valid in their systems. */
   readonly identifierCheck: IdentifierCheck;
   /** Requests in any one second from one address; no limit when absent. */
   readonly requestsPerSecondPerAddress?: number;
-  /** The header in which the edge forwards client certificates; without it, none count. */
+  /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
   readonly isProduction: boolean;
 };
@@ -44,7 +44,7 @@ const environmentSchema = Type.Object({
 
 /**
  * Reads the service's configuration from the environment.
- * @throws TypeError that names the faulty variables and prints no value.
+ * @throws TypeError that names the invalid variables and prints no value
  */
 export function readLaunchApiConfig(
   environment: Readonly<Record<string, string | undefined>>,

@@ -25,11 +25,14 @@ export type LaunchApiBacking = {
   readonly tokens: AccessTokenVerifier;
   readonly limiter: RateLimiter;
   readonly clock: Clock;
-  /** The values that were agreed; without it every value is accepted. */
+  /** The agreed values; without them every value is accepted. */
   readonly directories?: Directories;
 };
 
-/** The launch API: hands launch URLs to the backends of practice management systems. Answers below `/AccessApi`. */
+/**
+ * Creates the launch API, which issues launch URLs to the backends of practice management systems. Answers
+ * below `/AccessApi`.
+ */
 export function launchApi(
   config: LaunchApiConfig,
   { tickets, tokens, limiter, clock, directories }: LaunchApiBacking,

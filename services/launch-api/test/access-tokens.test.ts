@@ -74,7 +74,7 @@ describe('401: missing or invalid token', () => {
     const { kid, privateKey } = api.issuer.key;
     const parts = { alg: 'ES256', typ: 'at+jwt', kid, ...header };
     const signer = new CompactSign(Buffer.from(JSON.stringify(goodClaims())));
-    // Written and read again, so that a member set to undefined is absent.
+    // Serialised and parsed, so that a member set to undefined is absent.
     signer.setProtectedHeader(JSON.parse(JSON.stringify(parts)));
     await expectUnauthorized(await signer.sign(privateKey, { crit: { exp: true } }));
   });
@@ -198,7 +198,7 @@ describe('the keys of an issuer', () => {
     const fresh = await startLaunchApi();
     const token = await fresh.issuer.sign();
     const answers = [(await fresh.post({ token })).status];
-    // The fetched keys are kept by the machine's clock; without them only a remembered token is accepted.
+    // The fetched keys expire by the machine's clock; without them only a remembered token is accepted.
     fresh.issuer.answer(false);
     const anHourLater = Date.now() + 3_600_000;
     Date.now = () => anHourLater;
@@ -222,7 +222,7 @@ describe('the keys of an issuer', () => {
 });
 
 describe('requests to a trusted issuer', () => {
-  /** A launch API that trusts an issuer on this machine, whose discovery document names these keys. */
+  /** Starts a launch API that trusts an issuer on this machine, whose discovery document names these keys. */
   async function trusting(jwksUri: (issuer: string) => string, allowedNetworks?: readonly string[]) {
     const asked: (string | undefined)[] = [];
     let issuer = '';
@@ -271,7 +271,7 @@ describe("a token of someone else's identity provider", () => {
     const trusting = await startLaunchApi({
       trustedIssuers: [{ issuer, clients: [{ clientId: 'customer-pms' }] }],
     });
-    // The other provider lives by the machine's clock.
+    // The other provider uses the machine's clock.
     trusting.clock.advance({ seconds: (Date.now() - trusting.clock.now()) / 1000 });
     const accepted = await trusting.post({ token });
     const elsewhere = await api.post({ token });
@@ -324,7 +324,7 @@ describe('the terms of a trusted issuer', () => {
 
 type Terms = Omit<TrustedIssuer, 'issuer' | 'clients'>;
 
-/** The status of a launch with a token of an issuer that is trusted on these terms. */
+/** Returns the status of a launch with a token of an issuer that is trusted with these settings. */
 async function statusOf(terms: Terms, claims: object, header = {}, otherKeys: TestKey[] = []) {
   const customer = await startTokenIssuer({ clock: api.clock, audience, otherKeys });
   const trustedIssuers = [{ issuer: customer.issuer, ...terms, clients: [{ clientId: 'pms' }] }];

@@ -23,7 +23,7 @@ afterAll(() => api.stop());
 const aPractice = (...identifier: { system: string; value: string }[]) => ({ identifier });
 const practicePath = `${containedAt.practice}.identifier[0].value`;
 
-/** The client of the launch context that a launch URL leads to. */
+/** Returns the client of the launch context that a launch URL leads to. */
 async function clientOf(response: Response): Promise<LaunchContext['client']> {
   expect(response.status).toBe(200);
   const { url } = (await response.json()) as { url: string };

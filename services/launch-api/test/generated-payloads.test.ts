@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Posts generated payloads, some at a time; the seed is told, so that a failure can be repeated. */
+/** Posts generated payloads, some at a time; reports the seed, so that a failure can be repeated. */
 async function postAll(
   arbitrary: fc.Arbitrary<unknown>,
   judge: (response: Response, payload: unknown) => Promise<void>,
@@ -37,7 +37,7 @@ async function postAll(
 describe('generated payloads', () => {
   it('are accepted when they are valid', async () => {
     await postAll(validServiceRequest(), async (response) => {
-      // Two generated payloads may carry one originating id.
+      // Two generated payloads may have the same originating id.
       expect([200, 409]).toContain(response.status);
       await response.text();
     });

@@ -77,7 +77,7 @@ export async function startLaunchApi({
     clock,
     issuer,
     url,
-    /** Posts a payload as a PMS does; what a test gives replaces the good value. */
+    /** Posts a payload as a PMS does; the values of a test replace the valid ones. */
     async post({
       to = 'RequestLaunchUrl',
       payload = aServiceRequest() as unknown,
@@ -111,13 +111,13 @@ export async function startLaunchApi({
   };
 }
 
-/** The faults of a 400, as a caller reads them. */
+/** Returns the errors of a 400, as a caller reads them. */
 export async function wholeFaultsOf(response: Response): Promise<Fault[]> {
   const { errors } = (await response.json()) as { errors: Fault[] };
   return errors;
 }
 
-/** Where a 400 found faults, and what it tells of each. */
+/** Returns the paths and messages of the errors of a 400. */
 export async function faultsOf(response: Response): Promise<Pick<Fault, 'path' | 'message'>[]> {
   const faults = await wholeFaultsOf(response);
   return faults.map(({ path, message }) => ({ path, message }));

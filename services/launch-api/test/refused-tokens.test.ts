@@ -11,7 +11,7 @@ afterAll(() => api.stop());
 
 const seconds = () => Math.floor(api.clock.now() / 1000);
 
-/** The challenges of the 401 that a token gets, as a client that we did not write reads them. */
+/** Returns the challenges of the 401 for a token, as a third-party client reads them. */
 async function challengesOf(token: string) {
   const refused = await oauth
     .protectedResourceRequest(

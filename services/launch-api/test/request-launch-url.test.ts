@@ -339,7 +339,7 @@ describe('400', () => {
   ])('is answered for %s', async (_fault, body) => {
     const response = await api.post({ body });
     expect(response.status).toBe(400);
-    // The body itself: no member of it can be named.
+    // The body itself, because no member of it can be named.
     expect(await faultsOf(response)).toContainEqual({ path: '', message: expect.any(String) });
   });
 

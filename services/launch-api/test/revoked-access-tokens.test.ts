@@ -32,7 +32,7 @@ beforeAll(async () => {
   replicas = [await startReplica(), await startReplica()];
 });
 
-/** A launch API with a connection of its own to the one Redis, put together as its process does. */
+/** Starts a launch API with its own connection to the shared Redis, assembled as in its process. */
 async function startReplica() {
   const REDIS_URL = process.env.TEST_REDIS_URL;
   if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
@@ -41,7 +41,7 @@ async function startReplica() {
   const { revocations } = kept(await openRevocationsPart(parts, options));
   const trustedIssuers = [{ issuer: issuer.issuer, clients: [{ clientId: 'pms' }] }];
   const api = kept(await startLaunchApi({ trustedIssuers, revocations }));
-  // Its clock stands still in the past, where a token of now is from the future.
+  // Its clock is in the past, where a current token is from the future.
   api.clock.advance({ seconds: (Date.now() - api.clock.now()) / 1000 });
   return { ...api, revokedTokens: parts.revokedTokens };
 }

@@ -13,7 +13,7 @@ afterAll(() => api.stop());
 
 type Posted = NonNullable<Parameters<typeof api.post>[0]>;
 
-/** Answers to one request by both endpoints: the check first. */
+/** Returns the answers of both endpoints to one request: the check first. */
 const both = async (request: Posted) => [
   await api.post({ ...request, to: 'Validate' }),
   await api.post({ ...request, to: 'RequestLaunchUrl' }),
@@ -41,7 +41,7 @@ describe('POST /AccessApi/Validate', () => {
     const after = await own.post({ to: 'Validate', payload });
     await own.stop();
     expect(launches.map(({ status }) => status)).toEqual([200, 409]);
-    // Whether an identifier was used is found by using it.
+    // Only its use shows whether an identifier was used.
     expect(after.status).toBe(200);
   });
 

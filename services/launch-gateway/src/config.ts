@@ -2,10 +2,10 @@ import { isProduction, originSetting, readEnvironment } from '@clinical-launch/s
 import { Type } from 'typebox';
 
 export type LaunchGatewayConfig = {
-  /** Whether browsers reach it by https; session cookies are `Secure` then. */
+  /** Whether browsers reach it by https; session cookies are then `Secure`. */
   readonly isSecure: boolean;
   readonly isProduction: boolean;
-  /** Absolute lifetime of a launch session in seconds, however busy it is. */
+  /** Absolute lifetime of a launch session in seconds, whatever its activity. */
   readonly sessionSeconds: number;
 };
 
@@ -16,7 +16,7 @@ const environmentSchema = Type.Object({
 
 /**
  * Reads the service's configuration from the environment.
- * @throws TypeError that names the faulty variables and prints no value.
+ * @throws TypeError that names the invalid variables and prints no value
  */
 export function readLaunchGatewayConfig(
   environment: Readonly<Record<string, string | undefined>>,

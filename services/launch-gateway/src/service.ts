@@ -6,7 +6,10 @@ import { auditRefusal, secureLaunch } from './http/secure-launch.ts';
 
 export type LaunchGatewayBacking = { readonly tickets: Tickets };
 
-/** The launch gateway: turns a launch token into a launch session, once. Answers at `/secureLaunch`. */
+/**
+ * Creates the launch gateway, which exchanges a launch token for a launch session, once. Answers at
+ * `/secureLaunch`.
+ */
 export function launchGateway(config: LaunchGatewayConfig, { tickets }: LaunchGatewayBacking): Service {
   const path = '/secureLaunch';
   const launch = secureLaunch(config, tickets);

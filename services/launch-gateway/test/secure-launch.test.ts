@@ -21,7 +21,7 @@ async function startGateway({ publicUrl = 'http://localhost', environment = {} }
     clock,
     url: `${server.url}/secureLaunch`,
     stop: () => server.stop(),
-    /** A launch token as the launch API issues it, with its verifier. */
+    /** Issues a launch token as the launch API does, with its verifier. */
     async issue({
       verifier = randomBytes(64).toString('base64url'),
       challenge = sha256(verifier),
@@ -46,7 +46,7 @@ async function startGateway({ publicUrl = 'http://localhost', environment = {} }
   };
 }
 
-/** Base64URL as RFC 4648 section 5 has it: with padding. */
+/** Returns Base64URL as in RFC 4648 section 5: with padding. */
 const padded = (bytes: Buffer) => bytes.toString('base64').replaceAll('+', '-').replaceAll('/', '_');
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('base64url');
 const name = { family: 'Whitfield', given: ['Margaret'] };

@@ -7,7 +7,7 @@ export type ResourceApiConfig = {
   readonly publicUrl: string;
   /** Requests in any one second from one address; no limit when absent. */
   readonly requestsPerSecondPerAddress?: number;
-  /** The header in which the edge forwards client certificates; without it, none count. */
+  /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
 };
 
@@ -17,7 +17,8 @@ const environmentSchema = Type.Object({
 });
 
 /**
- * Reads the service's configuration from the environment. @throws ConfigurationError that names the faulty variables.
+ * Reads the service's configuration from the environment. @throws ConfigurationError that names the invalid
+ * variables
  */
 export function readResourceApiConfig(environment: Environment): ResourceApiConfig {
   const read = readEnvironment(environmentSchema, environment);

@@ -17,7 +17,8 @@ await runProcess({
       openTokenVerifier(trust, {
         ...tools,
         policiesOf: desktopIssuerPolicies,
-        // Tokens of a desktop launch are revoked with their launch, which the service asks the tickets about.
+        // Tokens of a desktop launch are revoked with their launch, which the service looks up in the
+        // tickets.
         revocations: undefined,
       }),
     );

@@ -19,17 +19,20 @@ import { auditRefusal, getResource } from './http/get-resource.ts';
 import { createRevocations } from './store/revocations.ts';
 
 export type ResourceApiBacking = {
-  /** Accepts the tokens of desktop realms alone. */
+  /** Accepts only the tokens of desktop realms. */
   readonly tokens: AccessTokenVerifier;
   readonly tickets: Pick<Tickets, 'isChainRevoked' | 'claim'>;
-  /** Opens the launch's context, which travels sealed in the access token. */
+  /** Opens the launch's context, which is sealed in the access token. */
   readonly sealers: Pick<Sealers, 'access-token'>;
   readonly events: Outbox;
   readonly limiter: RateLimiter;
   readonly clock: Clock;
 };
 
-/** The resource API: what a partner application reads for the user of a desktop launch. Answers below `/resource`. */
+/**
+ * Creates the resource API, which partner applications read for the user of a desktop launch. Answers below
+ * `/resource`.
+ */
 export function resourceApi(config: ResourceApiConfig, backing: ResourceApiBacking): Service {
   const { tickets, clock, sealers } = backing;
   const sealer = sealers['access-token'];

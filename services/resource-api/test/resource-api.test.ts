@@ -12,13 +12,16 @@ afterAll(() => api.stop());
 
 const seconds = () => Math.floor(api.clock.now() / 1000);
 
-/** The last event of one launch, when everything that is under way has been published. */
+/** Returns the last event of one launch, after all pending events have been published. */
 async function eventOf(correlationId: string) {
   await api.bus.idle();
   return api.published.findLast(({ correlationid }) => correlationid === correlationId);
 }
 
-/** RFC 6750 section 3: status, challenge and, as the identity provider does, a body that says what and where. */
+/**
+ * Checks RFC 6750 section 3: status, challenge and, as in the identity provider, a body with the reason and
+ * the place.
+ */
 async function expectRefusal(response: Response, status: number, error: string): Promise<string> {
   expect(response.status).toBe(status);
   expect(response.headers.get('www-authenticate')).toContain(`Bearer error="${error}"`);

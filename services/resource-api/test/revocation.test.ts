@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const api of running.splice(0)) await api.stop();
 });
 
-/** A resource API whose questions to the tickets are counted, and fail when the test says so. */
+/** Starts a resource API whose queries to the tickets are counted, and fail when the test requests it. */
 async function startWatched() {
   const watched = { questions: 0, isAway: false };
   const watch = (tickets: Tickets): Pick<Tickets, 'isChainRevoked' | 'claim'> => ({

@@ -38,11 +38,11 @@ export const aContext = {
 
 type StartOptions = {
   readonly config?: Partial<ResourceApiConfig>;
-  /** Stands between the service and its tickets. */
+  /** Wraps the tickets of the service. */
   readonly watch?: (tickets: Tickets) => Pick<Tickets, 'isChainRevoked' | 'claim'>;
 };
 
-/** Starts a resource API that trusts one desktop realm, whose tokens the test makes. */
+/** Starts a resource API that trusts one desktop realm, whose tokens the test creates. */
 export async function startResourceApi({ config = {}, watch = (tickets) => tickets }: StartOptions = {}) {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
@@ -89,7 +89,7 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
   });
   ({ url } = server);
 
-  /** The context as the identity provider seals it into the token of these claims. */
+  /** Returns the context as the identity provider seals it into the token of these claims. */
   const sealContext = (
     { jti, sid }: { jti?: unknown; sid?: unknown },
     { context = aContext, by = sealer }: { context?: object; by?: Sealer } = {},
@@ -124,9 +124,9 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
     sealer,
     url: server.url,
     sealContext,
-    /** An access token that is good but for what the test changes. */
+    /** Returns an access token that is valid except for the changes of the test. */
     sign,
-    /** Reads a resource; with a good token unless another is given, or none at all. */
+    /** Reads a resource; with a valid token unless another is given, or none at all. */
     async get(name: string, { token, method = 'GET' }: { token?: string | null; method?: string } = {}) {
       const bearer = token === undefined ? await sign() : token;
       const headers: Record<string, string> = bearer === null ? {} : { Authorization: `Bearer ${bearer}` };

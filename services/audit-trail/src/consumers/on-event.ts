@@ -2,7 +2,7 @@ import { type CloudEvent, eventConsumers } from '@clinical-launch/contracts';
 import type { Consumer } from '@clinical-launch/events';
 import type { AuditStore } from '../store/audit-store.ts';
 
-/** Keeps every event of the platform, without what is sealed for another consumer. */
+/** Stores every event of the platform, without fields that are sealed for another consumer. */
 export function onEvent(store: AuditStore): Consumer {
   return {
     name: 'audit-trail',

@@ -9,8 +9,8 @@ type Recording = {
 };
 
 /**
- * Records the caller's identifier of each launch. It is also held again, in case Redis lost its data while this event
- * was on its way: the rebuild did not find it then.
+ * Records the caller's identifier of each launch. Also stores its claim again, in case Redis lost its data
+ * before this event arrived: the rebuild did not find the claim then.
  */
 export function onLaunchUrlIssued({ originatingIds, claims }: Recording): Consumer {
   return {

@@ -20,9 +20,9 @@ export type FindEventsBacking = {
 };
 
 /**
- * `GET /audit/events?correlationId=GUID`: what happened to this GUID, as CloudEvents, in the order in which it
- * happened. A page holds the next 500 that arrived; `next`, when there is more, is the address of the following one.
- * The look-up is itself an event.
+ * Returns the events of a GUID as CloudEvents, in the order in which they happened:
+ * `GET /audit/events?correlationId=GUID`. A page contains the next 500 that arrived; `next`, if there are
+ * more, is the address of the following page. The look-up is an event too.
  */
 export function findEvents({ store, tokens, events }: FindEventsBacking): Handler<Exchange> {
   return async ({ request, response, call }) => {
@@ -31,7 +31,7 @@ export function findEvents({ store, tokens, events }: FindEventsBacking): Handle
     assertRight(caller, requiredRight);
     const query = queryOf(request);
     const correlationId = searchedId(query);
-    // One more than the page has, so that it is known whether there is a next one.
+    // One more than the page, to know whether there is a next page.
     const found = await store.findByCorrelation(correlationId, {
       after: searchedPage(query),
       limit: pageSize + 1,
@@ -42,7 +42,7 @@ export function findEvents({ store, tokens, events }: FindEventsBacking): Handle
     const last = page.at(-1);
     response.set('Cache-Control', 'no-store').json({
       correlationId,
-      // They come by several outboxes, so they do not arrive in the order in which they happened.
+      // They come from several outboxes, so they do not arrive in the order in which they happened.
       events: page
         .map(({ event }) => event)
         .toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0)),
@@ -56,19 +56,19 @@ export function findEvents({ store, tokens, events }: FindEventsBacking): Handle
 function searchedId(query: URLSearchParams): string {
   const [id = '', ...more] = query.getAll('correlationId').map((value) => value.toLowerCase());
   if (guidForm.test(id) && more.length === 0) return id;
-  throw invalid('correlationId', 'must be one GUID, as X-Correlation-Id gave it');
+  throw invalid('correlationId', 'must be one GUID, exactly as in X-Correlation-Id');
 }
 
 function searchedPage(query: URLSearchParams): string {
   const after = query.get('after') ?? '0';
   if (/^\d{1,18}$/.test(after)) return after;
-  throw invalid('after', 'must be taken from `next` as it is');
+  throw invalid('after', 'must be the value from `next`, unchanged');
 }
 
 const invalid = (path: string, message: string) =>
   new ServiceError({
     status: 400,
     code: 'invalid_request',
-    message: 'The query has faults',
+    message: 'The query is invalid. Correct the parameters listed in `errors` and send it again.',
     faults: [{ path, message, code: 'value' }],
   });

@@ -6,7 +6,7 @@ import { addOriginatingIds, type OriginatingIdTables } from './originating-ids.t
 
 type AuditTables = {
   event: {
-    /** Order of arrival */
+    /** Order of arrival. */
     sequence: Generated<string>;
     id: string;
     correlation_id: string;
@@ -36,9 +36,11 @@ const migrations: Record<string, Migration> = {
 };
 
 export type AuditStore = {
-  /** Keeps an event; one that is there already stays as it is. */
+  /** Stores an event; leaves an existing event unchanged. */
   keep(event: CloudEvent): Promise<void>;
-  /** The events of one correlation id in order of arrival, at most `limit`, after the given sequence. */
+  /**
+   * Returns the events of one correlation id in order of arrival, at most `limit`, after the given sequence.
+   */
   findByCorrelation(
     correlationId: string,
     page: { after: string; limit: number },
@@ -50,7 +52,7 @@ export function openSchema(storage: Storage): Promise<Kysely<AuditTables>> {
   return storage.open<AuditTables>(schema, migrations);
 }
 
-/** The audit trail's events. */
+/** Creates the store of the audit trail's events. */
 export function createAuditStore(database: Kysely<AuditTables>): AuditStore {
   return {
     async keep(event) {

@@ -2,14 +2,14 @@ import type { HeldClaim } from '@clinical-launch/tickets';
 import { type ColumnType, type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** Times are milliseconds since 1970; the drivers hand a bigint over as text. */
+/** Milliseconds since 1970; the drivers return a bigint as text. */
 type Milliseconds = ColumnType<string, number, number>;
 
 export type OriginatingIdTables = {
   originating_id: { name: string; holder: string; claimed_at: Milliseconds; expires_at: Milliseconds };
 };
 
-/** Adds the table of callers' identifiers: hashes, nothing that a caller sent. */
+/** Adds the table of callers' identifiers: only hashes, no values of a caller. */
 export function addOriginatingIds(schema: string): Migration {
   return {
     async up(db) {
@@ -27,16 +27,16 @@ export function addOriginatingIds(schema: string): Migration {
 }
 
 export type OriginatingIds = {
-  /** Records a claim. Of two that are alive the earlier one stays, in whatever order they arrive. */
+  /** Records a claim. Of two live claims the earlier one stays, in whatever order they arrive. */
   record(claim: HeldClaim & { readonly claimedAt: number }): Promise<void>;
-  /** All claims that are alive, page by page. */
+  /** Returns all live claims, page by page. */
   live(now: number): AsyncIterable<readonly HeldClaim[]>;
   deleteExpired(now: number): Promise<void>;
 };
 
 const pageSize = 5000;
 
-/** Records callers' identifiers, so that they outlive the loss of Redis. */
+/** Creates the store of callers' identifiers, so that they outlive the loss of Redis. */
 export function createOriginatingIds(database: Kysely<OriginatingIdTables>): OriginatingIds {
   const pageAfter = (cursor: string, now: number) =>
     database

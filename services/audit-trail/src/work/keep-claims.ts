@@ -15,8 +15,8 @@ const checkEveryMs = 1000;
 const deleteEveryMs = 3_600_000;
 
 /**
- * Restores the claims of a Redis that lost its data, before it accepts new launches, and deletes records that have
- * expired. Resolves after the first check; a failure is logged and tried again each second.
+ * Restores the claims of a Redis that lost its data, before it accepts new launches, and deletes expired
+ * records. Resolves after the first check; logs a failure and retries each second.
  */
 export async function startClaimKeeper(options: KeepClaimsOptions): Promise<ClaimKeeper> {
   const { clock, logger, originatingIds } = options;

@@ -3,8 +3,9 @@ import type { Action, LaunchRequest } from '@clinical-launch/contracts';
 import type { Claim } from '@clinical-launch/tickets';
 
 /**
- * Whose claims on an originating id (IdByCaller) an action lives with. The actions that open one existing request
- * may repeat the id under which an OrderTest created it; every other launch needs an id of its own.
+ * For each action, the actions that may already hold the same originating id (IdByCaller). The actions that
+ * open one existing request may repeat the id under which an OrderTest created it. Every other launch needs a
+ * new id.
  */
 const joinable: Readonly<Record<Action, readonly Action[]>> = {
   OrderTest: [],
@@ -17,13 +18,13 @@ const joinable: Readonly<Record<Action, readonly Action[]>> = {
   LocationReportList: [],
 };
 
-/** The claim of a launch on its originating id: once per client, however the id is spelt it is compared exactly. */
+/** Returns the claim of a launch on its originating id: once per client, compared exactly. */
 export function originatingIdClaim(
   client: { issuer: string; clientId: string },
   { action, originatingId }: LaunchRequest,
   ttlSeconds: number,
 ): Claim {
-  // Hashed: the ids are of any length, and what a PMS writes into them is its own business.
+  // Hashed, because the ids have any length and may contain any content of the PMS.
   const name = hash('sha256', JSON.stringify([client.issuer, client.clientId, originatingId]), 'base64url');
   return { name, holder: action, joins: joinable[action], ttlSeconds };
 }

@@ -32,29 +32,29 @@ export const payloadTypes = ['application/json', 'application/fhir+json'];
 
 export type LaunchCheckBacking = {
   readonly tokens: AccessTokenVerifier;
-  /** By client, for all replicas. */
+  /** Limits requests by client, for all replicas. */
   readonly limiter: RateLimiter;
   readonly clock: Clock;
-  /** By address, in this process: what is shared about strangers must be bounded. */
+  /** Limits requests by address, in this process: shared counts about strangers must be bounded. */
   readonly addresses: LocalRateLimiter;
-  /** The values that were agreed; without it every value is accepted. */
+  /** The agreed values; without them every value is accepted. */
   readonly directories?: Directories | undefined;
 };
 
-/** What a request asks for, once nothing is wrong with it. */
+/** The content of a valid request. */
 export type CheckedLaunch = {
   readonly caller: Caller;
   readonly challenge: string;
   readonly launch: LaunchRequest;
 };
 
-/** @throws ServiceError for what is refused, in this order: 429, 401, 403, 413 or 415, 400 */
+/** @throws ServiceError in this order: 429, 401, 403, 413 or 415, 400 */
 export type LaunchCheck = (exchange: LaunchExchange) => Promise<CheckedLaunch>;
 
 /** A request for a launch; its caller is known once the token is verified. */
 export type LaunchExchange = Exchange<{ readonly caller: Caller }>;
 
-/** Creates the checks of a request for a launch (OLTR: Endpoints). They use nothing up but the limits. */
+/** Creates the checks of a request for a launch (OLTR: Endpoints). They use up nothing except the limits. */
 export function createLaunchCheck(
   config: LaunchApiConfig,
   { tokens, limiter, clock, addresses, directories }: LaunchCheckBacking,
@@ -79,7 +79,7 @@ export function createLaunchCheck(
   };
 }
 
-/** Counts a request by its address, whatever it is for. @throws ServiceError 429 */
+/** Counts a request by its address, whatever its purpose. @throws ServiceError 429 */
 export function countAddress(
   { requestsPerSecondPerAddress }: LaunchApiConfig,
   addresses: LocalRateLimiter,
@@ -88,7 +88,7 @@ export function countAddress(
   addresses.count(`address ${request.ip}`, requestsPerSecondPerAddress);
 }
 
-/** Makes `launch.url.refused.v1`; `step` tells a refused check from a launch URL that was refused. */
+/** Creates `launch.url.refused.v1`; `step` distinguishes a refused check from a refused launch URL. */
 export function auditRefusal(step?: 'validate'): RefusalAudit<{ readonly caller: Caller }> {
   return (error, { call, found: { caller } }) =>
     call.event('launch.url.refused.v1', {
@@ -100,7 +100,9 @@ export function auditRefusal(step?: 'validate'): RefusalAudit<{ readonly caller:
     });
 }
 
-/** Finds every fault of payload and challenge, so that one answer tells them all. @throws ServiceError 400. */
+/**
+ * Finds every error of payload and challenge, so that one answer reports them all. @throws ServiceError 400
+ */
 function validate(
   payload: unknown,
   request: Request,
@@ -126,14 +128,14 @@ function validate(
   });
 }
 
-/** Where the code challenge may be; the first header is the one to use. */
+/** The places of the code challenge; the first header is the preferred one. */
 export const challengeNames = {
   headers: ['code-challenge', 'x-code-challenge', 'codechallenge'],
   fields: ['codeChallenge', 'code_challenge'],
 };
 const challengeMethodNames = { headers: [], fields: ['codeChallengeMethod', 'code_challenge_method'] };
 
-/** Looks up every value that was sent under some names: headers (a repeated one is a list), query, body. */
+/** Returns the values that were sent under some names: headers (a repeated one is a list), query, body. */
 function sentValuesOf(request: Request, payload: unknown) {
   const query = queryOf(request);
   const memberOf = (name: string): unknown =>

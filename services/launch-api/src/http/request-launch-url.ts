@@ -15,8 +15,8 @@ export type RequestLaunchUrlBacking = {
 };
 
 /**
- * `POST /AccessApi/RequestLaunchUrl` (OLTR: Endpoints). Refused as the checks refuse, then with 409.
- * The launch token, the caller's identifier and the audit event are kept in one step.
+ * Issues a launch URL: `POST /AccessApi/RequestLaunchUrl` (OLTR: Endpoints). Refuses as the checks do, then
+ * with 409. Stores the launch token, the caller's identifier and the audit event in one step.
  */
 export function requestLaunchUrl(
   config: LaunchApiConfig,
@@ -46,7 +46,7 @@ export function requestLaunchUrl(
     if (issue.outcome === 'claimed') throw identifierUsed();
     const answer: LaunchUrlAnswer = { url: `${config.oltrServer}/secureLaunch?launchToken=${issue.ticket}` };
     const body = JSON.stringify(answer);
-    // By Node's own means: on this path, Express's look at what may be answered costs more than it brings.
+    // Node's own methods: on this path, Express's content negotiation costs more than it gives.
     response
       .writeHead(200, {
         'Content-Type': 'application/json; charset=utf-8',
@@ -79,5 +79,5 @@ const identifierUsed = () =>
   new ServiceError({
     status: 409,
     code: 'identifier_used',
-    message: "The caller's identifier was used before",
+    message: 'The identifier was already used. Send a new identifier',
   });

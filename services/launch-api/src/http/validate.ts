@@ -3,8 +3,9 @@ import type { ValidateAnswer } from './answers.ts';
 import type { LaunchCheck, LaunchExchange } from './check-launch.ts';
 
 /**
- * `POST /AccessApi/Validate`: refuses what RequestLaunchUrl would refuse, and uses nothing up: there is no launch
- * token, and the caller's identifier stays free. Whether the identifier is free is not looked at.
+ * Checks a request without using anything up: `POST /AccessApi/Validate`. Refuses what RequestLaunchUrl would
+ * refuse, creates no launch token, and leaves the caller's identifier free. Does not check whether the
+ * identifier is free.
  */
 export function validate(check: LaunchCheck): Handler<LaunchExchange> {
   return async (exchange) => {

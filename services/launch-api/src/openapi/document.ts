@@ -28,14 +28,14 @@ const description = `Launches online test requesting (OLTR) for a patient, from 
 
 Every answer has \`X-Correlation-Id\`. Any method that is not described is answered 405 with \`Allow\`.`;
 
-/** Returns the OpenAPI document of the launch API and of the launch URL that it hands out. */
+/** Returns the OpenAPI document of the launch API and of its launch URLs. */
 export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
   return openApiDocument({
     title: 'Clinical Launch: launch API',
     description,
     tags: {
       Launch: 'From the backend of a practice management system to the browser of its user.',
-      Schemas: 'The formats of what is sent and of what comes back.',
+      Schemas: 'The formats of requests and results.',
     },
     paths: {
       [addresses.requestLaunchUrl]: launchPath(config, {
@@ -48,7 +48,7 @@ export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
       [addresses.validate]: launchPath(config, {
         operationId: 'validate',
         summary: 'Check a request for a launch URL',
-        description: 'Makes the checks of RequestLaunchUrl and uses nothing up. The identifier stays free.',
+        description: 'Runs the checks of RequestLaunchUrl and uses nothing up. The identifier stays free.',
         answer: 'Validation',
         statuses: [400, 401, 403, 413, 415, 429, 500, 503],
       }),
@@ -59,7 +59,7 @@ export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
       }),
       [addresses.orderSchema]: schemaPath('application/xml', {
         operationId: 'getOrderSchema',
-        summary: 'Get the XML Schema of the order document that comes back',
+        summary: 'Get the XML Schema of the returned order document',
       }),
     },
     schemas: {
@@ -78,13 +78,13 @@ export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
       },
     },
     externalDocs: {
-      description: 'JSON Schema of the ServiceRequest; the XML Schema of the order document is beside it',
+      description: 'JSON Schema of the ServiceRequest; the XML Schema of the order document is available too',
       url: addresses.payloadSchema,
     },
   });
 }
 
-/** Returns the JSON Schema of the payload as a document of its own. */
+/** Returns the JSON Schema of the payload as a separate document. */
 export function payloadSchemaDocument({ publicUrl, namespaces }: LaunchApiConfig): JsonSchema {
   return serviceRequestDocument(namespaces, `${publicUrl}${addresses.payloadSchema}`);
 }
@@ -117,7 +117,7 @@ function launchPath(
         content: Object.fromEntries(payloadTypes.map((type) => [type, media])),
       },
       responses: {
-        200: describedAnswer('The request is in order.', {
+        200: describedAnswer('The request is valid.', {
           content: { 'application/json': { schema: schemaReference(answer) } },
         }),
         ...problemRefusals({
@@ -125,8 +125,8 @@ function launchPath(
           isChallenged: true,
           hasBody: (status) => hasProblemBody(status, config),
           texts: {
-            400: 'The payload or the code challenge is invalid. `errors` lists every fault at once.',
-            429: 'Too many requests of this client or address: wait as long as `Retry-After` says.',
+            400: 'The payload or the code challenge is invalid. `errors` lists every error at once.',
+            429: 'Too many requests from this client or address. Wait for the seconds in `Retry-After`.',
           },
         }),
       },

@@ -3,7 +3,7 @@ import { type Exchange, type Handler, publishDocument } from '@clinical-launch/s
 import type { LaunchApiConfig } from '../config.ts';
 import { addresses } from '../http/addresses.ts';
 
-/** What anybody may read of the launch API, by path: its OpenAPI document and the schemas that go with it. */
+/** Returns the public documents of the launch API, by path: its OpenAPI document and its schemas. */
 export function publishedDocuments(config: LaunchApiConfig): Readonly<Record<string, Handler<Exchange>>> {
   const describe = () => import('./document.ts');
   return {

@@ -15,7 +15,7 @@ const example = {
   challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
 };
 
-/** Describes the header with the code challenge, and where else it may be. */
+/** Describes the header with the code challenge, and its other places. */
 export function challengeParameter({
   headers,
   fields,
@@ -29,18 +29,18 @@ export function challengeParameter({
     name: 'Code-Challenge',
     in: 'header',
     required: true,
-    description: `The code challenge of S256 (RFC 7636): the SHA-256 of the code verifier in Base64URL, without padding. Also accepted in the headers ${others.join(', ')}, and as ${names.join(', ')} in the query or the body. Two that differ are refused.`,
+    description: `The code challenge of S256 (RFC 7636): the SHA-256 of the code verifier in Base64URL, without padding. Also accepted in the headers ${others.join(', ')}, and as ${names.join(', ')} in the query or the body. Two different values are refused.`,
     schema: { type: 'string', pattern: codeChallengePattern },
     example: example.challenge,
   };
 }
 
 const parameters = {
-  launchToken: { type: 'string', description: 'The launch token, which the launch URL has.' },
+  launchToken: { type: 'string', description: 'The launch token from the launch URL.' },
   codeVerifier: {
     type: 'string',
     pattern: `^${launchVerifierForm}={0,2}$`,
-    description: 'The code verifier: the Base64URL text of 64 to 128 random bytes.',
+    description: 'The code verifier: the Base64URL encoding of 64 to 128 random bytes.',
   },
 };
 
@@ -86,7 +86,7 @@ export function secureLaunchPath({ oltrServer, publicUrl, isProduction }: Launch
 const operation = (config: { isProduction: boolean }): Omit<Operation, 'operationId' | 'summary'> => ({
   tags: ['Launch'],
   description:
-    'Sent by the browser of the user. Uses the launch token up. A prefetch or a preview is refused.',
+    'Sent by the browser of the user. Uses the launch token up. Prefetches and previews are refused.',
   security: [],
   responses: {
     200: describedAnswer('The page that opens the OLTR application.', {
@@ -99,7 +99,7 @@ const operation = (config: { isProduction: boolean }): Omit<Operation, 'operatio
       statuses: [401, 410, 429, 500, 503],
       hasBody: (status) => hasProblemBody(status, config),
       texts: {
-        401: 'A parameter is missing, or the launch token is unknown or has expired, or the code verifier does not fit.',
+        401: 'A parameter is missing, the launch token is unknown or has expired, or the code verifier does not match.',
       },
     }),
   },

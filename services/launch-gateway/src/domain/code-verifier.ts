@@ -5,9 +5,10 @@ const verifierForm = new RegExp(`^${launchVerifierForm}$`);
 const base64UrlForm = /^[A-Za-z0-9_-]+$/;
 
 /**
- * The challenges that a verifier proves: the hash of its text (RFC 7636 section 4.6) and, since "random bytes, then
- * Base64URL" can also be read so, the hash of the bytes it encodes. A verifier with the padding of RFC 4648 section 5
- * proves the hash of its text with and without it. None for text that is no verifier.
+ * Returns the challenges that a verifier proves: the hash of its text (RFC 7636 section 4.6) and the hash of
+ * the bytes that it encodes, because "random bytes, then Base64URL" can also be read so. A verifier with the
+ * padding of RFC 4648 section 5 proves the hash of its text with and without it. Returns none for text that
+ * is not a verifier.
  */
 export function challengesOf(codeVerifier: string): string[] {
   const text = withoutPadding(codeVerifier);
@@ -18,7 +19,7 @@ export function challengesOf(codeVerifier: string): string[] {
   return text === codeVerifier ? [ofText, ofBytes] : [sha256(codeVerifier), ofText, ofBytes];
 }
 
-/** The text itself where what follows it is not the padding that its length asks for. */
+/** Returns the text without its padding, or the text itself if the padding does not match its length. */
 function withoutPadding(text: string): string {
   return text.length % 4 === 0 ? text.replace(/={1,2}$/, '') : text;
 }

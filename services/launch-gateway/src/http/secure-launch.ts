@@ -21,19 +21,20 @@ import type { Request, Response } from 'express';
 import type { LaunchGatewayConfig } from '../config.ts';
 import { challengesOf } from '../domain/code-verifier.ts';
 
-/** The whole script of the page: leaves the address with the verifier out of the browser's history. */
+/** The complete script of the page: keeps the address with the verifier out of the browser's history. */
 const script = "location.replace(document.querySelector('a').href)";
 const scriptHash = `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
 /**
- * `/secureLaunch` (OLTR: Launch the OLTR system): redeems the launch token and opens its launch session.
- * 200 for the one winner, 410 for a token that was used, 401 for everything else; a mismatch leaves the token usable.
+ * Redeems the launch token and opens its launch session: `/secureLaunch` (OLTR: Launch the OLTR system).
+ * Answers 200 to the one winner, 410 for a used token, 401 for everything else. A mismatch leaves the token
+ * usable.
  */
 export function secureLaunch(config: LaunchGatewayConfig, tickets: Tickets): Handler<Exchange> {
   return async ({ request, response, call }) => {
-    // Nobody is looking at the answer, so nothing may be used up.
+    // Prefetches and previews must not use up a single-use token.
     if (request.method === 'HEAD' || isSpeculative(request))
-      throw refused('speculative_request', 'A prefetch or a preview launches nothing');
+      throw refused('speculative_request', 'A prefetch or preview cannot start a launch');
     const { launchToken, codeVerifier } = await launchParameters(request, response);
     const redemption = await tickets.redeem('launch-token', launchToken, {
       proofs: challengesOf(codeVerifier),
@@ -48,11 +49,11 @@ export function secureLaunch(config: LaunchGatewayConfig, tickets: Tickets): Han
   };
 }
 
-/** Makes `launch.token.refused.v1`, under the launch's own GUID where the token is known. */
+/** Creates `launch.token.refused.v1`, under the launch's own GUID if the token is known. */
 export const auditRefusal: RefusalAudit = ({ status, code }, { call }) =>
   call.event('launch.token.refused.v1', { status, reason: code });
 
-/** Both parameters, once each, in exactly this case. @throws ServiceError 401. */
+/** Returns both parameters, once each, in exactly this case. @throws ServiceError 401 */
 async function launchParameters(request: Request, response: Response) {
   const sent = request.method === 'POST' ? await readLaunchForm(request, response) : queryOf(request);
   const [launchToken, ...moreTokens] = sent.getAll('launchToken');
@@ -62,14 +63,14 @@ async function launchParameters(request: Request, response: Response) {
     codeVerifier === undefined ||
     moreTokens.length + moreVerifiers.length > 0
   ) {
-    throw refused('missing_parameter', 'launchToken and codeVerifier are needed, once each');
+    throw refused('missing_parameter', 'Send launchToken and codeVerifier, once each');
   }
   return { launchToken, codeVerifier };
 }
 
 /**
- * The form of a POST. What is no form, or cannot be read, is no valid launch (OLTR: 401 otherwise), whatever is wrong
- * with it. A body that is too long still closes the connection.
+ * Reads the form of a POST. A body that is not a form, or cannot be read, is not a valid launch (OLTR: 401
+ * otherwise). A body that is too long still closes the connection.
  */
 async function readLaunchForm(request: Request, response: Response): Promise<URLSearchParams> {
   try {
@@ -82,24 +83,24 @@ async function readLaunchForm(request: Request, response: Response): Promise<URL
 
 type Redeemed = { readonly context: LaunchContext; readonly session: string };
 
-/** @throws ServiceError 410 or 401, after the call has taken on the GUID of the launch it belongs to. */
+/** @throws ServiceError 410 or 401, after the call has the GUID of the launch that it belongs to */
 function assertRedeemed(redemption: Redemption, call: Call): Redeemed {
   if (redemption.outcome !== 'unknown') call.adopt(redemption.correlationId);
   switch (redemption.outcome) {
     case 'redeemed':
-    // Never asked for here: a launch token has no time in which it may be repeated.
+    // Never requested here: a launch token may not be repeated.
     case 'repeated':
       if (redemption.successor === undefined)
-        throw new TypeError('A launch token has a session as its successor');
+        throw new TypeError('A redeemed launch token must have a session as successor');
       return { context: parseLaunchContext(redemption.context), session: redemption.successor };
     case 'used':
       throw new ServiceError({
         status: 410,
         code: 'token_used',
-        message: 'The launch token was used before',
+        message: 'The launch token was already used',
       });
     case 'mismatch':
-      throw refused('verifier_mismatch', 'The code verifier does not fit the code challenge');
+      throw refused('verifier_mismatch', 'The code verifier does not match the code challenge');
     case 'unknown':
       throw refused('token_unknown', 'The launch token is unknown or has expired');
   }
@@ -120,7 +121,7 @@ function openSession(
     .send(page(`${path}/`));
 }
 
-/** Works without scripts too: the refresh does what the script does. */
+/** Returns the page, which works without scripts too: the refresh does the same as the script. */
 function page(address: string): string {
   const href = escapeMarkup(address);
   return `<!doctype html>
@@ -142,6 +143,6 @@ function page(address: string): string {
 `;
 }
 
-/** A refusal; one with a cause keeps the headers of it. */
+/** Creates a refusal; a refusal with a cause keeps its headers. */
 const refused = (code: string, message: string, cause?: ServiceError) =>
   new ServiceError({ status: 401, code, message, headers: cause?.headers ?? {}, cause });

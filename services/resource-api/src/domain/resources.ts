@@ -1,6 +1,6 @@
-/** What an access token of a desktop launch says beside its rights (RFC 9068, and our own claims). */
+/** The claims of an access token of a desktop launch, without its rights (RFC 9068, and our own claims). */
 export type LaunchOfToken = {
-  /** The launch that the token comes from: revoked with it, filed under it. */
+  /** The launch of the token: revoking it revokes the token, and events are stored under it. */
   readonly correlationId: string;
   readonly tokenId: string;
   /** Permissions of the user, for instance `clinical-cr.read`. */
@@ -8,20 +8,21 @@ export type LaunchOfToken = {
   readonly sealedContext: string;
 };
 
-/** Who and whom the launch is about, as the host application said it. */
+/** The user, organisation and patient of the launch, as the host application sent them. */
 export type TokenContext = { readonly user: object; readonly organisation: object; readonly patient: object };
 
-/** A protected resource, and what its reader must be allowed to. */
+/** A protected resource, and the permission to read it. */
 export type Resource = {
   readonly name: string;
   /**
-   * A permission that the user must hold. The scopes of the token decide nothing: it comes from a launch, which does.
+   * A permission that the user must have. The scopes of the token do not matter, because a launch determines
+   * the access.
    */
   readonly permission?: string;
   represent(context: TokenContext, launch: LaunchOfToken): object;
 };
 
-/** What can be read, below `/resource/`. */
+/** The resources below `/resource/`. */
 export const resources: readonly Resource[] = [
   {
     name: 'me',

@@ -29,17 +29,18 @@ type GetResourceBacking = {
   readonly events: Outbox;
   readonly tickets: Pick<Tickets, 'claim'>;
   readonly revocations: Revocations;
-  /** By client, for all replicas. */
+  /** Limits requests by client, for all replicas. */
   readonly limiter: RateLimiter;
-  /** By address, in this process. */
+  /** Limits requests by address, in this process. */
   readonly addresses: LocalRateLimiter;
 };
 
 type Found = { readonly caller: Caller };
 
 /**
- * `GET /resource/{name}` (desktop launch: Resource API calls). Refusals in this order: 429, 401 (the token, its launch,
- * its revocation), 403 (permission). The reading is audited before it is answered.
+ * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls). Refuses in this order:
+ * 429, 401 (the token, its launch, its revocation), 403 (permission). The audit event is stored before the
+ * answer.
  */
 export function getResource(
   resource: Resource,
@@ -71,7 +72,10 @@ export function getResource(
   };
 }
 
-/** Stores the events; in the same step, uses up the DPoP proof of the request. @throws ServiceError 401 for a replay */
+/**
+ * Stores the events; in the same step, uses up the DPoP proof of the request. @throws ServiceError 401 for a
+ * replay
+ */
 async function keep(
   { events, tickets }: Pick<GetResourceBacking, 'events' | 'tickets'>,
   proof: DpopProof | undefined,
@@ -79,21 +83,26 @@ async function keep(
 ): Promise<void> {
   if (proof === undefined) return events.append(read);
   if (await tickets.claim(proof.name, { forSeconds: proof.forSeconds, events: read })) return;
-  throw invalidProof('The DPoP proof was used before: make one per request, each with its own jti');
+  throw invalidProof(
+    'The DPoP proof was already used. Create a new proof for each request, with its own jti',
+  );
 }
 
-/** RFC 6750 section 3.1: a refresh or another token of this user does not help, so no scope is named. */
+/**
+ * RFC 6750 section 3.1: a refresh or another token of this user does not help, so the challenge names no
+ * scope.
+ */
 function assertPermission(authorizations: readonly string[], permission: string | undefined): void {
   if (permission === undefined || authorizations.includes(permission)) return;
   throw new ServiceError({
     status: 403,
     code: 'insufficient_scope',
-    message: `The user does not hold the permission ${permission}`,
+    message: `The user does not have the permission ${permission}`,
     headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' },
   });
 }
 
-/** Makes `resource.refused.v1`. */
+/** Creates `resource.refused.v1`. */
 export function auditRefusal(resource: Resource): RefusalAudit<Found> {
   return ({ status, code }, { call, found: { caller } }) => {
     if (status === 405) return undefined;

@@ -16,7 +16,7 @@ const contextForm = compileSchema(
   Type.Object({ user: anyObject, organisation: anyObject, patient: anyObject }),
 );
 
-/** Reads the claims of a desktop launch. @throws ServiceError 401 for a token that comes from none. */
+/** Reads the claims of a desktop launch. @throws ServiceError 401 for any other token */
 export function launchOfToken({ claims }: Caller): LaunchOfToken {
   if (!claimsForm.is(claims)) throw invalidToken('the token comes from no desktop launch');
   const { sid, jti, authorizations, launch_context: sealedContext } = claims;
@@ -25,7 +25,8 @@ export function launchOfToken({ claims }: Caller): LaunchOfToken {
 
 /**
  * Opens the context that the identity provider sealed into the token.
- * @throws ServiceError 401 when it cannot be opened: its key was rolled out, and a refresh gives a token that can.
+ * @throws ServiceError 401 when it cannot be opened: its key was removed by rotation, and a refresh gives a
+ * token that can be opened
  */
 export function openContext(launch: LaunchOfToken, sealer: Pick<Sealer, 'open'>): TokenContext {
   const context = open(launch, sealer);

@@ -2,7 +2,10 @@ import type { Clock } from '@clinical-launch/service';
 import type { Tickets } from '@clinical-launch/tickets';
 
 export type Revocations = {
-  /** Whether the chain is revoked, as it was at most five seconds ago. @throws Unavailable when it cannot be asked. */
+  /**
+   * Returns whether the chain was revoked, at most five seconds ago. @throws Unavailable when it cannot be
+   * queried
+   */
   has(correlationId: string): Promise<boolean>;
 };
 
@@ -10,8 +13,8 @@ const believedMs = 5000;
 const believedChains = 10_000;
 
 /**
- * Remembers for five seconds what the tickets said of a chain, counted from when they were asked, so that a revocation
- * is seen within that time. Requests that come together ask once; a failure is not remembered.
+ * Caches for five seconds whether the tickets know a chain as revoked, counted from the query, so that a
+ * revocation is seen within that time. Concurrent requests share one query; a failure is not cached.
  */
 export function createRevocations(tickets: Pick<Tickets, 'isChainRevoked'>, clock: Clock): Revocations {
   const asked = new Map<string, { readonly answer: Promise<boolean>; readonly until: number }>();

@@ -78,7 +78,7 @@ const meanings: Readonly<
   403: { text: 'The token is valid, but its client does not have the right that this needs.' },
   404: { text: 'There is no such realm, or nothing of this name in it.' },
   409: { text: 'The identifier of the caller was used before.' },
-  410: { text: 'The launch token was used before.' },
+  410: { text: 'The launch token was already used.' },
   413: { text: 'The body is too large.', headers: closes },
   415: { text: 'The body is of another media type, charset or encoding than this takes.' },
   429: { text: 'Too many requests: wait as long as `Retry-After` says.', headers: retryAfter },
