@@ -11,20 +11,20 @@ import { type Launch, startService } from './running-service.ts';
 import { type Scenario, type Stored, scenariosOf } from './scenarios.ts';
 
 /**
- * Measures the lists of requests with few and with very many requests stored: the real service, in a process of its
- * own, over HTTP, on a PostgreSQL of its own with its default settings. Prints tables and writes
+ * Measures the lists of requests with few and with very many stored requests: the real service, in a separate
+ * process, over HTTP, on a separate PostgreSQL with its default settings. Prints tables and writes
  * `bench-results.json`.
  */
 
 const few = 1_000;
 const many = 100_000;
-/** Of one patient, and of each practice beside the large one, for so many. */
+/** The number of requests of a single patient, and of each practice other than the large one. */
 const ofSingle = 2_000;
 const ofOthers = 9_000;
 const timesEach = 100;
 const warmUpEach = 10;
 const usersAtOnce = 8;
-/** What a page may take, 95 of 100 times. */
+/** The limit for the 95th percentile of a page, in milliseconds. */
 const limitMs = 100;
 
 type Timing = { readonly page: string; readonly p50: number; readonly p95: number; readonly max: number };
@@ -132,7 +132,7 @@ async function timed(page: string, visits: readonly (() => Promise<unknown>)[]):
   return summary(page, times);
 }
 
-/** Pages of all kinds that users get who ask for the next one as soon as they have the last one. */
+/** Requests pages of all kinds without a pause, as several users would. */
 async function measureThroughput(visits: readonly (() => Promise<unknown>)[]): Promise<number> {
   const all = Array.from({ length: timesEach / 5 }, () => visits).flat();
   const queue = all.values();

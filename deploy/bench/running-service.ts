@@ -6,15 +6,15 @@ import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
 import { client } from '../../services/ordering/test/stored/invented-requests.ts';
 import type { Memory } from './server.ts';
 
-/** A launch as its browser has it. Redirects are not followed. */
+/** A launch in its browser. Redirects are not followed. */
 export type Launch = {
-  /** GETs a page below the launch. @throws Error unless it is answered 200. */
+  /** Fetches a page below the launch. @throws Error unless the answer is 200 */
   page(path: string): Promise<string>;
-  /** Posts a form below the launch. @throws Error unless it is answered 303. */
+  /** Posts a form below the launch. @throws Error unless the answer is 303 */
   post(path: string, fields: Record<string, string>): Promise<void>;
 };
 
-/** Starts the service in a process of its own. */
+/** Starts the service in a separate process. */
 export async function startService(databaseUrl: string) {
   const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), {
     env: { ...process.env, DATABASE_URL: databaseUrl },

@@ -2,7 +2,7 @@ import type { Action, LaunchRequest } from '@clinical-launch/contracts';
 import type { OrderingDatabase } from '@clinical-launch/ordering';
 import { inventPatient } from '../../services/ordering/test/stored/invented-requests.ts';
 
-/** One kind of page that is measured. */
+/** A kind of page to measure. */
 export type Scenario = {
   readonly name: string;
   readonly action: Action;
@@ -10,7 +10,7 @@ export type Scenario = {
   readonly patient?: LaunchRequest['patient'];
   readonly search?: string;
   readonly priority?: 'urgent' | 'routine';
-  /** Below the launch; a list at its newest requests when it is absent. */
+  /** The path below the launch; when absent, the first page of a list. */
   readonly path?: string;
 };
 
@@ -22,7 +22,7 @@ export type Stored = {
   readonly single: LaunchRequest['practice'];
 };
 
-/** The pages of lists, and the searches, with what is stored. */
+/** Returns the pages of lists, and the searches, for the stored requests. */
 export async function scenariosOf(stored: Stored): Promise<Scenario[]> {
   const { large, single } = stored;
   const { newest, middle } = await placesOf(stored);

@@ -9,8 +9,8 @@ import { openPostgresStorage } from '@clinical-launch/storage';
 import { InMemoryTickets } from '@clinical-launch/tickets';
 
 /**
- * The ordering service in a process of its own, as a benchmark wants it: on the PostgreSQL of `DATABASE_URL`. Its
- * parent asks for sessions, as the launch gateway would give them, and for the memory that is in use.
+ * The ordering service in a separate process for a benchmark, on the PostgreSQL of `DATABASE_URL`. Its parent
+ * requests sessions, as the launch gateway would issue them, and the memory in use.
  */
 const logger = createLogger({ level: 'error' });
 const bus = new InProcessBus({ onDeadLetter: () => undefined });
@@ -24,13 +24,13 @@ const service = await ordering(
 const app = createApp({ mounts: [{ path: '/', service }], logger, clock, isProduction: false });
 const server = await listen(app, { port: 0, host: '127.0.0.1' });
 
-/** Bytes after a garbage collection: of the whole process, and of what is alive in it. */
+/** Bytes after a garbage collection: of the whole process, and of its live objects. */
 export type Memory = { readonly rss: number; readonly heapUsed: number };
 
 process.on('message', (question: LaunchContext | 'memory') => {
   void answer(question).then((told) => process.send?.(told));
 });
-// A benchmark that was ended leaves nothing behind.
+// Exits with a benchmark that was stopped.
 process.on('disconnect', () => process.exit());
 process.send?.(`http://127.0.0.1:${server.port}`);
 

@@ -1,5 +1,6 @@
-// Everything works without this script. It spares reloads: the catalogue is filtered as one types, the panel of the
-// chosen tests follows each tick. What is chosen is always what the server answered.
+// Everything works without this script. It avoids reloads: it filters the catalogue while the user types, and
+// updates the panel of the chosen tests after each tick. The chosen tests are always those of the server's
+// last answer.
 import { initAll } from './nhsuk/nhsuk-frontend.js';
 
 initAll();
@@ -21,12 +22,12 @@ if (submitOnce) {
     if (submitOnce.form.dataset.isSent) event.preventDefault();
     submitOnce.form.dataset.isSent = 'yes';
   });
-  // A page that comes back from the history may be submitted again; the server takes one order in any case.
+  // A page from the history may be submitted again; the server accepts only one order in any case.
   addEventListener('pageshow', () => delete submitOnce.form.dataset.isSent);
 }
 
 function keepPanelInStep(form) {
-  // The buttons are named action, so the form's own property is not to be had.
+  // The buttons are named action, which hides the form's own property.
   const address = form.getAttribute('action');
   const panel = document.getElementById('chosen');
   const announcement = document.getElementById('announcement');
@@ -44,13 +45,13 @@ function keepPanelInStep(form) {
       event.preventDefault();
       send(action, event.submitter);
     } else if (sending) {
-      // What is on its way arrives first, so that nothing is decided on an older state.
+      // Pending changes arrive first, so that no decision is based on an older state.
       event.preventDefault();
       sending.then(() => form.requestSubmit(buttonFor(action)));
     }
   });
 
-  // The button that was pressed may be gone with the panel that it stood in; its successor does the same.
+  // The panel may have been replaced, and the pressed button with it; the new button does the same.
   function buttonFor(action) {
     return [...form.querySelectorAll('button[name="action"]')].find(({ value }) => value === action);
   }
@@ -58,7 +59,7 @@ function keepPanelInStep(form) {
   function send(action, button) {
     changes += 1;
     const change = changes;
-    // One after the other: each form tells what changed since the answer before it.
+    // One after the other: each form sends the changes since the previous answer.
     const previous = sending ?? Promise.resolve();
     const current = previous.then(() => post(action, change, button));
     sending = current;
@@ -71,7 +72,8 @@ function keepPanelInStep(form) {
     const fields = new URLSearchParams(new FormData(form));
     fields.set('action', action);
     const response = await fetch(`${address}chosen`, { method: 'POST', body: fields }).catch(() => undefined);
-    // The ended session or the failure gets its page; a redirect means that the order was submitted elsewhere.
+    // Shows the page of the ended session or the failure; a redirect means that the order was submitted
+    // elsewhere.
     if (!response?.ok || response.redirected) return form.submit();
     const hadFocus = panel.contains(document.activeElement);
     panel.innerHTML = await response.text();
@@ -86,13 +88,13 @@ function keepPanelInStep(form) {
     barCount.textContent = count;
     announce(action, count);
     if (/^(un)?favourite:/.test(action)) showFavourite(action);
-    // Boxes that were ticked since this was sent are not undone: their own answer is still to come.
+    // Keeps boxes that were ticked since this was sent: their own answer is still to come.
     if (change !== changes) return;
     for (const box of form.querySelectorAll('input[name="test"]')) box.checked = chosen.has(box.value);
     blockCovered();
   }
 
-  /** Says what the panel says that it did not say before. */
+  /** Announces the text of the panel that was not there before. */
   function announce(action, count) {
     const said = [...panel.querySelectorAll('[data-said]')].map(({ textContent }) => textContent);
     const now = warningsIn(panel);
@@ -102,7 +104,7 @@ function keepPanelInStep(form) {
     announcement.textContent = [...set, ...said, ...added, count].join(' ');
   }
 
-  /** A test that a chosen panel contains cannot be chosen beside it. */
+  /** Disables a test that a chosen panel contains. */
   function blockCovered() {
     const panels = new Map(
       [...panel.querySelectorAll('[data-covered]')].map(({ dataset }) => [dataset.covered, dataset.panel]),
@@ -116,7 +118,7 @@ function keepPanelInStep(form) {
     }
   }
 
-  /** The star shows what the server did; the test moves when the page is opened next. */
+  /** The star shows the server's answer; the test moves when the page is opened next. */
   function showFavourite(action) {
     const [verb, code] = action.split(':');
     const star = form.querySelector(`[data-test="${code}"] .app-star`);
@@ -131,7 +133,7 @@ function warningsIn(panel) {
   return [...panel.querySelectorAll('[data-warning]')].map(({ textContent }) => textContent);
 }
 
-/** The Enter key in the name of an order set saves it, and does not press the first button of the form. */
+/** The Enter key in the name of an order set saves it, instead of pressing the first button of the form. */
 function saveSetWithEnter(form) {
   document.getElementById('set-name').addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return;
@@ -140,7 +142,7 @@ function saveSetWithEnter(form) {
   });
 }
 
-/** The bar of small screens repeats the panel, so it rests while the panel is to be seen. */
+/** The bar of small screens repeats the panel, so it is hidden while the panel is visible. */
 function restBarBesidePanel() {
   const bar = document.querySelector('.app-bar');
   const observer = new IntersectionObserver(([panel]) => {
@@ -203,7 +205,7 @@ function filterAsOneTypes(form) {
   }
 }
 
-/** Offers the order document to the PMS that opened or frames this page, at its registered origin alone. */
+/** Sends the order document to the PMS that opened or frames this page, only at its registered origin. */
 function offerDocument(frame) {
   const { launchId, orderGuid, resultOrigin } = frame.dataset;
   if (!resultOrigin) return;

@@ -8,7 +8,7 @@ const shipped = fileURLToPath(new URL('../catalogue/catalogue.json', import.meta
 
 /**
  * Reads a catalogue file; without a path, the one that ships with this service.
- * @throws Error when it cannot be read, TypeError that lists every fault when it cannot be used.
+ * @throws Error when the file cannot be read, TypeError with every error when it is invalid
  */
 export function readCatalogue(path: string = shipped): Catalogue {
   return parseCatalogue(JSON.parse(readFileSync(path, 'utf8')));
@@ -16,7 +16,7 @@ export function readCatalogue(path: string = shipped): Catalogue {
 
 /**
  * Reads the catalogue of a file, or those of a folder: each of its files whose name ends in `.json`.
- * @throws Error when they cannot be read, TypeError that lists every fault when they cannot be used.
+ * @throws Error when they cannot be read, TypeError with every error when they are invalid
  */
 export function readCatalogues(path: string = shipped): Catalogues {
   if (!statSync(path).isDirectory()) return createCatalogues([readCatalogue(path)]);
@@ -25,7 +25,7 @@ export function readCatalogues(path: string = shipped): Catalogues {
   return createCatalogues(names.toSorted().map((name) => readNamed(path, name)));
 }
 
-/** Reads one catalogue of a folder. @throws TypeError that names the file. */
+/** Reads one catalogue of a folder. @throws TypeError that names the file */
 function readNamed(folder: string, name: string): Catalogue {
   try {
     return readCatalogue(join(folder, name));

@@ -3,12 +3,12 @@ import { Type } from 'typebox';
 import { readCatalogues } from './catalogue-file.ts';
 import type { Catalogues } from './domain/catalogues.ts';
 
-/** What the ordering service is given. */
+/** The configuration of the ordering service. */
 export type OrderingConfig = {
   /** The address that browsers use, without a path: `https://launch.example.org` */
   readonly publicUrl: string;
   readonly catalogues: Catalogues;
-  /** IANA zone of the practices, which decides a patient's age. */
+  /** The IANA zone of the practices, from which a patient's age is calculated. */
   readonly timeZone: string;
 };
 
@@ -21,7 +21,7 @@ const environmentSchema = Type.Object({
 
 /**
  * Reads the service's configuration from the environment, and the catalogue that it names.
- * @throws ConfigurationError that names the faulty variables and prints no value.
+ * @throws ConfigurationError that names the invalid variables and prints no value
  */
 export function readOrderingConfig(
   environment: Readonly<Record<string, string | undefined>>,
@@ -39,7 +39,7 @@ function readCataloguesFor(path: string | undefined): Catalogues {
   try {
     return readCatalogues(path);
   } catch (cause) {
-    // The faults of a catalogue name paths in it, never a value of the environment.
+    // The errors of a catalogue name paths in it, never a value of the environment.
     const said = cause instanceof TypeError ? cause.message : 'cannot be read as JSON';
     throw new ConfigurationError([`CATALOGUE_FILE ${said}`], { cause });
   }

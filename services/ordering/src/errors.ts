@@ -2,7 +2,10 @@ import { type ErrorDialect, ServiceError } from '@clinical-launch/service/http';
 import { pageHeaders } from '@clinical-launch/service/pages';
 import type { Pages } from '@clinical-launch/service/pages/templates';
 
-/** There is no live launch session for this path: none was sent, it ended, or it belongs to another launch. */
+/**
+ * Creates the error for a path without a live launch session: none was sent, it ended, or it belongs to
+ * another launch.
+ */
 export const sessionEnded = () =>
   new ServiceError({
     status: 401,
@@ -10,31 +13,31 @@ export const sessionEnded = () =>
     message: 'Your session has ended',
   });
 
-/** A form that was posted from a page of another site. */
+/** Creates the error for a form from a page of another site. */
 export const foreignForm = () =>
   new ServiceError({
     status: 403,
     code: 'foreign_form',
-    message: 'This form was not sent from a page of this system',
+    message: 'This form was sent from another website. Nothing has been changed',
   });
 
-/** A form that was made for another launch: its patient may be another one. */
+/** Creates the error for a form of another launch, whose patient may be a different one. */
 export const formOfAnotherLaunch = () =>
   new ServiceError({
     status: 409,
     code: 'form_of_another_launch',
-    message: 'This form belongs to another patient’s window. Nothing was changed',
+    message: 'This form belongs to another patient’s window. Nothing has been changed',
   });
 
-/** What the launch's action does not allow, whatever the form says (OLTR: Action definitions). */
+/** Creates the error for a step that the launch's action does not allow (OLTR: Action definitions). */
 export const notOfThisAction = () =>
   new ServiceError({
     status: 403,
     code: 'not_of_this_action',
-    message: 'This was opened for something else. Nothing was changed',
+    message: 'You cannot do this here. Nothing has been changed',
   });
 
-/** A launch that orders tests of a laboratory of which there is no catalogue. */
+/** Creates the error for a launch that orders tests of a laboratory without a catalogue. */
 export const noCatalogueOfLaboratory = () =>
   new ServiceError({
     status: 404,
@@ -43,45 +46,48 @@ export const noCatalogueOfLaboratory = () =>
   });
 
 export const pageNotFound = () =>
-  new ServiceError({ status: 404, code: 'not_found', message: 'There is no page at this address' });
+  new ServiceError({ status: 404, code: 'not_found', message: 'Page not found' });
 
-/** There is no such request, or it is not one that this launch sees; the answer does not say which. */
+/**
+ * Creates the error for a request that does not exist or that this launch may not see; the answer does not
+ * reveal which.
+ */
 export const requestNotFound = () =>
   new ServiceError({
     status: 404,
     code: 'request_not_found',
-    message: 'There is no such request here',
+    message: 'Request not found',
   });
 
-/** OLTR: Request status. Complete is immutable. */
+/** Creates the error for a change of a Complete request, which is immutable (OLTR: Request status). */
 export const requestComplete = () =>
   new ServiceError({
     status: 409,
     code: 'request_complete',
-    message: 'This request was submitted to the laboratory and cannot be changed any more',
+    message: 'This request has been submitted to the laboratory, so you cannot change it',
   });
 
-/** A browser that fetches ahead of its user: what it is given might be read later, and nobody would know. */
+/** Creates the error for a prefetch: its answer could be read later without an audit event. */
 export const speculativeReading = () =>
   new ServiceError({
     status: 400,
     code: 'speculative_request',
-    message: 'This page is not shown ahead of time',
+    message: 'This page cannot be loaded in advance',
   });
 
-/** A form with a button that no page of ours has. */
+/** Creates the error for a form with a button that no page of ours has. */
 export const faultyForm = () =>
-  new ServiceError({ status: 400, code: 'faulty_form', message: 'The form cannot be understood' });
+  new ServiceError({ status: 400, code: 'faulty_form', message: 'The form could not be read' });
 
-/** What the reader of an error page can do. */
+/** What the user can do next, by the status of an error page. */
 const advice: Readonly<Record<number, string>> = {
   401: 'Start again from your practice system.',
   403: 'Go back to your practice system and start again from there.',
   404: 'Go back to your practice system and start again from there.',
-  409: 'Close this page and look at the request again from your practice system.',
+  409: 'Close this page and open the request again from your practice system.',
 };
 
-/** Errors as pages in the layout of the application. */
+/** Creates the dialect of errors as pages in the layout of the application. */
 export function pageDialect(pages: Pages): ErrorDialect {
   return (error, { response, call }) => {
     const page = pages.render('message.njk', {
@@ -90,7 +96,7 @@ export function pageDialect(pages: Pages): ErrorDialect {
       correlationId: error.status === 401 ? undefined : call.correlationId,
     });
     const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
-    // What the page was going to be framed by still holds; the error itself says nothing to anyone.
+    // Keeps the origin that may frame the page; the error itself reveals nothing.
     const policy = response.get('Content-Security-Policy') ?? headers['Content-Security-Policy'];
     response
       .set({ ...headers, 'Content-Security-Policy': policy })

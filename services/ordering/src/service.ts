@@ -19,7 +19,7 @@ import { keepWordsCurrent } from './work/keep-words-current.ts';
 export type OrderingBacking = {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
   readonly storage: Storage;
-  /** Where its outbox goes. */
+  /** The bus to which its outbox publishes. */
   readonly bus: Pick<EventBus, 'publish'>;
   /** Seals the order in the event for the consumer that renders it. */
   readonly sealers: Pick<Sealers, 'order'>;
@@ -29,7 +29,10 @@ export type OrderingBacking = {
 
 const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The OLTR web application. Mounted at `/`: it answers below `/oltr`. Its schema is there when it resolves. */
+/**
+ * Creates the OLTR web application. Mounted at `/`: it answers below `/oltr`. Its schema exists when it
+ * resolves.
+ */
 export async function ordering(config: OrderingConfig, backing: OrderingBacking): Promise<Service> {
   const { tickets, storage, bus, sealers, clock, logger } = backing;
   const { catalogues, timeZone } = config;

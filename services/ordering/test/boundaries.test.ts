@@ -35,17 +35,17 @@ const otherPractice = {
 const openAs = (action: Action, request: Partial<LaunchContext['request']> = {}, clientId = 'pms-demo') =>
   application.openLaunch(aLaunchContext({ request: { action, ...request }, client: { clientId } }));
 
-/** The pages that an address can ask for of one request. */
+/** Returns the addresses of the pages of one request. */
 const pagesOf = (guid: string) =>
   ['', '/samples', '/tests/', '/tests/review', '/form', '/labels'].map((page) => `requests/${guid}${page}`);
 
-/** The stored request, whoever may see it. */
+/** Returns the stored request, whoever may see it. */
 async function storedAs(guid: string) {
   const database = await openOrderingDatabase(application.storage);
   return database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirst();
 }
 
-/** Forms made by hand that would change a request, if they were let. */
+/** Sends forged forms that would change a request if they were accepted. */
 async function tryToChange(launch: OpenLaunch, guid: string): Promise<number[]> {
   const before = await storedAs(guid);
   const forms: [path: string, fields: [string, string][]][] = [
@@ -184,7 +184,7 @@ describe('two patients with one number', () => {
       const html = await launch.page(`requests/${order.guid}${page}`);
       expect(/app-patient__name"><bdi>([^<]*)/.exec(html)?.[1]).toBe('Whitfield, Martha');
       expect(html).toMatch(
-        /Check the patient\.[^]*made for <bdi>Whitfield, Martha<[^]*record of <bdi>Whitfield, Margaret Anne \(Mrs\)<[^]*born 1 Mar 1958/,
+        /Check the patient\.[^]*made for <bdi>Whitfield, Martha<[^]*record that is open in your practice system is for <bdi>Whitfield, Margaret Anne \(Mrs\)<[^]*born 1 Mar 1958/,
       );
     }
     const same = await openAs('PatientRequestList', { patient: twin });
@@ -265,7 +265,7 @@ describe('two windows', () => {
       ['action', 'review'],
     ]);
     expect(sent.status).toBe(409);
-    expect(await sent.text()).toContain('Nothing was changed');
+    expect(await sent.text()).toContain('Nothing has been changed');
     expect((await other.send('review')).headers.get('location')).toBe(`${other.home}?nothing-chosen`);
   });
 

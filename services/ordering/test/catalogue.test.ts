@@ -121,16 +121,8 @@ describe('a catalogue is refused', () => {
       changed('orderSets', 1, { tests: ['NONE'] }),
       'orderSets[1].tests[0]',
     ],
-    [
-      'a code that is there twice',
-      changed('orderables', 1, { code: 'HFBC' }),
-      'orderables[1] is there twice',
-    ],
-    [
-      'a location id that is there twice',
-      changed('locations', 1, { id: 'NCP' }),
-      'locations[1] is there twice',
-    ],
+    ['a code that is there twice', changed('orderables', 1, { code: 'HFBC' }), 'orderables[1] is repeated'],
+    ['a location id that is there twice', changed('locations', 1, { id: 'NCP' }), 'locations[1] is repeated'],
     [
       'a scheme that the order document lacks',
       changed('locations', 0, { code: { value: 'x', scheme: 'GMC' } }),
@@ -153,7 +145,7 @@ describe('a catalogue is refused', () => {
     [
       'a question that is there twice',
       changed('questions', 1, { id: 'fasting' }),
-      'questions[1] is there twice',
+      'questions[1] is repeated',
     ],
     ['a choice without options', withoutOptions(0), 'questions[0].options'],
     ['a choice with one option', changed('questions', 0, { options: ['Yes'] }), 'questions[0].options'],

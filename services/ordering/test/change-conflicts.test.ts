@@ -32,7 +32,7 @@ describe('two launches that change one request', () => {
     expect(locationOf(refused)).toBe(`${other.home}${other.at}review?conflict`);
     expect((await stored(application, ordered.guid)).version).toBe(2);
     const html = await other.page(`${other.at}review?conflict`);
-    expect(html).toMatch(/changed meanwhile by Okonkwo, Adaeze \(Dr\) on 2 Mar 2026 at 09:30/);
+    expect(html).toMatch(/Someone else changed this request: Okonkwo, Adaeze \(Dr\) on 2 Mar 2026 at 09:30/);
     expect(html).toMatch(/<textarea[^>]*>Tired<\/textarea>/);
     expect(tickedIn(await other.page(other.at))).toEqual(['HFBC', 'BLFT', 'XCXR']);
     expect(locationOf(await submitChange(other))).toContain('/orders/');
@@ -126,7 +126,7 @@ describe('a request that is Complete', () => {
     expect((await stored(application, ordered.guid)).status).toBe('Complete');
     expect((await other.post(`${other.at}review`, [...fields, ['action', 'submit']])).status).toBe(409);
     expect((await stored(application, ordered.guid)).version).toBe(2);
-    // The form that completed it may come twice: it leads to its result.
+    // The form that completed it may be sent twice: it leads to its result.
     expect(locationOf(await one.post(`${one.at}review`, [['action', 'submit']]))).toBe(result);
   });
 });

@@ -85,7 +85,7 @@ describe('the pages of a change', () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);
     expect(locationOf(await submitChange(launch))).toBe(`${launch.home}${launch.at}review?check`);
-    expect(await launch.page(`${launch.at}review?check`)).toContain('Nothing is changed yet');
+    expect(await launch.page(`${launch.at}review?check`)).toContain('Nothing has been changed yet');
     expect((await stored(application, ordered.guid)).version).toBe(1);
   });
 
@@ -199,7 +199,7 @@ describe('a change that is submitted', () => {
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, untick: ['HFBC', 'KMSU'] });
     const result = await submitChange(launch);
-    expect(await launch.page(locationOf(result) ?? '')).toContain('Every test was removed');
+    expect(await launch.page(locationOf(result) ?? '')).toContain('Every test has been removed');
     const request = await stored(application, ordered.guid);
     expect(request).toMatchObject({ status: 'Complete', version: 2 });
     expect(request.batches.map(({ status }) => status)).toEqual(['D', 'D']);

@@ -15,10 +15,10 @@ import {
   openAction,
 } from './launches.ts';
 
-/** A launch of UpdateTest; `at` is where the tests of its request are chosen. */
+/** A launch of UpdateTest; `at` is the path of the page that chooses its request's tests. */
 export type Changer = OpenLaunch & { readonly guid: string; readonly at: string };
 
-/** An order of these tests for a patient of its own. */
+/** Creates an order of these tests for a new patient. */
 export const anOrderToChange = (application: Application, tick: string[]) =>
   anOrder(application, tick, aLaunchContext({ request: { patient: aPatient() } }));
 
@@ -31,7 +31,7 @@ export async function openChange(
   return { ...launch, at: `requests/${launch.guid}/tests/` };
 }
 
-/** The hidden fields of the review, as its form sends them. */
+/** Returns the hidden fields of the review, as its form sends them. */
 export async function reviewed(launch: Changer): Promise<[string, string][]> {
   const html = await launch.page(`${launch.at}review`);
   return ['version', 'submission'].map((name) => [name, fieldValues(html, name)[0] ?? '']);
@@ -41,10 +41,10 @@ export async function reviewed(launch: Changer): Promise<[string, string][]> {
 export const submitChange = async (launch: Changer, fields: [string, string][] = []) =>
   launch.post(`${launch.at}review`, [...(await reviewed(launch)), ...fields, ['action', 'submit']]);
 
-/** Where an answer leads to. */
+/** Returns the address that an answer redirects to. */
 export const locationOf = (response: Response) => response.headers.get('location');
 
-/** A request as it is stored. */
+/** Returns a request as it is stored. */
 export async function stored({ storage }: Application, guid: string): Promise<TestRequest> {
   const database = await openOrderingDatabase(storage);
   const row = await database
@@ -55,7 +55,7 @@ export async function stored({ storage }: Application, guid: string): Promise<Te
   return toTestRequest(row);
 }
 
-/** Every test with its sample and status: `HFBC S1 R`. */
+/** Returns every test with its sample and status: `HFBC S1 R`. */
 export const linesOf = ({ batches }: Pick<TestRequest, 'batches'>) =>
   batches.map(({ tests }) => tests.map(({ code, sample, status }) => `${code.value} ${sample} ${status}`));
 
@@ -73,7 +73,7 @@ export async function takeSample(
   await keepBatches(application, recordSamples(request, records, request.updatedAt));
 }
 
-/** Gives a test of a request a code that the catalogue does not have (any more): OLD. */
+/** Gives a test of a request a code that the catalogue no longer contains: OLD. */
 export async function withdraw(
   application: Application,
   { guid }: { guid: string },
@@ -101,7 +101,7 @@ async function keepBatches(
     .execute();
 }
 
-/** The orders that were published for a request, oldest first, opened, once there are so many. */
+/** Resolves with the published orders of a request, opened, oldest first, once there are `count`. */
 export async function publishedOrders({ published, sealer }: Application, guid: string, count: number) {
   for (const deadline = Date.now() + waitLimitMs; ; ) {
     const events = published.filter(

@@ -13,7 +13,7 @@ afterAll(async () => {
   await application.stop();
 });
 
-/** The page that chooses tests, for a patient for whom HbA1c was ordered before. */
+/** Opens the page that chooses tests, for a patient with an earlier HbA1c. */
 async function openPage(options: BrowserContextOptions = {}) {
   const context = aLaunchContext({ request: { patient: aPatient() } });
   await anOrder(application, ['DHBA1C'], context);
@@ -109,7 +109,7 @@ describe('by keyboard alone', () => {
     await tabTo(page, '#set-name');
     await page.keyboard.type('Warfarin');
     await page.keyboard.press('Enter');
-    await page.getByText('“Warfarin” was saved').waitFor();
+    await page.getByText('“Warfarin” has been saved').waitFor();
     await page.locator('#chosen').getByRole('button', { name: 'Review order' }).press('Enter');
     await page.getByRole('heading', { name: 'Review the order' }).waitFor();
     await tabTo(page, '#answer-anticoagulant');
@@ -152,13 +152,13 @@ describe('without JavaScript', () => {
     await page.locator('.app-own-sets summary').click();
     await page.getByLabel('Save the chosen tests as an order set named').fill('Anaemia');
     await page.getByRole('button', { name: 'Save order set' }).click();
-    expect(await page.getByText('“Anaemia” was saved').isVisible()).toBe(true);
+    expect(await page.getByText('“Anaemia” has been saved').isVisible()).toBe(true);
     await box(page, 'DHBA1C').check();
     await page.locator('#chosen').getByRole('button', { name: 'Review order' }).click();
     await page.getByRole('button', { name: 'Remove HbA1c' }).click();
     expect(await page.getByText('Requested recently').count()).toBe(0);
     expect(await page.getByLabel('Taken by').isVisible()).toBe(false);
-    await page.getByLabel('Now: all of them are taken').check();
+    await page.getByLabel('Now: all samples are taken').check();
     await page.getByLabel('Taken by').fill('Hill, Ada');
     await page.getByRole('button', { name: 'Submit order' }).click();
     await page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);

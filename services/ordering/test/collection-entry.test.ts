@@ -4,7 +4,10 @@ import type { CollectionEntry } from '../src/domain/draft.ts';
 
 type Typed = { by?: string; date?: string; time?: string };
 
-/** An entry of a sample that was taken in the morning of 2 March 2026; `date` is typed day, month, year. */
+/**
+ * Returns an entry of a sample that was taken in the morning of 2 March 2026; `date` is typed day, month,
+ * year.
+ */
 function anEntry({ by = 'Nurse Hill', date = '2 3 2026', time = '9:05' }: Typed = {}): CollectionEntry {
   const [day = '', month = '', year = ''] = date.split(' ');
   return { by, date: { day, month, year }, time };
@@ -191,7 +194,7 @@ describe('the local time of an entry', () => {
 
   it.each(['01:00', '01:30', '01:59'])('refuses %s of the night in which the clocks went forward', (time) => {
     expect(faultsOf(read({ date: '29 3 2026', time }, { now: '2026-03-29T12:00:00Z' }))).toEqual([
-      'time: The clocks went forward past this time: enter the time that they showed',
+      'time: The clocks went forward past this time. Enter the time that they showed',
     ]);
   });
 

@@ -20,9 +20,7 @@ import { inventRequests } from './stored/invented-requests.ts';
 
 const practice = aPractice();
 
-/**
- * Requests of one practice, as an older release left them: found by other words, without a version of them.
- */
+/** Stores requests of one practice as an older release left them: with other words, without a version. */
 async function storeOutdated(database: OrderingDatabase, count: number): Promise<TestRequest[]> {
   const invention = { practice, count, catalogue: readCatalogue(), newest: new Date(), firstNumber: 1 };
   const requests = [...inventRequests(invention)].map((request) => ({
@@ -107,7 +105,7 @@ describe.each([
         ]),
       );
       expect(Math.max(...counts.flat())).toBe(4);
-      // What another replica held when the last batch was taken is left to it.
+      // Requests that another replica locked during the last batch are left to it.
       while ((await indexOutdated(database, 4)) > 0);
       const indexed = await rowsOf(database);
       await database.deleteFrom('test_requests').execute();

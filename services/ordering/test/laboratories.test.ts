@@ -21,7 +21,10 @@ import {
 
 const shipped = new URL('../catalogue/catalogue.json', import.meta.url);
 
-/** The catalogue of a laboratory in the south, with three tests: one of a code of its own, two that the default has too. */
+/**
+ * The catalogue of a laboratory in the south, with three tests: one with its own code, two that the default
+ * contains too.
+ */
 const southern = {
   id: 'south',
   performers: [
@@ -61,7 +64,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The configuration with these catalogues in a folder of its own; the shipped one among them unless left out. */
+/**
+ * Returns the configuration with these catalogues in a new folder, including the shipped one unless it is
+ * left out.
+ */
 function configWith(files: Readonly<Record<string, unknown>>, { hasDefault = true } = {}) {
   const of = mkdtempSync(join(folder, 'of-'));
   if (hasDefault) cpSync(shipped, join(of, 'default.json'));
@@ -219,7 +225,7 @@ describe('a laboratory without a catalogue', () => {
   });
 });
 
-/** Makes a stored request one that went to another laboratory. */
+/** Changes the laboratory of a stored request. */
 async function movePerformer(
   application: Application,
   guid: string,
@@ -242,7 +248,7 @@ describe('catalogues are refused at the start', () => {
     [
       'two with one id',
       { 'a.json': southern, 'b.json': { ...other, id: 'south' } },
-      'id south is that of two catalogues',
+      'id south is in two catalogues',
     ],
     [
       'two that name one performer',
@@ -250,15 +256,15 @@ describe('catalogues are refused at the start', () => {
         'a.json': southern,
         'b.json': { ...other, performers: [{ system: 'ods-organization-code', code: 'STH01' }] },
       },
-      'performers: ods-organization-code STH01 is named twice',
+      'performers: ods-organization-code STH01 is in two catalogues',
     ],
-    ['two defaults', { 'a.json': another }, 'performers must be named by all catalogues but one'],
+    ['two defaults', { 'a.json': another }, 'performers must be present in all catalogues except one'],
     [
       'performers without an id',
       { 'a.json': { ...other, id: undefined } },
-      'a.json: The catalogue cannot be used:\n  id must be there',
+      'a.json: The catalogue is invalid:\n  id must be present',
     ],
-    ['an id without performers', { 'a.json': { ...another, id: 'x' } }, 'id must be there beside performers'],
+    ['an id without performers', { 'a.json': { ...another, id: 'x' } }, 'id must be present with performers'],
     [
       'a performer of another code set',
       { 'a.json': { ...other, performers: [{ system: 'urn:x', code: '9' }] } },
@@ -269,9 +275,7 @@ describe('catalogues are refused at the start', () => {
   });
 
   it('for a folder without one, and name the file that is not JSON', () => {
-    expect(() => configWith({}, { hasDefault: false })).toThrow(
-      'CATALOGUE_FILE The catalogue cannot be used',
-    );
+    expect(() => configWith({}, { hasDefault: false })).toThrow('CATALOGUE_FILE The catalogue is invalid');
     const of = mkdtempSync(join(folder, 'of-'));
     writeFileSync(join(of, 'broken.json'), '{');
     expect(() =>

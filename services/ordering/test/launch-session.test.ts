@@ -81,7 +81,7 @@ describe('the launch session', () => {
     });
     expect((await launch.send('', withTossed('tossed'))).status).toBe(200);
     expect((await launch.send('', withTossed(attackers.ticket, '', 'x', 'y'))).status).toBe(200);
-    // A request costs four look-ups at most.
+    // A request costs at most four look-ups.
     expect((await launch.send('', withTossed('1', '2', '3', '4'))).status).toBe(401);
   });
 

@@ -11,10 +11,12 @@ import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@cl
 import { createCatalogues, ordering, readCatalogue } from '../src/index.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
 
-/** Where browsers think that the application is; what they would send as `Origin`. */
+/** The origin of the application for browsers, which they send as `Origin`. */
 export const publicUrl = 'https://launch.example.org';
 
-/** Starts ordering on embedded parts, or on another database, with everything that a test wants to look at. */
+/**
+ * Starts ordering on embedded parts, or on another database, with access to everything that a test checks.
+ */
 export async function startOrdering(
   openStorage: () => Promise<Storage> = openTestStorage,
   catalogues = createCatalogues([readCatalogue()]),
@@ -58,7 +60,7 @@ export type OpenLaunch = Awaited<ReturnType<typeof openLaunch>>;
 
 type Fields = readonly (readonly [name: string, value: string])[];
 
-/** A launch as its browser has it: an address and a cookie. Redirects are not followed. */
+/** Opens a launch as in its browser: an address and a cookie. Redirects are not followed. */
 async function openLaunch({
   url,
   tickets,
@@ -91,7 +93,8 @@ async function openLaunch({
     send(path, { method: 'POST', body: toForm(fields), headers });
   const page = async (path = '') => (await send(path)).text();
   const { hostname: domain } = new URL(url);
-  // Browsers take a name with `__Secure-` only if the cookie is Secure, and send that to the loopback by http as well.
+  // Browsers accept a name with `__Secure-` only if the cookie is Secure, and also send it to the loopback by
+  // http.
   const browserCookie = {
     name: '__Secure-launch-session',
     value: issue.ticket,
@@ -112,7 +115,7 @@ async function openLaunch({
   };
 }
 
-/** Reads the whole answer, so that its connection is free, and hands it out to be read again. */
+/** Reads the whole answer, so that its connection is free, and returns it to be read again. */
 export async function fetchWhole(address: URL | string, init?: RequestInit): Promise<Response> {
   const response = await fetch(address, { redirect: 'manual', ...init });
   const kept = response.clone();
@@ -121,8 +124,8 @@ export async function fetchWhole(address: URL | string, init?: RequestInit): Pro
 }
 
 /**
- * Posts the form of the page that chooses tests as a browser does: the page is read, then its fields are sent. `at`
- * is where that page is: the launch's home, or that of the change of a request.
+ * Posts the form of the page that chooses tests as a browser does: reads the page, then sends its fields.
+ * `at` is the path of that page: the launch's home, or that of the change of a request.
  */
 export async function press(
   launch: OpenLaunch,
@@ -144,7 +147,7 @@ export async function press(
   ]);
 }
 
-/** A launch in which tests are chosen and the review is asked for. */
+/** Opens a launch, chooses tests and requests the review. */
 export async function chooseAndReview(
   application: Application,
   tick: string[],
@@ -155,7 +158,7 @@ export async function chooseAndReview(
   return launch;
 }
 
-/** What is stored of a launch's order. */
+/** Returns the stored rows of a launch's order. */
 export async function rowsOf({ storage }: Application, { launchId }: OpenLaunch) {
   const database = await openOrderingDatabase(storage);
   return database.selectFrom('test_requests').selectAll().where('launch_id', '=', launchId).execute();
@@ -171,7 +174,10 @@ export async function submit(launch: OpenLaunch, details = ''): Promise<Response
   ]);
 }
 
-/** Orders tests and opens a launch of another action for the same patient, that names the order by its identifier. */
+/**
+ * Orders tests and opens a launch of another action for the same patient that names the order by its
+ * identifier.
+ */
 export async function openForOrder(
   application: Application,
   action: Action,
@@ -181,7 +187,7 @@ export async function openForOrder(
   return openAction(application, action, order);
 }
 
-/** An order that was submitted, with the launch that made it. */
+/** Creates a submitted order, with the launch that made it. */
 export async function anOrder(
   application: Application,
   tick: string[],
@@ -192,7 +198,7 @@ export async function anOrder(
   return { guid, context };
 }
 
-/** A launch of another action for the patient, the practice and the identifier of an order. */
+/** Opens a launch of another action for the patient, the practice and the identifier of an order. */
 export async function openAction(
   application: Application,
   action: Action,
@@ -203,27 +209,27 @@ export async function openAction(
   return { ...launch, guid };
 }
 
-/** The values of the hidden fields of one name. */
+/** Returns the values of the hidden fields of one name. */
 export const fieldValues = (html: string, name: string) =>
   [...html.matchAll(new RegExp(`type="hidden" name="${name}" value="([^"]*)"`, 'g'))].map(
     ([, value = '']) => value,
   );
 
-/** The codes of the boxes that are ticked on a page. */
+/** Returns the codes of the ticked boxes on a page. */
 export const tickedIn = (html: string) =>
   [...html.matchAll(/name="test" type="checkbox" value="([^"]*)" checked/g)].map(([, code = '']) => code);
 
-/** The codes of the tests that are to be seen on a page. */
+/** Returns the codes of the visible tests on a page. */
 export const shownIn = (html: string) =>
   [...html.matchAll(/data-test="([^"]*)">/g)].map(([, code = '']) => code);
 
-/** The invented patient with a number that no other test has: what one test requests is no repeat in another. */
+/** Returns the invented patient with a new number, so that one test's request is no repeat in another. */
 export function aPatient(): LaunchRequest['patient'] {
   const value = String(randomInt(1_000_000_000, 9_999_999_999));
   return { ...aLaunchContext().request.patient, identifiers: [{ system: 'nhs-number', value }] };
 }
 
-/** A launch of OrderTest for an invented patient. */
+/** Returns the launch context of an OrderTest for an invented patient. */
 export function aLaunchContext({
   request = {},
   client = {},
@@ -269,7 +275,7 @@ export function aLaunchContext({
   };
 }
 
-/** Fields as a browser sends them. */
+/** Returns fields as a browser sends them. */
 export function toForm(fields: Fields): URLSearchParams {
   const form = new URLSearchParams();
   for (const [name, value] of fields) form.append(name, value);

@@ -15,7 +15,7 @@ import { client, inventPatient, inventRequests } from './stored/invented-request
 import { seedRequests, settle } from './stored/seed.ts';
 
 const stored = 5_000;
-/** Far fewer than are stored: a page, the count up to a thousand, and what is looked through for a search. */
+/** Far fewer than are stored: a page, the count up to a thousand, and the requests that a search reads. */
 const readAtMost = 2_000;
 
 const practice = aPractice();
@@ -115,7 +115,7 @@ type Plan = {
   readonly Plans?: readonly Plan[];
 };
 
-/** What the database does for a page: the plan of each query that reads requests, with what it really read. */
+/** Returns the plan of each query that reads requests for a page, with the rows that it read. */
 async function plansOf(query: ListQuery): Promise<Plan[]> {
   const queries: CompiledQuery[] = [];
   const recorded = database.withPlugin(recorder(queries));
@@ -132,7 +132,7 @@ async function plansOf(query: ListQuery): Promise<Plan[]> {
   });
 }
 
-/** Keeps the queries that are executed; what they are made of is compiled too, and is none by itself. */
+/** Records the executed queries; their parts are compiled too, but are not queries. */
 function recorder(queries: CompiledQuery[]): KyselyPlugin {
   const compiled = new Map<object, CompiledQuery>();
   return {
@@ -148,7 +148,7 @@ function recorder(queries: CompiledQuery[]): KyselyPlugin {
   };
 }
 
-/** Every scan of a plan that reads rows; a bitmap's reading of its index is not one. */
+/** Returns every scan of a plan that reads rows, without the index part of a bitmap scan. */
 function scansOf(plan: Plan): { kind: string; rows: number }[] {
   const kind = plan['Node Type'];
   const read = plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0);

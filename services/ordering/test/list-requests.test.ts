@@ -70,7 +70,7 @@ describe('the list of each action', () => {
       expect(next).toBe(`${launch.home}requests?choose`);
       const html = await launch.page(next);
       expect(textOf(html)).toContain(
-        'The request that your practice system named is not here. Choose one of this patient’s requests below.',
+        'The request that you opened in your practice system was not found. Choose one of this patient’s requests below.',
       );
       expect(listedIn(html)).toContain(open);
     },
@@ -83,11 +83,11 @@ describe('the list of each action', () => {
   });
 
   it.each<[Action, string]>([
-    ['UpdateTest', 'No request of this patient can be changed'],
-    ['PatientRequestList', 'No samples of this patient are waiting to be taken'],
+    ['UpdateTest', 'You cannot change any request for this patient'],
+    ['PatientRequestList', 'No samples are waiting to be taken for this patient'],
     ['LocationSampleQueue', 'No samples are waiting to be taken in this practice'],
-    ['PatientReportList', 'Nothing has been requested for this patient here'],
-    ['LocationReportList', 'Nothing has been requested in this practice yet'],
+    ['PatientReportList', 'No tests have been requested for this patient here'],
+    ['LocationReportList', 'No tests have been requested in this practice yet'],
   ])('says for %s what to do when it is empty', async (action, title) => {
     const request = { practice: aPractice(), patient: aPatient() };
     const launch = await openList(application, action, { request });
@@ -222,7 +222,7 @@ describe('the pages of a list', () => {
     const newer = await orderFor(application, { request: own });
     const second = await launch.page(next);
     expect(listedIn(second)).toEqual(made.slice(25));
-    // What is newer than the second page is one more than a page: the rest is a page before it.
+    // More than one page is newer than the second page: the first page shows the rest.
     const back = await launch.page(pageLink(second, 'prev'));
     expect(listedIn(back)).toEqual(made.slice(0, 25));
     expect(listedIn(await launch.page(pageLink(back, 'prev')))).toEqual([newer.guid, ...made.slice(0, 24)]);

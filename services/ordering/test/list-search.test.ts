@@ -234,7 +234,7 @@ describe('requests that are older than the search', () => {
   });
 });
 
-/** Brings the schema to what it was before there were lists. */
+/** Restores the schema from before there were lists. */
 async function undoRequestLists(database: OrderingDatabase): Promise<void> {
   await sql`drop table ordering.list_searches`.execute(database);
   await sql`drop index ordering.test_requests_practice, ordering.test_requests_patient_1,

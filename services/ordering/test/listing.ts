@@ -4,23 +4,23 @@ import { type Application, aLaunchContext, anOrder, type OpenLaunch } from './la
 
 type Overrides = { request?: Partial<LaunchRequest>; client?: Partial<LaunchContext['client']> };
 
-/** A practice that no other test has. */
+/** Returns a new practice. */
 export const aPractice = (): LaunchRequest['practice'] => ({
   identifier: { system: 'ods-organization-code', value: `P${randomUUID()}` },
   name: 'Harbour Surgery',
 });
 
-/** A patient whom no other test has. */
+/** Returns a new patient. */
 export const aPatient = (patient: Partial<LaunchRequest['patient']> = {}): LaunchRequest['patient'] => ({
   ...aLaunchContext().request.patient,
   identifiers: [{ system: 'nhs-number', value: `9${randomInt(1e8, 1e9)}` }],
   ...patient,
 });
 
-/** Orders tests; the order is given back with the reference of its first batch. */
+/** Orders tests; returns the order with the reference of its first batch. */
 export async function orderFor(application: Application, overrides: Overrides, tests = ['HFBC']) {
   const order = await anOrder(application, tests, aLaunchContext(overrides));
-  // Of two requests of one instant the list has no order that a test could know.
+  // Two requests of the same instant have no order that a test could know.
   application.clock.advance({ seconds: 60 });
   return order;
 }
@@ -36,18 +36,18 @@ export function openList(
   );
 }
 
-/** The links of the rows of a list. */
+/** Returns the links of the rows of a list. */
 export const linksIn = (html: string) =>
   [...html.matchAll(/app-list__step"[^]*?href="([^"]*)"/g)].map(([, href = '']) => href);
 
-/** The GUIDs of the requests that a page lists, from the top. */
+/** Returns the GUIDs of the requests that a page lists, from the top. */
 export const listedIn = (html: string) => linksIn(html).map((href) => /requests\/([^/]*)/.exec(href)?.[1]);
 
-/** The address of a link between pages. */
+/** Returns the address of a link between pages. */
 export const pageLink = (html: string, rel: 'prev' | 'next') =>
   new RegExp(`href="([^"]*)" rel="${rel}"`).exec(html)?.[1];
 
-/** The text of a page, without its marks. */
+/** Returns the text of a page, without its markup. */
 export const textOf = (html: string) =>
   html
     .replace(/^[^]*<main[^>]*>/, '')
@@ -60,7 +60,7 @@ export const textOf = (html: string) =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** Looks for something in the list and gives the page that is found. */
+/** Searches the list and returns the page of results. */
 export async function search(launch: OpenLaunch, q: string, priority = 'any'): Promise<string> {
   const posted = await launch.post('requests', [
     ['launch', launch.launchId],

@@ -21,7 +21,7 @@ const local = (value: string): Practice => ({
   name: 'Oak Lane Surgery',
 });
 const national: Practice = { identifier: { system: 'ods-organization-code', value: 'B82017' }, name: 'Quay' };
-/** What JSON escapes, what it does not, and what takes more than one byte. */
+/** Characters that JSON escapes, characters that it does not escape, and characters of more than one byte. */
 const codes = ['0042', '"\\/\b\f\n\r\t\u0001\u001f\u007f\u2028', 'Tŷ Gwyn – 医院 😀', ''];
 const pms: Client = { issuer: 'https://launch.example.org/idp/demo/v2.0', clientId: 'pms-demo' };
 const other: Client = { ...pms, clientId: 'pms-"other"' };
@@ -115,7 +115,7 @@ const sharedKey = ({ identifier: { system, value } }: Practice) =>
     .update(JSON.stringify([system, value]))
     .digest('hex');
 
-/** Brings rows to what they were when all clients shared one key for one local code. */
+/** Restores the rows from when all clients shared one key for one local code. */
 async function shareLocalPractices(database: OrderingDatabase, requests: readonly TestRequest[]) {
   for (const { guid, client, parties } of requests) {
     const [now, before] = [practiceKeyOf(parties.practice, client), sharedKey(parties.practice)];

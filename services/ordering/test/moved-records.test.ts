@@ -40,7 +40,7 @@ afterAll(async () => {
   redis.disconnect();
 });
 
-/** A launch session in Redis: its cookie, and the key of its record. */
+/** Opens a launch session in Redis; returns its cookie and the key of its record. */
 async function openSession(context: LaunchContext) {
   const before = new Set(await redis.keys(`${prefix}*:ticket:*`));
   const issued = await parts.tickets.issue('launch-session', {

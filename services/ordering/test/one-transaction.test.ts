@@ -13,7 +13,7 @@ import {
   startOrdering,
 } from './launches.ts';
 
-/** The SQL of everything that the application asks of its database. */
+/** The SQL of every query of the application. */
 const queries: string[] = [];
 let application: Application;
 beforeAll(async () => {
@@ -41,11 +41,11 @@ const recorder: KyselyPlugin = {
   transformResult: async ({ result }) => result,
 };
 
-/** What one request asks of the database: how often it searches for repeats, and how often it writes. */
+/** Counts how often one request searches for repeats, and how often it writes. */
 async function asksOf(send: () => Promise<Response>) {
   queries.length = 0;
   const response = await send();
-  // The relay and its outbox are no part of the request.
+  // The queries of the relay and its outbox do not belong to the request.
   const own = queries.filter((sql) => !sql.includes('outbox'));
   const count = (form: RegExp) => own.filter((sql) => form.test(sql)).length;
   const asked = {

@@ -22,7 +22,7 @@ const practiceOf = (code: string) => ({
   name: 'Harbour Surgery',
 });
 
-/** As identifiers were stored, and as they are kept. */
+/** Identifiers as they were stored before, and as they are stored now. */
 const spellings: readonly (readonly [readonly Identifier[], readonly Identifier[]])[] = [
   [[{ system: 'nhs-number', value: '943 476 5919' }], [{ system: 'nhs-number', value: '9434765919' }]],
   [

@@ -34,7 +34,7 @@ beforeEach(() => {
 
 const open = (of = practice) => application.openLaunch(aLaunchContext({ request: { practice: of } }));
 
-/** The codes of a section of the page, in its order. */
+/** Returns the codes of a section of the page, in order. */
 const sectionOf = (html: string, id: string) =>
   [
     ...(html.split(`id="group-${id}"`)[1]?.split('</fieldset>')[0] ?? '').matchAll(/data-test="([^"]*)"/g),
@@ -140,7 +140,7 @@ describe('the order sets of a practice', () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC', 'XCXR'] });
     expect((await saveSet(launch, '  New   patient ')).headers.get('location')).toBe(launch.home);
-    expect(await launch.page()).toContain('“New patient” was saved');
+    expect(await launch.page()).toContain('“New patient” has been saved');
     const next = await open();
     const [set] = ownSetsIn(await next.page());
     expect(set?.name).toBe('New patient');
@@ -162,7 +162,7 @@ describe('the order sets of a practice', () => {
     for (const _time of [1, 2]) expect((await saveSet(launch, `${'n'.repeat(59)}😀`)).status).toBe(303);
     const html = await launch.page();
     expect(ownSetsIn(html).map(({ name }) => name)).toEqual(['n'.repeat(59)]);
-    expect(html).toContain('This practice has an order set with this name');
+    expect(html).toContain('This practice already has an order set with this name');
   });
 
   it('keep the panel, not the tests that it contains', async () => {
@@ -179,8 +179,8 @@ describe('the order sets of a practice', () => {
 
   it.each([
     ['without a name', ['HFBC'], ' ', 'Enter a name for the order set'],
-    ['of nothing', [], 'Empty', 'Choose the tests of the order set before you save it'],
-    ['under a name that is there', ['HFBC'], 'ours', 'This practice has an order set with this name'],
+    ['of nothing', [], 'Empty', 'Choose tests before you save the order set'],
+    ['under a name that is there', ['HFBC'], 'ours', 'This practice already has an order set with this name'],
   ])('are not saved %s', async (_case, tick: string[], name, said) => {
     const launch = await open();
     await press(launch, 'update', { tick: ['BUE'] });
@@ -199,10 +199,10 @@ describe('the order sets of a practice', () => {
     await saveSet(launch, 'Ours');
     const [set] = ownSetsIn(await other.page());
     await press(launch, `delete-set:${set?.id}`);
-    expect(await launch.page()).toContain('“Ours” was deleted');
+    expect(await launch.page()).toContain('“Ours” has been deleted');
     expect(ownSetsIn(await launch.page())).toEqual([]);
     expect((await other.post('', [['action', `add-set:${set?.id}`]])).status).toBe(303);
-    expect(await other.page()).toContain('That order set was deleted by somebody else');
+    expect(await other.page()).toContain('Someone else deleted this order set');
     expect((await other.post('', [['action', `delete-set:${set?.id}`]])).status).toBe(303);
     expect((await other.post('', [['action', 'delete-set:pre-op']])).status).toBe(303);
     expect(setsIn(await other.page())).toHaveLength(application.catalogue.orderSets.size);

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 /**
- * The names that take most room at the limits of the specification: surname 70, given names 35 in all, previous
+ * The widest names within the limits of the specification: surname 70, given names 35 in total, previous
  * surname 35.
  */
 const widest = {
@@ -38,7 +38,7 @@ type PrintOptions = {
   readonly hasScript?: boolean;
 };
 
-/** Opens a paper of an order of two samples, in a browser as it is in print. */
+/** Opens a paper of an order of two samples, in a browser as in print. */
 async function openPaper(
   paper: 'form' | 'labels',
   { of = {}, quantities = ['1', '1'], hasScript = true }: PrintOptions = {},
@@ -69,7 +69,7 @@ async function openPaper(
   return page;
 }
 
-/** What a box on a paper looks like to a script in the browser. */
+/** The properties of a box on a paper, for a script in the browser. */
 type Box = {
   readonly className: string;
   readonly scrollWidth: number;
@@ -78,7 +78,7 @@ type Box = {
   readonly clientHeight: number;
 };
 
-/** The boxes of a paper whose content is larger than they are, by a rounded pixel at least. */
+/** Returns the boxes of a paper that overflow by at least a rounded pixel. */
 const overflowing = (boxes: readonly Box[]) =>
   boxes
     .filter((box) => box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1)

@@ -23,7 +23,7 @@ afterAll(() => application.stop());
 
 const { patient } = aLaunchContext().request;
 
-/** An order for a patient, and a launch that reads it. */
+/** Creates an order for a patient, and a launch that reads it. */
 async function openReader(tick: string[], of: Partial<LaunchPatient> = {}) {
   const context = aLaunchContext({ request: { patient: { ...patient, ...of } } });
   return openAction(application, 'PatientReport', await anOrder(application, tick, context));
@@ -32,7 +32,7 @@ async function openReader(tick: string[], of: Partial<LaunchPatient> = {}) {
 const form = (launch: { guid: string }) => `requests/${launch.guid}/form`;
 const labels = (launch: { guid: string }) => `requests/${launch.guid}/labels`;
 
-/** The papers of a page: its forms, or its labels, as text. */
+/** Returns the papers of a page, its forms or its labels, as text. */
 const papersOf = (html: string) =>
   (html.match(/<section class="app-form"[^]*?<\/section>|<li class="app-label"[^]*?<\/li>/g) ?? []).map(
     (paper) => paper.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '),
@@ -131,7 +131,7 @@ describe('the sample labels', () => {
     const launch = await openReader(['CGRP', 'HFBC']);
     const html = await launch.page(labels(launch));
     expect(papersOf(html)).toEqual([expect.stringContaining('EDTA blood (purple top)')]);
-    expect(html).toMatch(/labelled by hand when it is taken: Transfusion EDTA blood/);
+    expect(html).toMatch(/Label these by hand when you take them: Transfusion EDTA blood/);
   });
 
   it('never cut an identifier: one that is too long is to be written', async () => {

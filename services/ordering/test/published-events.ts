@@ -4,7 +4,7 @@ import { waitLimitMs } from '@clinical-launch/testing';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import type { Application, OpenLaunch } from './launches.ts';
 
-/** The events of one type that a launch caused, when nothing waits in the outbox any more. */
+/** Resolves with the events of one type that a launch caused, once the outbox is empty. */
 export async function publishedBy<T extends EventType>(
   { storage, published }: Application,
   { launchId }: Pick<OpenLaunch, 'launchId'>,

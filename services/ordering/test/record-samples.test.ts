@@ -51,7 +51,7 @@ const statusesOf = ({ batches }: Order) =>
     ...tests.map((test) => `${test.code.value} ${test.status} ${test.statusAt}`),
   ]);
 
-/** The completion times of a document's samples. */
+/** Returns the completion times of a document's samples. */
 const completionTimesIn = (document = '') =>
   [...document.matchAll(/<sampleCompletionTime(?:\/>|>([^<]*)<)/g)].map(([, time = '']) => time);
 
@@ -84,7 +84,7 @@ describe('recording samples', () => {
       ['quantity:S1', '2'],
     ]);
     expect(again.status).toBe(409);
-    expect(await again.text()).toContain('was submitted to the laboratory and cannot be changed any more');
+    expect(await again.text()).toContain('has been submitted to the laboratory, so you cannot change it');
     expect((await stored(application, launch)).version).toBe(2);
     expect(await eventsOf(application, launch)).toHaveLength(1);
   });
@@ -137,7 +137,7 @@ describe('recording samples', () => {
       'year:S2': '2026',
       'quantity:S1': '3',
       'quantity:S3': '2',
-      // Of a sample that is not ticked nothing but the quantity counts.
+      // For a sample that is not ticked, only the quantity counts.
       'time:S3': 'later',
     });
     expect(await recordedOf(application, launch)).toEqual({
@@ -216,12 +216,12 @@ describe('recording samples', () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const empty = await record(launch, {});
     expect(empty.status).toBe(400);
-    expect(problemsOf(await empty.text())).toEqual(['#taken-S1 Tick the samples that were taken']);
+    expect(problemsOf(await empty.text())).toEqual(['#taken-S1 Tick the samples that have been taken']);
     await record(launch, taken('S1'));
     const same = await record(launch, {});
     expect(same.status).toBe(400);
     expect(problemsOf(await same.text())).toEqual([
-      '#taken-S1 This is what is recorded already: tick the samples that were taken since, or correct one',
+      '#taken-S1 These samples are already recorded. Tick the samples that have been taken since, or correct one',
     ]);
     expect((await stored(application, launch)).version).toBe(2);
     expect(await eventsOf(application, launch)).toHaveLength(1);

@@ -25,7 +25,7 @@ afterAll(() => application.stop());
 
 const orderFor = (patient = aPatient(), request = {}) => aLaunchContext({ request: { patient, ...request } });
 
-/** The warnings of a page. */
+/** Returns the warnings of a page. */
 const warningsIn = (html: string) =>
   [...html.matchAll(/class="app-warning"[^>]*>([^<]*)/g)].map(([, text]) => text);
 

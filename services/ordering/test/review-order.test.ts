@@ -22,7 +22,7 @@ type Fields = [string, string][];
 const review = (tick: string[]) =>
   chooseAndReview(application, tick, aLaunchContext({ request: { patient: aPatient() } }));
 
-/** Presses a button of the review, with what is typed there. */
+/** Presses a button of the review with these fields. */
 async function send(launch: OpenLaunch, fields: Fields, action = 'submit'): Promise<Response> {
   const [version = ''] = fieldValues(await launch.page('review'), 'version');
   return launch.post('review', [['version', version], ...fields, ['action', action]]);
@@ -30,7 +30,7 @@ async function send(launch: OpenLaunch, fields: Fields, action = 'submit'): Prom
 
 const locationOf = (response: Response) => response.headers.get('location') ?? '';
 
-/** The links of the error summary, as `#id message`. */
+/** Returns the links of the error summary, as `#id message`. */
 const faultsIn = (html: string) =>
   [
     ...(/nhsuk-error-summary__list[^]*?<\/ul>/.exec(html)?.[0] ?? '').matchAll(
@@ -65,7 +65,7 @@ describe('the questions of the laboratory', () => {
     expect(faultsIn(html)).toEqual([
       '#answer-anticoagulant Select an answer to “Which anticoagulant does the patient take?”',
       '#answer-last-menstrual-period-day “First day of the last menstrual period” must be a real date',
-      '#details Enter clinical details: CT head cannot be done without them',
+      '#details Enter clinical details. CT head cannot be done without them',
     ]);
     for (const id of faultsIn(html).map((fault) => fault.slice(1).split(' ')[0]))
       expect(html).toContain(`id="${id}"`);

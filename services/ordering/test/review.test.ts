@@ -30,7 +30,7 @@ function decide({ repeated = [], ...typed }: Case): ReviewOutcome {
   return decideReview({ draft, tests, ...difference, repeats, now: instant, timeZone });
 }
 
-/** Fields and messages, or what is stored. */
+/** Returns fields and messages, or the stored values. */
 function outcomeOf(typed: Case) {
   const outcome = decide(typed);
   return 'faults' in outcome
@@ -40,7 +40,7 @@ function outcomeOf(typed: Case) {
 
 const nothing: RequestDetails = { clinicalDetails: '', priority: 'routine', answers: [] };
 
-/** The draft of a change of a request that has these details; what is typed stands over it. */
+/** Returns the draft of a change of a request with these details; the typed fields take precedence. */
 function aChange(details: Partial<RequestDetails>, typed: Partial<Draft> = {}): Case {
   const context = aLaunchContext();
   const request = emptyTestRequest({
@@ -72,12 +72,12 @@ describe('clinical details', () => {
     [
       'may not be absent for a test that needs them',
       { chosen: ['HFBC', 'TCHD'] },
-      ['details: Enter clinical details: CT head cannot be done without them'],
+      ['details: Enter clinical details. CT head cannot be done without them'],
     ],
     [
       'are asked for once, for all tests that need them',
       { chosen: ['TCHD', 'TCCH', 'RMHD'], clinicalDetails: ' \n ' },
-      ['details: Enter clinical details: CT head, CT chest and MRI head cannot be done without them'],
+      ['details: Enter clinical details. CT head, CT chest and MRI head cannot be done without them'],
     ],
     ['may be 2,000 characters', { chosen: ['TCHD'], clinicalDetails: 'x'.repeat(2000) }, []],
     [
@@ -274,7 +274,7 @@ it('tells every fault at once, in the order of the page', () => {
 });
 
 describe('a change', () => {
-  const unchanged = ['tests: Nothing is changed yet: add or remove a test, or close this page'];
+  const unchanged = ['tests: Nothing has been changed yet. Add or remove a test, or close this page'];
   const answered = { question: 'fasting', text: 'Is the patient fasting?', answer: 'Fasting' };
 
   it.each([

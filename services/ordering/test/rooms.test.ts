@@ -6,7 +6,7 @@ const src = new URL('../src/', import.meta.url).pathname;
 const sources = globSync('**/*.ts', { cwd: src }).toSorted();
 const read = (path: string) => readFileSync(join(src, path), 'utf8');
 
-/** What a source imports, type imports included: paths below `src`, or names of packages. */
+/** Returns the imports of a source, including type imports: paths below `src`, or names of packages. */
 function importsOf(path: string): string[] {
   const imports = read(path).matchAll(
     /^(?:import|export)\b[^;'=(]*?\bfrom '([^']+)'|\bimport\('([^']+)'\)/gm,
@@ -19,7 +19,9 @@ function importsOf(path: string): string[] {
 
 const roomOf = (path: string) => (sources.includes(path) && path.includes('/') ? path.split('/')[0] : '');
 
-/** The rooms that each room may import from, beside itself. The sources outside of them put them together. */
+/**
+ * The rooms that each room may import from, besides itself. The sources outside of them combine the rooms.
+ */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['work', 'present', 'domain', 'store', 'errors.ts'],
   work: ['domain', 'store'],
@@ -80,7 +82,7 @@ describe('the rooms of the service', () => {
   });
 });
 
-/** Every source that a source imports, and that those import. */
+/** Returns every source that a source imports, directly or indirectly. */
 function reachedFrom(path: string): Set<string> {
   const reached = new Set<string>();
   const next = importsOf(path);

@@ -9,15 +9,18 @@ export type Collector = OpenLaunch & { guid: string };
 
 /** Three samples of two laboratories; in order of draw: serum S1, EDTA blood S2, urine S3. */
 export const threeSamples = ['BUE', 'HFBC', 'KMSU'];
-/** What the clock of an application shows at first, and who enters. */
+/** The initial time of an application's clock, and its user. */
 export const now = '2026-03-02T09:30:00.000Z';
 export const author = 'Okonkwo, Adaeze (Dr)';
 
-/** The pages of a request, below its launch and whole. */
+/** Returns the pages of a request, below its launch and complete. */
 export const samplesPage = ({ guid }: { guid: string }) => `requests/${guid}/samples`;
 export const resultOf = ({ home, guid }: Collector) => `${home}orders/${guid}`;
 
-/** The fields of the page as a browser would send them: what is ticked and typed there, with what the user changes. */
+/**
+ * Returns the fields of the page as a browser sends them: the ticked and typed values, with the user's
+ * changes.
+ */
 export function filledIn(
   html: string,
   changes: Record<string, string | undefined> = {},
@@ -36,7 +39,7 @@ export function filledIn(
   return fields;
 }
 
-/** Ticked boxes. */
+/** Returns ticked boxes. */
 export const taken = (...ids: string[]) => Object.fromEntries(ids.map((id) => [`taken:${id}`, 'yes']));
 
 /** Reads the page, fills it in and sends it. */
@@ -49,13 +52,13 @@ export async function record(
   return launch.post(samplesPage(launch), [...fields]);
 }
 
-/** The row of a request. */
+/** Returns the row of a request. */
 export async function stored({ storage }: Pick<Application, 'storage'>, { guid }: { guid: string }) {
   const database = await openOrderingDatabase(storage);
   return database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirstOrThrow();
 }
 
-/** What is stored of each sample: by whom and when, and how many. */
+/** Returns the stored values of each sample: by whom and when, and how many. */
 export async function recordedOf(application: Application, request: { guid: string }) {
   const { batches } = await stored(application, request);
   return Object.fromEntries(
@@ -68,7 +71,7 @@ export async function recordedOf(application: Application, request: { guid: stri
   );
 }
 
-/** The events of a launch, when nothing waits in the outbox any more. */
+/** Resolves with the events of a launch, once the outbox is empty. */
 export async function eventsOf(
   { storage, published }: Pick<Application, 'storage' | 'published'>,
   { launchId }: OpenLaunch,
@@ -85,7 +88,7 @@ export async function eventsOf(
   );
 }
 
-/** The order that the seal of an event holds. */
+/** Returns the sealed order of an event. */
 export function orderIn(
   { sealer }: Pick<Application, 'sealer'>,
   { data }: CloudEvent<'order.submitted.v1'>,
@@ -94,6 +97,6 @@ export function orderIn(
   return parseOrder(opened.order);
 }
 
-/** The messages of the error summary. */
+/** Returns the messages of the error summary. */
 export const problemsOf = (html: string) =>
   [...html.matchAll(/<a href="(#[^"]*)">\s*([^<]*?)\s*<\/a>/g)].map(([, to, text]) => `${to} ${text}`);

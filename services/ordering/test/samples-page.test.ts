@@ -61,7 +61,7 @@ describe('the page of the samples', () => {
         'Warfarin',
         'Left arm only &lt;please&gt;',
         '4 of 4 samples are still to be taken',
-        'cannot be changed any more',
+        'you cannot change it',
         'Whitfield, Margaret Anne (Mrs)',
         ...batches.map(({ orderReference }) => orderReference),
       ]) {

@@ -22,14 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-/** A patient of whom nothing else is requested. */
+/** Returns a patient without other requests. */
 const aPatient = (name = 'Pickering'): LaunchPatient => ({
   ...aLaunchContext().request.patient,
   name: { title: 'Mr', family: name, given: ['George'] },
   identifiers: [{ system: 'hospital-number', value: randomUUID() }],
 });
 
-/** Orders with everything that the review asks; answers with what opens it again. */
+/** Orders with all answers of the review; resolves with the launch that opens it again. */
 async function orderWith(tick: string[], fields: [string, string][], patient = aPatient()) {
   const context = aLaunchContext({ request: { patient } });
   const launch = await chooseAndReview(application, tick, context);
@@ -42,7 +42,7 @@ async function orderWith(tick: string[], fields: [string, string][], patient = a
   return { guid, context, launch };
 }
 
-/** Records samples from the page that does it. */
+/** Records samples on the page for it. */
 async function record(launch: OpenLaunch, guid: string, fields: [string, string][]): Promise<void> {
   const html = await launch.page(`requests/${guid}/samples`);
   const hidden = ['launch', 'submission', 'version'].map(
@@ -64,7 +64,7 @@ async function record(launch: OpenLaunch, guid: string, fields: [string, string]
   expect(response.status).toBe(303);
 }
 
-/** The text of a page as one reads it, without its tags, one space between words. */
+/** Returns the visible text of a page, without its tags, one space between words. */
 const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
 describe('the report of a request', () => {
@@ -92,7 +92,7 @@ describe('the report of a request', () => {
     const [row] = await rowsOf(application, order.launch);
     for (const { orderReference } of row?.batches ?? []) expect(text).toContain(orderReference);
     for (const said of [
-      'Incomplete Urgent Waiting for samples. It can still be changed.',
+      'Incomplete Urgent Waiting for samples. You can still change it.',
       'Priority Urgent',
       'Ordered 2 Mar 2026 at 09:30',
       'Requested by Bairstow, Thomas (Dr)',
@@ -194,9 +194,9 @@ describe('the report of a request', () => {
     async (action) => {
       const launch = await openForOrder(application, action, ['XCXR']);
       const text = textOf(await launch.page(`requests/${launch.guid}`));
-      expect(text).toContain('Complete Submitted to the laboratory. It cannot be changed any more.');
+      expect(text).toContain('Complete Submitted to the laboratory. You cannot change it.');
       expect(text).toContain(
-        'This request was submitted to the laboratory on 2 Mar 2026 at 09:30 and cannot be changed any more.',
+        'This request was submitted to the laboratory on 2 Mar 2026 at 09:30. You cannot change it.',
       );
       expect(text).not.toMatch(/Change tests|Record samples|Print sample labels/);
     },

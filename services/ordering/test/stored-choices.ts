@@ -5,7 +5,7 @@ import { addFavourite, savePracticeSet } from '../src/work/change-practice-choic
 
 type Added = { readonly practiceKey: string; readonly by: LaunchRequest['author'] };
 
-/** Reads and adds what practices keep, each addition in a transaction of its own. */
+/** Returns functions that read and add a practice's choices, each addition in a separate transaction. */
 export function practiceChoicesIn(database: OrderingDatabase) {
   const at = new Date().toISOString();
   return {

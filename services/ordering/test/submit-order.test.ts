@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-/** The events of a launch, when nothing waits in the outbox any more. */
+/** Resolves with the events of a launch, once the outbox is empty. */
 async function eventsOf({ launchId }: OpenLaunch): Promise<CloudEvent<'order.submitted.v1'>[]> {
   const database = await openOrderingDatabase(application.storage);
   const deadline = Date.now() + waitLimitMs;

@@ -19,7 +19,7 @@ import {
   tenants,
 } from './tenants.ts';
 
-/** HbA1c has a minimum interval, so that each order is a repeat of those that its launch may know of. */
+/** HbA1c has a minimum interval, so each order repeats those that its launch may see. */
 const test = 'DHBA1C';
 
 let application: Application;
@@ -140,11 +140,11 @@ describe('for any two clients, practices and patients, and each of the eight act
 const stored = ({ guid }: StoredOrder) =>
   database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirstOrThrow();
 
-/** What a launch submitted; each submission is stored with the event that sends its document. */
+/** Returns the submissions of a launch; each is stored with the event that sends its document. */
 const submittedBy = ({ launchId }: OpenLaunch) =>
   database.selectFrom('submissions').selectAll().where('launch_id', '=', launchId).execute();
 
-/** The addresses within a launch that show a request, or its order document's page. */
+/** Returns the addresses within a launch that show a request, or its order document's page. */
 const addressesOf = ({ guid }: StoredOrder) => [
   ...['', '/samples', '/tests/', '/tests/review', '/form', '/labels'].map(
     (page) => `requests/${guid}${page}`,
@@ -153,7 +153,10 @@ const addressesOf = ({ guid }: StoredOrder) => [
   `requests?before=${guid}`,
 ];
 
-/** The forms that the order's own launches may send, with what else a form may say, under the name of another launch. */
+/**
+ * Returns the forms that the order's own launches may send, with all further fields, under the name of
+ * another launch.
+ */
 async function formsFor(
   order: StoredOrder,
   { launchId }: OpenLaunch,

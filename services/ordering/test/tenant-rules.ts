@@ -1,7 +1,7 @@
 import { actions } from '@clinical-launch/contracts';
 import type { Client, Practice, StoredOrder, Tenant, TenantLaunch } from './tenants.ts';
 
-/** What an action may see, written apart from the service (OLTR: Action definitions). */
+/** What each action may see, written independently of the service (OLTR: Action definitions). */
 const reach: Readonly<Record<(typeof actions)[number], readonly ('patient' | 'practice')[] | 'own'>> = {
   OrderTest: 'own',
   UpdateTest: ['patient', 'practice'],
@@ -19,7 +19,10 @@ export const listing = actions.filter((action) => reach[action] !== 'own');
 const sameClient = (one: Client, other: Client) =>
   one.issuer === other.issuer && one.clientId === other.clientId;
 
-/** An ODS code is one practice's everywhere; a local code within one issuer and client. */
+/**
+ * Returns whether two codes name the same practice: an ODS code everywhere, a local code within one issuer
+ * and client.
+ */
 export const samePractice = (one: Omit<Tenant, 'patient'>, other: Omit<Tenant, 'patient'>) =>
   sameCode(one.practice, other.practice) &&
   (one.practice.identifier.system === 'ods-organization-code' || sameClient(one.client, other.client));
@@ -27,7 +30,7 @@ export const samePractice = (one: Omit<Tenant, 'patient'>, other: Omit<Tenant, '
 const sameCode = ({ identifier: one }: Practice, { identifier: other }: Practice) =>
   one.system === other.system && one.value === other.value;
 
-/** A number that both have, and no other national number where the launch names the patient by two. */
+/** Returns whether two patients are the same: they share a number, and differ in no other national number. */
 export function samePatient(launch: Tenant, order: Tenant): boolean {
   const isLocal = (system: string) => system === 'hospital-number';
   const areNear = sameClient(launch.client, order.client) && sameCode(launch.practice, order.practice);
@@ -47,7 +50,7 @@ export function samePatient(launch: Tenant, order: Tenant): boolean {
   return isShared && !isContradicted;
 }
 
-/** Whether an order is of a practice that the launch's client is bound to. */
+/** Returns whether an order is of a practice that the launch's client is bound to. */
 export const isWithinBinding = (launch: TenantLaunch, { client, practice: { identifier } }: StoredOrder) =>
   launch.practices === 'any' ||
   launch.practices.some(
@@ -57,7 +60,7 @@ export const isWithinBinding = (launch: TenantLaunch, { client, practice: { iden
       (system === 'ods-organization-code' || sameClient(launch.client, client)),
   );
 
-/** Whether a launch may see an order that another launch made. */
+/** Returns whether a launch may see an order that another launch made. */
 export function maySee(launch: TenantLaunch, order: StoredOrder): boolean {
   const reached = reach[launch.action];
   if (reached === 'own') return false;

@@ -19,7 +19,7 @@ import {
 export type Client = Pick<LaunchContext['client'], 'issuer' | 'clientId'>;
 export type Practice = LaunchContext['request']['practice'];
 
-/** Who asks for whom: the same practice and the same patient may be known to several clients. */
+/** A client, practice and patient: several clients may know the same practice and the same patient. */
 export type Tenant = {
   readonly client: Client;
   readonly practice: Practice;
@@ -29,7 +29,7 @@ export type Tenant = {
 export type StoredOrder = Tenant & {
   readonly guid: string;
   readonly originatingId: string;
-  /** A name that no other order has. */
+  /** A unique name. */
   readonly requester: string;
 };
 
@@ -74,7 +74,7 @@ export const tenants: Tenant[] = clients.flatMap((client) =>
   practices.flatMap((practice) => patients.map((patient) => ({ client, practice, patient }))),
 );
 
-/** A client that may name any practice, or some practices with its launch's own. */
+/** Generates the practices of a client: any, or some with its launch's own. */
 const arbitraryPractices = (own: Practice): fc.Arbitrary<TenantLaunch['practices']> =>
   fc.option(fc.subarray(practices), { nil: undefined }).map((also) => {
     if (also === undefined) return 'any';
@@ -89,11 +89,14 @@ const launchOf = (tenant: Tenant, actions: readonly Action[]): fc.Arbitrary<Tena
     .record({ action: fc.constantFrom(...actions), practices: arbitraryPractices(tenant.practice) })
     .map((stated) => ({ ...tenant, ...stated }));
 
-/** A launch of one of these actions for any tenant. */
+/** Generates a launch of one of these actions for any tenant. */
 export const arbitraryLaunch = (actions: readonly Action[]): fc.Arbitrary<TenantLaunch> =>
   fc.constantFrom(...tenants).chain((tenant) => launchOf(tenant, actions));
 
-/** A launch and a tenant whose order it may be after: a neighbour that differs in one thing, or any other. */
+/**
+ * Generates a launch and a tenant whose order it may try to read: a neighbour that differs in one thing, or
+ * any other.
+ */
 export function arbitraryPair(
   actions: readonly Action[],
 ): fc.Arbitrary<{ readonly launch: TenantLaunch; readonly other: Tenant }> {
@@ -117,7 +120,9 @@ const differences = (one: Tenant, another: Tenant) =>
     Boolean,
   ).length;
 
-/** Orders a test for a tenant through the pages; a reason is given, since it repeats those of the other tenants. */
+/**
+ * Orders a test for a tenant through the pages, with a reason, because it repeats those of the other tenants.
+ */
 export async function orderOf(
   application: Application,
   { client, practice, patient }: Tenant,
@@ -156,7 +161,7 @@ export async function keepChoices(
   ]);
 }
 
-/** Opens a launch as its client has it, naming an order by the caller's identifier. */
+/** Opens a launch as its client does, naming an order by the caller's identifier. */
 export function openTenant(
   application: Application,
   { client, practice, patient, action, practices: stated }: TenantLaunch,

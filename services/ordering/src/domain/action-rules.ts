@@ -1,18 +1,18 @@
 import type { Action } from '@clinical-launch/contracts';
 import type { RequestStatus } from './test-request.ts';
 
-/** What a user may do in a launch beside signing out. */
+/** An action that a user may take in a launch, besides signing out. */
 export type Permission = 'order' | 'change-tests' | 'record-samples' | 'read';
 
 export type ActionRule = {
   /**
-   * The requests that the launch sees: those that it made; those of its patient, whoever asked for them; of these
-   * only its own practice's, since no other practice may strike out a test; or every one of its practice.
+   * The requests that the launch sees: those that it made; those of its patient, from any requester; those of
+   * its patient in its own practice, because no other practice may remove a test; or all of its practice.
    */
   readonly sees: 'own' | 'patient' | 'patient-of-practice' | 'practice';
-  /** Where it begins: with a new order, with the request that the caller's identifier names, or with a list. */
+  /** The first page: a new order, the request that the caller's identifier names, or a list. */
   readonly opens: 'new-order' | 'named-request' | 'list';
-  /** The requests of its list. */
+  /** The statuses of the requests in its list. */
   readonly lists: readonly RequestStatus[];
   readonly may: readonly Permission[];
 };

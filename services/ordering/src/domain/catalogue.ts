@@ -10,7 +10,7 @@ const id = Type.String({
 });
 const code = Type.String({ pattern: '^[A-Z0-9]{1,20}$', description: 'must be capital letters and digits' });
 
-/** What the laboratory asks about the patient, once for all the tests that ask it. */
+/** A question of the laboratory about the patient, asked once for all tests that need it. */
 const question = closed({
   id,
   text,
@@ -20,22 +20,22 @@ const question = closed({
   options: Type.Optional(Type.Array(text, { minItems: 2 })),
 });
 
-/** The catalogue as its data file has it: entries refer to each other by id. */
+/** The form of the catalogue file: entries refer to each other by id. */
 export const catalogueSchema = closed({
-  /** Keeps what practices chose of it apart from what they chose of others. Beside `performers`. */
+  /** Separates a practice's choices in this catalogue from those in others. Required with `performers`. */
   id: Type.Optional(id),
-  /** The performers whose tests these are; without them it is the default. */
+  /** The performers that offer these tests; without them, this is the default catalogue. */
   performers: Type.Optional(Type.Array(closed(performerCode), { minItems: 1 })),
   locations: Type.Array(
     closed({
-      /** Also the beginning of the references of its order batches. */
+      /** Also the prefix of the references of its order batches. */
       id: Type.String({ pattern: '^[A-Z]{2,5}$', description: 'must be two to five capital letters' }),
       name: text,
       code: closed({
         value: text,
         scheme: Type.Union([Type.Literal('NHSORGANISATIONS'), Type.Literal('LOCAL')]),
       }),
-      /** What the order document calls OrderCategory. */
+      /** OrderCategory in the order document. */
       category: text,
     }),
     { minItems: 1 },
@@ -45,7 +45,7 @@ export const catalogueSchema = closed({
       id,
       name: text,
       closure: text,
-      /** The stylesheet draws these. */
+      /** The colours of the stylesheet. */
       colour: Type.Enum([
         'black',
         'blue',
@@ -61,10 +61,10 @@ export const catalogueSchema = closed({
         'white',
         'yellow',
       ]),
-      /** Samples are taken in this order; blood before everything else. */
+      /** The order of draw; lower numbers come first, and blood before everything else. */
       drawOrder: Type.Integer({ minimum: 1 }),
       /**
-       * The laboratory takes no printed label on it, as for transfusion: whoever takes the sample writes it at the
+       * The laboratory accepts no printed label on it, as for transfusion: it must be labelled by hand at the
        * bedside.
        */
       isLabelledByHand: Type.Optional(Type.Boolean()),
@@ -79,12 +79,12 @@ export const catalogueSchema = closed({
       synonyms: Type.Optional(Type.Array(text)),
       group: id,
       location: id,
-      /** Absent when nothing is taken from the patient, as for imaging. */
+      /** Absent if nothing is taken from the patient, as for imaging. */
       container: Type.Optional(id),
       note: Type.Optional(text),
-      /** A panel: the tests that it contains, which need not be ordered beside it. */
+      /** A panel: the tests that it contains, which need not be ordered separately. */
       covers: Type.Optional(Type.Array(code, { minItems: 1 })),
-      /** Asked again for the same patient sooner than this, it is ordered with a reason. */
+      /** A repeat for the same patient within this interval needs a reason. */
       minimumIntervalDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3660 })),
       asks: Type.Optional(Type.Array(closed({ question: id, isRequired: Type.Optional(Type.Boolean()) }))),
       /** The laboratory refuses it without clinical details. */
@@ -102,10 +102,10 @@ type CatalogueFile = Static<typeof catalogueSchema>;
 export type Performer = Readonly<NonNullable<CatalogueFile['performers']>[number]>;
 /** A place where tests are performed. */
 export type LabLocation = Readonly<CatalogueFile['locations'][number]>;
-/** What a sample is taken into. */
+/** A container for a sample. */
 export type Container = Readonly<CatalogueFile['containers'][number]>;
 export type Group = Readonly<CatalogueFile['groups'][number]>;
-/** What is asked when a test is ordered. */
+/** A question about an ordered test. */
 export type Question = Readonly<Static<typeof question>>;
 
 /** A service that a laboratory provides: a blood test, an X-ray. */
@@ -118,7 +118,7 @@ export type Orderable = {
   readonly location: LabLocation;
   readonly container?: Container;
   readonly note?: string;
-  /** Codes of the tests that a panel contains; none for a single test. */
+  /** The codes of the tests that a panel contains; empty for a single test. */
   readonly covers: readonly string[];
   readonly minimumIntervalDays?: number;
   readonly asks: readonly { readonly question: Question; readonly isRequired: boolean }[];
@@ -132,11 +132,11 @@ export type OrderSet = {
   readonly tests: readonly Orderable[];
 };
 
-/** The catalogue with every reference resolved. The order of its lists is the order of the pages. */
+/** The catalogue with all references resolved. Its lists are in the order of the pages. */
 export type Catalogue = {
   /** Absent from the default catalogue. */
   readonly id?: string;
-  /** None of the default catalogue. */
+  /** Empty for the default catalogue. */
   readonly performers: readonly Performer[];
   readonly locations: readonly LabLocation[];
   readonly containers: ReadonlyMap<string, Container>;
@@ -149,14 +149,24 @@ export type Catalogue = {
 const compiled = compileSchema(catalogueSchema);
 
 /**
- * Checks a catalogue file's content: its shape, that nothing is there twice and that every reference resolves.
- * @throws TypeError that lists every fault by its path.
+ * Checks the content of a catalogue file: its form, that nothing is repeated, and that every reference
+ * resolves.
+ * @throws TypeError that lists every error by its path
  */
 export function parseCatalogue(candidate: unknown): Catalogue {
   if (!compiled.is(candidate)) throw catalogueError(compiled.faultsOf(candidate).map(lineOf));
   const faults: FileFault[] = [];
-  const { unique, lookUp } = referencesWith(faults);
+  const unique = <T>(list: readonly T[], path: string, keyOf: (entry: T) => string) =>
+    uniqueBy({ list, path, keyOf, faults });
+  const lookUp = <T>(entries: ReadonlyMap<string, T>, key: string, path: string) => {
+    const found = entries.get(key);
+    if (found === undefined) faults.push({ path, message: 'must be the id of an entry in this catalogue' });
+    return found;
+  };
+
   const { id: catalogueId, performers = [] } = candidate;
+  if ((catalogueId === undefined) !== (performers.length === 0))
+    faults.push({ path: 'id', message: 'must be present with performers, and only then' });
   const locations = unique(candidate.locations, 'locations', (entry) => entry.id);
   const containers = unique(candidate.containers, 'containers', (entry) => entry.id);
   const groups = unique(candidate.groups, 'groups', (entry) => entry.id);
@@ -235,19 +245,24 @@ function idFaults({ id, performers = [] }: CatalogueFile): FileFault[] {
 function optionFaults(questions: readonly Question[]): FileFault[] {
   return questions.flatMap(({ kind, options }, index) =>
     (kind === 'choice') === (options === undefined)
-      ? [{ path: `questions[${index}].options`, message: 'belong to a choice, and to nothing else' }]
+      ? [{ path: `questions[${index}].options`, message: 'must be present for a choice, and only then' }]
       : [],
   );
 }
 
-/** A panel contains single tests of the catalogue: panels of panels would leave open what was ordered. */
+/** Checks that a panel contains only single tests of the catalogue: nested panels would be ambiguous. */
 function panelFaults(orderables: CatalogueFile['orderables']): FileFault[] {
   const single = new Set(orderables.flatMap(({ code, covers }) => (covers === undefined ? [code] : [])));
   return orderables.flatMap(({ covers = [] }, index) =>
     covers.flatMap((code, at) =>
       single.has(code)
         ? []
-        : [{ path: `orderables[${index}].covers[${at}]`, message: 'names no single test of this catalogue' }],
+        : [
+            {
+              path: `orderables[${index}].covers[${at}]`,
+              message: 'must be the code of a single test in this catalogue',
+            },
+          ],
     ),
   );
 }
@@ -262,7 +277,7 @@ type UniqueList<T> = {
 function uniqueBy<T>({ list, path, keyOf, faults }: UniqueList<T>): Map<string, T> {
   const entries = new Map<string, T>();
   for (const [index, entry] of list.entries()) {
-    if (entries.has(keyOf(entry))) faults.push({ path: `${path}[${index}]`, message: 'is there twice' });
+    if (entries.has(keyOf(entry))) faults.push({ path: `${path}[${index}]`, message: 'is repeated' });
     entries.set(keyOf(entry), entry);
   }
   return entries;
@@ -270,6 +285,6 @@ function uniqueBy<T>({ list, path, keyOf, faults }: UniqueList<T>): Map<string, 
 
 const lineOf = ({ path, message }: FileFault) => `${path} ${message}`;
 
-/** Makes the error of a catalogue that cannot be used. */
+/** Creates the error of an invalid catalogue. */
 export const catalogueError = (faults: readonly string[]) =>
-  new TypeError(`The catalogue cannot be used:\n  ${faults.join('\n  ')}`);
+  new TypeError(`The catalogue is invalid:\n  ${faults.join('\n  ')}`);

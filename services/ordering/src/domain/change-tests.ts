@@ -4,32 +4,32 @@ import { describeContainer } from './collection.ts';
 import { isLive, requestStatus, settleBatch } from './lifecycle.ts';
 import { codeOf, type RequestedBatch, type RequestedSample, type TestRequest } from './test-request.ts';
 
-/** A test to add; with a reason when it was requested for the patient within its minimum interval. */
+/** A test to add, with a reason if it was requested for the patient within its minimum interval. */
 export type AddedTest = { readonly test: Orderable; readonly repeatReason?: string };
 
 export type TestChange = {
   readonly add: readonly AddedTest[];
-  /** Codes of tests that are no longer wanted. */
+  /** The codes of the tests to remove. */
   readonly remove: readonly string[];
   /** ISO 8601 instant */
   readonly now: string;
-  /** Numbers that no other batch has: one for each location of `newLocations`. */
+  /** New, unused batch numbers: one for each location of `newLocations`. */
   readonly batchNumbers: readonly number[];
   readonly newGuid: () => string;
 };
 
-/** The locations of tests for which a request has no batch yet. */
+/** Returns the locations of tests for which a request has no batch yet. */
 export function newLocations(batches: readonly RequestedBatch[], add: readonly AddedTest[]): LabLocation[] {
   const locations = new Set(add.map(({ test }) => test.location));
   return [...locations].filter((location) => !batches.some((batch) => isAt(batch, location)));
 }
 
 /**
- * Adds tests to a request and removes others. A test joins the batch of its location, and the sample of its container
- * if that is still to be taken: whether a tube that was sent has blood for one more test, only the laboratory knows.
- * A removed test stays in the request with D (OLTR: the document of UpdateTest has all batches, the changed ones
- * included).
- * @throws RangeError when there is no number for each new batch.
+ * Adds tests to a request and removes others. A test joins the batch of its location, and the sample of its
+ * container if that is still to be taken. Only the laboratory knows whether a tube that was sent has blood
+ * for one more test. A removed test stays in the request with D (OLTR: the document of UpdateTest has all
+ * batches, including the changed ones).
+ * @throws RangeError when there are fewer numbers than new batches
  */
 export function changeTests(request: TestRequest, change: TestChange): TestRequest {
   const counter = continueIds(request.batches);
@@ -52,7 +52,7 @@ function removeTests(batch: RequestedBatch, { remove, now }: TestChange): Reques
 
 type Counter = (kind: 'B' | 'S' | 'T') => string;
 
-/** Ids that are unique within one request: B1, S1, T1, S2, ... beginning after those that are there. */
+/** Returns ids that are unique within one request: B1, S1, T1, S2, ... after the existing ones. */
 function continueIds(batches: readonly RequestedBatch[]): Counter {
   const counts = {
     B: batches.length,
@@ -81,9 +81,9 @@ function emptyBatch({ location, number, counter, change: { now, newGuid } }: Bat
   };
 }
 
-/** `NCP-000042`: short enough to read out, and no other batch has it. */
+/** Returns a reference such as `NCP-000042`: short enough to read out, and unique to its batch. */
 function orderReference({ id }: LabLocation, number: number | undefined): string {
-  if (number === undefined) throw new RangeError('Each batch needs a number');
+  if (number === undefined) throw new RangeError('Each new batch needs a number');
   return `${id}-${String(number).padStart(6, '0')}`;
 }
 
@@ -107,8 +107,8 @@ function addTests(
 }
 
 /**
- * In order of draw; a test for which nothing is taken gets a sample that says so, since the document has one for
- * every test.
+ * Adds the samples, in order of draw. A test that needs no sample gets one that says so, because the document
+ * has a sample for every test.
  */
 function withSamplesFor(
   added: readonly AddedTest[],

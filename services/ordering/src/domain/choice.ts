@@ -3,7 +3,7 @@ import type { Catalogue, OrderSet } from './catalogue.ts';
 import { beginningOf, type Draft, inCatalogueOrder, type Notice, withoutControls } from './draft.ts';
 import { withoutCovered } from './panels.ts';
 
-/** What a button of the page that chooses tests asks for. */
+/** The action of a button on the page that chooses tests. */
 export type ChoiceButton =
   | { readonly kind: 'update' | 'search' | 'clear-search' | 'review' | 'save-set' }
   | { readonly kind: 'remove' | 'favourite' | 'unfavourite'; readonly code: string }
@@ -16,7 +16,7 @@ export type ChoiceAction =
   | Exclude<ChoiceButton, { readonly kind: 'add-set' }>
   | { readonly kind: 'add-set'; readonly set: OrderSet };
 
-/** What the form of the page that chooses tests says. */
+/** The form of the page that chooses tests. */
 export type ChoiceForm = Omit<Choice, 'action'> & {
   readonly button: ChoiceButton;
   /** The name under which the chosen tests are saved. */
@@ -27,22 +27,28 @@ export type Choice = {
   readonly action: ChoiceAction;
   /** The boxes that are ticked. */
   readonly ticked: readonly string[];
-  /** The boxes that were ticked when the page was made; what was chosen elsewhere since is in neither list. */
+  /**
+   * The boxes that were ticked when the page was created; a test that was chosen elsewhere since is in
+   * neither list.
+   */
   readonly was: readonly string[];
   /** The words in the search box; absent when the form has none. */
   readonly search?: string;
 };
 
-/** The longest search that is looked at. */
+/** The maximum length of a search. */
 export const maxSearchLength = 100;
 
 const actionForm =
   /^(update|search|clear-search|review|save-set)$|^(add-set|delete-set|remove|favourite|unfavourite):([A-Za-z0-9-]{1,40})$/;
 
-/** The ids of order sets that practices made. */
+/** The form of the ids of order sets that practices made. */
 const practiceSetId = new RegExp(guidPattern);
 
-/** Reads the value of a button: `search`, `add-set:pre-op`, `remove:HFBC`. Undefined when it is none of ours. */
+/**
+ * Reads the value of a button: `search`, `add-set:pre-op`, `remove:HFBC`. Returns undefined for an unknown
+ * value.
+ */
 export function readChoiceButton(
   value: string,
   { orderables, orderSets }: Pick<Catalogue, 'orderables' | 'orderSets'>,
@@ -73,9 +79,9 @@ export function readChoiceButton(
 }
 
 /**
- * What is chosen after a form was posted. The form tells what its user changed, not what is chosen in all: a box
- * that a search left out, or a test that was chosen in another window since, stays as it is. Tests that a chosen panel
- * contains are taken off, however they came in.
+ * Returns the draft after a form was posted. The form reports only the user's changes. A box that a search
+ * hid, or a test that was chosen in another window since, stays as it is. Tests that a chosen panel contains
+ * are always removed.
  */
 export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue): Draft {
   const { action, ticked, was, search = draft.search } = choice;
@@ -103,7 +109,7 @@ function wantedCodes(draft: Draft, { action, ticked, was }: Omit<Choice, 'search
   for (const code of ticked) if (!was.includes(code)) wanted.add(code);
   if (action.kind === 'remove') wanted.delete(action.code);
   if (action.kind === 'add-set') for (const { code } of action.set.tests) wanted.add(code);
-  // What a request has of an older catalogue has no box; it stays until it is removed by its button.
+  // A test of an older catalogue has no box; it stays until its button removes it.
   const known = new Set([...catalogue.orderables.keys(), ...(draft.base?.chosen ?? [])]);
   return inCatalogueOrder(
     [...wanted].filter((code) => known.has(code)),

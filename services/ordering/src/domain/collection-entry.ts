@@ -4,27 +4,27 @@ import { type CollectionEntry, cleanText } from './draft.ts';
 /** Who took a sample, and when: `at` is an ISO 8601 instant. */
 export type Collected = { readonly at: string; readonly by: string };
 
-/** What is wrong with one field of an entry, in words for its reader. */
+/** An error in one field of an entry, in words for its reader. */
 export type CollectionFault = { readonly field: 'by' | 'date' | 'time'; readonly message: string };
 
 export type CollectionReading =
   | { readonly collected: Collected }
   | { readonly faults: readonly CollectionFault[] };
 
-/** The longest name of who took a sample. */
+/** The maximum length of the name of the person who took a sample. */
 export const maxCollectorLength = 100;
 
 const oldestDays = 60;
-/** The clock of whoever took the sample may be a little ahead of ours. */
+/** The clock of the person who took the sample may be slightly ahead of ours. */
 const graceMs = 60_000;
 const dayMs = 86_400_000;
 
 type Moment = { readonly now: number; readonly timeZone: string };
 
 /**
- * Reads who took a sample and when, as typed in the practice's local time, to the minute. The time is not in the
- * future and not more than 60 days ago. A time that the clocks showed twice is the latest of the two that is not in
- * the future; one that they left out, when they went forward, is refused.
+ * Reads who took a sample and when, as typed in the practice's local time, to the minute. The time must not
+ * be in the future or more than 60 days ago. If the clocks showed the time twice, uses the later one that is
+ * not in the future. Refuses a time that the clocks skipped when they went forward.
  * @param moment `now`: milliseconds since 1970; `timeZone`: IANA name
  */
 export function readCollectionEntry({ by, date, time }: CollectionEntry, moment: Moment): CollectionReading {
@@ -41,7 +41,7 @@ export function readCollectionEntry({ by, date, time }: CollectionEntry, moment:
     : { faults };
 }
 
-/** The entry that says what is stored, in local time; the other way of `readCollectionEntry`. */
+/** Returns the entry for the stored values, in local time; the inverse of `readCollectionEntry`. */
 export function writeCollectionEntry({ at, by }: Collected, timeZone: string): CollectionEntry {
   const [day = '', time = ''] = localTime(Date.parse(at), timeZone).split('T');
   const [year = '', month = '', dayOfMonth = ''] = day.split('-');
@@ -52,7 +52,7 @@ export function writeCollectionEntry({ at, by }: Collected, timeZone: string): C
   };
 }
 
-/** The entry for a sample that is taken now. @param now milliseconds since 1970 */
+/** Returns the entry for a sample that is taken now. @param now milliseconds since 1970 */
 export const collectionNow = (now: number, by: string, timeZone: string): CollectionEntry =>
   writeCollectionEntry({ at: new Date(now).toISOString(), by }, timeZone);
 
@@ -67,7 +67,7 @@ function collectorFaults(collector: string): CollectionFault[] {
   return [{ field: 'by', message: `Who took the sample must be ${maxCollectorLength} characters or fewer` }];
 }
 
-/** As YYYY-MM-DD. */
+/** Reads a date as YYYY-MM-DD. */
 function readDate(date: CollectionEntry['date']): Read {
   const day = date.day.trim();
   const month = date.month.trim();
@@ -77,7 +77,7 @@ function readDate(date: CollectionEntry['date']): Read {
   if (missing.length > 0) {
     return faultOf('date', `The date must include a ${missing.map(([part]) => part).join(' and ')}`);
   }
-  // Within 60 days two digits of a year can only mean one.
+  // Within 60 days, a year of two digits is unambiguous.
   const whole = /^\d\d$/.test(year) ? `20${year}` : year;
   const isWritten = [day, month].every((part) => /^\d{1,2}$/.test(part)) && /^[12]\d{3}$/.test(whole);
   const text = `${whole}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
@@ -86,7 +86,7 @@ function readDate(date: CollectionEntry['date']): Read {
 
 const clockForm = /^(\d{1,2})(?:[:.]?(\d\d))?\s*(am|pm)?$/;
 
-/** As HH:MM of 24 hours: 9:05, 0905, 9.05, 9:05am and 9am are understood. */
+/** Reads a time as HH:MM of 24 hours: accepts 9:05, 0905, 9.05, 9:05am and 9am. */
 function readTime(time: string): Read {
   const typed = time.trim().toLowerCase();
   if (typed === '') return faultOf('time', 'Enter the time the sample was taken');
@@ -114,7 +114,7 @@ function readInstant(
   const latest = now + graceMs;
   const instant = instants.findLast((candidate) => candidate <= latest);
   if (instants.length === 0) {
-    return faultOf('time', 'The clocks went forward past this time: enter the time that they showed');
+    return faultOf('time', 'The clocks went forward past this time. Enter the time that they showed');
   }
   if (instant === undefined) {
     return day > localDay(now, timeZone)
@@ -127,10 +127,13 @@ function readInstant(
   return { instant };
 }
 
-/** When the clocks of the zone showed a local time, `2026-10-25T01:30`, earliest first: once, or twice, or never. */
+/**
+ * Returns the instants at which the clocks of the zone showed a local time, `2026-10-25T01:30`, earliest
+ * first: one, two or none.
+ */
 function instantsOf(local: string, timeZone: string): number[] {
   const asUtc = Date.parse(`${local}Z`);
-  // No zone changes its clocks twice within two days, so one of the two offsets holds.
+  // No zone changes its clocks twice within two days, so one of the two offsets is correct.
   const offsets = [-dayMs, dayMs].map((away) => offsetAt(asUtc + away, timeZone));
   return [...new Set(offsets)]
     .map((offset) => asUtc - offset)
@@ -138,6 +141,6 @@ function instantsOf(local: string, timeZone: string): number[] {
     .toSorted((one, other) => one - other);
 }
 
-/** How far the zone's clocks are ahead of UTC at an instant, in milliseconds. */
+/** Returns how far the zone's clocks are ahead of UTC at an instant, in milliseconds. */
 const offsetAt = (instant: number, timeZone: string) =>
   Date.parse(`${localTime(instant, timeZone)}Z`) - Math.floor(instant / 1000) * 1000;

@@ -3,7 +3,7 @@ import { isLive } from './lifecycle.ts';
 import { samplesOf } from './record-samples.ts';
 import type { TestRequest } from './test-request.ts';
 
-/** Something to take from the patient, once, for all the tests that it serves. */
+/** A sample to take from the patient, once, for all of its tests. */
 export type PlannedSample = {
   readonly container: Container;
   readonly tests: readonly Orderable[];
@@ -17,7 +17,7 @@ export type PlannedBatch = {
   readonly samples: readonly PlannedSample[];
 };
 
-/** Splits tests by laboratory location; those of one batch with the same container share a sample. */
+/** Splits tests by laboratory location; tests of one batch with the same container share a sample. */
 export function planBatches(tests: readonly Orderable[], { locations }: Catalogue): PlannedBatch[] {
   return locations.flatMap((location) => {
     const own = tests.filter((test) => test.location === location);
@@ -32,7 +32,7 @@ function planSamples(tests: readonly Orderable[]): PlannedSample[] {
     .toSorted(byDrawOrder);
 }
 
-/** Everything that is to be taken, for all laboratories, in order of draw. */
+/** Returns all samples to take, for all laboratories, in order of draw. */
 export function drawList(
   batches: readonly PlannedBatch[],
 ): (PlannedSample & { readonly location: LabLocation })[] {
@@ -41,13 +41,16 @@ export function drawList(
     .toSorted(byDrawOrder);
 }
 
-/** The samples that a request's live tests need, taken or not, with these tests and the container, in order of draw. */
+/**
+ * Returns the samples that a request's live tests need, taken or not, with these tests and the container, in
+ * order of draw.
+ */
 export function samplesInDrawOrder(request: Pick<TestRequest, 'batches'>, { containers }: Catalogue) {
   return samplesOf(request)
     .map(({ sample, batch }) => ({
       sample,
       batch,
-      // Absent when the catalogue no longer has it.
+      // Absent if the catalogue no longer contains it.
       container: containers.get(sample.container ?? ''),
       tests: batch.tests.filter((test) => isLive(test) && test.sample === sample.id),
     }))
@@ -56,10 +59,10 @@ export function samplesInDrawOrder(request: Pick<TestRequest, 'batches'>, { cont
 
 type Drawn = { readonly container?: Container | undefined };
 
-/** What the catalogue no longer has comes last. */
+/** Containers that the catalogue no longer contains come last. */
 const byDrawOrder = (one: Drawn, other: Drawn) => drawOrderOf(one) - drawOrderOf(other);
 
 const drawOrderOf = ({ container }: Drawn) => container?.drawOrder ?? Number.MAX_SAFE_INTEGER;
 
-/** What the order document calls a sample. */
+/** Returns the description of a sample in the order document. */
 export const describeContainer = ({ name, closure }: Container) => `${name} (${closure})`;

@@ -2,37 +2,38 @@ import type { Catalogue, Orderable } from './catalogue.ts';
 import { withoutCovered } from './panels.ts';
 import { liveCodes, type Priority, type RequestDetails, type TestRequest } from './test-request.ts';
 
-/**
- * Where a draft belongs: `target` is the request that it changes, or the launch itself when it is a new
- * order.
- */
+/** The key of a draft: `target` is the request that it changes, or the launch itself for a new order. */
 export type DraftPlace = { readonly launchId: string; readonly target: string };
 
-/** What is chosen in a launch before it is submitted. */
+/** The choices in a launch before they are submitted. */
 export type Draft = {
   /**
-   * The GUID of the submission to come, so that however often it is sent there is one. A new order has it as its own.
+   * The GUID of the next submission, so that repeated forms are one submission. A new order uses it as its
+   * own.
    */
   readonly submissionId: string;
-  /** Rises whenever other tests are chosen: what was reviewed can be told from what is chosen now. */
+  /**
+   * Increases whenever other tests are chosen, so that the reviewed tests can be compared with the current
+   * ones.
+   */
   readonly version: number;
   /** Codes of the chosen tests, in the order of the catalogue. */
   readonly chosen: readonly string[];
-  /** Of a change: the request that it began with. */
+  /** For a change: the request when the change began. */
   readonly base?: DraftBase;
   readonly search: string;
   readonly clinicalDetails: string;
   readonly priority: Priority;
   /** As typed, by id of the question; a date as `writeTypedDate` writes it. */
   readonly answers: Readonly<Record<string, string>>;
-  /** Why a test is ordered again within its minimum interval, by code. */
+  /** The reason for a test within its minimum interval, by code. */
   readonly repeatReasons: Readonly<Record<string, string>>;
   readonly collection: CollectionPlan;
-  /** What the last step did, for the next page to say. */
+  /** The result of the last step, which the next page shows. */
   readonly notice?: Notice;
 };
 
-/** What a request had when a change of it began. */
+/** The content of a request when a change of it began. */
 export type DraftBase = Pick<Draft, 'chosen' | 'clinicalDetails' | 'priority' | 'answers'> & {
   readonly version: number;
 };
@@ -40,21 +41,24 @@ export type DraftBase = Pick<Draft, 'chosen' | 'clinicalDetails' | 'priority' | 
 export type Notice = {
   /** The id of the order set that was added. */
   readonly addedSet?: string;
-  /** Codes of tests that were taken off, because a chosen panel contains them. */
+  /** Codes of tests that were removed because a chosen panel contains them. */
   readonly takenOff?: readonly string[];
-  /** What became of one of the practice's own order sets, by its name as typed. */
+  /** The result for one of the practice's own order sets, by its name as typed. */
   readonly practiceSet?: { readonly outcome: PracticeSetOutcome; readonly name: string };
   readonly areFavouritesFull?: boolean;
-  /** The version of the request that a change was made for, before it was put upon a newer one. */
+  /** The version of the request before this change was added to a newer one. */
   readonly rebasedFrom?: number;
 };
 
 export type PracticeSetOutcome = 'saved' | 'deleted' | 'unnamed' | 'taken' | 'full' | 'empty' | 'gone';
 
-/** When the samples are taken: later, or now, by whom and when, as typed and of the practice's local time. */
+/**
+ * When the samples are taken: later, or now, with the person and the time as typed, in the practice's local
+ * time.
+ */
 export type CollectionPlan = { readonly when: 'later' } | ({ readonly when: 'now' } & CollectionEntry);
 
-/** Who took a sample and when, as a form has it. */
+/** Who took a sample and when, in a form. */
 export type CollectionEntry = {
   readonly by: string;
   /** As typed: day, month and year. */
@@ -63,7 +67,7 @@ export type CollectionEntry = {
   readonly time: string;
 };
 
-/** The draft of a new order. */
+/** Returns the draft of a new order. */
 export const emptyDraft = (submissionId: string): Draft => ({
   submissionId,
   version: 0,
@@ -76,7 +80,10 @@ export const emptyDraft = (submissionId: string): Draft => ({
   collection: { when: 'later' },
 });
 
-/** The draft of a change of a request: what the request has, to be added to or removed from. */
+/**
+ * Returns the draft of a change: the content of the request, to which tests are added or from which they are
+ * removed.
+ */
 export function draftOf(request: TestRequest, submissionId: string): Draft {
   const { version, ...content } = baseOf(request);
   return { ...emptyDraft(submissionId), ...content, base: { version, ...content } };
@@ -95,7 +102,7 @@ function baseOf(request: TestRequest): DraftBase {
 const typedAnswers = ({ answers }: Pick<RequestDetails, 'answers'>) =>
   Object.fromEntries(answers.map(({ question, answer }) => [question, answer]));
 
-/** What a change adds to its request and takes from it; of a new order everything is added. */
+/** Returns the tests that a change adds to its request and removes from it; a new order adds all. */
 export function differenceOf({ chosen, base }: Pick<Draft, 'chosen' | 'base'>, catalogue: Catalogue) {
   const before = base?.chosen ?? [];
   const after = withoutCovered(chosen, catalogue);
@@ -106,8 +113,8 @@ export function differenceOf({ chosen, base }: Pick<Draft, 'chosen' | 'base'>, c
 }
 
 /**
- * Puts a change upon a request that somebody else changed meanwhile: the same tests are added and taken away, and of
- * the rest what this draft changed stays changed.
+ * Adds a change to a request that another user has changed since: adds and removes the same tests, and keeps
+ * the other changes of this draft.
  */
 export function rebase(draft: Draft, request: TestRequest, catalogue: Catalogue): Draft {
   const { added, removed } = differenceOf(draft, catalogue);
@@ -131,7 +138,7 @@ function changedEntries(now: Draft['answers'], before: Draft['answers']): Draft[
   return Object.fromEntries(Object.entries(now).filter(([key, value]) => before[key] !== value));
 }
 
-/** Codes in the order of the catalogue; what a request has of an older catalogue comes last. */
+/** Returns codes in the order of the catalogue; codes of an older catalogue come last. */
 export function inCatalogueOrder(codes: readonly string[], { orderables }: Catalogue): string[] {
   const wanted = new Set(codes);
   return [
@@ -140,25 +147,28 @@ export function inCatalogueOrder(codes: readonly string[], { orderables }: Catal
   ];
 }
 
-/** The longest clinical details that are kept with an order. */
+/** The maximum length of clinical details. */
 export const maxClinicalDetailsLength = 2000;
 
-/** Text as a person typed it: line ends as LF, no characters that neither a database nor a page can carry. */
+/** Returns typed text with LF line ends, and without characters that a database or a page does not accept. */
 export function cleanText(text: string): string {
   return withoutControls(text.replace(/\r\n?/g, '\n')).trim();
 }
 
-/** Text without the characters that neither a database nor a page can carry. */
+/** Removes the characters that a database or a page does not accept. */
 export const withoutControls = (text: string) => text.replace(/[^\P{Cc}\n\t]|[\uFFFE\uFFFF]/gu, '');
 
 /**
- * The beginning of a text, of at most so many UTF-16 units. No character is cut in two: half of one is no text, which a
- * database refuses.
+ * Returns the beginning of a text, of at most `length` UTF-16 units. Never cuts a character in two, because a
+ * database refuses half of one.
  */
 export const beginningOf = (text: string, length: number) =>
   text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 
-/** The chosen tests; one that the catalogue no longer has is not among them, nor one that a chosen panel contains. */
+/**
+ * Returns the chosen tests, without those that the catalogue no longer contains or that a chosen panel
+ * contains.
+ */
 export function chosenTests({ chosen }: Pick<Draft, 'chosen'>, catalogue: Catalogue): Orderable[] {
   return withoutCovered(chosen, catalogue).flatMap((code) => catalogue.orderables.get(code) ?? []);
 }

@@ -2,9 +2,9 @@ import type { OrderedTest, OrderStatus } from '@clinical-launch/contracts';
 import type { RequestedBatch, RequestedSample, RequestStatus } from './test-request.ts';
 
 /**
- * How a test's status code goes on (OLTR: States and transitions). A sample that was recorded by mistake may be taken
- * back while the request is Incomplete; a deleted test stays deleted, and ordered again it is a new line of the
- * document.
+ * The transitions of a test's status code (OLTR: States and transitions). A sample that was recorded by
+ * mistake may be undone while the request is Incomplete. A deleted test stays deleted; ordered again, it is a
+ * new line of the document.
  */
 const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; readonly open: OrderStatus }>> =
   {
@@ -13,17 +13,17 @@ const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; re
     D: { taken: 'D', open: 'D' },
   };
 
-/** Whether a test is still wanted. */
+/** Returns whether a test is still wanted. */
 export const isLive = ({ status }: Pick<OrderedTest, 'status'>) => status !== 'D';
 
 /**
- * Whether anything is taken from the patient for it; imaging has a sample in the document that says that it needs
- * none.
+ * Returns whether a sample is taken from the patient; for imaging, the document has a sample that states that
+ * none is needed.
  */
 export const isTakenFromPatient = ({ container }: Pick<RequestedSample, 'container'>) =>
   container !== undefined;
 
-/** The samples that live tests wait for or have. */
+/** Returns the samples that live tests need, taken or not. */
 export function liveSamples({
   samples,
   tests,
@@ -32,7 +32,7 @@ export function liveSamples({
   return samples.filter((sample) => isTakenFromPatient(sample) && wanted.has(sample.id));
 }
 
-/** Brings the status codes of a batch into line with its samples; a status that changes gets `now`, ISO 8601. */
+/** Updates the status codes of a batch from its samples; a status that changes gets `now`, ISO 8601. */
 export function settleBatch(batch: RequestedBatch, now: string): RequestedBatch {
   const samples = new Map(batch.samples.map((sample) => [sample.id, sample]));
   const tests = batch.tests.map((test) => {
@@ -42,7 +42,7 @@ export function settleBatch(batch: RequestedBatch, now: string): RequestedBatch 
   return withStatus({ ...batch, tests }, batchStatus({ ...batch, tests }), now);
 }
 
-/** D when every test is deleted, S when every sample that is needed is taken, R before. */
+/** Returns D if every test is deleted, S if every needed sample is taken, otherwise R. */
 function batchStatus(batch: RequestedBatch): OrderStatus {
   if (!batch.tests.some(isLive)) return 'D';
   const samples = liveSamples(batch);
@@ -58,8 +58,9 @@ function withStatus<Part extends { readonly status: OrderStatus; readonly status
 }
 
 /**
- * OLTR: Request status. A submitted request whose live tests all have their sample is with the laboratory: Complete, and
- * immutable from then on. A test for which nothing is taken waits for nothing.
+ * Returns the status of a request (OLTR: Request status). A submitted request whose live tests all have their
+ * sample is with the laboratory: Complete, and immutable from then on. A test without a sample waits for
+ * nothing.
  */
 export function requestStatus(batches: readonly RequestedBatch[]): RequestStatus {
   const isWaiting = batches.flatMap(liveSamples).some(({ completedAt }) => completedAt === undefined);

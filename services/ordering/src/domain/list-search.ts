@@ -1,4 +1,4 @@
 import type { Priority } from './test-request.ts';
 
-/** What the list of a launch is narrowed to. It names patients, so that an address must not have it. */
+/** The search of a launch's list. It names patients, so it must not appear in an address. */
 export type ListSearch = { readonly text: string; readonly priority?: Priority };

@@ -3,7 +3,7 @@ import type { Catalogue, Orderable } from './catalogue.ts';
 /** A test that need not be ordered, and the chosen panel that contains it. */
 export type Covered = { readonly test: Orderable; readonly panel: Orderable };
 
-/** The tests that the panels among the chosen codes contain, each once. */
+/** Returns the tests that the panels among the chosen codes contain, each once. */
 export function coveredBy(chosen: readonly string[], { orderables }: Catalogue): Covered[] {
   const covered = new Map<string, Covered>();
   for (const panel of chosen.flatMap((code) => orderables.get(code) ?? [])) {
@@ -15,13 +15,15 @@ export function coveredBy(chosen: readonly string[], { orderables }: Catalogue):
   return [...covered.values()];
 }
 
-/** The chosen codes without the tests that a chosen panel contains: the two are never ordered together. */
+/**
+ * Returns the chosen codes without the tests that a chosen panel contains: both are never ordered together.
+ */
 export function withoutCovered(chosen: readonly string[], catalogue: Catalogue): string[] {
   const covered = new Set(coveredBy(chosen, catalogue).map(({ test }) => test.code));
   return chosen.filter((code) => !covered.has(code));
 }
 
-/** Lists names: `Ferritin`, `Ferritin and Folate`, `Ferritin, Vitamin B12 and Folate` */
+/** Returns names as a list: `Ferritin`, `Ferritin and Folate`, `Ferritin, Vitamin B12 and Folate` */
 export function listed(names: readonly string[]): string {
   const [last = '', ...others] = names.toReversed();
   return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;

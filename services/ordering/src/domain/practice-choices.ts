@@ -5,14 +5,14 @@ import type { Catalogue, OrderSet } from './catalogue.ts';
 export type PracticeSet = {
   readonly id: string;
   readonly name: string;
-  /** Codes of the catalogue as it was then. */
+  /** Codes of the catalogue at that time. */
   readonly tests: readonly string[];
   readonly addedBy: LaunchRequest['author'];
   /** ISO 8601 instant */
   readonly addedAt: string;
 };
 
-/** What a practice keeps of a catalogue for its own page. */
+/** A practice's own choices in a catalogue. */
 export type PracticeChoices = {
   /** Codes of tests. */
   readonly favourites: readonly string[];
@@ -20,13 +20,13 @@ export type PracticeChoices = {
   readonly sets: readonly PracticeSet[];
 };
 
-/** The most of each that a practice keeps. */
+/** The maximum number of each for a practice. */
 export const maxFavourites = 100;
 export const maxPracticeSets = 50;
-/** The longest name of an order set. */
+/** The maximum length of the name of an order set. */
 export const maxSetNameLength = 60;
 
-/** Makes the order set of a practice, with the tests that the catalogue still has. */
+/** Returns the order set of a practice, with the tests that the catalogue still contains. */
 export const orderSetOf = ({ id, name, tests }: PracticeSet, { orderables }: Catalogue): OrderSet => ({
   id,
   name,

@@ -1,15 +1,14 @@
 import type { LaunchRequest } from '@clinical-launch/contracts';
 
-/** What is printed of a request. */
+/** The papers of a request that can be printed. */
 export type PrintedPaper = 'form' | 'labels';
 
-/** One printing, with those before it. */
+/** One printing, with the previous ones. */
 export type Printing = {
   /** ISO 8601 instant */
   readonly at: string;
   /**
-   * How often the same was printed of this request before, and who did it last; absent when this is the first
-   * time.
+   * How often the same paper of this request was printed before, and by whom last; absent for the first time.
    */
   readonly before?: {
     readonly times: number;

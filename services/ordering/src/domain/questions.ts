@@ -3,17 +3,17 @@ import type { Orderable, Question } from './catalogue.ts';
 import { cleanText } from './draft.ts';
 import { readTypedDate } from './typed-date.ts';
 
-/** A question as it is asked once for all the tests that ask it; required when any of them requires it. */
+/** A question, asked once for all tests that need it; required if any of them requires it. */
 export type AskedQuestion = {
   readonly question: Question;
   readonly tests: readonly Orderable[];
   readonly isRequired: boolean;
 };
 
-/** The longest answer, and the longest reason for a repeat. */
+/** The maximum length of an answer, and of a reason for a repeat. */
 export const maxAnswerLength = 200;
 
-/** What these tests ask, in their order. */
+/** Returns the questions of these tests, in order. */
 export function askedBy(tests: readonly Orderable[]): AskedQuestion[] {
   const asked = new Map<Question, AskedQuestion>();
   for (const test of tests) {
@@ -29,13 +29,13 @@ export function askedBy(tests: readonly Orderable[]): AskedQuestion[] {
   return [...asked.values()];
 }
 
-/** An answer as it is kept, empty when the question was left open; or what is wrong with it. */
+/** An answer as it is stored, empty if the question was left open; or the error message. */
 export type AnswerReading = { readonly answer: string } | { readonly message: string };
 
 /**
- * Reads a typed answer: one of the options in their words, a day as YYYY-MM-DD, or a line of text.
- * @param typed as the draft has it; a date as `writeTypedDate` writes it
- * @param today YYYY-MM-DD where the practice is
+ * Reads a typed answer: the text of one of the options, a day as YYYY-MM-DD, or a line of text.
+ * @param typed as in the draft; a date as `writeTypedDate` writes it
+ * @param today YYYY-MM-DD at the practice
  */
 export function readAnswer(asked: AskedQuestion, typed: string, today: string): AnswerReading {
   const { question, isRequired } = asked;

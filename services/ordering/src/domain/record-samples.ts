@@ -1,25 +1,25 @@
 import { liveSamples, requestStatus, settleBatch } from './lifecycle.ts';
 import type { RequestedBatch, RequestedSample, TestRequest } from './test-request.ts';
 
-/** What is known of one sample now. */
+/** The current record of one sample. */
 export type SampleRecord = {
   readonly sample: string;
-  /** Absent when it is still to be taken. `at`: ISO 8601 instant. */
+  /** Absent if it is still to be taken. `at`: ISO 8601 instant. */
   readonly collected?: { readonly at: string; readonly by: string };
   readonly quantity: number;
 };
 
-/** The most tubes or pots of one sample. */
+/** The maximum number of tubes or pots of one sample. */
 export const maxQuantity = 20;
 
-/** The samples of a request that live tests need, with their batch, in the order of the document. */
+/** Returns the samples of a request that live tests need, with their batch, in the order of the document. */
 export function samplesOf({ batches }: Pick<TestRequest, 'batches'>) {
   return batches.flatMap((batch) => liveSamples(batch).map((sample) => ({ sample, batch })));
 }
 
 /**
- * Records what was taken. Samples that are not named stay as they are; a sample that no live test needs is not changed.
- * With the last one the request is Complete.
+ * Records the samples that were taken. Leaves unnamed samples, and samples that no live test needs,
+ * unchanged. With the last one, the request is Complete.
  * @param now ISO 8601 instant
  */
 export function recordSamples(

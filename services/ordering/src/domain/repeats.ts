@@ -10,9 +10,9 @@ export type EarlierTest = {
   readonly requestedAt: string;
   readonly requester: PersonName;
   readonly isSampleTaken: boolean;
-  /** Absent for a test for which nothing is taken from the patient. */
+  /** Absent for a test without a sample. */
   readonly container?: string;
-  /** Who performs it. */
+  /** The laboratory that performs it. */
   readonly provider: string;
 };
 
@@ -22,23 +22,23 @@ export type Repeat = {
   readonly minimumIntervalDays: number;
   /** Its latest request. */
   readonly latest: EarlierTest;
-  /** The local day of that request, YYYY-MM-DD, and how many days it is before today. */
+  /** The local day of that request, YYYY-MM-DD, and the days from it until today. */
   readonly day: string;
   readonly daysAgo: number;
 };
 
-/** What to look for among the patient's requests. */
+/** The search among the patient's requests. */
 export type RepeatSearch = {
   readonly codes: readonly string[];
-  /** ISO 8601 instant: what was requested before does not count. */
+  /** ISO 8601 instant: earlier requests do not count. */
   readonly since: string;
 };
 
 const dayMs = 86_400_000;
 
 /**
- * The codes that count as a request of these tests, and how far back; undefined when none of them has a minimum
- * interval.
+ * Returns the codes that count as a request of these tests, and how far back; undefined if none of them has a
+ * minimum interval.
  * @param now milliseconds since 1970-01-01T00:00:00Z
  */
 export function repeatSearch(
@@ -51,12 +51,15 @@ export function repeatSearch(
   const days = Math.max(...limited.map(({ minimumIntervalDays = 0 }) => minimumIntervalDays));
   return {
     codes: [...new Set(limited.flatMap((test) => countedAs(test, catalogue)))],
-    // Intervals are of whole local days, so the first of them begins up to a day earlier.
+    // Intervals are whole local days, so the first of them begins up to a day earlier.
     since: new Date(now - (days + 1) * dayMs).toISOString(),
   };
 }
 
-/** What counts as a request of a test: the test itself, the panels that contain it, and of a panel what it contains. */
+/**
+ * Returns the codes that count as a request of a test: the test itself, the panels that contain it, and for a
+ * panel the tests that it contains.
+ */
 function countedAs({ code, covers }: Orderable, { orderables }: Catalogue): string[] {
   const panels = [...orderables.values()].filter((panel) => panel.covers.includes(code));
   return [code, ...panels.map((panel) => panel.code), ...covers];
@@ -72,7 +75,7 @@ export type RepeatsBasis = {
   readonly timeZone: string;
 };
 
-/** The tests that were requested within their minimum interval, each with its latest request. */
+/** Returns the tests that were requested within their minimum interval, each with its latest request. */
 export function findRepeats({ tests, earlier, catalogue, now, timeZone }: RepeatsBasis): Repeat[] {
   const today = localDay(now, timeZone);
   return tests.flatMap((test): Repeat[] => {

@@ -3,21 +3,25 @@ import { isLive } from './lifecycle.ts';
 import type { TestRequest } from './test-request.ts';
 import { takeDates } from './written-dates.ts';
 
-/** A word to look for: whole, or as the beginning of a word. */
+/** A word to search for: a whole word, or the beginning of one. */
 export type SoughtWord = { readonly word: string; readonly isWhole?: boolean };
 
-/** What is looked for: every term must be met, each by one of its alternatives, of which all words must be there. */
+/**
+ * A search: every term must match by one of its alternatives, and every word of that alternative must be
+ * present.
+ */
 export type RequestSearch = readonly (readonly (readonly SoughtWord[])[])[];
 
 /**
- * By which words a request is found: in the list of a practice by whom it is for, in that of a patient by what it is.
+ * The words by which a request is found: in the list of a practice by its patient, in that of a patient by
+ * its tests.
  */
 export type RequestWords = { readonly ofPractice: readonly string[]; readonly ofPatient: readonly string[] };
 
 const maxTerms = 8;
 const maxWordLength = 64;
 
-/** Letters that are not a letter with an accent, as they are typed without one. */
+/** Letters without a base letter and accent, as people type them without accents. */
 const plainLetters: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
@@ -30,7 +34,9 @@ const plainLetters: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
-/** The parts of a text as they are compared: `Ó Súilleabháin-Kelly` becomes `o`, `suilleabhain`, `kelly`. */
+/**
+ * Returns the parts of a text for comparison: `Ó Súilleabháin-Kelly` becomes `o`, `suilleabhain`, `kelly`.
+ */
 function partsOf(text: string): string[] {
   return text
     .toLowerCase()
@@ -45,8 +51,8 @@ function partsOf(text: string): string[] {
 const joined = (parts: readonly string[]) => parts.join('').slice(0, maxWordLength);
 
 /**
- * The parts of a text, each of its words whole, and all as one: `Smith-O’Brien` has `smith`, `o`, `brien`, `obrien`,
- * …
+ * Returns the parts of a text, each of its words whole, and all as one: `Smith-O’Brien` has `smith`, `o`,
+ * `brien`, `obrien`, …
  */
 function wordsOf(text: string): string[] {
   const words = text.split(/[\s-]+/).map((word) => joined(partsOf(word)));
@@ -56,10 +62,10 @@ function wordsOf(text: string): string[] {
 const wordsOfName = ({ title = '', family, given }: PersonName) =>
   [title, family, ...given, given.join(' ')].flatMap(wordsOf);
 
-/** No word of a text has this sign, so that a day is never taken for a number. */
+/** Returns a date of birth with a sign that no word of a text has, so that it never matches a number. */
 const bornWord = (day: string) => `=${day.replaceAll('-', '')}`;
 
-/** The words by which a request is found. A test that was removed is not among them. */
+/** Returns the words by which a request is found, without those of removed tests. */
 export function wordsOfRequest({ parties, batches }: Pick<TestRequest, 'parties' | 'batches'>): RequestWords {
   const { patient, requester } = parties;
   const references = batches.flatMap(({ orderReference }) => wordsOf(orderReference));
@@ -84,9 +90,9 @@ export function wordsOfRequest({ parties, batches }: Pick<TestRequest, 'parties'
 const unique = (words: readonly string[]) => [...new Set(words)];
 
 /**
- * Reads what a user looks for. Every word must be the beginning of one of the request's, in any order; a date means
- * the day of birth; a number may be written with spaces. Undefined when there is nothing to look for; of a text
- * without a letter or a digit nothing is found.
+ * Reads a user's search. Every word must be the beginning of a word of the request, in any order. A date
+ * means the date of birth; a number may contain spaces. Returns undefined for an empty search; a text without
+ * a letter or a digit finds nothing.
  */
 export function readRequestSearch(text: string): RequestSearch | undefined {
   if (text.trim() === '') return undefined;
@@ -98,7 +104,7 @@ export function readRequestSearch(text: string): RequestSearch | undefined {
   return [...born, ...joinNumbers(rest).map(termOf)].filter((term) => term.length > 0).slice(0, maxTerms);
 }
 
-/** The words between the spaces, with numbers that follow each other as one: `943 476 5919`. */
+/** Returns the words between the spaces, with consecutive numbers joined: `943 476 5919`. */
 function joinNumbers(text: string): string[] {
   return text
     .trim()
@@ -106,7 +112,10 @@ function joinNumbers(text: string): string[] {
     .split(/\s+/);
 }
 
-/** `O’Brien` as one word or as two; what has a digit (`NCP-000042`) as one, since half of a number means nothing. */
+/**
+ * Returns `O’Brien` as one word or as two; a word with a digit (`NCP-000042`) as one, because half of a
+ * number means nothing.
+ */
 function termOf(text: string): SoughtWord[][] {
   const parts = partsOf(text);
   if (parts.length === 0) return [];

@@ -1,10 +1,10 @@
 import type { ActionRule } from './action-rules.ts';
 import type { TestRequest } from './test-request.ts';
 
-/** What a request is opened for. */
+/** What a launch does with a request. */
 export type RequestStep = 'view' | 'change-tests' | 'record-samples';
 
-/** Returns what the action does to a request. One that cannot be changed any more is shown. */
+/** Returns what the action does with a request. A request that can no longer be changed is only shown. */
 export function requestStep(
   { may }: Pick<ActionRule, 'may'>,
   { status }: Pick<TestRequest, 'status'>,

@@ -2,7 +2,7 @@ import { collectionNow } from './collection-entry.ts';
 import type { CollectionEntry, CollectionPlan, Draft } from './draft.ts';
 import type { Priority } from './test-request.ts';
 
-/** What the form of the review says, as typed. What is absent leaves the draft as it is. */
+/** The review form, as typed. An absent field leaves the draft as it is. */
 export type ReviewEntry = {
   readonly clinicalDetails?: string;
   readonly priority?: Priority;
@@ -19,7 +19,7 @@ type PartialCollection = {
   readonly time?: string;
 };
 
-/** A form of the review, and the page that it was made from. */
+/** A review form, and the page that it was sent from. */
 export type ReviewForm = {
   readonly entry: ReviewEntry;
   /** The version of the draft that the page showed. */
@@ -31,7 +31,7 @@ export type ReviewForm = {
 };
 
 export type Reviewing = {
-  /** Who takes a sample now, when the form does not say. */
+  /** Who takes a sample now, if the form does not say. */
   readonly author: string;
   /** Milliseconds since 1970-01-01T00:00:00Z */
   readonly now: number;
@@ -39,7 +39,7 @@ export type Reviewing = {
   readonly timeZone: string;
 };
 
-/** Adds what was typed on the review to a draft. Whether that can be submitted is decided afterwards. */
+/** Adds the typed fields of the review to a draft. Whether it can be submitted is decided afterwards. */
 export function withEntry(draft: Draft, entry: ReviewEntry, reviewing: Reviewing): Draft {
   return {
     ...draft,

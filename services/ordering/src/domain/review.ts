@@ -13,7 +13,7 @@ export type ReviewBasis = {
   readonly tests: readonly Orderable[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Those of the added tests that were requested within their minimum interval. */
+  /** The added tests that were requested within their minimum interval. */
   readonly repeats: readonly Repeat[];
   /** Milliseconds since 1970-01-01T00:00:00Z */
   readonly now: number;
@@ -21,23 +21,23 @@ export type ReviewBasis = {
   readonly timeZone: string;
 };
 
-/** What is wrong, in words for its reader; `field` is the id of the element to go to. */
+/** An error, in words for its reader; `field` is the id of the element to correct. */
 export type ReviewFault = { readonly field: string; readonly message: string };
 
-/** What is stored with the tests. */
+/** The values that are stored with the tests. */
 export type Decision = {
   readonly details: RequestDetails;
   /** Why a test is ordered again, by its code. */
   readonly repeatReasons: Readonly<Record<string, string>>;
-  /** When and by whom all samples of a new order were taken; absent when they are taken later. */
+  /** When and by whom all samples of a new order were taken; absent if they are taken later. */
   readonly collected?: Collected;
 };
 
 export type ReviewOutcome = { readonly decision: Decision } | { readonly faults: readonly ReviewFault[] };
 
 /**
- * Decides whether a draft may be submitted, and what is then stored. Every fault is told at once, in the order of the
- * page.
+ * Decides whether a draft may be submitted, and what is then stored. Reports all errors at once, in the order
+ * of the page.
  */
 export function decideReview(basis: ReviewBasis): ReviewOutcome {
   const answers = readAnswers(basis);
@@ -56,7 +56,7 @@ export function decideReview(basis: ReviewBasis): ReviewOutcome {
   return { decision: { details, repeatReasons: reasons.kept, ...collection } };
 }
 
-/** A change has to change something: a test, or what the laboratory is told beside the tests. */
+/** A change must change something: a test, or the details for the laboratory. */
 function unchangedFaults(
   { draft: { base }, added, removed }: ReviewBasis,
   { clinicalDetails, priority, answers }: RequestDetails,
@@ -70,12 +70,12 @@ function unchangedFaults(
     answers.length !== Object.keys(base.answers).length;
   return isChanged
     ? []
-    : [{ field: 'tests', message: 'Nothing is changed yet: add or remove a test, or close this page' }];
+    : [{ field: 'tests', message: 'Nothing has been changed yet. Add or remove a test, or close this page' }];
 }
 
 type Read<Kept> = { readonly kept: Kept; readonly faults: readonly ReviewFault[] };
 
-/** Answers to what no test asks any more are dropped. */
+/** Drops answers to questions that no test asks any more. */
 function readAnswers({ draft, tests, now, timeZone }: ReviewBasis): Read<Answer[]> {
   const today = localDay(now, timeZone);
   const kept: Answer[] = [];
@@ -118,14 +118,14 @@ function detailsFaults({ tests }: ReviewBasis, clinicalDetails: string): ReviewF
   }
   const needing = needingDetails(tests);
   if (clinicalDetails !== '' || needing.length === 0) return [];
-  return [{ field, message: `Enter clinical details: ${listed(needing)} cannot be done without them` }];
+  return [{ field, message: `Enter clinical details. ${listed(needing)} cannot be done without them` }];
 }
 
-/** The names of the tests that the laboratory refuses without clinical details. */
+/** Returns the names of the tests that the laboratory refuses without clinical details. */
 export const needingDetails = (tests: readonly Orderable[]) =>
   tests.filter(({ needsClinicalDetails }) => needsClinicalDetails).map(({ name }) => name);
 
-/** Of a new order alone, and only where something is taken from the patient. */
+/** Reads the collection, only for a new order for which a sample is taken from the patient. */
 function readCollection({
   draft: { collection, base },
   tests,
@@ -139,6 +139,6 @@ function readCollection({
   return { faults: reading.faults.map(({ field, message }) => ({ field: fields[field], message })) };
 }
 
-/** Whether anything is taken from the patient for these tests. */
+/** Returns whether these tests need a sample from the patient. */
 export const needsSamples = (tests: readonly Orderable[]) =>
   tests.some(({ container }) => container !== undefined);

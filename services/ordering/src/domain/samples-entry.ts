@@ -9,15 +9,15 @@ import type { CollectionEntry } from './draft.ts';
 import { maxQuantity, type SampleRecord, samplesOf } from './record-samples.ts';
 import type { RequestedSample, TestRequest } from './test-request.ts';
 
-/** What a form says of one sample, as typed. */
+/** The fields of one sample in a form, as typed. */
 export type SampleEntry = {
   readonly isTaken: boolean;
-  /** Where it differs from what all samples share; an empty field is shared. */
+  /** The fields that differ from those for all samples; an empty field is shared. */
   readonly own: CollectionEntry;
   readonly quantity: string;
 };
 
-/** What a form says of the samples of a request; a sample that it does not name stays as it is. */
+/** The samples of a request in a form; a sample that it does not name stays as it is. */
 export type SamplesEntry = {
   readonly shared: CollectionEntry;
   /** By id of the sample. */
@@ -26,7 +26,7 @@ export type SamplesEntry = {
 
 export type SamplesFault = {
   readonly field: CollectionFault['field'] | 'quantity' | 'taken';
-  /** Absent when it is a field that all samples share. */
+  /** Absent for a field that all samples share. */
   readonly sample?: string;
   readonly message: string;
 };
@@ -35,13 +35,18 @@ export type SamplesReading =
   | { readonly records: readonly SampleRecord[] }
   | { readonly faults: readonly SamplesFault[] };
 
-/** `now`: milliseconds since 1970; `timeZone`: IANA name; `author`: who took a sample unless somebody else is named. */
+/**
+ * `now`: milliseconds since 1970; `timeZone`: IANA name; `author`: who took a sample unless another person is
+ * named.
+ */
 export type Recording = { readonly now: number; readonly timeZone: string; readonly author: string };
 
-/** The fields of a sample that has no other person or time. */
+/** The empty fields of a sample without its own person or time. */
 export const nothingTyped: CollectionEntry = { by: '', date: { day: '', month: '', year: '' }, time: '' };
 
-/** The form as it is before anybody typed: what is recorded, and for the rest the author and now. */
+/**
+ * Returns the initial form: the recorded values, and for the other samples the author and the current time.
+ */
 export function samplesEntryOf(
   request: Pick<TestRequest, 'batches'>,
   { now, timeZone, author }: Recording,
@@ -57,7 +62,7 @@ export function samplesEntryOf(
   return { shared: collectionNow(now, author, timeZone), samples: new Map(samples) };
 }
 
-/** The same form with every sample ticked that is still to be taken, by whom it says and now. */
+/** Returns the form with every untaken sample ticked, by the person in the form and at the current time. */
 export function tickAll(entry: SamplesEntry, request: TestRequest, recording: Recording): SamplesEntry {
   const { shared, samples } = samplesEntryOf(request, recording);
   const ticked = [...samples].map(([id, fresh]): [string, SampleEntry] => [
@@ -68,7 +73,10 @@ export function tickAll(entry: SamplesEntry, request: TestRequest, recording: Re
   return { shared: { ...shared, by }, samples: new Map(ticked) };
 }
 
-/** What was typed for a request that somebody changed meanwhile: of samples that are recorded now, what is recorded. */
+/**
+ * Returns the typed fields for a request that another user has changed since; for samples that are now
+ * recorded, the recorded values.
+ */
 export function keepTyped(entry: SamplesEntry, request: TestRequest, recording: Recording): SamplesEntry {
   const stored = samplesEntryOf(request, recording).samples;
   const kept = [...stored].map(([id, fresh]): [string, SampleEntry] => [
@@ -78,13 +86,13 @@ export function keepTyped(entry: SamplesEntry, request: TestRequest, recording: 
   return { shared: entry.shared, samples: new Map(kept) };
 }
 
-/** Whether a form names only samples that the request has and still needs. */
+/** Returns whether a form names only samples that the request has and still needs. */
 export function isAboutSamplesOf({ samples }: SamplesEntry, request: Pick<TestRequest, 'batches'>): boolean {
   const known = new Set(samplesOf(request).map(({ sample }) => sample.id));
   return [...samples.keys()].every((id) => known.has(id));
 }
 
-/** Reads what was typed: the records of the named samples in order of draw, or every fault at once. */
+/** Reads the typed fields: the records of the named samples in order of draw, or all errors at once. */
 export function readSamplesEntry(
   { shared, samples }: SamplesEntry,
   request: Pick<TestRequest, 'batches'>,
@@ -99,7 +107,7 @@ export function readSamplesEntry(
   return { records: readings.flatMap((reading) => ('record' in reading ? [reading.record] : [])) };
 }
 
-/** Whether records say something else than what is stored. */
+/** Returns whether records differ from the stored ones. */
 export function isChange(records: readonly SampleRecord[], request: Pick<TestRequest, 'batches'>): boolean {
   const stored = new Map(samplesOf(request).map(({ sample }) => [sample.id, sample]));
   return records.some(({ sample: id, collected, quantity }) => {
@@ -153,7 +161,7 @@ function readTaken(
     date: isOwn.date ? own.date : shared.date,
     time: isOwn.time ? own.time : shared.time,
   };
-  // To the second as it was, and however long ago.
+  // Unchanged to the second, and however long ago.
   if (sample.completedAt !== undefined && isAsRecorded(entry, sample, moment.timeZone)) {
     return { collected: { at: sample.completedAt, by: sample.collectedBy ?? '' } };
   }
@@ -171,7 +179,7 @@ function readQuantity(typed: string): number | undefined {
 
 const quantityOf = ({ quantity = 1 }: RequestedSample) => quantity;
 
-/** What is recorded of a sample, as the form has it; undefined when it is still to be taken. */
+/** Returns the recorded values of a sample for the form; undefined if it is still to be taken. */
 export const recordedEntry = ({ completedAt, collectedBy = '' }: RequestedSample, timeZone: string) =>
   completedAt === undefined
     ? undefined
@@ -181,7 +189,7 @@ function isAsRecorded(entry: CollectionEntry, sample: RequestedSample, timeZone:
   return isDeepStrictEqual(entry, recordedEntry(sample, timeZone));
 }
 
-/** A fault of what samples share is the fault of each of them. */
+/** Removes duplicates: an error of a shared field would be reported for each sample. */
 function withoutRepeats(faults: readonly SamplesFault[]): SamplesFault[] {
   return [...new Map(faults.map((fault) => [`${fault.sample}:${fault.field}`, fault])).values()].toSorted(
     (one, other) => Number(one.sample !== undefined) - Number(other.sample !== undefined),

@@ -2,14 +2,14 @@ import type { Catalogue, Orderable } from './catalogue.ts';
 import type { AddedTest } from './change-tests.ts';
 import { chosenTests, type Draft, differenceOf } from './draft.ts';
 
-/** What a draft comes to with its catalogue. */
+/** A draft resolved with its catalogue. */
 export type Selection = {
   /** The tests of the catalogue that the request will have. */
   readonly tests: readonly Orderable[];
   /** Codes of the tests that are new to the request; all of them in a new order. */
   readonly added: readonly string[];
   readonly addedTests: readonly Orderable[];
-  /** Codes of the tests that the request will no longer ask for. */
+  /** Codes of the tests that the change removes from the request. */
   readonly removed: readonly string[];
 };
 
@@ -20,7 +20,7 @@ export function selectionOf(draft: Draft, catalogue: Catalogue): Selection {
   return { tests, added, removed, addedTests: tests.filter(({ code }) => added.includes(code)) };
 }
 
-/** Returns the tests that a selection adds, each with the reason for which it is ordered again, if it has one. */
+/** Returns the tests that a selection adds, each with the reason for a repeat, if it has one. */
 export function withReasons(
   { addedTests }: Pick<Selection, 'addedTests'>,
   repeatReasons: Readonly<Record<string, string>>,

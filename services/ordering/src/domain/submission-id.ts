@@ -5,26 +5,26 @@ type SentForm = {
   readonly launchId: string;
   /** The request that the form changes. */
   readonly guid: string;
-  /** Everything that the form says. */
+  /** All fields of the form. */
   readonly sent: string;
 };
 
 /**
- * Derives the GUID of a submission from its form: the same form that is sent twice is one submission. A page
- * that came back from the history with other entries has the same hidden fields, but is another submission.
+ * Derives the GUID of a submission from its form, so that the same form sent twice is one submission. A page
+ * from the history with other entries has the same hidden fields, but is another submission.
  */
 export const submissionIdOf = ({ launchId, guid, sent }: SentForm) => guidFrom([launchId, guid, sent]);
 
 /**
- * Derives the GUID of the draft that begins with a request at its version. So the review has it before the
- * draft is stored, and the form of the review names the same draft.
+ * Derives the GUID of the draft that begins with a request at its version. So the review knows it before the
+ * draft is stored, and its form names the same draft.
  */
 export const draftIdOf = (launchId: string, { guid, version }: Pick<TestRequest, 'guid' | 'version'>) =>
   guidFrom(['draft', launchId, guid, version]);
 
 /**
- * The first 128 bits of a SHA-256, written as a GUID. Stored submissions have such ids: the form cannot
- * change.
+ * Returns the first 128 bits of a SHA-256, written as a GUID. Stored submissions have such ids, so the form
+ * cannot change.
  */
 function guidFrom(parts: readonly (string | number)[]): string {
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -8,51 +8,55 @@ import type {
 } from '@clinical-launch/contracts';
 import type { Orderable } from './catalogue.ts';
 
-/** OLTR: Request status. Complete is submitted to the laboratory and immutable; Incomplete may still change. */
+/**
+ * OLTR: Request status. Complete is submitted to the laboratory and immutable; Incomplete may still change.
+ */
 export type RequestStatus = 'Incomplete' | 'Complete';
 
-/** A sample, with the catalogue's container; none where nothing is taken. */
+/** A sample, with the catalogue's container; none if nothing is taken. */
 export type RequestedSample = OrderSample & {
   readonly container?: string;
-  /** Who took it; beside `completedAt`. */
+  /** Who took it; present with `completedAt`. */
   readonly collectedBy?: string;
-  /** How many tubes or pots of it, and so how many labels; one when absent. */
+  /** The number of its tubes or pots, and so of its labels; one when absent. */
   readonly quantity?: number;
 };
 
-/** A test as it was asked for. */
+/** A test as it was requested. */
 export type RequestedTest = OrderedTest & {
-  /** ISO 8601 instant, when it was added after the request was made. */
+  /** ISO 8601 instant, if it was added after the request was made. */
   readonly requestedAt?: string;
-  /** Why it was ordered although it had been requested within its minimum interval. */
+  /** Why it was ordered within its minimum interval. */
   readonly repeatReason?: string;
 };
 
-/** The tests for one laboratory location. Its samples and tests carry R, S or D (`OrderStatus`) each. */
+/** The tests for one laboratory location. Each sample and test has R, S or D (`OrderStatus`). */
 export type RequestedBatch = Omit<OrderBatch, 'samples' | 'tests'> & {
   readonly samples: readonly RequestedSample[];
   readonly tests: readonly RequestedTest[];
 };
 
-/** Who asked, for whom, of whom: what a request keeps of the launch that made it. */
+/** The requester, the patient and the laboratory: the parts of the launch that a request stores. */
 export type RequestParties = Pick<
   LaunchRequest,
   'patient' | 'requester' | 'author' | 'practice' | 'performer' | 'authoredOn'
 >;
 
-/** An answer to a question of the catalogue, in the words that were shown. */
+/** An answer to a question of the catalogue, in the words of the page. */
 export type Answer = { readonly question: string; readonly text: string; readonly answer: string };
 
 export type Priority = 'routine' | 'urgent';
 
-/** What the requester tells the laboratory beside the tests. */
+/** The requester's details for the laboratory, besides the tests. */
 export type RequestDetails = {
   readonly clinicalDetails: string;
   readonly priority: Priority;
   readonly answers: readonly Answer[];
 };
 
-/** A request with everything that changes together; `version` rises with each change (optimistic locking). */
+/**
+ * A request with everything that changes together; `version` increases with each change (optimistic locking).
+ */
 export type TestRequest = RequestDetails & {
   readonly guid: string;
   readonly launchId: string;
@@ -75,7 +79,7 @@ type NewRequest = {
   readonly now: string;
 };
 
-/** A request before its tests are in it. */
+/** Returns a request without tests. */
 export function emptyTestRequest({ guid, context, details, now }: NewRequest): TestRequest {
   const { client, request, launchId } = context;
   const { patient, requester, author, practice, performer, authoredOn, originatingId } = request;
@@ -94,17 +98,17 @@ export function emptyTestRequest({ guid, context, details, now }: NewRequest): T
   };
 }
 
-/** The codes of the tests that a request still asks for. */
+/** Returns the codes of the tests that a request still asks for. */
 export function liveCodes({ batches }: Pick<TestRequest, 'batches'>): string[] {
   return batches.flatMap(({ tests }) => tests.filter(({ status }) => status !== 'D')).map(codeOf);
 }
 
-/** The catalogue's code of an ordered test. */
+/** Returns the catalogue's code of an ordered test. */
 export const codeOf = ({ code }: Pick<OrderedTest, 'code'>): Orderable['code'] => code.value;
 
 /**
- * The request as laboratory and PMS see it. What the requester tells the laboratory and who took a sample stay in
- * this system.
+ * Returns the request for laboratory and PMS. The requester's details and the person who took a sample stay
+ * in this system.
  */
 export function toOrder({ guid, parties, batches }: TestRequest): Order {
   const { author: _, ...seen } = parties;

@@ -5,25 +5,25 @@ export type TestSearch = (query: string) => ReadonlySet<string>;
 
 type Entry = {
   readonly code: string;
-  /** Single words of everything that the test is called. */
+  /** The single words of all names of the test. */
   readonly words: readonly string[];
-  /** Each of its names without spaces: `U & E` and `ue` are one. */
+  /** Each of its names without spaces: `U & E` and `ue` are the same. */
   readonly phrases: readonly string[];
 };
 
 type Query = { readonly words: readonly string[]; readonly phrase: string };
 
 /**
- * Prepares the search over a catalogue. It forgives case, accents, punctuation, American spelling, plurals, word
- * order and unfinished words; what then finds nothing is tried within words, and at last with small typing errors.
- * The kinder ways come last so that a good query is not drowned in near misses.
+ * Prepares the search over a catalogue. It ignores case, accents, punctuation, American spelling, plurals,
+ * word order and unfinished words. If nothing matches, it searches within words, and finally allows small
+ * typing errors. The more tolerant steps come last, so that a good query does not return near misses.
  */
 export function createTestSearch({ orderables }: Catalogue): TestSearch {
   const entries = [...orderables.values()].map((test) => toEntry(test, orderables));
   const everything = new Set(orderables.keys());
   return (text) => {
     const words = wordsOf(text).map(folded);
-    // A word that is typed twice is looked for once.
+    // A repeated word is searched once.
     const query = { words: [...new Set(words)], phrase: words.join('') };
     if (query.words.length === 0) return isBlank(text) ? everything : new Set();
     for (const matches of [beginsLike, contains, looksLike(rememberedNearness())]) {
@@ -34,7 +34,7 @@ export function createTestSearch({ orderables }: Catalogue): TestSearch {
   };
 }
 
-/** A panel is also found by the names of the tests that it contains. */
+/** Returns the entry of a test. A panel is also found by the names of the tests that it contains. */
 function toEntry(test: Orderable, orderables: Catalogue['orderables']): Entry {
   const { code, group, covers } = test;
   const parts = covers.flatMap((part) => orderables.get(part) ?? []);
@@ -50,14 +50,19 @@ const namesOf = ({ name, abbreviation, synonyms }: Orderable) => [
   ...synonyms,
 ];
 
-/** `haemoglobin` is found by `hem`, by `haem` (which a query folds to `hem`) and by `ha`, on the way to it. */
+/**
+ * Returns both spellings: `haemoglobin` is found by `hem`, by `haem` (which a query folds to `hem`) and by
+ * `ha`.
+ */
 const bothSpellings = (words: readonly string[]) => [...new Set([...words, ...words.map(folded)])];
 
 const folded = (word: string) => word.replace(/ae|oe/g, 'e');
 
 const isBlank = (text: string) => text.trim() === '';
 
-/** The words of a text as they are compared: `Hæmoglobin A1c`, `U & E` become `haemoglobin`, `a1c`, `ue`. */
+/**
+ * Returns the words of a text for comparison: `Hæmoglobin A1c`, `U & E` become `haemoglobin`, `a1c`, `ue`.
+ */
 function wordsOf(text: string): string[] {
   return (
     text
@@ -67,7 +72,7 @@ function wordsOf(text: string): string[] {
       .normalize('NFD')
       .replace(/\p{M}/gu, '')
       .replace(/['’.-]/g, '')
-      // Initials that are joined by a sign are one word: U&E, C&S, T3/T4, "u and e".
+      // Initials joined by a sign are one word: U&E, C&S, T3/T4, "u and e".
       .replace(/(?<=(?<![a-z0-9])[a-z0-9]{1,2})\s*(?:[&+/]|\sand\s)\s*(?=[a-z0-9]{1,2}(?![a-z0-9]))/g, '')
       .split(/[^\p{L}\p{N}]+/u)
       .filter((word) => word !== '' && word !== 'and')
@@ -78,7 +83,8 @@ const singular = (word: string) => (word.length > 2 && word.endsWith('s') ? word
 
 function beginsLike({ words, phrase }: Query, entry: Entry): boolean {
   if (entry.phrases.some((each) => each === phrase || each === singular(phrase))) return true;
-  // One letter among others is a whole word: the A of "hep a" is not the beginning of "antibody".
+  // A single letter in a query of several words is a whole word: the A of "hep a" is not the beginning of
+  // "antibody".
   const isLoneLetter = (word: string) => words.length > 1 && word.length === 1;
   return words.every((word) =>
     entry.words.some((each) =>
@@ -99,7 +105,7 @@ function looksLike(isSlipAway: Nearness) {
     words.every((word) => entry.words.some((each) => each.startsWith(word) || isSlipAway(word, each)));
 }
 
-/** Compares each two words once in a search: most words are in the names of many tests. */
+/** Caches the comparison of two words during a search: most words are in the names of many tests. */
 function rememberedNearness(): Nearness {
   const known = new Map<string, Map<string, boolean>>();
   return (typed, word) => {
@@ -111,7 +117,7 @@ function rememberedNearness(): Nearness {
   };
 }
 
-/** Whether a typed word is a slip away from a word, or from its beginning. */
+/** Returns whether a typed word is one slip away from a word, or from its beginning. */
 function isNear(typed: string, word: string): boolean {
   const allowed = typed.length < 3 ? 0 : typed.length < 7 ? 1 : 2;
   if (allowed === 0) return typed === word;
@@ -121,8 +127,8 @@ function isNear(typed: string, word: string): boolean {
 }
 
 /**
- * Whether so few letters were added, dropped, changed or swapped with their neighbour (optimal string alignment
- * distance).
+ * Returns whether at most `allowed` letters were added, dropped, changed or swapped with their neighbour
+ * (optimal string alignment distance).
  */
 function isWithin(allowed: number, one: string, other: string): boolean {
   let beforeLast: number[] = [];
@@ -139,7 +145,7 @@ function isWithin(allowed: number, one: string, other: string): boolean {
         isSwapped && row > 1 && column > 1 ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
-    // Each later row is built of these two, and no shorter.
+    // Each later row is computed from these two and cannot be smaller.
     if (current.every((slips) => slips > allowed) && last.every((slips) => slips > allowed)) return false;
     [beforeLast, last] = [last, current];
   }

@@ -4,13 +4,13 @@ import type { CollectionEntry } from './draft.ts';
 export type TypedDate = CollectionEntry['date'];
 
 /**
- * Writes a typed date as drafts keep it: `2026-2-28`. Dashes separate its parts, so that those that were
- * typed become spaces.
+ * Returns a typed date as drafts store it: `2026-2-28`. Dashes separate its parts, so typed dashes become
+ * spaces.
  */
 export const writeTypedDate = ({ day, month, year }: TypedDate) =>
   [year, month, day].map((part) => part.replaceAll('-', ' ')).join('-');
 
-/** Reads a typed date as drafts keep it. */
+/** Reads a typed date as drafts store it. */
 export function readTypedDate(written: string): TypedDate {
   const [year = '', month = '', day = ''] = written.split('-');
   return { day, month, year };

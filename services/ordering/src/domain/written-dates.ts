@@ -1,8 +1,8 @@
 import { isCalendarDate } from '@clinical-launch/contracts';
 
-/** A day that a text may mean, and what is left of the text without it. */
+/** The days that a text may mean, and the rest of the text. */
 export type WrittenDates = {
-  /** For each date the days that it can mean, YYYY-MM-DD, with its digits where it is written in digits alone. */
+  /** For each date the days that it can mean, YYYY-MM-DD, with its digits if it consists only of digits. */
   readonly dates: readonly { readonly days: readonly string[]; readonly digits?: string }[];
   readonly rest: string;
 };
@@ -15,7 +15,10 @@ const day = '(?<day>\\d{1,2})';
 const year = '(?<year>\\d{4}|\\d{2})';
 const between = '\\s*[-./ ]\\s*';
 
-/** Day before month, as here; year first; with the month as a word on either side of the day; digits in a row. */
+/**
+ * Day before month, as in the UK; year first; with the month as a word on either side of the day; digits in a
+ * row.
+ */
 const forms = [
   `(?<year>\\d{4})${between}${monthNumber}${between}${day}`,
   `${day}${between}${monthNumber}${between}${year}`,
@@ -26,8 +29,8 @@ const forms = [
 ].map((form) => new RegExp(`(?<![\\p{L}\\p{N}])${form}(?![\\p{L}\\p{N}])`, 'giu'));
 
 /**
- * Takes the dates out of a text: `28/02/1958`, `28.2.58`, `28 Feb 1958`, `February 28th, 1958`, `1958-02-28`,
- * `28021958`. A year of two digits may be of this century or of the last one; what is no day of the calendar stays in
+ * Extracts the dates of a text: `28/02/1958`, `28.2.58`, `28 Feb 1958`, `February 28th, 1958`, `1958-02-28`,
+ * `28021958`. A year of two digits may be of this century or the last. A date that does not exist stays in
  * the text.
  */
 export function takeDates(text: string): WrittenDates {

@@ -10,21 +10,21 @@ import type { Visit } from './visit.ts';
 /** A visit to the pages that choose tests: those of a new order, or of the change of a request. */
 export type ChoosingVisit = Visit &
   Choosing & {
-    /** Where these pages are, with a slash at the end. */
+    /** The path of these pages, with a slash at the end. */
     readonly base: string;
   };
 
 /** Answers a visit to the pages that choose tests. */
 export type ChoosingHandler = (visit: ChoosingVisit, dependencies: Dependencies) => Promise<void>;
 
-/** Makes of a visit one to the pages of a new order, which are the launch's home. */
+/** Returns the visit for the pages of a new order, which are the launch's home. */
 export function toNewOrder(visit: Visit, catalogue: Catalogue): ChoosingVisit {
   const { launchId, home } = visit;
   const place = { launchId, target: launchId };
   return { ...visit, catalogue, place, beginning: emptyDraft(randomUUID()), base: home };
 }
 
-/** Makes of a visit one to the pages that change a request. */
+/** Returns the visit for the pages that change a request. */
 export function toChange(visit: Visit, request: TestRequest, catalogue: Catalogue): ChoosingVisit {
   const { launchId, home } = visit;
   return {

@@ -7,7 +7,7 @@ import type { WriteTime } from '../present/written-time.ts';
 import type { WorkDependencies } from '../work/dependencies.ts';
 import type { Show } from './show.ts';
 
-/** What the pages need of the process, the same for every request. */
+/** The dependencies of the pages, the same for every request. */
 export type Dependencies = WorkDependencies & {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
   readonly pages: Pages;
@@ -26,9 +26,9 @@ export type Dependencies = WorkDependencies & {
 /** Returns the search over the tests of a catalogue. */
 export type SearchIn = (catalogue: Catalogue) => TestSearch;
 
-/** Prepares the searches once, so that no request has to. */
+/** Prepares the searches once instead of for each request. */
 export function createSearches({ all }: Pick<Catalogues, 'all'>): SearchIn {
   const searches = new Map(all.map((catalogue) => [catalogue, createTestSearch(catalogue)]));
-  // A request whose laboratory has no catalogue any more has an empty one.
+  // A request whose laboratory's catalogue was removed has an empty one.
   return (catalogue) => searches.get(catalogue) ?? createTestSearch(catalogue);
 }

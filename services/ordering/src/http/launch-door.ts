@@ -17,9 +17,10 @@ import type { LaunchParameters, Visit } from './visit.ts';
 export type VisitHandler = (visit: Visit, dependencies: Dependencies) => Promise<void>;
 
 /**
- * Lets a request in if its cookie is the live session of the launch that its path names, and prolongs the session.
- * With a permission, only in a launch whose action gives it. The handler throws ServiceError 404 for a path without a
- * launch, 401 without its session, 403 for a form from elsewhere and for what the action does not allow.
+ * Accepts a request if its cookie is the live session of the launch in its path, and extends the session.
+ * With a permission, accepts it only if the launch's action has that permission. The handler throws
+ * ServiceError 404 for a path without a launch, 401 without its session, 403 for a form from another site and
+ * for a step that the action does not allow.
  */
 export function createLaunchDoor(dependencies: Dependencies) {
   const { tickets, pages, publicOrigin, isSecure } = dependencies;
@@ -47,14 +48,15 @@ export function createLaunchDoor(dependencies: Dependencies) {
 function launchPageHeaders({ scriptHash }: Pages, frameAncestors: readonly string[] = []) {
   return {
     ...pageHeaders({ frameAncestors, scriptHashes: [scriptHash] }),
-    // With no-referrer a browser sends `Origin: null` with our own forms too (Fetch, "append a request Origin header").
+    // With no-referrer, a browser sends `Origin: null` even with our own forms (Fetch, "append a request
+    // Origin header").
     'Referrer-Policy': 'same-origin',
   };
 }
 
 type Session = { readonly ticket: string; readonly context: LaunchContext };
 
-/** Finds the live session of this launch among the tickets that the browser sent, and prolongs it. */
+/** Finds the live session of this launch among the tickets that the browser sent, and extends it. */
 async function findSession(
   tickets: Pick<Tickets, 'find'>,
   sent: readonly string[],
@@ -69,8 +71,9 @@ async function findSession(
 }
 
 /**
- * Refuses what a page of another site makes a browser send. Browsers say where a form comes from in
- * `Sec-Fetch-Site`, older ones in `Origin`; what sends neither is no browser, and has no cookie but its own.
+ * Refuses forms that a page of another site makes a browser send. Browsers report the origin of a form in
+ * `Sec-Fetch-Site`, older ones in `Origin`. A client that sends neither is not a browser and has only its own
+ * cookies.
  */
 function assertOwnForm(request: Request<LaunchParameters>, publicOrigin: string): void {
   const site = request.get('sec-fetch-site');

@@ -17,9 +17,9 @@ import { isRead } from './reading.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 /**
- * `GET /oltr/{launchId}/requests`: the requests that the launch sees and its action lists, newest first. `?before=`
- * and `?after=` a request's GUID lead to older and newer ones; `?choose` says that the caller's identifier names none
- * of them.
+ * Shows the requests that the launch sees and its action lists, newest first:
+ * `GET /oltr/{launchId}/requests`. `?before=` and `?after=` a request's GUID lead to older and newer
+ * requests; `?choose` means that the caller's identifier matches none of them.
  */
 export const listRequests: VisitHandler = async (visit, { database, write, show, nudge }) => {
   const { launchId, rule, home } = visit;
@@ -37,15 +37,17 @@ export const listRequests: VisitHandler = async (visit, { database, write, show,
   });
 };
 
-/** `POST /oltr/{launchId}/requests`: narrows the list. What is looked for is kept here and never in an address. */
+/**
+ * Stores the search of the list, so that it never appears in an address: `POST /oltr/{launchId}/requests`.
+ */
 export const searchRequests: VisitHandler = async (visit, dependencies) => {
-  // An action without a list has no search either.
+  // An action without a list has no search.
   getTexts(visit);
   await keepListSearch(dependencies, visit.launchId, readSearch(await readLaunchForm(visit)));
   visit.response.redirect(303, `${visit.home}requests#found`);
 };
 
-/** @throws ServiceError 404 for an action without a list. */
+/** @throws ServiceError 404 for an action without a list */
 function getTexts({ rule, context }: Visit) {
   const { action } = context.request;
   if (action === 'OrderTest' || rule.lists.length === 0) throw pageNotFound();
@@ -69,15 +71,15 @@ function listQueryOf(
 }
 
 /**
- * A request's GUID says where a page begins and gives nothing away; one that is none, or out of sight, means the
- * first page.
+ * Reads the GUID of the request at which a page begins. It reveals nothing; an invalid GUID, or one out of
+ * sight, means the first page.
  */
 function cursorOf(address: URLSearchParams, name: string, go: 'older' | 'newer') {
   const guid = address.get(name) ?? '';
   return guidForm.test(guid) ? { guid, go } : undefined;
 }
 
-/** @throws ServiceError 400 for a button or a priority that the page does not have. */
+/** @throws ServiceError 400 for a button or a priority that the page does not have */
 function readSearch(form: URLSearchParams): ListSearch {
   const action = form.get('action') ?? 'search';
   if (action === 'clear') return { text: '' };

@@ -13,18 +13,18 @@ import type { VisitHandler } from './launch-door.ts';
 import { readRequest } from './reading.ts';
 import type { Visit } from './visit.ts';
 
-/** A visit to a page of one request, which the launch sees. */
+/** A visit to a page of one request that the launch sees. */
 export type RequestVisit = Visit & {
   readonly about: TestRequest;
-  /** That of the laboratory to which the request went. */
+  /** The catalogue of the laboratory that the request was sent to. */
   readonly catalogue: Catalogue;
 };
 
 export type RequestHandler = (visit: RequestVisit, dependencies: Dependencies) => Promise<void>;
 
 /**
- * Opens the pages of the request that the path names.
- * @throws ServiceError 404 when there is none, or none that this launch sees.
+ * Serves the pages of the request in the path.
+ * @throws ServiceError 404 when it does not exist or this launch does not see it
  */
 export function ofRequest(handle: RequestHandler): VisitHandler {
   return async (visit, dependencies) => {
@@ -34,9 +34,9 @@ export function ofRequest(handle: RequestHandler): VisitHandler {
 }
 
 /**
- * Opens the pages of a new order, with the catalogue of the laboratory that the launch names. After its
- * submission they lead to the result, since a launch makes one order.
- * @throws ServiceError 404 when there is no such catalogue.
+ * Serves the pages of a new order, with the catalogue of the launch's laboratory. After its submission they
+ * redirect to the result, because a launch makes one order.
+ * @throws ServiceError 404 when there is no such catalogue
  */
 export function ofNewOrder(handle: ChoosingHandler): VisitHandler {
   return async (visit, dependencies) => {
@@ -50,22 +50,23 @@ export function ofNewOrder(handle: ChoosingHandler): VisitHandler {
 }
 
 /**
- * Opens the same pages for the change of a request, with the catalogue of the laboratory to which it went.
- * @param shows whether the answer to a form shows something of the request
- * @throws ServiceError 404 as `ofRequest`, 409 when the request is Complete.
+ * Serves the same pages for the change of a request, with the catalogue of the laboratory that it was sent
+ * to.
+ * @param shows whether the answer to a form shows a part of the request
+ * @throws ServiceError 404 as `ofRequest`, 409 when the request is Complete
  */
 export function ofChange(handle: ChoosingHandler, { shows = true } = {}): VisitHandler {
   return async (visit, dependencies) => {
     const { database, catalogues } = dependencies;
     const request = await getRequest(visit, dependencies);
     if (request.status === 'Complete') {
-      // The form that completed it may come twice.
+      // The form that completed the request may be sent twice.
       const submissions = await submissionsOf(database, visit.launchId);
       if (!submissions.some(({ requestGuid }) => requestGuid === request.guid)) throw requestComplete();
       return visit.response.redirect(303, resultPage(visit.home, request));
     }
     const choosing = toChange(visit, request, catalogues.ofRequest(request));
-    // The panel answers a form: without the page before it, the form is the first reading.
+    // The panel answers a form: without a previous page, the form is the first reading.
     const isReading =
       visit.request.method !== 'POST' || (shows && (await findDraft(database, choosing.place)) === undefined);
     if (isReading) await readRequest(visit, request, dependencies);

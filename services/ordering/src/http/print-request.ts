@@ -9,7 +9,7 @@ import type { Dependencies } from './dependencies.ts';
 import type { RequestHandler, RequestVisit } from './page-doors.ts';
 import { isRead } from './reading.ts';
 
-/** One kind of paper: its word in the audit trail, its page, and what it shows. */
+/** A kind of paper: its name in the audit trail, its page and its content. */
 type Paper = {
   readonly what: PrintedPaper;
   readonly template: string;
@@ -19,10 +19,10 @@ type Paper = {
   ) => Promise<{ readonly sheets: readonly object[] }>;
 };
 
-/** `GET /oltr/{launchId}/requests/{guid}/form`: the request form, a sheet for each laboratory. */
+/** Prints the request form, a sheet for each laboratory: `GET /oltr/{launchId}/requests/{guid}/form`. */
 export const printForm = printPaper({ what: 'form', template: 'print-form.njk', present: presentForms });
 
-/** `GET /oltr/{launchId}/requests/{guid}/labels`: the labels of the samples. */
+/** Prints the labels of the samples: `GET /oltr/{launchId}/requests/{guid}/labels`. */
 export const printLabels = printPaper({
   what: 'labels',
   template: 'print-labels.njk',
@@ -30,8 +30,9 @@ export const printLabels = printPaper({
 });
 
 /**
- * Opening the page counts as printing, and is kept before anything is sent: its reader has what is on it,
- * with the browser's own print command too. A page with nothing to print counts nothing.
+ * Creates the page of a paper. Opening the page counts as printing and is stored before anything is sent,
+ * because the reader can also use the browser's own print command. A page with nothing to print counts
+ * nothing.
  */
 function printPaper({ what, template, present }: Paper): RequestHandler {
   return async (visit, dependencies) => {

@@ -6,23 +6,24 @@ import type { Dependencies } from './dependencies.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * Whether somebody reads the answer. HEAD has none to read.
- * @throws ServiceError 400 for a prefetch, a prerender or a preview: its answer may be shown later, unseen by the
- * audit trail.
+ * Returns whether a user reads the answer; HEAD has no body to read.
+ * @throws ServiceError 400 for a prefetch, a prerender or a preview, whose answer could be shown later
+ * without an audit event
  */
 export function isRead(visit: Pick<Visit, 'request'>): boolean {
   assertNotSpeculative(visit);
   return visit.request.method !== 'HEAD';
 }
 
-/** Refuses a request for a page that nobody reads yet. @throws ServiceError as `isRead`. */
+/** Refuses a prefetch or preview of a page. @throws ServiceError as `isRead` */
 export function assertNotSpeculative({ request }: Pick<Visit, 'request'>): void {
   if (isSpeculative(request)) throw speculativeReading();
 }
 
 /**
- * Leaves the audit event before anything of the request is sent: one that was shown is never missing in the trail.
- * @throws ServiceError as `isRead`.
+ * Stores the audit event before anything of the request is sent, so that the trail names every request that
+ * was shown.
+ * @throws ServiceError as `isRead`
  */
 export async function readRequest(
   visit: Visit,

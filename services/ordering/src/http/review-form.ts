@@ -7,7 +7,7 @@ import type { Priority } from '../domain/test-request.ts';
 import { writeTypedDate } from '../domain/typed-date.ts';
 import { faultyForm } from '../errors.ts';
 
-/** What a button of the review asks for. */
+/** The action of a button on the review. */
 export type ReviewAction =
   | { readonly kind: 'submit' | 'check' | 'back' }
   | { readonly kind: 'remove'; readonly code: string };
@@ -15,7 +15,7 @@ export type ReviewAction =
 /**
  * Reads the form of the review.
  * @throws ServiceError 400 for a button, a submission, a priority or a time of collection that no page of
- * ours has.
+ * ours sends
  */
 export function readReviewForm(
   form: URLSearchParams,
@@ -55,7 +55,7 @@ function readEntry(form: URLSearchParams, catalogue: Catalogue): ReviewEntry {
   };
 }
 
-/** Beyond this nobody typed it; up to here it is kept, so that it can be shortened. */
+/** Longer text was not typed; text up to this length is stored, so that the user can shorten it. */
 const bounded = (text: string, length: number) => beginningOf(cleanText(text), length * 10);
 
 const given = (entries: readonly (readonly [string, string | undefined])[]) =>

@@ -19,9 +19,9 @@ import { readReviewForm } from './review-form.ts';
 import { readLaunchForm } from './visit.ts';
 
 /**
- * `GET …/review`: what is about to be ordered or changed, and what is asked beside it. Why it was not submitted:
- * `?check`, what was typed will not do; `?changed`, other tests were chosen elsewhere; `?conflict`, somebody else
- * changed the request.
+ * Shows the order or change before it is submitted, and its questions: `GET …/review`. The reason why it was
+ * not submitted: `?check`, the typed fields are invalid; `?changed`, other tests were chosen elsewhere;
+ * `?conflict`, another user changed the request.
  */
 export const showReview: ChoosingHandler = async (visit, { database, clock, timeZone, write, show }) => {
   const { catalogue, changed, context, place, beginning } = visit;
@@ -48,7 +48,7 @@ export const showReview: ChoosingHandler = async (visit, { database, clock, time
   });
 };
 
-/** Who changed the request since this change was begun. */
+/** Returns who changed the request since this change began. */
 async function submissionsSince(
   version: number | undefined,
   { changed }: ChoosingVisit,
@@ -60,8 +60,8 @@ async function submissionsSince(
 }
 
 /**
- * `POST …/review`: the submission of exactly what the page showed; or less of it, or back to the catalogue. What was
- * typed is kept.
+ * Submits exactly the content of the page, removes a test, or returns to the catalogue: `POST …/review`.
+ * Stores the typed fields.
  */
 export const postReview: ChoosingHandler = async (visit, dependencies) => {
   const { response, base, catalogue } = visit;
@@ -89,7 +89,7 @@ export const postReview: ChoosingHandler = async (visit, dependencies) => {
   }
 };
 
-/** Submits a new order; the page to go on to. */
+/** Submits a new order and returns the address of the next page. */
 async function submitNewOrder(
   visit: ChoosingVisit,
   dependencies: Dependencies,
@@ -107,8 +107,8 @@ async function submitNewOrder(
 }
 
 /**
- * Submits the change of a request; the page to go on to.
- * @throws ServiceError 409 when the request was completed since, 404 when it is out of sight.
+ * Submits the change of a request and returns the address of the next page.
+ * @throws ServiceError 409 when the request was completed since, 404 when it is out of sight
  */
 async function submitChangeOf(
   visit: ChoosingVisit & { readonly changed: TestRequest },

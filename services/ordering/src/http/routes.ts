@@ -20,7 +20,7 @@ type Route = {
   readonly method: 'get' | 'post';
   /** Below `/oltr/{launchId}` */
   readonly path: string;
-  /** What the action of the launch has to allow; absent when every launch may do it. */
+  /** The permission that the action of the launch needs; absent if every launch may do it. */
   readonly permission?: Permission;
   readonly handle: VisitHandler;
 };
@@ -62,7 +62,7 @@ export const routes: readonly Route[] = [
   { method: 'post', path: '/sign-out', handle: signOut },
 ];
 
-/** Serves everything below `/oltr` but the assets. */
+/** Serves everything below `/oltr` except the assets. */
 export function createRoutes(dependencies: Dependencies): Router {
   const { pages } = dependencies;
   const inLaunch = createLaunchDoor(dependencies);

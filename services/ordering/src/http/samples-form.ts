@@ -6,7 +6,7 @@ import { faultyForm } from '../errors.ts';
 /** The form of the page that records samples. */
 export type SamplesForm = {
   readonly action: 'record' | 'all-now';
-  /** Of the request, as the page showed it. */
+  /** The version of the request on the page. */
   readonly version: number;
   readonly entry: SamplesEntry;
 };
@@ -14,14 +14,14 @@ export type SamplesForm = {
 const sampleField = /^(?:taken|by|day|month|year|time|quantity):(S\d{1,6})$/;
 
 /**
- * Reads the form of the page that records samples: `by`, `day`, `month`, `year`, `time` for all, the same with
- * `:{sampleId}` for one, `taken:{sampleId}` = `yes` and `quantity:{sampleId}`.
- * @throws ServiceError 400 for what no page of ours sends: a field that is there twice, of no sample, without a
- * version.
+ * Reads the form of the page that records samples: `by`, `day`, `month`, `year`, `time` for all, the same
+ * with `:{sampleId}` for one, `taken:{sampleId}` = `yes` and `quantity:{sampleId}`.
+ * @throws ServiceError 400 for a form that no page of ours sends: a repeated field, an unknown sample, a
+ * missing version
  */
 export function readSamplesForm(form: URLSearchParams): SamplesForm {
   const names = [...form.keys()];
-  // A form looks through all of its fields for one, and a sample may be asked for seven.
+  // A form searches all of its fields for one, and each sample has up to seven.
   const values = new Map(form);
   const field = (name: string) => values.get(name) ?? '';
   const action = form.get('action') ?? 'record';

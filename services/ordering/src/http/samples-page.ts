@@ -24,8 +24,8 @@ import { readSamplesForm, type SamplesForm } from './samples-form.ts';
 import { readLaunchForm } from './visit.ts';
 
 /**
- * `GET /oltr/{launchId}/requests/{guid}/samples`: the samples to take and those that are recorded.
- * The handler throws ServiceError 409 when the request is Complete.
+ * Shows the samples to take and the recorded ones: `GET /oltr/{launchId}/requests/{guid}/samples`. The
+ * handler throws ServiceError 409 when the request is Complete.
  */
 export const showSamples: RequestHandler = async (visit, dependencies) => {
   const { about } = visit;
@@ -35,10 +35,10 @@ export const showSamples: RequestHandler = async (visit, dependencies) => {
 };
 
 /**
- * `POST` of it: stores what was taken, or ticks everything. Answers with a redirect to the result; with the
- * page again when nothing was stored: 400 for what was typed wrong, 409 when somebody else changed the
- * request since. The handler throws ServiceError 409 when the request is Complete, 400 for a form that no
- * page of ours sends.
+ * Stores the samples that were taken, or ticks all: `POST` to the same address. Answers with a redirect to
+ * the result, or with the page again if nothing was stored: 400 for invalid fields, 409 when another user
+ * changed the request since. The handler throws ServiceError 409 when the request is Complete, 400 for a form
+ * that no page of ours sends.
  */
 export const postSamples: RequestHandler = async (visit, dependencies) => {
   const { about, response, home } = visit;
@@ -71,7 +71,7 @@ export const postSamples: RequestHandler = async (visit, dependencies) => {
   }
 };
 
-/** The page with what was typed, and why it was not stored. */
+/** Shows the page with the typed fields and the reasons why they were not stored. */
 async function showFaults(
   visit: RequestVisit,
   dependencies: Dependencies,
@@ -81,7 +81,9 @@ async function showFaults(
   await showForm(visit, dependencies, { ...page, request: visit.about });
 }
 
-/** The button that works without a script: nothing is stored, the page comes back with every box ticked. */
+/**
+ * Handles the button that works without a script: stores nothing and shows the page with every box ticked.
+ */
 async function showTicked(visit: RequestVisit, dependencies: Dependencies, form: SamplesForm): Promise<void> {
   const { about } = visit;
   if (about.status === 'Complete') throw requestComplete();
@@ -91,7 +93,10 @@ async function showTicked(visit: RequestVisit, dependencies: Dependencies, form:
   await showForm(visit, dependencies, { request: about, entry });
 }
 
-/** What is stored now, who stored it and when; with what was typed for samples that are still to be taken. */
+/**
+ * Shows the stored values, who stored them and when, with the typed fields for samples that are still to be
+ * taken.
+ */
 async function showConflict(
   visit: RequestVisit,
   dependencies: Dependencies,
@@ -114,7 +119,7 @@ type SamplesPage = {
   readonly conflict?: { readonly by: string; readonly at: string } | undefined;
 };
 
-/** The page shows the request, whatever asked for it: a form that stores nothing is a way of reading too. */
+/** Shows the page. It contains the request, so a form that stores nothing is a reading too. */
 async function showForm(
   visit: RequestVisit,
   dependencies: Dependencies,
@@ -140,5 +145,5 @@ const recordingOf = ({ context }: RequestVisit, { clock, timeZone }: Dependencie
 
 const nothingNew = ({ samples }: SamplesEntry) =>
   [...samples.values()].some(({ isTaken }) => isTaken)
-    ? 'This is what is recorded already: tick the samples that were taken since, or correct one'
-    : 'Tick the samples that were taken';
+    ? 'These samples are already recorded. Tick the samples that have been taken since, or correct one'
+    : 'Tick the samples that have been taken';

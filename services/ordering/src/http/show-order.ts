@@ -8,8 +8,8 @@ import type { VisitHandler } from './launch-door.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * `GET /oltr/{launchId}/orders/{guid}`: the result of a submission, with the hidden IFRAME `Notepad` for the PMS
- * (OLTR: Returned data). Only of what this launch submitted.
+ * Shows the result of a submission, with the hidden IFRAME `Notepad` for the PMS (OLTR: Returned data):
+ * `GET /oltr/{launchId}/orders/{guid}`. Only for submissions of this launch.
  */
 export const showOrder: VisitHandler = async (visit, { database, catalogues, show, isSecure }) => {
   const { request, launchId, context, rule, home } = visit;
@@ -40,10 +40,10 @@ export const showOrder: VisitHandler = async (visit, { database, catalogues, sho
   });
 };
 
-/** Gives the order's own paths the session too, and no other order's. */
+/** Sets the session's cookies for the order's own paths, and for no other order's. */
 function setDocumentCookies({ response, context, ticket }: Visit, guid: string, isSecure: boolean): void {
   const isFramed = context.client.frameAncestors.length > 0;
-  // A cookie's path ends at a slash, so the document beside the order's folder needs its own.
+  // A cookie's path ends at a slash, so the document next to the order's folder needs its own.
   for (const path of [`/orders/${guid}`, `/orders/${guid}.xml`]) {
     const options = launchSessionCookieOptions({ path, isSecure, isFramed });
     response.cookie(launchSessionCookie(isSecure), ticket, options);

@@ -5,7 +5,10 @@ import { submissionsTo } from '../store/submissions.ts';
 import type { RequestHandler } from './page-doors.ts';
 import { readRequest } from './reading.ts';
 
-/** `GET /oltr/{launchId}/requests/{guid}`: the report of one request, which only reads (OLTR: PatientReport). */
+/**
+ * Shows the report of one request, which cannot be changed there (OLTR: PatientReport):
+ * `GET /oltr/{launchId}/requests/{guid}`.
+ */
 export const showRequest: RequestHandler = async (visit, dependencies) => {
   const { about, catalogue, home, rule } = visit;
   const { database, write, show } = dependencies;

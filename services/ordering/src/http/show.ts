@@ -5,9 +5,9 @@ import type { TestRequest } from '../domain/test-request.ts';
 import { presentPageBanner } from '../present/patient-banner.ts';
 import type { Visit } from './visit.ts';
 
-/** What a page shows beside what the launch gives it. */
+/** The content of a page, besides that of the launch. */
 export type PageModel = {
-  /** The request that the page is about: its patient is the one that the page shows. */
+  /** The request of the page; the page shows its patient. */
   readonly about?: TestRequest;
   readonly [name: string]: unknown;
 };
@@ -17,7 +17,7 @@ export type Show = (visit: Visit & { readonly base?: string }, template: string,
 
 type ShowDependencies = { readonly pages: Pages; readonly clock: Clock; readonly timeZone: string };
 
-/** Prepares the pages of a launch. `timeZone` decides which day is today. */
+/** Prepares the pages of a launch. `timeZone` determines the current day. */
 export function createShow({ pages, clock, timeZone }: ShowDependencies): Show {
   return (visit, template, model) => {
     const { response, context, rule, home, launchId, base = home } = visit;

@@ -3,8 +3,8 @@ import type { VisitHandler } from './launch-door.ts';
 import { readLaunchForm } from './visit.ts';
 
 /**
- * `POST /oltr/{launchId}/sign-out`: uses the session up, so that neither this browser nor a copy of the cookie has it
- * any more.
+ * Ends the session, so that neither this browser nor a copy of the cookie can use it:
+ * `POST /oltr/{launchId}/sign-out`.
  */
 export const signOut: VisitHandler = async (visit, { tickets, pages, isSecure }) => {
   await readLaunchForm(visit);

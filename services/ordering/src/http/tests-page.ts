@@ -16,7 +16,7 @@ import type { ChoosingHandler, ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readLaunchForm } from './visit.ts';
 
-/** `GET …/`: the catalogue with what is chosen; `?nothing-chosen` says that a review needs a test. */
+/** Shows the catalogue with the chosen tests: `GET …/`; `?nothing-chosen` says that a review needs a test. */
 export const showChoice: ChoosingHandler = async (visit, dependencies) => {
   const { database, searchIn, show } = dependencies;
   const { catalogue, context, changed } = visit;
@@ -33,7 +33,10 @@ export const showChoice: ChoosingHandler = async (visit, dependencies) => {
   });
 };
 
-/** `POST …/`: every button of that page. Answers with a redirect, so a reload posts nothing again. */
+/**
+ * Handles every button of that page: `POST …/`. Answers with a redirect, so that a reload posts nothing
+ * again.
+ */
 export const postChoice: ChoosingHandler = async (visit, dependencies) => {
   const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
   const { action } = await chooseTests(dependencies, visit, form);
@@ -60,21 +63,24 @@ function nextPage(base: string, action: ChoiceAction): string {
   }
 }
 
-/** `POST …/chosen`: the same form, answered with the panel of the chosen tests alone. */
+/** Handles the same form and answers only with the panel of the chosen tests: `POST …/chosen`. */
 export const postChosenPanel: ChoosingHandler = async (visit, dependencies) => {
   const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
   const { draft } = await chooseTests(dependencies, visit, form);
   dependencies.show(visit, 'chosen.njk', await chosenPanel(visit, draft, dependencies));
 };
 
-/** `POST …/matches`: the codes of the tests that a search finds. A post keeps it out of addresses. */
+/**
+ * Returns the codes of the tests that match a search: `POST …/matches`. A POST, so that the search appears in
+ * no address.
+ */
 export const postMatches: ChoosingHandler = async (visit, { searchIn }) => {
   const search = searchIn(visit.catalogue);
   const form = await readLaunchForm(visit);
   visit.response.json({ codes: [...search((form.get('q') ?? '').slice(0, maxSearchLength))] });
 };
 
-/** The model of the panel of the chosen tests. */
+/** Returns the model of the panel of the chosen tests. */
 async function chosenPanel(
   { catalogue, context, changed }: ChoosingVisit,
   draft: Draft,
@@ -87,9 +93,9 @@ async function chosenPanel(
   return presentChosen({ draft, selection, repeats, changed, catalogue, now });
 }
 
-/** @throws ServiceError 400 for a button that no page of ours has. */
+/** @throws ServiceError 400 for a button that no page of ours has */
 function readChoiceForm(form: URLSearchParams, catalogue: Catalogue): ChoiceForm {
-  // Without a button (the Enter key of an old browser) the form says what is ticked and no more.
+  // Without a button (the Enter key of an old browser), the form only reports the ticked boxes.
   const button = readChoiceButton(form.get('action') ?? 'update', catalogue);
   if (button === undefined) throw faultyForm();
   const search = form.get('q');

@@ -14,7 +14,7 @@ export type Visit = {
   readonly context: LaunchContext;
   readonly rule: ActionRule;
   readonly call: Call;
-  /** The session's ticket, for the cookie of the order's own paths and to end it. */
+  /** The session's ticket, for the cookies of the order's own paths and to end the session. */
   readonly ticket: string;
   /** `/oltr/{launchId}/` */
   readonly home: string;
@@ -22,7 +22,7 @@ export type Visit = {
 
 /**
  * Reads the fields of a form of this launch. Every page names its launch in its forms.
- * @throws ServiceError 409 for a form that names another launch; 413, 415 and 400 as `readForm`.
+ * @throws ServiceError 409 for a form of another launch; 413, 415 and 400 as `readForm`
  */
 export async function readLaunchForm({ request, response, launchId }: Visit): Promise<URLSearchParams> {
   const form = await readForm(request, response);

@@ -8,7 +8,7 @@ const stepPages: Readonly<Record<RequestStep, string>> = {
   'record-samples': '/samples',
 };
 
-/** Returns the address at which a request is opened for what the action is for. */
+/** Returns the address at which a request is opened for the action. */
 export function requestPage(
   home: string,
   rule: Pick<ActionRule, 'may'>,

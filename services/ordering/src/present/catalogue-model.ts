@@ -7,12 +7,14 @@ import type { TestSearch } from '../domain/test-search.ts';
 type CataloguePage = {
   readonly draft: Draft;
   readonly catalogue: Catalogue;
-  /** What the practice keeps of this catalogue. Tests that the catalogue no longer has are left out. */
+  /**
+   * The practice's own choices in this catalogue. Tests that the catalogue no longer contains are left out.
+   */
   readonly own: PracticeChoices;
   readonly search: TestSearch;
 };
 
-/** Presents the catalogue to choose tests from, with what the practice keeps of it. */
+/** Presents the catalogue to choose tests from, with the practice's own choices. */
 export function presentCatalogue({ draft, catalogue, own, search }: CataloguePage) {
   const matches = search(draft.search);
   const favourites = new Set(own.favourites);
@@ -40,7 +42,7 @@ export function presentCatalogue({ draft, catalogue, own, search }: CataloguePag
   };
 }
 
-/** The sections of the catalogue's page: the practice's favourites first, and each test once. */
+/** Returns the sections of the catalogue's page: the practice's favourites first, and each test once. */
 function presentSections(
   catalogue: Catalogue,
   tests: readonly (Orderable & { readonly isFavourite: boolean; readonly isMatch: boolean })[],

@@ -31,7 +31,7 @@ export function presentChosen({ draft, selection, repeats, changed, catalogue, n
     chosen,
     added,
     removed: linesOf(changed, removed),
-    // What the request has of an older catalogue.
+    // Tests of the request from an older catalogue.
     retired: linesOf(
       changed,
       draft.chosen.filter((code) => !catalogue.orderables.has(code)),
@@ -51,7 +51,7 @@ export function presentChosen({ draft, selection, repeats, changed, catalogue, n
     covered: coveredBy(draft.chosen, catalogue),
     said: [
       ...describeTakenOff(draft.notice?.takenOff ?? [], draft.chosen, catalogue),
-      ...(areFavouritesFull ? ['There is no room for another favourite.'] : []),
+      ...(areFavouritesFull ? ['You cannot add another favourite. Remove one first.'] : []),
     ],
     areFavouritesFull,
     isChange: changed !== undefined,
@@ -61,7 +61,7 @@ export function presentChosen({ draft, selection, repeats, changed, catalogue, n
 const drawDetail = (tests: number, location: string) =>
   `${tests} ${tests === 1 ? 'test' : 'tests'} · ${location}`;
 
-/** The lines of the request that have these codes, as the request calls them. */
+/** Returns the lines of the request with these codes, in the request's own words. */
 function linesOf(changed: TestRequest | undefined, codes: readonly string[]) {
   const lines = changed?.batches.flatMap(({ tests }) => tests.filter(isLive)) ?? [];
   return lines
@@ -69,11 +69,14 @@ function linesOf(changed: TestRequest | undefined, codes: readonly string[]) {
     .map((line) => ({ code: codeOf(line), name: line.description, isTaken: line.status === 'S' }));
 }
 
-/** The codes of the request's tests whose sample was taken. */
+/** Returns the codes of the request's tests whose sample was taken. */
 const takenCodes = (changed: TestRequest | undefined) =>
   changed?.batches.flatMap(({ tests }) => tests.filter(({ status }) => status === 'S').map(codeOf)) ?? [];
 
-/** What is then still to be taken. A test joins an open sample of the request, so the change itself has to say. */
+/**
+ * Returns the samples that are still to be taken after the change. A test can join an untaken sample of the
+ * request, so only the change itself knows.
+ */
 function drawsAfter(
   request: TestRequest,
   {

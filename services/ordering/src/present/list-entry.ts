@@ -5,10 +5,10 @@ import { presentIdentifiers } from './patient-banner.ts';
 import type { WriteTime } from './written-time.ts';
 import { writtenDate } from './written-time.ts';
 
-/** As many tests stand in a row of a list; a single one more is shown too, since saying so takes its place. */
+/** The number of tests in a row of a list. One more is shown too, because "1 more" needs the same space. */
 const testsAtOnce = 4;
 
-/** A request as a row of a list. */
+/** Presents a request as a row of a list. */
 export function presentEntry(request: TestRequest, write: WriteTime) {
   const { parties, batches, priority, status, createdAt } = request;
   const tests = batches.flatMap((batch) => batch.tests.filter(isLive)).map(({ description }) => description);

@@ -9,7 +9,7 @@ import type { WriteTime } from './written-time.ts';
 type List = {
   /** Newest first. */
   readonly requests: readonly TestRequest[];
-  /** Of all pages; absent when there are more than a page and they were not counted. */
+  /** Of all pages; absent if there is more than one page and they were not counted. */
   readonly count?: number;
   readonly hasNewer: boolean;
   readonly hasOlder: boolean;
@@ -21,11 +21,11 @@ type ListPage = {
   readonly rule: ActionRule;
   readonly home: string;
   readonly write: WriteTime;
-  /** Requests of one page, and where counting ends. */
+  /** The number of requests of one page, and the number at which counting ends. */
   readonly limits: { readonly pageSize: number; readonly maxCount: number };
 };
 
-/** Presents a page of a list: its rows, the links to the pages beside it, and the search that narrows it. */
+/** Presents a page of a list: its rows, the links to the neighbouring pages, and its search. */
 export function presentList({ list, search, rule, home, write, limits }: ListPage) {
   const { requests, count, hasNewer, hasOlder } = list;
   const isNarrowed = search.text !== '' || search.priority !== undefined;
@@ -42,7 +42,7 @@ export function presentList({ list, search, rule, home, write, limits }: ListPag
     search,
     isNarrowed,
     isOfPractice,
-    // A few requests are looked through sooner than searched.
+    // A few requests are read faster than searched.
     isSearchable: isOfPractice || isNarrowed || hasNewer || hasOlder,
   };
 }

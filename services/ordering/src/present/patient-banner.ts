@@ -14,14 +14,14 @@ export type PatientBanner = {
   readonly identifiers: readonly {
     readonly label: string;
     readonly value: string;
-    /** None that its system gives, so nothing that is kept of the patient is found by it. */
+    /** The identifier is invalid in its system, so it finds nothing stored for the patient. */
     readonly isDoubtful?: true;
   }[];
   readonly address: string;
   readonly requester: string;
   readonly author: string;
   readonly practice: string;
-  /** The patient that the practice system has open, where it is not certain that it is this one. */
+  /** The patient that is open in the practice system, if it may be a different one. */
   readonly openedFor?: { readonly name: string; readonly born: string };
 };
 
@@ -36,8 +36,8 @@ const identifierLabels = {
 const genders = { male: 'Male', female: 'Female', other: 'Other', unknown: 'Not known' } as const;
 
 /**
- * The banner that stands on every page of a launch.
- * @param today YYYY-MM-DD where the practice is
+ * Presents the banner of every page of a launch.
+ * @param today YYYY-MM-DD at the practice
  */
 export function presentBanner(request: LaunchRequest, today: string): PatientBanner {
   const { patient, requester, author, practice } = request;
@@ -57,9 +57,9 @@ export function presentBanner(request: LaunchRequest, today: string): PatientBan
 }
 
 /**
- * Presents the banner of a page. It has the patient of the launch; a launch for a whole practice has none of its own,
- * and shows the patient of the request that the page is about, and on a list nobody.
- * @param about the request that the page is about
+ * Presents the banner of a page. It shows the patient of the launch. A launch for a whole practice has no
+ * patient: it shows the patient of the page's request, and on a list none.
+ * @param about the request of the page
  */
 export function presentPageBanner(
   request: LaunchRequest,
@@ -72,8 +72,7 @@ export function presentPageBanner(
 }
 
 /**
- * The patient whose record is open in the practice system, where the request has another name or date of
- * birth.
+ * Returns the patient that is open in the practice system, if the request has another name or date of birth.
  */
 function openedForAnother(shown: PatientBanner, opened: PatientBanner): Pick<PatientBanner, 'openedFor'> {
   const isSame = shown.name === opened.name && shown.born === opened.born;
@@ -86,7 +85,10 @@ function shownRequest(request: LaunchRequest, about: TestRequest | undefined): L
   return { ...request, patient, requester };
 }
 
-/** National identifiers come before local ones, the NHS number first and in groups of 3, 3 and 4 digits. */
+/**
+ * Presents identifiers: national ones before local ones, the NHS number first and in groups of 3, 3 and 4
+ * digits.
+ */
 export function presentIdentifiers({
   identifiers,
 }: Pick<LaunchPatient, 'identifiers'>): PatientBanner['identifiers'] {
@@ -100,7 +102,7 @@ export function presentIdentifiers({
     }));
 }
 
-/** Years from the second birthday on, months before it, weeks in the first month. */
+/** Returns the age: years from the second birthday on, months before it, weeks in the first month. */
 export function ageOn(today: string, birthDate: string): string | undefined {
   if (birthDate > today) return undefined;
   const [thisYear = 0, thisMonth = 0, thisDay = 0] = today.split('-').map(Number);

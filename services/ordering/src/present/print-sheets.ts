@@ -9,7 +9,8 @@ import type { WriteTime } from './written-time.ts';
 type Presenting = { readonly catalogue: Catalogue; readonly write: WriteTime };
 
 /**
- * The request forms: one for each laboratory that is still asked for something, since each goes with its own samples.
+ * Presents the request forms: one for each laboratory with live tests, because each goes with its own
+ * samples.
  */
 export async function presentForms(request: TestRequest, presenting: Presenting) {
   const report = presentRequest(request, presenting);
@@ -24,8 +25,8 @@ export async function presentForms(request: TestRequest, presenting: Presenting)
 }
 
 /**
- * The labels: one for each tube or pot of the samples that live tests need, taken or not, in order of draw; and the
- * samples that get none, since they are labelled by hand.
+ * Presents the labels: one for each tube or pot of the samples that live tests need, taken or not, in order
+ * of draw; and the samples without one, because they are labelled by hand.
  */
 export async function presentLabels(request: TestRequest, { catalogue, write }: Presenting) {
   const name = labelName(request.parties.patient.name);
@@ -54,8 +55,8 @@ export async function presentLabels(request: TestRequest, { catalogue, write }: 
 }
 
 /**
- * Surname in capitals first; the longer the name, the smaller its letters, so that the whole of it fits (OLTR:
- * HumanName, 70 and 35).
+ * Presents the name on a label: the surname in capitals first; the longer the name, the smaller its letters,
+ * so that it fits completely (OLTR: HumanName, 70 and 35).
  */
 function labelName({ family, given }: PersonName) {
   const surname = family.toUpperCase();

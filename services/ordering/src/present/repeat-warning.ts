@@ -3,7 +3,7 @@ import { fullName } from '../domain/person-name.ts';
 import type { EarlierTest, Repeat } from '../domain/repeats.ts';
 import { writtenDate } from './written-time.ts';
 
-/** Says by whom and when a test was requested, what became of it, and when it is usually repeated. */
+/** Describes by whom and when a test was requested, its current state, and when it is usually repeated. */
 export function describeRepeat({ test, latest, day, daysAgo, minimumIntervalDays }: Repeat): string {
   const requested = `${nameOf(test, latest)} was requested on ${writtenDate(day)} (${ago(daysAgo)})`;
   const subject = test.covers.includes(latest.code) ? test.name : 'It';

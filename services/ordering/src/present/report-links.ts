@@ -6,7 +6,8 @@ import type { WriteTime } from './written-time.ts';
 type Reported = { readonly request: TestRequest; readonly rule: ActionRule; readonly home: string };
 
 /**
- * Presents where the report of a request leads: back to where it was opened, and to what the action came to do to it.
+ * Presents the links of a request's report: back to the page it was opened from, and to the action's own
+ * step.
  */
 export function presentReportLinks({ request, rule, home }: Reported, write: WriteTime) {
   const change = changeName(rule);
@@ -21,14 +22,17 @@ export function presentReportLinks({ request, rule, home }: Reported, write: Wri
   };
 }
 
-/** To the list of the launch; a launch that has none made the request, and goes back to what it submitted. */
+/**
+ * Returns the link to the list of the launch; a launch without a list made the request, so it links to the
+ * submission.
+ */
 function backLink({ request, rule, home }: Reported) {
   return rule.lists.length > 0
     ? { href: `${home}requests`, text: 'Back to the list of requests' }
     : { href: resultPage(home, request), text: 'Back to the submitted order' };
 }
 
-/** What the action came to do to a request, if it may. */
+/** Returns the name of the action's step for a request, if it is allowed. */
 function changeName({ may }: ActionRule): string | undefined {
   if (may.includes('change-tests')) return 'Change tests';
   return may.includes('record-samples') ? 'Record samples' : undefined;

@@ -13,7 +13,7 @@ type Step = { readonly action: Action; readonly author: LaunchRequest['author'];
 
 const testStatuses = {
   R: { text: 'Requested', since: 'Requested on', colour: 'blue' },
-  // When it was recorded; when it was taken, the sample says.
+  // The time of recording; the sample contains the time of collection.
   S: { text: 'Sample taken', since: 'Sample recorded on', colour: 'green' },
   D: { text: 'Removed', since: 'Removed on', colour: 'grey' },
 } as const satisfies Record<OrderStatus, object>;
@@ -23,7 +23,7 @@ const steps: Readonly<Partial<Record<Action, string>>> = {
   UpdateTest: 'Tests changed',
 };
 
-/** A request in words, for whoever reads it. */
+/** Presents a request in words, for any reader. */
 export function presentRequest(request: TestRequest, presenting: Presenting) {
   const { status, parties, batches, clinicalDetails, answers, priority, createdAt } = request;
   return {
@@ -40,7 +40,7 @@ export function presentRequest(request: TestRequest, presenting: Presenting) {
   };
 }
 
-/** What was done to a request, oldest first. */
+/** Presents the history of a request, oldest first. */
 export function presentHistory(history: readonly Step[], write: WriteTime) {
   return history.map(({ action, author, at }) => ({
     did: steps[action] ?? 'Samples recorded',
@@ -49,11 +49,11 @@ export function presentHistory(history: readonly Step[], write: WriteTime) {
   }));
 }
 
-/** OLTR: Request status, in words that say what can still happen. */
+/** Describes OLTR: Request status, and what can still change. */
 function describeStatus({ status, batches }: Pick<TestRequest, 'status' | 'batches'>): string {
-  if (!batches.some(({ tests }) => tests.some(isLive))) return 'All tests were removed';
-  if (status === 'Complete') return 'Submitted to the laboratory. It cannot be changed any more';
-  return 'Waiting for samples. It can still be changed';
+  if (!batches.some(({ tests }) => tests.some(isLive))) return 'All tests have been removed';
+  if (status === 'Complete') return 'Submitted to the laboratory. You cannot change it';
+  return 'Waiting for samples. You can still change it';
 }
 
 function presentBatch(batch: RequestedBatch, { catalogue, write }: Presenting) {
@@ -74,7 +74,7 @@ function presentBatch(batch: RequestedBatch, { catalogue, write }: Presenting) {
       repeatReason: test.repeatReason,
       sample: samples.get(test.sample),
     })),
-    // What was taken for a test that was removed afterwards is still there.
+    // A sample that was taken for a test that was removed afterwards is still shown.
     samples: batch.samples
       .filter((sample) => isTakenFromPatient(sample) && (wanted.has(sample.id) || sample.completedAt))
       .map((sample) => ({

@@ -10,7 +10,7 @@ import { requestPage, resultPage } from './addresses.ts';
 
 type Result = {
   readonly order: TestRequest;
-  /** The version that this launch brought it to. */
+  /** The version after this submission. */
   readonly version: number;
   /** The other requests that the launch submitted. */
   readonly others: readonly TestRequest[];
@@ -20,13 +20,13 @@ type Result = {
   readonly catalogue: Catalogue;
 };
 
-/** What was done, by the action that did it. */
+/** The titles of the result, by action. */
 const titles: Readonly<Partial<Record<Action, string>>> = {
   OrderTest: 'Order submitted',
   UpdateTest: 'Request updated',
 };
 
-/** Presents the result of a submission: what is to be done next, and what else the launch submitted. */
+/** Presents the result of a submission: the next steps, and the other submissions of the launch. */
 export function presentResult({ order, version, others, action, rule, home, catalogue }: Result) {
   return {
     title: titles[action] ?? 'Samples recorded',

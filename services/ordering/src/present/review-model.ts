@@ -12,19 +12,16 @@ type Step = { readonly author: { readonly name: PersonName }; readonly at: strin
 
 type Review = Chosen & {
   readonly faults: readonly ReviewFault[];
-  /** Who takes the samples, unless somebody else is named. */
+  /** Who takes the samples, unless another person is named. */
   readonly author: PersonName;
-  /** Who changed the request since this change was begun. */
+  /** Who changed the request since this change began. */
   readonly changedBy: readonly Step[];
   /** IANA name */
   readonly timeZone: string;
   readonly write: WriteTime;
 };
 
-/**
- * Presents the review: the tests, the samples, and everything that is asked, with what was typed and what
- * is wrong with it.
- */
+/** Presents the review: the tests, the samples and all questions, with the typed fields and their errors. */
 export function presentReview(review: Review) {
   const { draft, faults, changed, changedBy, write } = review;
   const presented = presentChosen(review);
@@ -64,7 +61,7 @@ function presentQuestion({ question, tests, isRequired }: AskedQuestion, { answe
   };
 }
 
-/** What the fields of a collection now hold before anything is typed: the author, today, this minute. */
+/** Returns the initial fields of a collection now: the author, today, this minute. */
 function presentCollection({ draft: { collection }, author, now, timeZone }: Review) {
   if (collection.when === 'now') return collection;
   return { ...collectionNow(now, fullName(author), timeZone), when: collection.when };

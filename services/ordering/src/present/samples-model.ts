@@ -27,7 +27,7 @@ type Presenting = {
 
 type DrawnSample = ReturnType<typeof samplesInDrawOrder>[number];
 
-/** Presents the page that records samples: what is stored, and the form as it was filled in. */
+/** Presents the page that records samples: the stored values, and the form as it was filled in. */
 export function presentSamples({ request, entry, faults }: Shown, presenting: Presenting) {
   const drawn = samplesInDrawOrder(request, presenting.catalogue);
   const samples = drawn.map((each) =>
@@ -47,7 +47,7 @@ export function presentSamples({ request, entry, faults }: Shown, presenting: Pr
     shared: entry.shared,
     faultOf: faultTexts(faults, undefined),
     errorList: faults.map((fault) => ({ text: textOf(fault, drawn), href: placeOf(fault, drawn) })),
-    /** Whether the request is Complete when the form is sent as it stands. */
+    /** Whether the request will be Complete when the form is sent unchanged. */
     isComplete: samples.every(({ isTaken }) => isTaken),
     maxQuantity,
   };
@@ -90,13 +90,15 @@ function presentSample(
   };
 }
 
-/** What a sample is called where its laboratory does not stand beside it: two may have a tube of one kind. */
+/**
+ * Returns the name of a sample where its laboratory is not shown next to it: two may have a tube of one kind.
+ */
 function nameOf({ sample: { description }, batch }: DrawnSample, drawn: readonly DrawnSample[]): string {
   const alike = drawn.filter(({ sample }) => sample.description === description);
   return alike.length === 1 ? description : `${description} for ${batch.provider.name}`;
 }
 
-/** The messages of one sample, or of the fields that all share, by field. */
+/** Returns the messages of one sample, or of the shared fields, by field. */
 const faultTexts = (
   faults: readonly SamplesFault[],
   of: string | undefined,
@@ -110,7 +112,7 @@ function textOf({ sample, message }: SamplesFault, drawn: readonly DrawnSample[]
   return about === undefined ? message : `${nameOf(about, drawn)}: ${message}`;
 }
 
-/** The id of the field that a fault is about. */
+/** Returns the id of the field with an error. */
 function placeOf({ field, sample }: SamplesFault, drawn: readonly DrawnSample[]): string {
   if (field === 'taken') return `#taken-${drawn[0]?.sample.id}`;
   const name = field === 'date' ? 'day' : field;

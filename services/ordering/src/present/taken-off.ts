@@ -2,8 +2,8 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import { coveredBy, listed } from '../domain/panels.ts';
 
 /**
- * Describes the tests that were taken off: a sentence for each panel, `Haematinics profile includes Ferritin:
- * it was taken off.`
+ * Describes the removed tests: a sentence for each panel,
+ * `Haematinics profile includes Ferritin: it was taken off.`
  */
 export function describeTakenOff(
   takenOff: readonly string[],

@@ -2,7 +2,7 @@ import { isCalendarDate } from '@clinical-launch/contracts';
 import type { Answer } from '../domain/test-request.ts';
 import { writtenDate } from './written-time.ts';
 
-/** Writes an answer as pages show it: a day, which is stored as YYYY-MM-DD, is written out. */
+/** Returns an answer as pages show it: writes out a day, which is stored as YYYY-MM-DD. */
 export const writtenAnswer = ({ text, answer }: Answer) => ({
   text,
   answer: isCalendarDate(answer) ? writtenDate(answer) : answer,

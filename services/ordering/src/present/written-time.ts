@@ -1,10 +1,10 @@
 import { localTime } from '@clinical-launch/contracts';
 
-/** Writes an ISO 8601 instant as pages show it: `2 Mar 2026 at 09:30`. */
+/** Returns an ISO 8601 instant as pages show it: `2 Mar 2026 at 09:30`. */
 export type WriteTime = (isoTime: string) => string;
 
 /**
- * Prepares the writing of times as clocks show them where the practice is, to the minute.
+ * Creates a function that writes times in the practice's local time, to the minute.
  * @param timeZone IANA name
  */
 export function createTimeWriter(timeZone: string): WriteTime {
@@ -16,7 +16,7 @@ export function createTimeWriter(timeZone: string): WriteTime {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Writes `28 Feb 1958` for a day written YYYY-MM-DD. Read as text, so that no time zone moves it. */
+/** Returns `28 Feb 1958` for a day written YYYY-MM-DD. Read as text, so that no time zone changes it. */
 export function writtenDate(date: string): string {
   const [year = '', month = '', day = ''] = date.split('-');
   return `${Number(day)} ${months[Number(month) - 1] ?? month} ${year}`;

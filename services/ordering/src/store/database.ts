@@ -31,7 +31,7 @@ type AddedBy = {
   added_at: ColumnType<Date, string, never>;
 };
 
-/** What a practice keeps for the page that chooses tests. */
+/** A practice's own choices on the page that chooses tests. */
 type PracticeChoiceTables = {
   favourites: AddedBy & { practice_key: string; code: string };
   practice_sets: AddedBy & { id: string; practice_key: string; name: string; tests: string[] };
@@ -41,7 +41,7 @@ export type OrderingTables = OutboxTables &
   PracticeChoiceTables & {
     drafts: {
       launch_id: string;
-      /** What it is for: the request that it changes, or the launch itself when it is a new order. */
+      /** The request that it changes, or the launch itself for a new order. */
       target: string;
       submission_id: string;
       version: number;
@@ -54,11 +54,11 @@ export type OrderingTables = OutboxTables &
       issuer: string;
       client_id: string;
       originating_id: string;
-      /** SHA-256 of issuer, client and originating id: what a caller names may be too long for an index. */
+      /** SHA-256 of issuer, client and originating id, because a caller's id may be too long for an index. */
       originating_key: string;
       practice_system: string;
       practice_code: string;
-      /** What identifies the practice (`practiceKeyOf`). */
+      /** The key of the practice (`practiceKeyOf`). */
       practice_key: string;
       /** SHA-256 of each of the patient's identifiers. */
       patient_keys: string[];
@@ -69,9 +69,9 @@ export type OrderingTables = OutboxTables &
       priority: Priority;
       answers: Answer[];
       batches: RequestedBatch[];
-      /** What it is found by in a list (`requestWords`). */
+      /** The words by which a list finds it (`requestWords`). */
       words: string;
-      /** The version of the rules that made its words; 0 when the row was written without one. */
+      /** The version of the rules for its words; 0 if the row was written without one. */
       words_version: Generated<number>;
       created_at: Time;
       updated_at: Time;
@@ -82,7 +82,7 @@ export type OrderingTables = OutboxTables &
       priority: Priority | null;
       updated_at: Time;
     };
-    /** Which launch brought a request to which version: its order, and each amendment. */
+    /** The launch behind each version of a request: its order, and each amendment. */
     submissions: {
       id: string;
       request_guid: string;
@@ -92,7 +92,7 @@ export type OrderingTables = OutboxTables &
       author: LaunchRequest['author'];
       submitted_at: Time;
     };
-    /** What was printed of a request, by whom. */
+    /** The printed papers of a request, with the user. */
     prints: {
       id: Generated<string>;
       request_guid: string;
@@ -103,15 +103,12 @@ export type OrderingTables = OutboxTables &
     };
   };
 
-/** The queries of this service. A transaction is one too. */
+/** The queries of this service; a transaction is one too. */
 export type OrderingDatabase = Kysely<OrderingTables>;
 
 export type OrderingTransaction = Transaction<OrderingTables>;
 
-/**
- * The migrations of the schema, in their order. Each is frozen SQL: it does not follow later changes of our
- * code.
- */
+/** The migrations of the schema, in order. Each is frozen SQL, independent of later changes of our code. */
 export const orderingMigrations = {
   '001-outbox': outboxMigration('ordering'),
   '002-drafts-and-test-requests': createTables,
@@ -130,5 +127,5 @@ export function openOrderingDatabase(storage: Storage): Promise<OrderingDatabase
   return storage.open<OrderingTables>('ordering', orderingMigrations);
 }
 
-/** A value as the `jsonb` of a column. */
+/** Returns a value as `jsonb` for a column. */
 export const jsonb = <T>(value: T) => sql<T>`${JSON.stringify(value)}::jsonb`;

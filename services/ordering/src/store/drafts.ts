@@ -2,10 +2,10 @@ import type { Selectable } from 'kysely';
 import { type Draft, type DraftPlace, emptyDraft } from '../domain/draft.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
-/** Drafts of launches that were left; sessions end long before. */
+/** Milliseconds that the draft of an abandoned launch is stored; sessions end long before. */
 const keptForMs = 7 * 86_400_000;
 
-/** Finds the draft at a place; undefined when nothing was done there yet. */
+/** Finds the draft at a place; undefined if there is none yet. */
 export async function findDraft(
   database: OrderingDatabase,
   { launchId, target }: DraftPlace,
@@ -20,15 +20,15 @@ export async function findDraft(
 }
 
 type Beginning = {
-  /** What is stored when there is no draft yet. */
+  /** The draft to store if there is none yet. */
   readonly beginning: Draft;
   /** Milliseconds since 1970-01-01T00:00:00Z */
   readonly now: number;
 };
 
 /**
- * Returns the draft at a place, for this transaction alone until it ends: of two changes at once the second
- * sees what the first has stored.
+ * Returns the draft at a place and locks it until the end of this transaction: of two concurrent changes, the
+ * second sees the first.
  */
 export async function lockDraft(
   tx: OrderingTransaction,
@@ -60,7 +60,7 @@ export async function lockDraft(
   return toDraft(row);
 }
 
-/** Replaces the draft that this transaction holds. */
+/** Replaces the draft that this transaction has locked. */
 export async function storeDraft(
   tx: OrderingTransaction,
   { launchId, target }: DraftPlace,
@@ -87,7 +87,7 @@ async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
     .execute();
 }
 
-/** A draft that an older release kept lacks what was added since. */
+/** A draft of an older release lacks newer members. */
 function toDraft({ submission_id, version, content }: Selectable<OrderingTables['drafts']>): Draft {
   return { ...emptyDraft(submission_id), ...content, version };
 }

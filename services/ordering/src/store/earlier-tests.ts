@@ -6,9 +6,9 @@ import { hasOtherNumber, isOfBoundPractice, type Sight } from './keys.ts';
 
 export type PatientSearch = RepeatSearch &
   Pick<Sight, 'patientNumbers' | 'practices'> & {
-    /** As `patientKeysOf` gives them. */
+    /** As returned by `patientKeysOf`. */
     readonly patientKeys: readonly string[];
-    /** The request that is being changed does not count against itself. */
+    /** The request that is being changed, which does not count as its own repeat. */
     readonly except?: string;
   };
 
@@ -23,9 +23,9 @@ type Row = {
 };
 
 /**
- * Finds the latest live request of each of these codes for a patient, whoever asked for it; for a bound
- * client, of its practices alone. One row for a code, however many requests there are: the database opens
- * only those of the patient that changed since, each once.
+ * Finds the latest live request of each of these codes for a patient, from any requester; for a bound client,
+ * only of its practices. Returns one row for each code, however many requests there are. The database reads
+ * only the patient's requests since that time, each once.
  */
 export async function findEarlierTests(
   database: OrderingDatabase,
@@ -79,8 +79,8 @@ function toEarlierTest({ container, ...row }: Row): EarlierTest {
 }
 
 /**
- * Lets one submission at a time go on for a patient, until its transaction ends: of two orders of the same test at
- * once the second sees the first. The keys are taken in one order, so that no two wait for each other.
+ * Lets one submission at a time continue for a patient, until its transaction ends: of two orders of the same
+ * test at once, the second sees the first. The keys are locked in a fixed order to avoid a deadlock.
  */
 export async function lockPatient(tx: OrderingTransaction, patientKeys: readonly string[]): Promise<void> {
   for (const key of patientKeys.toSorted()) {

@@ -12,16 +12,21 @@ import { actionRules } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingTables } from './database.ts';
 
-/** Which requests a launch can see at all. Every query for requests takes one, so that no address leads past it. */
+/**
+ * The requests that a launch can see. Every query for requests requires a sight, so no address bypasses it.
+ */
 export type Sight = {
-  /** Those that this launch made. */
+  /** Only requests that this launch made. */
   readonly launchId?: string;
-  /** Those of the patient with one of these keys. */
+  /** Only requests of the patient with one of these keys. */
   readonly patientKeys?: readonly string[];
-  /** Not those that have another number of one of these kinds: they are another person's, whatever else is alike. */
+  /**
+   * Excludes requests with another number of one of these kinds: they belong to another person, whatever else
+   * is equal.
+   */
   readonly patientNumbers?: readonly PatientNumber[];
   readonly practiceKey?: string;
-  /** Those of the practices that the client is bound to. */
+  /** Only requests of the practices that the client is bound to. */
   readonly practices?: BoundPractices;
 };
 
@@ -29,7 +34,7 @@ type BoundPractices = { readonly client: TestRequest['client']; readonly binding
 
 type PatientNumber = LaunchPatient['identifiers'][number];
 
-/** What a launch sees, by the rule of its action and by what its caller sent, whatever a URL says. */
+/** Returns the sight of a launch, from the rule of its action and its payload, independent of any URL. */
 export function sightOf({ launchId, client, request }: LaunchContext): Sight {
   const { patient, practice } = request;
   const patientKeys = patientKeysOf({ patient, practice }, client);
@@ -48,12 +53,15 @@ export function sightOf({ launchId, client, request }: LaunchContext): Sight {
   }
 }
 
-/** Returns the part of a sight that keeps a client to its practices; empty for a client that may name any practice. */
+/**
+ * Returns the part of a sight that limits a client to its practices; empty for a client that may name any
+ * practice.
+ */
 export function boundSightOf({ practices, ...client }: LaunchContext['client']): Pick<Sight, 'practices'> {
   return practices === undefined ? {} : { practices: { client, binding: practices } };
 }
 
-/** The condition of a query that holds for what is seen. */
+/** Returns the condition of a query for requests in sight. */
 export function isInSight({ launchId, patientKeys, patientNumbers = [], practiceKey, practices }: Sight) {
   return (by: ExpressionBuilder<OrderingTables, 'test_requests'>): Expression<SqlBool> =>
     by.and([
@@ -67,7 +75,10 @@ export function isInSight({ launchId, patientKeys, patientNumbers = [], practice
     ]);
 }
 
-/** Whether a request is of a practice that the client is bound to. A local code counts within issuer and client. */
+/**
+ * Returns whether a request belongs to a practice of the client. A local code counts within issuer and
+ * client.
+ */
 export function isOfBoundPractice(table: string, { client, binding }: BoundPractices) {
   const column = (name: string) => sql.ref(`${table}.${name}`);
   const codes = (system: keyof PracticeBinding) => sql`${sql.val([...binding[system]])}::text[]`;
@@ -80,7 +91,10 @@ export function isOfBoundPractice(table: string, { client, binding }: BoundPract
     else false end`;
 }
 
-/** Whether the patient of a request has another number of this kind. One that nobody was given tells of nobody. */
+/**
+ * Returns whether the patient of a request has another number of this kind. An invalid number identifies
+ * nobody.
+ */
 export const hasOtherNumber = (
   parties: string,
   { system, value }: PatientNumber,
@@ -90,8 +104,8 @@ export const hasOtherNumber = (
   ${JSON.stringify({ system, value })}::jsonb)`;
 
 /**
- * The numbers that are one person's everywhere, where they tell more than the keys do: two patients who were given one
- * hospital number by mistake still have an NHS number each.
+ * Returns the national numbers, where they distinguish more than the keys do: two patients who were given one
+ * hospital number by mistake still have different NHS numbers.
  */
 export function nationalNumbersOf({ identifiers }: Pick<LaunchPatient, 'identifiers'>): PatientNumber[] {
   const numbers = identifiers.filter(({ system, isDoubtful }) => isNational(system) && !isDoubtful);
@@ -101,9 +115,9 @@ export function nationalNumbersOf({ identifiers }: Pick<LaunchPatient, 'identifi
 type Parties = Pick<TestRequest['parties'], 'patient' | 'practice'>;
 
 /**
- * SHA-256 of each of the patient's identifiers that identifies somebody. A national identifier is one person's
- * everywhere; a hospital number is one person's within the practice and the client that use it, since every hospital
- * has a number 42.
+ * Returns the SHA-256 of each of the patient's valid identifiers. A national identifier belongs to one person
+ * everywhere. A hospital number belongs to one person within the practice and the client that use it, because
+ * every hospital has a number 42.
  */
 export function patientKeysOf({ patient, practice }: Parties, client: TestRequest['client']): string[] {
   const local = [client.issuer, client.clientId, practice.identifier.system, codeOf(practice)];
@@ -113,8 +127,9 @@ export function patientKeysOf({ patient, practice }: Parties, client: TestReques
 }
 
 /**
- * Returns the SHA-256 that identifies a practice. An ODS code names one practice nationally. Every other code names a
- * practice within the issuer and client that use it, since two vendors may each have a practice 0042.
+ * Returns the SHA-256 that identifies a practice. An ODS code names one practice nationally. Every other code
+ * names a practice within the issuer and client that use it, because two vendors may each have a practice
+ * 0042.
  */
 export function practiceKeyOf(
   practice: { readonly identifier: CodedIdentifier },
@@ -125,8 +140,8 @@ export function practiceKeyOf(
 }
 
 /**
- * Returns the SHA-256 that identifies what a practice keeps of a catalogue: its favourites and order sets. Those of the
- * default catalogue, which has no id, are kept under the practice itself.
+ * Returns the SHA-256 that identifies a practice's choices in a catalogue: its favourites and order sets.
+ * Choices of the default catalogue, which has no id, are stored under the practice itself.
  */
 export function choicesKeyOf(
   practice: { readonly identifier: CodedIdentifier },
@@ -137,14 +152,14 @@ export function choicesKeyOf(
   return catalogueId === undefined ? practiceKey : keyOf(practiceKey, catalogueId);
 }
 
-/** The code of a practice as it is compared: an ODS code in capitals, every other code exactly. */
+/** Returns the code of a practice for comparison: an ODS code in capitals, every other code exactly. */
 const codeOf = ({ identifier: { system, value } }: { readonly identifier: CodedIdentifier }) =>
   system === 'ods-organization-code' ? inCapitals(value) : value;
 
-/** SHA-256 of what the caller calls the request, which is its own word alone. */
+/** Returns the SHA-256 of the caller's name for the request, which only the caller can choose. */
 export const originatingKeyOf = ({ issuer, clientId }: TestRequest['client'], originatingId: string) =>
   keyOf(issuer, clientId, originatingId);
 
-/** Parts are told apart by their JSON, so that no two lists of parts make one key. */
+/** JSON separates the parts, so that no two lists of parts have the same key. */
 const keyOf = (...parts: readonly string[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -3,17 +3,17 @@ import type { Priority, RequestStatus } from '../domain/test-request.ts';
 import type { OrderingTables, OrderingTransaction } from './database.ts';
 import { isInSight, type Sight } from './keys.ts';
 
-/** Which requests a list has. */
+/** The requests of a list. */
 export type ListFilter = {
   readonly sight: Sight;
   readonly statuses: readonly RequestStatus[];
   readonly priority?: Priority;
 };
 
-/** Where a request stands in the order of every list. */
+/** The position of a request in the order of every list. */
 export type Place = { guid: string; created_at: Date };
 
-/** A page begins beyond a place, or without one at the end where it comes from, and has so many places at most. */
+/** Keyset pagination: up to `limit` rows beyond `place`, or from the start without one. */
 export type Page = {
   readonly place?: Place | undefined;
   readonly go: 'older' | 'newer';
@@ -22,14 +22,14 @@ export type Page = {
 
 type Query<Columns> = SelectQueryBuilder<OrderingTables, 'test_requests', Columns>;
 
-/** The next places of a list. */
+/** Returns the next places of a list. */
 export function readList(tx: OrderingTransaction, filter: ListFilter, page: Page): Promise<Place[]> {
   return nextOf(tx, filter, page).execute();
 }
 
-/** How many requests a list has, counted up to a limit. */
+/** Returns the number of requests in a list, counted up to a limit. */
 export async function countList(tx: OrderingTransaction, filter: ListFilter, limit: number): Promise<number> {
-  // A patient's are counted in any order, so that none is in two runs.
+  // A patient's requests are counted in any order, so that none is in two runs.
   const runs = filter.sight.patientKeys === undefined ? runsOf(tx, filter) : [filtered(tx, filter)];
   const places = runs.map((run) => run.select(['guid', 'created_at']).limit(limit));
   const { count } = await tx
@@ -40,7 +40,8 @@ export async function countList(tx: OrderingTransaction, filter: ListFilter, lim
 }
 
 /**
- * All matches of a search (`tsquery`) are read by the index of words, which has them in no order, counted and sorted.
+ * Finds all matches of a search (`tsquery`) by the index of words, which is unordered, then counts and sorts
+ * them.
  */
 export async function findMatches(
   tx: OrderingTransaction,
@@ -60,7 +61,7 @@ export async function findMatches(
         .select(({ fn }) => fn.countAll<string>().as('count'))
         .as('counted'),
     )
-    // The count is there even when no match is beyond the place.
+    // The count is returned even if no match is beyond the place.
     .leftJoin(
       (by) =>
         by
@@ -85,7 +86,7 @@ export async function findMatches(
   };
 }
 
-/** The matches of a search among the next `bound` requests of a list, each of which is looked at. */
+/** Finds the matches of a search among the next `bound` requests of a list, each of which is read. */
 export function findNear(
   tx: OrderingTransaction,
   filter: ListFilter,
@@ -98,7 +99,7 @@ export function findNear(
       .selectFrom('test_requests')
       .select(['guid', 'created_at'])
       .where(sql<SqlBool>`guid = any(array(${near.select('guid')}))`)
-      // "Is true" keeps the index of words out of it, which knows every match and none of their order.
+      // "Is true" prevents the use of the index of words, which has all matches in no order.
       .where(sql<SqlBool>`(${isMatch(condition)}) is true`)
       .orderBy('created_at', direction)
       .orderBy('guid', direction)
@@ -109,7 +110,7 @@ export function findNear(
 
 const directions = { older: 'desc', newer: 'asc' } as const;
 
-/** Each run is read in the order of its index, no further than the page may need. */
+/** Reads each run in the order of its index, no further than the page may need. */
 function nextOf(tx: OrderingTransaction, filter: ListFilter, page: Page) {
   const direction = directions[page.go];
   const runs = runsOf(tx, filter).map((run) =>
@@ -126,7 +127,7 @@ function nextOf(tx: OrderingTransaction, filter: ListFilter, page: Page) {
     .limit(page.limit);
 }
 
-/** A list is made of runs: the requests of one status and one priority, which stand in their order in an index. */
+/** Returns the runs of a list: the requests of one status and one priority, which are ordered in an index. */
 function runsOf(tx: OrderingTransaction, { statuses, priority, sight }: ListFilter): Query<object>[] {
   const priorities: readonly Priority[] = priority === undefined ? ['routine', 'urgent'] : [priority];
   const { patientKeys, ...ofPractice } = sight;
@@ -138,11 +139,13 @@ function runsOf(tx: OrderingTransaction, { statuses, priority, sight }: ListFilt
   );
 }
 
-/** A patient whom nothing identifies has no requests. */
+/** Matches no request for a patient without a valid identifier. */
 const isOfPatientWith = (keys: readonly string[]) =>
   keys.length === 0 ? [sql<SqlBool>`false`] : keys.flatMap(isOfPatient);
 
-/** In the words of the indexes: an identifier of a patient is the first or the second of a request. */
+/**
+ * Returns the expressions of the indexes: an identifier of a patient is the first or the second of a request.
+ */
 const isOfPatient = (key: string) => [
   sql<SqlBool>`patient_keys[1] = ${key}`,
   sql<SqlBool>`patient_keys[2] = ${key}`,
@@ -153,11 +156,14 @@ function filtered(tx: OrderingTransaction, { sight, statuses, priority }: ListFi
   return priority === undefined ? seen : seen.where('priority', '=', priority);
 }
 
-/** All runs together. A request that has both identifiers of a patient is in two of them, and drops out once. */
+/**
+ * Returns all runs together. A request with both identifiers of a patient is in two runs and is returned
+ * once.
+ */
 function unionOf(tx: OrderingTransaction, { sight }: ListFilter, runs: readonly Query<Place>[]) {
   const operator = sight.patientKeys === undefined ? 'unionAll' : 'union';
   const [first, ...others] = runs.map((run) => tx.selectFrom(run.as('run')).selectAll());
-  if (first === undefined) throw new TypeError('A list has no run');
+  if (first === undefined) throw new TypeError('A list must have at least one run');
   const all = others.reduce((union, run) => union[operator](run), first);
   return tx.selectFrom(all.as('place')).selectAll();
 }

@@ -2,10 +2,10 @@ import type { ListSearch } from '../domain/list-search.ts';
 import type { Priority } from '../domain/test-request.ts';
 import type { OrderingDatabase, OrderingTransaction } from './database.ts';
 
-/** Searches of launches that were left; sessions end long before. */
+/** Milliseconds that the search of an abandoned launch is stored; sessions end long before. */
 const keptForMs = 7 * 86_400_000;
 
-/** Reads what a launch narrows its list to; an empty search when it does not. */
+/** Reads the search of a launch's list; an empty search if there is none. */
 export async function findListSearch(database: OrderingDatabase, launchId: string): Promise<ListSearch> {
   const row = await database
     .selectFrom('list_searches')
@@ -18,7 +18,7 @@ export async function findListSearch(database: OrderingDatabase, launchId: strin
 
 type StoredSearch = { readonly launchId: string; readonly text: string; readonly priority: Priority | null };
 
-/** Stores what a launch narrows its list to, and forgets the searches of launches that were left. */
+/** Stores the search of a launch's list, and deletes the searches of abandoned launches. */
 export async function storeListSearch(
   tx: OrderingTransaction,
   { launchId, text, priority }: StoredSearch,

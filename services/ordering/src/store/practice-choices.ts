@@ -5,7 +5,7 @@ import type { PracticeChoices } from '../domain/practice-choices.ts';
 import { jsonb, type OrderingDatabase, type OrderingTransaction } from './database.ts';
 
 /*
- * What each practice keeps of a catalogue for its own page. Every function takes the key of the practice and the
+ * The choices of each practice in a catalogue. Every function requires the key of the practice and the
  * catalogue (`choicesKeyOf`), and sees no other's.
  */
 
@@ -16,7 +16,10 @@ export type Addition = {
   readonly at: string;
 };
 
-/** Lets one transaction at a time change a practice's choices, so that together they keep to the limits. */
+/**
+ * Lets one transaction at a time change a practice's choices, so that concurrent changes stay within the
+ * limits.
+ */
 export async function lockPracticeChoices(tx: OrderingTransaction, practiceKey: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${practiceKey}, 1))`.execute(tx);
 }
@@ -49,7 +52,7 @@ export async function findPracticeChoices(
   };
 }
 
-/** Stores a favourite that the practice does not have. */
+/** Stores a new favourite of a practice. */
 export async function insertFavourite(
   tx: OrderingTransaction,
   favourite: { readonly practiceKey: string; readonly code: string },
@@ -95,7 +98,7 @@ export async function insertPracticeSet(
     .execute();
 }
 
-/** Deletes an order set. Resolves with its name; with undefined when the practice has no such set. */
+/** Deletes an order set. Resolves with its name; with undefined if the practice has no such set. */
 export async function deletePracticeSet(
   tx: OrderingTransaction,
   practiceKey: string,

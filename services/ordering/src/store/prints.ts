@@ -16,7 +16,7 @@ export async function lockForPrinting(tx: OrderingTransaction, guid: string): Pr
     .executeTakeFirstOrThrow();
 }
 
-/** Finds who printed this of a request and when (ISO 8601), the newest first. */
+/** Finds who printed this paper of a request and when (ISO 8601), the newest first. */
 export async function findPrints(
   tx: OrderingTransaction,
   { guid, what }: Paper,
@@ -31,7 +31,7 @@ export async function findPrints(
   return rows.map(({ author, printed_at }) => ({ author, at: printed_at.toISOString() }));
 }
 
-/** Stores that a launch prints this of a request. `at`: ISO 8601 instant */
+/** Stores that a launch prints this paper of a request. `at`: ISO 8601 instant */
 export async function insertPrint(
   tx: OrderingTransaction,
   { guid, what }: Paper,

@@ -17,35 +17,43 @@ import { toTestRequest } from './test-requests.ts';
 
 /** Requests of one page. */
 export const pageSize = 25;
-/** Where counting ends. */
+/** The number at which counting ends. */
 export const maxCount = 1000;
 
-/** So many requests are looked through for a page of matches, before the index of words is asked for all of them. */
+/**
+ * The number of requests that are searched for a page of matches, before all matches are read from the index
+ * of words.
+ */
 const maxNear = 500;
 
 export type ListQuery = ListFilter & {
-  /** Absent: everything is listed. */
+  /** Absent: all requests are listed. */
   readonly search?: RequestSearch;
-  /** The page next to a request, by its GUID. Without one, or with one that is out of sight, the newest. */
+  /**
+   * The page next to a request, by its GUID. Without a request, or with one that is out of sight, the newest
+   * page.
+   */
   readonly from?: { readonly guid: string; readonly go: Page['go'] };
 };
 
 export type RequestPage = {
   /** Newest first. */
   readonly requests: readonly TestRequest[];
-  /** Of all pages, or one more than `maxCount` when there are more. Absent: more than a page of matches, not counted. */
+  /**
+   * Of all pages, or one more than `maxCount` if there are more. Absent if there is more than a page of
+   * matches, which are not counted.
+   */
   readonly count?: number;
   readonly hasNewer: boolean;
   readonly hasOlder: boolean;
 };
 
 /**
- * Reads a page of a list. However many requests there are, it is read from a bounded number of rows, in the
- * order of an index. A search whose matches do not fill a page soon reads all of its matches, and no other
- * request.
+ * Reads a page of a list. However many requests there are, reads a bounded number of rows, in the order of an
+ * index. If a search does not fill a page soon, reads all of its matches, and no other request.
  */
 export async function readRequestPage(tx: OrderingTransaction, query: ListQuery): Promise<RequestPage> {
-  // A common word is no reason to read the whole table, nor a bounded plan one to compile.
+  // A common word must not cause a sequential scan, nor a bounded plan a compilation.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.execute(tx);
   return readPage(tx, query);
 }
@@ -53,9 +61,9 @@ export async function readRequestPage(tx: OrderingTransaction, query: ListQuery)
 async function readPage(tx: OrderingTransaction, { from, ...query }: ListQuery): Promise<RequestPage> {
   const place = from && (await findPlace(tx, query, from.guid));
   const go = place === undefined ? 'older' : (from?.go ?? 'older');
-  // One place more than is shown tells that there is another page.
+  // One place more than the page, to know whether there is another page.
   const { places, ...counted } = await findPlaces(tx, query, { place, go, limit: pageSize + 1 });
-  // Beyond the last page, or on the way back with less than a page before: the newest requests.
+  // Beyond the last page, or backwards with less than a page before: the newest requests.
   const isFirst = place !== undefined && places.length < (go === 'newer' ? pageSize : 1);
   if (isFirst) return readPage(tx, query);
   const hasMore = places.length > pageSize;
@@ -76,10 +84,10 @@ async function findPlaces(tx: OrderingTransaction, query: ListQuery, page: Page)
     const places = await readList(tx, query, page);
     return { places, count: await countList(tx, query, maxCount + 1) };
   }
-  // Signs alone are no word, and nothing has them.
+  // A search of signs only has no word, so nothing matches.
   if (search.length === 0) return { places: [], count: 0 };
   const condition = searchCondition(search, query.sight);
-  // What very many requests have fills a page soon; what few have, the index of words finds soon.
+  // A common word fills a page soon; the index of words finds a rare word soon.
   const near = await findNear(tx, query, { ...page, condition, bound: maxNear });
   if (near.length > pageSize) return { places: near };
   const { places, count } = await findMatches(tx, query, { ...page, condition });

@@ -5,16 +5,16 @@ import type { OrderingTransaction } from './database.ts';
 import { practiceKeyOf, type Sight } from './keys.ts';
 
 /**
- * The version of the rules that make the words of a request: `wordsOfRequest`, and the lexemes of this file.
- * Raise it with each change of them: the running service then indexes again what an older version indexed.
+ * The version of the rules for the words of a request: `wordsOfRequest`, and the lexemes of this file. Raise
+ * it with each change of them: the running service then reindexes older requests.
  */
 export const wordsVersion = 1;
 
 /**
- * Makes the columns by which a request is found. What it is found by in the list of a practice stands behind
- * the practice: a search reads the entries of its own practice in the index, and takes no longer for what
- * others have. What it is found by in the list of a patient stands behind a sign that all have, since a
- * patient's requests are few.
+ * Returns the columns by which a request is found. The words for the list of a practice have the practice as
+ * prefix. So a search reads only the entries of its own practice in the index, and does not become slower by
+ * those of others. The words for the list of a patient have a common prefix, because a patient has few
+ * requests.
  */
 export function requestWords({ client, parties, batches }: IndexedRequest): {
   words: RawBuilder<string>;
@@ -35,9 +35,9 @@ export function requestWords({ client, parties, batches }: IndexedRequest): {
 type IndexedRequest = Pick<TestRequest, 'client' | 'parties' | 'batches'>;
 
 /**
- * Finds requests that an older version of the words indexed, for this transaction alone until it ends. Leaves
- * out what another transaction holds: it is indexed there, or found the next time.
- * @param limit the most requests that are found
+ * Finds requests with an older version of the words, and locks them until the end of this transaction. Skips
+ * requests that another transaction has locked: they are indexed there, or found the next time.
+ * @param limit the maximum number of requests
  */
 export async function lockOutdatedWords(
   transaction: OrderingTransaction,
@@ -57,7 +57,7 @@ export async function lockOutdatedWords(
   }));
 }
 
-/** Stores the words of a request, and nothing else of it. */
+/** Stores only the words of a request. */
 export async function updateWords(
   transaction: OrderingTransaction,
   request: IndexedRequest & { readonly guid: string },
@@ -69,7 +69,7 @@ export async function updateWords(
     .execute();
 }
 
-/** The `tsquery` for what is looked for among the requests of a sight. */
+/** Returns the `tsquery` of a search among the requests of a sight. */
 export function searchCondition(search: RequestSearch, { practiceKey, patientKeys }: Sight): string {
   const list =
     practiceKey === undefined || patientKeys !== undefined ? patientLists : beginningOf(practiceKey);
@@ -78,12 +78,17 @@ export function searchCondition(search: RequestSearch, { practiceKey, patientKey
 
 const patientLists = 'p';
 
-/** Enough to tell practices apart, since the sight decides: were two alike, their rows would be left out one by one. */
+/**
+ * Enough to distinguish practices, because the sight decides: rows of another practice with the same prefix
+ * are filtered out.
+ */
 const beginningOf = (practiceKey: string) => practiceKey.slice(0, 8);
 
 const lexeme = (list: string, word: string) => `${list}:${word}`;
 
-/** A word has letters, digits and `=` alone (`domain/request-search.ts`), so that nothing ends the quotes. */
+/**
+ * A word contains only letters, digits and `=` (`domain/request-search.ts`), so that nothing ends the quotes.
+ */
 const sought = (list: string, { word, isWhole = false }: SoughtWord) =>
   `'${lexeme(list, word)}'${isWhole ? '' : ':*'}`;
 

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import type { TestRequest } from '../domain/test-request.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
-/** One step of a request's history: which launch brought it to which version. */
+/** One step of a request's history: the launch and the version that it submitted. */
 export type Submission = {
   readonly requestGuid: string;
   readonly requestVersion: number;
@@ -16,7 +16,7 @@ export type Submission = {
 
 type SubmissionKey = { readonly id: string; readonly guid: string; readonly launchId: string };
 
-/** Whether a launch submitted this for a request before: the same form that is sent twice is stored once. */
+/** Returns whether a launch already submitted this for a request: the same form sent twice is stored once. */
 export async function isSubmitted(
   tx: OrderingTransaction,
   { id, guid, launchId }: SubmissionKey,
@@ -31,7 +31,7 @@ export async function isSubmitted(
   return row !== undefined;
 }
 
-/** Stores the submission that brought a request to its version. */
+/** Stores the submission that led to a version of a request. */
 export async function insertSubmission(
   tx: OrderingTransaction,
   { id, request, context }: { id: string; request: TestRequest; context: LaunchContext },
@@ -61,7 +61,9 @@ export async function submissionsTo(database: OrderingDatabase, guid: string): P
   return rows.map(toSubmission);
 }
 
-/** Reads what a launch submitted: each request once, at its newest version, the newest submission first. */
+/**
+ * Reads the submissions of a launch: each request once, at its newest version, the newest submission first.
+ */
 export async function submissionsOf(database: OrderingDatabase, launchId: string): Promise<Submission[]> {
   const rows = await database
     .selectFrom('submissions')

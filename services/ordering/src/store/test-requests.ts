@@ -5,7 +5,7 @@ import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransac
 import { isInSight, originatingKeyOf, patientKeysOf, practiceKeyOf, type Sight, sightOf } from './keys.ts';
 import { requestWords } from './request-words.ts';
 
-/** Finds a request that is within sight. */
+/** Finds a request that is in sight. */
 export async function findRequest(
   database: OrderingDatabase,
   guid: string,
@@ -25,7 +25,7 @@ export async function findOrderOf(
 }
 
 /**
- * Finds the request that the caller's identifier names, if the launch sees it: the newest, when an identifier
+ * Finds the request that the caller's identifier names, if the launch sees it; the newest, if an identifier
  * was used again.
  */
 export async function findNamed(
@@ -40,7 +40,7 @@ export async function findNamed(
   return row === undefined ? undefined : toTestRequest(row);
 }
 
-/** Returns a request that is within sight, for this transaction alone until it ends. */
+/** Returns a request that is in sight, and locks it until the end of this transaction. */
 export async function lockRequest(
   tx: OrderingTransaction,
   guid: string,
@@ -55,7 +55,7 @@ export async function insertRequest(tx: OrderingTransaction, request: TestReques
   await tx.insertInto('test_requests').values(newRow(request)).execute();
 }
 
-/** Stores an amended request, which this transaction holds. */
+/** Stores an amended request that this transaction has locked. */
 export async function updateRequest(tx: OrderingTransaction, request: TestRequest): Promise<void> {
   await tx
     .updateTable('test_requests')
@@ -67,7 +67,7 @@ export async function updateRequest(tx: OrderingTransaction, request: TestReques
 const selectRequests = (database: OrderingDatabase, sight: Sight) =>
   database.selectFrom('test_requests').selectAll().where(isInSight(sight));
 
-/** Makes the row of `test_requests` for a new request. */
+/** Returns the row of `test_requests` for a new request. */
 export function newRow(request: TestRequest) {
   const { client, parties, originatingId } = request;
   const { practice } = parties;
@@ -99,7 +99,7 @@ const amendable = (request: TestRequest) => ({
   updated_at: request.updatedAt,
 });
 
-/** Makes the request of a row of `test_requests`. */
+/** Returns the request of a row of `test_requests`. */
 export function toTestRequest(row: Selectable<OrderingTables['test_requests']>): TestRequest {
   return {
     guid: row.guid,

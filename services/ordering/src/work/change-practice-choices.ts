@@ -8,7 +8,7 @@ import {
   lockPracticeChoices,
 } from '../store/practice-choices.ts';
 
-/** Adds a favourite of a practice, unless it has as many as it may. */
+/** Adds a favourite of a practice, up to the maximum number. */
 export async function addFavourite(
   tx: OrderingTransaction,
   favourite: { readonly practiceKey: string; readonly code: string },
@@ -23,7 +23,7 @@ export async function addFavourite(
   return 'added';
 }
 
-/** Saves an order set under a name that the practice has not used, unless it has as many sets as it may. */
+/** Saves an order set under a name that the practice has not used, up to the maximum number of sets. */
 export async function savePracticeSet(
   tx: OrderingTransaction,
   set: { readonly practiceKey: string; readonly name: string; readonly tests: readonly string[] },

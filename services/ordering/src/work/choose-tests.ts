@@ -16,13 +16,10 @@ import type { Choosing, Launch } from './launch.ts';
 
 type ChooseDependencies = Pick<WorkDependencies, 'database' | 'clock'>;
 
-/** What was done: the draft, and the button that it was done by. */
+/** The new draft, and the button that was pressed. */
 export type ChosenTests = { readonly draft: Draft; readonly action: ChoiceAction };
 
-/**
- * Does what a button of the page that chooses tests asks for: changes the draft, and what the practice keeps
- * for its own page.
- */
+/** Handles a button of the page that chooses tests: changes the draft and the practice's own choices. */
 export function chooseTests(
   { database, clock }: ChooseDependencies,
   { context, catalogue, place, beginning }: Pick<Launch, 'context'> & Choosing,
@@ -35,7 +32,7 @@ export function chooseTests(
   return database.transaction().execute(async (tx) => {
     const before = await lockDraft(tx, place, { beginning, now });
     const action = await actionOf(tx, form, { practiceKey, catalogue });
-    // A set of the practice that somebody deleted since the page was made.
+    // A set of the practice that another user deleted since the page was created.
     const isGone = form.button.kind === 'add-set' && action.kind !== 'add-set';
     const chosen = applyChoice(before, { ...form, action }, catalogue);
     const tests = chosenTests(chosen, catalogue).map(({ code }) => code);
@@ -50,8 +47,8 @@ export function chooseTests(
 const setIsGone: Notice = { practiceSet: { outcome: 'gone', name: '' } };
 
 /**
- * The button with the order set that it adds; that of a form alone when the practice has no such set any
- * more.
+ * Returns the button with the order set that it adds, or only that of the form if the practice no longer has
+ * the set.
  */
 async function actionOf(
   tx: OrderingTransaction,
@@ -74,10 +71,7 @@ type PracticeChange = {
   readonly tests: readonly string[];
 };
 
-/**
- * Does what a button asks for the practice's own choices. Resolves with what there is to say of it, if
- * anything.
- */
+/** Handles a button for the practice's own choices. Resolves with the notice for the user, if any. */
 async function changePracticeChoices(
   tx: OrderingTransaction,
   { action, practiceKey, setName, tests }: PracticeChange,

@@ -4,7 +4,7 @@ import { findPrints, insertPrint, lockForPrinting } from '../store/prints.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Launch } from './launch.ts';
 
-/** Counts that something of a request, which the launch sees, is printed. */
+/** Records that a paper of a request, which the launch sees, is printed. */
 export function countPrint(
   { database, clock }: Pick<WorkDependencies, 'database' | 'clock'>,
   { context, call }: Launch,

@@ -5,8 +5,8 @@ import type { OrderingTransaction } from '../store/database.ts';
 import { lockRepeatsAmong, type RepeatsBasis } from './find-repeats.ts';
 
 /**
- * Decides whether a draft may be submitted, and what is then stored. Until the transaction ends, no other submission
- * adds to the requests of the patient that were looked at.
+ * Decides whether a draft may be submitted, and what is then stored. Until the transaction ends, no other
+ * submission adds to the patient's requests that were checked.
  */
 export async function decideSubmission(
   tx: OrderingTransaction,

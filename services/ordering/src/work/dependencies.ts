@@ -2,7 +2,7 @@ import type { Sealer } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import type { OrderingDatabase } from '../store/database.ts';
 
-/** What the use cases need of the process. */
+/** The dependencies of the use cases. */
 export type WorkDependencies = {
   readonly database: OrderingDatabase;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ export type RepeatsBasis = {
   readonly tests: readonly Orderable[];
   readonly catalogue: Catalogue;
   readonly context: LaunchContext;
-  /** The request that is changed, which does not count against itself. */
+  /** The request that is changed, which does not count as its own repeat. */
   readonly changed?: { readonly guid: string } | undefined;
   /** Milliseconds since 1970-01-01T00:00:00Z */
   readonly now: number;
@@ -17,7 +17,7 @@ export type RepeatsBasis = {
   readonly timeZone: string;
 };
 
-/** Finds which of these tests were requested for the launch's patient within their minimum interval. */
+/** Returns the tests that were requested for the launch's patient within their minimum interval. */
 export async function repeatsAmong(database: OrderingDatabase, basis: RepeatsBasis): Promise<Repeat[]> {
   const search = searchOf(basis);
   return search === undefined

@@ -2,7 +2,7 @@ import type { ListSearch } from '../domain/list-search.ts';
 import { storeListSearch } from '../store/list-searches.ts';
 import type { WorkDependencies } from './dependencies.ts';
 
-/** Keeps what a launch narrows its list to. */
+/** Stores the search of a launch's list. */
 export async function keepListSearch(
   { database, clock }: Pick<WorkDependencies, 'database' | 'clock'>,
   launchId: string,

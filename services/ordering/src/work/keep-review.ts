@@ -7,11 +7,11 @@ import type { Choosing, Launch } from './launch.ts';
 
 type KeptReview = {
   readonly entry: ReviewEntry;
-  /** The code of a test that is taken off the draft. */
+  /** The code of a test to remove from the draft. */
   readonly remove?: string;
 };
 
-/** Keeps what was typed on the review, without submitting it. */
+/** Stores the typed fields of the review, without submitting it. */
 export async function keepReview(
   { database, clock, timeZone }: Pick<WorkDependencies, 'database' | 'clock' | 'timeZone'>,
   { context, catalogue, place, beginning }: Pick<Launch, 'context'> & Choosing,

@@ -4,30 +4,30 @@ import type { OrderingDatabase } from '../store/database.ts';
 import { lockOutdatedWords, updateWords } from '../store/request-words.ts';
 
 export type WordsUpkeep = {
-  /** Stops after the batch that is under way. */
+  /** Stops after the current batch. */
   stop(): Promise<void>;
 };
 
 type WordsUpkeepOptions = {
   readonly database: OrderingDatabase;
   readonly logger: Logger;
-  /** Requests of one batch: while they are indexed, nobody else can change them. */
+  /** Requests of one batch: nothing else can change them while they are indexed. */
   readonly batchSize?: number;
   /** Milliseconds between two batches, so that users come first. */
   readonly pauseMs?: number;
   /**
-   * Milliseconds until it looks again after it found nothing. During a rolling upgrade the release before
-   * goes on writing rows that are to be indexed again.
+   * Milliseconds until the next poll after it found nothing. During a rolling upgrade, the previous release
+   * continues to write rows that need indexing.
    */
   readonly lookAgainMs?: number;
-  /** Milliseconds until it tries again after an error of the database; doubled with each further error. */
+  /** Milliseconds until it retries after an error of the database; doubled with each further error. */
   readonly retryMs?: number;
 };
 
 const longestRetryMs = 60_000;
 
 /**
- * Indexes again, in the background, the requests whose search words an older release made. Any number of
+ * Reindexes, in the background, the requests whose search words an older release wrote. Any number of
  * replicas may do so at once. A request that is not indexed yet is only missing from searches.
  */
 export function keepWordsCurrent({
@@ -49,11 +49,12 @@ export function keepWordsCurrent({
       failures = 0;
       indexed += count;
       if (count > 0) return pauseMs;
-      if (indexed > 0) logger.info({ requests: indexed }, 'stored requests were indexed for the search');
+      if (indexed > 0) logger.info({ requests: indexed }, 'search index updated for stored requests');
       indexed = 0;
       return lookAgainMs;
     } catch (error) {
-      if (failures === 0) logger.warn({ err: error }, 'stored requests wait to be indexed for the search');
+      if (failures === 0)
+        logger.warn({ err: error }, 'search index of stored requests is not up to date: retrying');
       failures += 1;
       return Math.min(retryMs * 2 ** (failures - 1), longestRetryMs);
     }
@@ -73,8 +74,8 @@ export function keepWordsCurrent({
 }
 
 /**
- * Indexes requests whose words an older version made.
- * @returns how many there were, up to the limit; 0 when none is left, or when other replicas hold the rest
+ * Reindexes requests whose words an older version wrote.
+ * @returns their number, up to the limit; 0 if none is left, or other replicas have locked the rest
  */
 export function indexOutdated(database: OrderingDatabase, limit: number): Promise<number> {
   return database.transaction().execute(async (tx) => {

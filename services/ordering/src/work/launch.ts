@@ -11,12 +11,12 @@ export type Launch = {
   readonly call: Pick<Call, 'event'>;
 };
 
-/** What tests are chosen for in a launch: for a new order, or to change a request. */
+/** What tests are chosen for in a launch: a new order, or the change of a request. */
 export type Choosing = {
   readonly catalogue: Catalogue;
   readonly place: DraftPlace;
-  /** The draft before its user has done anything. */
+  /** The draft before the user's first change. */
   readonly beginning: Draft;
-  /** The request that is changed; absent when it is a new order. */
+  /** The request that is changed; absent for a new order. */
   readonly changed?: TestRequest;
 };

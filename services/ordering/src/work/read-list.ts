@@ -5,12 +5,12 @@ import type { Launch } from './launch.ts';
 
 type ListReading = {
   readonly query: ListQuery;
-  /** Whether somebody reads the page. */
+  /** Whether a user reads the page. */
   readonly isRead: boolean;
 };
 
 /**
- * Reads a page of the requests that a launch sees. The audit event with their number is kept before any of
+ * Reads a page of the requests that a launch sees. Stores the audit event with their number before any of
  * them is sent.
  */
 export function readList(

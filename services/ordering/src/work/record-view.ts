@@ -2,7 +2,7 @@ import { appendToOutbox } from '@clinical-launch/storage';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Launch } from './launch.ts';
 
-/** Keeps the audit event of a request that is about to be shown. */
+/** Stores the audit event of a request that is about to be shown. */
 export async function recordView(
   { database }: Pick<WorkDependencies, 'database'>,
   { context, call }: Launch,

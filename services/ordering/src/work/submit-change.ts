@@ -18,20 +18,20 @@ import type { Choosing, Launch } from './launch.ts';
 import { submittedEvent } from './submitted-event.ts';
 
 export type ChangeOutcome =
-  /** Stored now, or by the same form before. */
+  /** Stored now, or earlier by the same form. */
   | { readonly outcome: 'submitted' }
-  /** Other tests were chosen since the page was made. What was typed is kept. */
+  /** Other tests were chosen since the page was created. The typed fields are stored. */
   | { readonly outcome: 'changed' }
-  /** What was typed cannot be submitted. It is kept. */
+  /** The typed fields are invalid. They are stored. */
   | { readonly outcome: 'faulty' }
-  /** Somebody else changed the request. The draft now is what it changes of the latest version. */
+  /** Another user changed the request. The draft now contains the changes to the latest version. */
   | { readonly outcome: 'conflict' }
   /** OLTR: Request status. Complete is immutable. */
   | { readonly outcome: 'complete' }
-  /** There is no such request, or this launch does not see it. */
+  /** The request does not exist, or this launch does not see it. */
   | { readonly outcome: 'absent' };
 
-/** Submits the change of a request, exactly as its review showed it. */
+/** Submits the change of a request, exactly as on its review. */
 export function submitChange(
   { database, clock, sealer, timeZone }: WorkDependencies,
   { catalogue, place, beginning, changed, ...launch }: Launch & Choosing & { readonly changed: TestRequest },
@@ -44,11 +44,11 @@ export function submitChange(
   const at = new Date(now).toISOString();
   return database.transaction().execute(async (tx): Promise<ChangeOutcome> => {
     const kept = await lockDraft(tx, place, { beginning, now });
-    // Held to the end: of two amendments at once the second sees what the first has stored.
+    // Locked to the end: of two concurrent amendments, the second sees the first.
     const current = await lockRequest(tx, guid, sightOf(context));
     if (current === undefined) return { outcome: 'absent' };
     const draftId = form.draftId ?? kept.submissionId;
-    // The draft is part of it, since a form without it may say the same of the next draft.
+    // The draft is part of it, because a form without it may be equal for the next draft.
     const id = submissionIdOf({ launchId, guid, sent: `${draftId} ${form.sent}` });
     if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };
     if (current.status === 'Complete') return { outcome: 'complete' };
@@ -77,7 +77,7 @@ export function submitChange(
     };
     await updateRequest(tx, request);
     await insertSubmission(tx, { id, request, context });
-    // The next change of this launch begins with what is stored now.
+    // The next change of this launch begins with the stored request.
     await storeDraft(tx, place, { draft: draftOf(request, draftIdOf(launchId, request)), now });
     await appendToOutbox(tx, [submittedEvent(request, launch, sealer)]);
     return { outcome: 'submitted' };

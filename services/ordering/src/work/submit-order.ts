@@ -18,12 +18,12 @@ import { submittedEvent } from './submitted-event.ts';
 export type OrderOutcome =
   /** Stored now, or by an earlier form: a launch orders once. */
   | { readonly outcome: 'submitted'; readonly request: TestRequest }
-  /** Other tests were chosen since the page was made, or none are. What was typed is kept. */
+  /** Other tests were chosen since the page was created, or none. The typed fields are stored. */
   | { readonly outcome: 'changed' }
-  /** What was typed cannot be submitted. It is kept. */
+  /** The typed fields are invalid. They are stored. */
   | { readonly outcome: 'faulty' };
 
-/** Submits a new order, exactly as its review showed it. */
+/** Submits a new order, exactly as on its review. */
 export function submitOrder(
   { database, clock, sealer, timeZone }: WorkDependencies,
   { catalogue, place, beginning, ...launch }: Launch & Choosing,
@@ -33,7 +33,7 @@ export function submitOrder(
   const now = clock.now();
   const at = new Date(now).toISOString();
   return database.transaction().execute(async (tx): Promise<OrderOutcome> => {
-    // Held to the end: a second submission of this launch waits here, and then finds the first.
+    // Locked to the end: a second submission of this launch waits here, and then finds the first.
     const kept = await lockDraft(tx, place, { beginning, now });
     const submitted = await findOrderOf(tx, context.launchId);
     if (submitted !== undefined) return { outcome: 'submitted', request: submitted };

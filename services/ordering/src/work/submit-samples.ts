@@ -19,7 +19,7 @@ import { submittedEvent } from './submitted-event.ts';
 
 export type SamplesSubmission = {
   readonly guid: string;
-  /** The version of the request that the page showed. */
+  /** The version of the request on the page. */
   readonly version: number;
   readonly entry: SamplesEntry;
   /** The fields of the form. */
@@ -28,21 +28,21 @@ export type SamplesSubmission = {
 };
 
 export type SamplesOutcome =
-  /** Stored now, or by the same form before. */
+  /** Stored now, or earlier by the same form. */
   | { readonly outcome: 'submitted' }
-  /** Somebody else changed the request since the page was made. */
+  /** Another user changed the request since the page was created. */
   | { readonly outcome: 'conflict'; readonly current: TestRequest }
   /** The form names a sample that the request does not have. */
   | { readonly outcome: 'foreign' }
   | { readonly outcome: 'faulty'; readonly faults: readonly SamplesFault[] }
-  /** What was sent is what is recorded already. */
+  /** The form contains only recorded values. */
   | { readonly outcome: 'unchanged' }
   /** OLTR: Request status. Complete is immutable. */
   | { readonly outcome: 'complete' }
-  /** There is no such request, or this launch does not see it. */
+  /** The request does not exist, or this launch does not see it. */
   | { readonly outcome: 'absent' };
 
-/** Records the samples of a request; with the last one it is Complete. */
+/** Records the samples of a request; with the last one, it is Complete. */
 export function submitSamples(
   { database, sealer }: Pick<WorkDependencies, 'database' | 'sealer'>,
   launch: Launch,
@@ -52,7 +52,7 @@ export function submitSamples(
   const { launchId } = context;
   const id = submissionIdOf({ launchId, guid, sent });
   return database.transaction().execute(async (tx): Promise<SamplesOutcome> => {
-    // Held to the end: of two amendments at once the second sees what the first has stored.
+    // Locked to the end: of two concurrent amendments, the second sees the first.
     const current = await lockRequest(tx, guid, sightOf(context));
     if (current === undefined) return { outcome: 'absent' };
     if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };

@@ -2,7 +2,7 @@ import { type CloudEvent, placeOfOrder, type Sealer } from '@clinical-launch/con
 import { type TestRequest, toOrder } from '../domain/test-request.ts';
 import type { Launch } from './launch.ts';
 
-/** Makes the event of a request that a launch submitted, with all of its batches, sealed. */
+/** Creates the event of a request that a launch submitted, with all of its batches, sealed. */
 export function submittedEvent(
   request: TestRequest,
   { context, call }: Launch,

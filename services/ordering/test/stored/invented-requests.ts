@@ -9,10 +9,10 @@ import { familyNames, givenNames, requesters } from './names.ts';
 export type Invention = {
   readonly practice: LaunchRequest['practice'];
   readonly count: number;
-  /** Of how many patients; a quarter of the requests when it is absent. */
+  /** The number of patients; a quarter of the requests when absent. */
   readonly patients?: number;
   readonly catalogue: Catalogue;
-  /** Time of the newest request; the others lie evenly in the two years before. */
+  /** Time of the newest request; the others are spread evenly over the two years before. */
   readonly newest: Date;
   /** The first of this practice's order numbers. */
   readonly firstNumber: number;
@@ -21,7 +21,10 @@ export type Invention = {
 export const client = { issuer: 'https://launch.example.org/idp/demo/v2.0', clientId: 'pms-demo' };
 
 const twoYearsMs = 2 * 365 * 86_400_000;
-/** Requests of one practice, oldest first, the same ones each time. One in 30 waits for samples, one in 20 is urgent. */
+/**
+ * Generates the requests of one practice, oldest first, always the same. One in 30 waits for samples, one in
+ * 20 is urgent.
+ */
 export function* inventRequests(invention: Invention): Generator<TestRequest> {
   for (let index = 0; index < invention.count; index += 1) yield inventRequest(invention, index);
 }
@@ -82,10 +85,10 @@ function taken(request: TestRequest, now: string): TestRequest {
   return recordSamples(request, records, now);
 }
 
-/** The patient of a number, who is the same person in every request. */
+/** Returns the patient of a number, who is the same person in every request. */
 export function inventPatient(practice: LaunchRequest['practice'], number: number): LaunchPatient {
   const draw = drawFrom(`patient ${practice.identifier.value} ${number}`);
-  // Squared, so that the names at the beginning of the list are the common ones.
+  // Squared, so that the names at the start of the list are the most common.
   const family = familyNames[Math.floor(draw() ** 2 * familyNames.length)] ?? 'Smith';
   const born = new Date(Date.UTC(1930, 0, 1 + Math.floor(draw() * 90 * 365)));
   return {
@@ -112,7 +115,7 @@ export function inventPatient(practice: LaunchRequest['practice'], number: numbe
 
 type Draw = () => number;
 
-/** Numbers from 0 to 1 that follow from a text (mulberry32). */
+/** Returns numbers from 0 to 1 that are derived from a text (mulberry32). */
 function drawFrom(text: string): Draw {
   let state = createHash('sha256').update(text).digest().readUInt32LE();
   return () => {

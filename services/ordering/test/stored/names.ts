@@ -1,6 +1,6 @@
 const words = (text: string) => text.trim().split(/\s+/);
 
-/** Common names first: of the family names, those at the beginning are given to many more people than the others. */
+/** Common names first: the first family names are given to many more people than the others. */
 export const familyNames = words(`
   Smith Jones Taylor Brown Williams Wilson Johnson Davies Patel Robinson Wright Thompson Evans Walker White Roberts
   Green Hall Wood Jackson Clarke Khan Harrison Ward Turner Hill Cooper Morris Moore Clark Lewis Baker Harris King
@@ -19,7 +19,7 @@ export const givenNames = words(`
   Siobhán Seán Aoife Niamh Rhys Cerys Gwen Callum Eilidh Fiona Angus Chidi Ngozi Kwame Ama Thandi José Zoë Chloë
 `);
 
-/** Of these, the first left the practice long ago. */
+/** The first of these left the practice long ago. */
 export const requesters = [
   { family: 'Penhaligon', given: ['Edith'], code: 'G8100001' },
   { family: 'Bairstow', given: ['Thomas'], code: 'G8134567' },

@@ -6,7 +6,10 @@ import { newRow } from '../../src/store/test-requests.ts';
 const batchSize = 250;
 const connections = 6;
 
-/** Stores requests as rows of the service's own making, many at a time, with the submission that ordered each. */
+/**
+ * Stores requests as rows that the service itself builds, many at a time, with the submission that ordered
+ * each.
+ */
 export async function seedRequests(
   database: OrderingDatabase,
   requests: Iterable<TestRequest>,
@@ -19,7 +22,8 @@ export async function seedRequests(
 }
 
 /**
- * What autovacuum does within a minute: the planner knows the tables, and what the indexes say need not be looked up.
+ * Does what autovacuum does within a minute: the planner has statistics, and index-only scans need no
+ * look-up.
  */
 export async function settle(database: OrderingDatabase): Promise<void> {
   await sql`vacuum analyze ordering.test_requests, ordering.submissions`.execute(database);

@@ -32,7 +32,7 @@ export const createTables: Migration = {
       created_at timestamptz not null,
       updated_at timestamptz not null
     )`.execute(db);
-    // The lists to come: a practice's requests by status, newest first; a patient's; the one a PMS names.
+    // The later lists: a practice's requests by status, newest first; a patient's; the one that a PMS names.
     await sql`create index test_requests_practice
       on ordering.test_requests (practice_key, status, created_at desc)`.execute(db);
     await sql`create index test_requests_patient on ordering.test_requests using gin (patient_keys)`.execute(

@@ -2,24 +2,23 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * Indexes for the lists of requests: their order within practice and patient, and the words that are
- * searched. The words of stored requests stay empty here: the running service fills them
- * (`work/keep-words-current.ts`).
+ * Indexes for the lists of requests: their order within practice and patient, and the searchable words. The
+ * words of stored requests stay empty here: the running service fills them (`work/keep-words-current.ts`).
  */
 export const addRequestLists: Migration = {
   async up(db) {
     await sql`alter table ordering.test_requests add column words tsvector not null default ''`.execute(db);
     await sql`alter table ordering.test_requests alter column words drop default`.execute(db);
-    // Every list is made of runs of one status and priority each, which are there in their order.
+    // Every list consists of runs of one status and priority each, which the index has in order.
     await sql`drop index ordering.test_requests_practice`.execute(db);
     await sql`create index test_requests_practice on ordering.test_requests
       (practice_key, status, priority, created_at desc, guid desc)`.execute(db);
-    // A patient has two identifiers at most (OLTR: Patient.identifier).
+    // A patient has at most two identifiers (OLTR: Patient.identifier).
     for (const position of [1, 2]) {
       await sql`create index ${sql.id(`test_requests_patient_${position}`)} on ordering.test_requests
         ((patient_keys[${sql.lit(position)}]), status, priority, created_at desc, guid desc)`.execute(db);
     }
-    // Without the list of entries to come, which every search would read through.
+    // Without the pending list of the index, which every search would read.
     await sql`create index test_requests_words on ordering.test_requests using gin (words)
       with (fastupdate = off)`.execute(db);
     await sql`create table ordering.list_searches (

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** Who printed what, and when. */
+/** Who printed which paper, and when. */
 export const addPrints: Migration = {
   async up(db) {
     await sql`create table ordering.prints (

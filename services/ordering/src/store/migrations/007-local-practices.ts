@@ -2,15 +2,15 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * Gives each practice that is known by a local code a key of its own for every issuer and client. Until here all
- * clients shared one key for one local code. The SQL is frozen: it does not follow later changes of `keys.ts`.
+ * Gives each practice with a local code its own key for every issuer and client. Before, all clients shared
+ * one key for one local code. The SQL is frozen: it does not follow later changes of `keys.ts`.
  *
- * Favourites and order sets do not say which client added them. Each client with a request of the practice gets a
- * copy. Those of a practice without any request cannot be assigned and stay under the old key.
+ * Favourites and order sets do not record which client added them. Each client with a request of the practice
+ * gets a copy. Those of a practice without any request cannot be assigned and stay under the old key.
  */
 export const bindLocalPractices: Migration = {
   async up(db) {
-    // The text that is hashed is what `JSON.stringify` writes for a list of strings.
+    // The hashed text is the output of `JSON.stringify` for a list of strings.
     await sql`create table ordering.local_practices as
       select distinct issuer, client_id, practice_system, practice_code, practice_key as old_key,
         encode(sha256(convert_to(

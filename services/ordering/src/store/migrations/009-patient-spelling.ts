@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * Brings stored requests to one spelling: national identifiers bare and in capitals, ODS codes compared in capitals.
- * Until here each spelling of a number was a patient of its own, and of a code a practice. The SQL is frozen: it does
- * not follow later changes of the contracts.
+ * Converts stored requests to one spelling: national identifiers without separators and in capitals, ODS
+ * codes compared in capitals. Before, each spelling of a number was a separate patient, and each spelling of
+ * a code a separate practice. The SQL is frozen: it does not follow later changes of the contracts.
  */
 export const spellPatientsOnce: Migration = {
   async up(db) {
@@ -14,7 +14,7 @@ export const spellPatientsOnce: Migration = {
           = substr(bare, 10, 1)::integer
       else false end
     $$`.execute(db);
-    // The text that is hashed is what JSON.stringify writes for a list of strings.
+    // The hashed text is the output of JSON.stringify for a list of strings.
     await sql`create function ordering.key_of(variadic parts text[]) returns text language sql immutable as $$
       select encode(sha256(convert_to(
         '[' || (select string_agg(to_json(part)::text, ',' order by place)
@@ -83,7 +83,7 @@ async function mendPractices(db: Parameters<Migration['up']>[0]): Promise<void> 
     on conflict do nothing`.execute(db);
   await sql`delete from ordering.favourites
     where practice_key in (select old_key from ordering.spelt_practices)`.execute(db);
-  // Two sets of one name become sets of one practice: the name says which code the second was under.
+  // Two sets of one name now belong to one practice: the name states the code of the second.
   await sql`update ordering.practice_sets moved
     set practice_key = new_key, name = case when exists (
         select from ordering.practice_sets other

@@ -3,7 +3,8 @@ import type { Migration } from 'kysely/migration';
 
 /**
  * Records which version of the search words each request was indexed by. The default of 0 means "older than
- * any version": it also marks the rows that a process of the release before writes during a rolling upgrade.
+ * any version": it also marks the rows that a process of the previous release writes during a rolling
+ * upgrade.
  */
 export const addWordsVersion: Migration = {
   async up(db) {
