@@ -1,4 +1,7 @@
-/** Where the time comes from. Services never ask the machine themselves, so that tests can move it. */
+/**
+ * The source of the current time. Services never read the machine's clock themselves, so that tests can
+ * change the time.
+ */
 export type Clock = {
   /** Milliseconds since 1970-01-01T00:00:00Z */
   now(): number;

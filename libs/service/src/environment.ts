@@ -1,10 +1,10 @@
 import { compileSchema, isTimeZone, words } from '@clinical-launch/contracts';
 import { type Static, type TObject, Type } from 'typebox';
 
-/** Environment variables, as a process is given them. */
+/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A setting that is scheme, host and port of an address, without a path or a slash at its end. */
+/** A setting with scheme, host and port of an address, without a path or a slash at its end. */
 export const originSetting = Type.String({
   pattern: words.originPattern,
   description: 'must be an origin, as https://launch.example',
@@ -15,16 +15,16 @@ export class ConfigurationError extends TypeError {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[], options?: ErrorOptions) {
-    super(`The configuration cannot be used:\n  ${problems.join('\n  ')}`, options);
+    super(`The configuration is invalid:\n  ${problems.join('\n  ')}`, options);
     this.name = 'ConfigurationError';
     this.problems = problems;
   }
 }
 
 /**
- * Reads a configuration from environment variables: strings become the numbers and booleans that the schema names,
- * defaults are filled in, an empty variable counts as unset.
- * @throws ConfigurationError that names every faulty variable.
+ * Reads a configuration from environment variables. Converts strings to the numbers and booleans of the
+ * schema and fills in defaults; an empty variable counts as unset.
+ * @throws ConfigurationError that names every invalid variable
  */
 export function readEnvironment<S extends TObject>(schema: S, environment: Environment): Readonly<Static<S>> {
   const names = Object.keys(schema.properties);
@@ -39,8 +39,8 @@ export function readEnvironment<S extends TObject>(schema: S, environment: Envir
 }
 
 /**
- * Runs several readers of one environment, so that the problems of all of them are told at once.
- * @throws ConfigurationError with every problem, each once.
+ * Runs several readers of one environment, so that the problems of all of them are reported at once.
+ * @throws ConfigurationError with every problem, each once
  */
 export function readTogether<Readers extends Readonly<Record<string, () => unknown>>>(
   readers: Readers,

@@ -1,14 +1,14 @@
 import { types } from 'node:util';
 
-/** An error as the log has it: nothing of what the failing code was given. */
+/** An error in the log, without the input of the failing code. */
 export type LoggedError = {
   readonly type: string;
   readonly message: string;
-  /** The frames alone: the first lines of an error's own `stack` repeat its message. */
+  /** Only the frames, because the first lines of an error's own `stack` repeat its message. */
   readonly stack?: string;
   readonly code?: string | number;
   readonly cause?: LoggedError;
-  /** Of an AggregateError, the first few. */
+  /** The first errors of an AggregateError. */
   readonly errors?: readonly LoggedError[];
   /** Further fields, without their values: `input` of an invalid URL, `command` of a Redis reply. */
   readonly [field: string]: unknown;
@@ -19,10 +19,10 @@ const mostErrors = 5;
 const longestMessage = 500;
 const withheld = '[redacted]';
 
-/** Built-in errors whose messages quote the text that could not be read, as those of JSON.parse do. */
+/** Built-in errors whose messages quote unreadable text, as those of JSON.parse do. */
 const quotingTypes = new Set(['SyntaxError', 'URIError', 'DOMException', 'DataCloneError']);
 
-/** Describes an error for the log, with its causes, without the input that they may hold. Never throws. */
+/** Describes an error for the log, with its causes, without the input that they may contain. Never throws. */
 export function describeError(thrown: unknown, depth = 0): LoggedError {
   if (!types.isNativeError(thrown)) return { type: typeof thrown, message: withheld };
   const { cause, code } = thrown as { cause?: unknown; code?: unknown };
@@ -52,11 +52,14 @@ function typeOf({ name, constructor }: Error): string {
   return /^\w{1,60}$/.test(type) ? type : 'Error';
 }
 
-/** Our own messages and those of servers hold no values. Those of the runtime may quote what it was given. */
+/**
+ * Returns the message, unless it may quote input: our own messages and those of servers contain no values;
+ * those of the runtime may.
+ */
 function messageOf(error: Error): string {
   if (isQuoting(error)) return withheld;
   const message = String(error.message)
-    // Redis repeats the arguments of a command that it does not know.
+    // Redis repeats the arguments of an unknown command.
     .replace(/,? with args beginning with:.*$/s, '')
     .replace(/\?\S+/g, `?${withheld}`);
   const isOfRuntime = /^(Type|Range|Reference)Error$/.test(error.name);

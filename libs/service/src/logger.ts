@@ -6,7 +6,7 @@ import { describeError } from './logged-error.ts';
 export type { Logger } from 'pino';
 
 /**
- * Fields that are never written, wherever a log call puts them. Patient data has no place in a log call at all;
+ * Fields that are never written, wherever a log call puts them. Patient data must never be in a log call;
  * this is the second line of defence.
  */
 const redactedFields = [
@@ -49,16 +49,16 @@ export function createLogger({
   const options: LoggerOptions = {
     level,
     timestamp: pino.stdTimeFunctions.isoTime,
-    // An error is left to its serializer, which pino calls for the bindings of child loggers too.
+    // Errors are left to their serializer, which pino also calls for the bindings of child loggers.
     formatters: {
       log: ({ err, ...fields }) => ({ ...redactFields(fields), ...(err === undefined ? {} : { err }) }),
     },
-    // For the bindings of child loggers, which no formatter sees.
+    // For the bindings of child loggers, which no formatter receives.
     redact: { paths: redactedFields, censor: redacted },
     serializers: { err: (thrown: unknown) => describeError(thrown) },
     hooks: {
       logMethod([first, ...others], method) {
-        // Pino would write the error's message as that of the line.
+        // Otherwise pino would use the error's message as that of the line.
         if (types.isNativeError(first) && others.length === 0) method.call(this, { err: first }, 'failed');
         else method.call(this, first, ...others);
       },
@@ -67,7 +67,10 @@ export function createLogger({
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** A copy without the redacted fields, at any depth. Pino's `redact` needs a path for each depth and slows with it. */
+/**
+ * Returns a copy without the redacted fields, at any depth. Pino's `redact` needs a path for each depth and
+ * becomes slower with each.
+ */
 function redactFields(fields: object, done = new Map<object, unknown>()): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
@@ -80,7 +83,7 @@ function redactFields(fields: object, done = new Map<object, unknown>()): Record
 function redactValue(value: unknown, done: Map<object, unknown>): unknown {
   if (types.isNativeError(value)) return describeError(value);
   if (typeof value !== 'object' || value === null) return value;
-  // What has a JSON form of its own (a Date) keeps it.
+  // A value with its own JSON form (a Date) keeps it.
   if ('toJSON' in value) return value;
   if (!done.has(value)) {
     done.set(value, '[circular]');

@@ -1,18 +1,18 @@
 import { metrics } from '@opentelemetry/api';
 
-/** The level of an outbox, as its metrics show it. */
+/** The level of an outbox for its metrics. */
 export type OutboxLevel = { readonly depth: number; readonly oldestAgeSeconds: number };
 
 const meter = () => metrics.getMeter('clinical-launch');
 
-/** Shows depth and age of an outbox, asked for at each scrape. An outbox that does not answer shows nothing. */
+/** Observes depth and age of an outbox at each scrape. An outbox that does not answer shows nothing. */
 export function observeOutbox(outbox: string, level: () => Promise<OutboxLevel>): void {
   const depth = meter().createObservableGauge('clinical_launch.outbox.depth', {
     description: 'Events that wait in the outbox',
     unit: '{event}',
   });
   const age = meter().createObservableGauge('clinical_launch.outbox.oldest_age', {
-    description: 'Since the oldest event in the outbox was left there',
+    description: 'Time since the oldest event in the outbox was stored',
     unit: 's',
   });
   meter().addBatchObservableCallback(
@@ -48,7 +48,7 @@ export function createRequestMeter(): (request: {
     });
 }
 
-/** Counts what becomes of refusals beyond their limits. */
+/** Counts refusals that are over their limits. */
 export type RefusalMeter = { limited(): void; dropped(count: number): void };
 
 /** Creates the counters of refusals answered 429 and of audit events of refusals that were dropped. */
@@ -59,7 +59,7 @@ export function createRefusalMeter(): RefusalMeter {
   });
   const dropped = meter().createCounter('clinical_launch.refusals.dropped', {
     description:
-      'Audit events of refusals that were not kept: their share of Redis is full, or Redis is away',
+      'Audit events of refusals that were not stored, because their share of Redis is full or Redis is unavailable',
     unit: '{event}',
   });
   return {

@@ -4,8 +4,9 @@ import { ConfigurationError, type Environment } from './environment.ts';
 const modes = ['development', 'demo', 'test', 'production'];
 
 /**
- * Whether `NODE_ENV` says that this process serves real patients. The only reader of that variable.
- * @throws ConfigurationError for an unknown value, so that a typing error never starts the demo's terms in production.
+ * Returns whether `NODE_ENV` states that this process serves real patients. The only reader of that variable.
+ * @throws ConfigurationError for an unknown value, so that a typing error never starts the demo's settings in
+ * production
  */
 export function isProduction({ NODE_ENV: mode }: Environment): boolean {
   if (mode && !modes.includes(mode)) {
@@ -18,8 +19,9 @@ export function isProduction({ NODE_ENV: mode }: Environment): boolean {
 const publicAddresses = ['PUBLIC_URL', 'OLTR_SERVER'];
 
 /**
- * Checks that in production the platform is reached by https: secrets, tokens and patients travel over it.
- * @throws ConfigurationError that names every variable, and prints no value.
+ * Checks that the platform is reached by https in production, because secrets, tokens and patient data are
+ * sent to it.
+ * @throws ConfigurationError that names every variable, and prints no value
  */
 export function assertPublicAddresses(environment: Environment): void {
   if (!isProduction(environment)) return;

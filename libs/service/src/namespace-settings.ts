@@ -1,7 +1,7 @@
 import { defaultNamespaces, type Namespaces } from '@clinical-launch/contracts';
 import { Type } from 'typebox';
 
-/** The settings of the namespaces in which payloads are written, for the environment's schema of a process. */
+/** The settings of the namespaces of payloads, for the environment's schema of a process. */
 export const namespaceSettings = {
   FHIR_NS: Type.String({ default: defaultNamespaces.fhir }),
   NHS_NS: Type.String({ default: defaultNamespaces.nhs }),
@@ -10,7 +10,7 @@ export const namespaceSettings = {
 
 type ReadNamespaces = { readonly FHIR_NS: string; readonly NHS_NS: string; readonly HL7UK_NS: string };
 
-/** The namespaces, as they were read with `namespaceSettings`. */
+/** Returns the namespaces that were read with `namespaceSettings`. */
 export function namespacesOf({ FHIR_NS, NHS_NS, HL7UK_NS }: ReadNamespaces): Namespaces {
   return { fhir: FHIR_NS, nhs: NHS_NS, hl7uk: HL7UK_NS };
 }

@@ -90,7 +90,7 @@ describe('a JSON body', () => {
   it.each([limitBytes + 1, 2 ** 31, 10 * 2 ** 30])(
     'is refused before it is read when it says to have %i bytes (413)',
     async (length) => {
-      // Nothing of the body is sent, so only an answer that waits for nothing comes.
+      // No part of the body is sent, so only an immediate answer arrives.
       const answer = await exchange(server.port, head(`Content-Length: ${length}`));
       expect(answer).toMatch(/^HTTP\/1\.1 413 /);
       expect(answer).toMatch(/\r\nConnection: close\r\n/i);
@@ -137,7 +137,7 @@ describe('a JSON body', () => {
     }
     await closed;
     expect(received).toMatch(/^HTTP\/1\.1 413 /);
-    // What the buffers of both sides hold, and not the 400 MiB that would have been sent.
+    // The buffers of both sides, and not the 400 MiB that would have been sent.
     expect(sent).toBeLessThan(32 * 2 ** 20);
   });
 
@@ -177,15 +177,15 @@ describe('a JSON body', () => {
   it.each([
     [
       '{\n  "name": "Zoë",\n  "family": Whitfield\n}',
-      'is not JSON: a value must be there, at line 3, column 13',
+      'is not JSON: a value is required, at line 3, column 13',
     ],
     [
       '\ufeff{"\u{20bb7}": "Whitfield" "b"}',
-      'is not JSON: a comma or the end of the object must be there, at line 1, column 19',
+      'is not JSON: a comma or the end of the object is required, at line 1, column 19',
     ],
     [
       '{"a": 1,\r\n"b": 2,\r\n}',
-      'is not JSON: the name of a member must be there, in double quotes, at line 3, column 1',
+      'is not JSON: the name of a member is required, in double quotes, at line 3, column 1',
     ],
     [
       '{"a": "Whitfield',

@@ -12,7 +12,7 @@ const schema = Type.Object({
 const secret = 's'.repeat(32);
 const good = { PUBLIC_URL: 'https://launch.example', SECRET: secret };
 
-/** Why an environment cannot be used. */
+/** Returns why an environment is invalid. */
 function problemsOf(read: () => unknown): readonly string[] {
   try {
     read();
@@ -70,7 +70,7 @@ describe('an environment', () => {
 
   it('says in its error what its problems are', () => {
     expect(() => readEnvironment(schema, {})).toThrow(
-      'The configuration cannot be used:\n  PUBLIC_URL is required\n  SECRET is required',
+      'The configuration is invalid:\n  PUBLIC_URL is required\n  SECRET is required',
     );
   });
 });

@@ -298,7 +298,7 @@ describe('the log of an error', () => {
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ error: 'refused' });
     expect(await own.log()).toContainEqual(
-      expect.objectContaining({ level: 50, msg: 'the audit event of this refusal was not kept' }),
+      expect.objectContaining({ level: 50, msg: 'the audit event of this refusal was not stored' }),
     );
   });
 });

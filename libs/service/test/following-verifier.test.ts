@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A registry that trusts one identity provider, for these clients. */
+/** Returns a registry that trusts one identity provider, for these clients. */
 const registryWith = (...clientIds: string[]) =>
   JSON.stringify({
     realms: [],

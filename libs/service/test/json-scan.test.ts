@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { scanJson } from '../src/http/json-scan.ts';
 
-/** JSON with white space where it may stand, and each name spelt in one of its ways. */
+/** Returns JSON with white space where it is allowed, and each name in one of its spellings. */
 const spelt = (value: unknown, indent: number) =>
   JSON.stringify(value, undefined, indent).replaceAll('"a', '"\\u0061');
 

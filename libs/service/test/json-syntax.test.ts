@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { findJsonSyntaxFault, placeIn } from '../src/http/json-syntax.ts';
 
-/** Where JSON.parse says that it stopped; undefined when it took the text, and NaN where it names no place. */
+/** Returns where JSON.parse stopped; undefined if it accepted the text, and NaN if it names no place. */
 function placeOfParser(text: string): number | undefined {
   try {
     JSON.parse(text);
@@ -17,26 +17,26 @@ function placeOfParser(text: string): number | undefined {
 
 describe('the place where a text stops being JSON', () => {
   it.each([
-    ['', 0, 'a value must be there'],
-    [' \n', 2, 'a value must be there'],
-    ["{'a': 1}", 1, 'the name of a member, in double quotes, or the end of the object must be there'],
-    ['{"a": 1, }', 9, 'the name of a member must be there, in double quotes'],
-    ['{"a" 1}', 5, 'a colon must be there'],
-    ['{"a": undefined}', 6, 'a value must be there'],
-    ['{"a": nul}', 6, 'a value must be there'],
-    ['{"a": 01}', 7, 'a comma or the end of the object must be there'],
-    ['{"a": [1 2]}', 9, 'a comma or the end of the list must be there'],
-    ['{"a": [,]}', 7, 'a value or the end of the list must be there'],
-    ['{"a": [1,]}', 9, 'a value must be there'],
-    ['{"a": [1}', 8, 'a comma or the end of the list must be there'],
-    ['{"a": {"b": []}, "c": [{}]', 26, 'a comma or the end of the object must be there'],
-    ['{}}', 2, 'nothing more may be there'],
-    ['[] []', 3, 'nothing more may be there'],
+    ['', 0, 'a value is required'],
+    [' \n', 2, 'a value is required'],
+    ["{'a': 1}", 1, 'the name of a member, in double quotes, or the end of the object is required'],
+    ['{"a": 1, }', 9, 'the name of a member is required, in double quotes'],
+    ['{"a" 1}', 5, 'a colon is required'],
+    ['{"a": undefined}', 6, 'a value is required'],
+    ['{"a": nul}', 6, 'a value is required'],
+    ['{"a": 01}', 7, 'a comma or the end of the object is required'],
+    ['{"a": [1 2]}', 9, 'a comma or the end of the list is required'],
+    ['{"a": [,]}', 7, 'a value or the end of the list is required'],
+    ['{"a": [1,]}', 9, 'a value is required'],
+    ['{"a": [1}', 8, 'a comma or the end of the list is required'],
+    ['{"a": {"b": []}, "c": [{}]', 26, 'a comma or the end of the object is required'],
+    ['{}}', 2, 'nothing is allowed after the end'],
+    ['[] []', 3, 'nothing is allowed after the end'],
     ['"a\nb"', 2, 'a control character in a text must be escaped'],
-    ['"a\\x41"', 2, 'there is no such escape'],
-    ['"a\\u12"', 2, 'there is no such escape'],
+    ['"a\\x41"', 2, 'the escape is unknown'],
+    ['"a\\u12"', 2, 'the escape is unknown'],
     ['"a', 2, 'the closing quotation mark of a text is missing'],
-    ['"a\\', 2, 'there is no such escape'],
+    ['"a\\', 2, 'the escape is unknown'],
   ])('of %j is %i: %s', (text, at, what) => {
     expect(findJsonSyntaxFault(text)).toEqual({ at, message: `is not JSON: ${what}`, code: 'structure' });
   });
@@ -58,10 +58,10 @@ describe('the place where a text stops being JSON', () => {
         const stopped = placeOfParser(changed);
         if (stopped === undefined || Number.isNaN(stopped)) return;
         compared.add(stopped);
-        // Of an escape that is none, the parser tells the character behind the backslash.
+        // For an unknown escape, the parser reports the character after the backslash.
         const ours = findJsonSyntaxFault(changed);
         expect(stopped - ours.at).toBe(
-          ours.message.includes('no such escape') && stopped < changed.length ? 1 : 0,
+          ours.message.includes('escape is unknown') && stopped < changed.length ? 1 : 0,
         );
       }),
       { numRuns: runsOf(3000) },

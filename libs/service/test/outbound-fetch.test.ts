@@ -22,7 +22,7 @@ async function fetchFrom(answer: RequestListener, options: Partial<OutboundOptio
   return fetchOutbound(new URL(`http://127.0.0.1:${server.port}/start`));
 }
 
-/** The code with which a request fails. */
+/** Returns the code with which a request fails. */
 async function failureOf(fetching: Promise<unknown>): Promise<string> {
   const error = await fetching.catch((thrown: unknown) => thrown);
   if (error instanceof OutboundError) return error.code;
@@ -83,7 +83,7 @@ describe('the networks besides the public internet', () => {
 
   it('are refused where they are no networks', () => {
     expect(() => readAllowedNetworks({ OUTBOUND_ALLOWED_NETWORKS: 'everywhere' })).toThrow(
-      'OUTBOUND_ALLOWED_NETWORKS must be networks as 10.1.0.0/16, by commas',
+      'OUTBOUND_ALLOWED_NETWORKS must be networks such as 10.1.0.0/16, separated by commas',
     );
   });
 });

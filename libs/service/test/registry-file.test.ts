@@ -65,7 +65,9 @@ async function change(make: () => Promise<void>): Promise<void> {
   await hearing;
 }
 
-/** Replaces the file in one step: on a busy machine a file that is half written would be reported as a fault. */
+/**
+ * Replaces the file in one step: on a busy machine a file that is half written would be reported as a fault.
+ */
 async function replaceFile(text: string): Promise<void> {
   await writeFile(`${path}.new`, text);
   await rename(`${path}.new`, path);

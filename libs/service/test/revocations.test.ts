@@ -12,7 +12,7 @@ let issuer: Awaited<ReturnType<typeof startTokenIssuer>>;
 let store: RevokedTokens;
 let isAway: boolean;
 let revocations: FollowedRevocations;
-/** Lets the time between two readings pass; resolves when the list was read. */
+/** Advances the time between two reads; resolves when the list was read. */
 let passTime: (seconds: number) => Promise<void>;
 let lines: string[];
 
@@ -54,7 +54,7 @@ afterEach(async () => {
   await issuer.stop();
 });
 
-/** A verifier that trusts the issuer, for the client `pms`, and the authorization of one token. */
+/** Returns a verifier that trusts the issuer, for the client `pms`, and the authorization of one token. */
 async function verifying(tokenId: string) {
   const trustedIssuers = [{ issuer: issuer.issuer, clients: [{ clientId: 'pms' }] }];
   const addresses = { publicUrl: 'http://localhost', identityProviderUrl: 'http://localhost/idp' };
@@ -115,9 +115,9 @@ it('tokens are accepted for 30 seconds without a reading, then answered 503 unti
   isAway = false;
   await passTime(1);
   expect(await verify()).toMatchObject({ clientId: 'pms' });
-  // Each change once, not each reading.
+  // Once for each change, not for each read.
   expect(lines.filter((line) => line.includes('cannot be read'))).toHaveLength(1);
-  expect(lines.filter((line) => line.includes('are read again'))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('can be read again'))).toHaveLength(1);
 });
 
 it('no token is accepted by a process that has never read the list', async () => {

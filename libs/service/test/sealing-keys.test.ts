@@ -48,11 +48,11 @@ describe('the keys of a service in production', () => {
   it('are not the demo’s, whichever setting has them', () => {
     const environment = Object.fromEntries(settings.map((name) => [name, setting('mine', demoKey)]));
     expect(problemsOf({ ...production, ...environment })).toEqual(
-      settings.map((name) => `${name} has the key of the demo, which everybody knows`),
+      settings.map((name) => `${name} contains the key of the demo, which is publicly known`),
     );
     expect(
       problemsOf({ ...production, SEALING_KEYS: setting('k', demoKey) }, { acceptsShared: true }),
-    ).toEqual(['SEALING_KEYS has the key of the demo, which everybody knows']);
+    ).toEqual(['SEALING_KEYS contains the key of the demo, which is publicly known']);
   });
 
   it('are one setting for the process that is every service', () => {
@@ -79,7 +79,7 @@ describe('a setting of sealing keys', () => {
   it('with two keys under one id is reported', () => {
     const value = `${setting('k1', bytes)},${setting('k1', other)}`;
     expect(problemsOf({ SEALING_KEYS_ORDER: value })).toEqual([
-      'SEALING_KEYS_ORDER has two keys with one id',
+      'SEALING_KEYS_ORDER has two keys with the same id',
     ]);
   });
 

@@ -4,7 +4,7 @@ import type { Router } from 'express';
 import { createApp, createRouter, listen } from '../src/http/index.ts';
 import { createRefusals, type RefusalsOptions } from '../src/process/index.ts';
 
-/** Serves routes as a service is served, on a free port, and keeps the log. */
+/** Serves routes as in a service, on a free port, and stores the log. */
 export async function serveRoutes(
   addRoutes: (router: Router) => void,
   {
@@ -34,7 +34,7 @@ export async function serveRoutes(
       await refusals.stop();
     },
     lines,
-    /** The log, complete: stops the server, so that every request has been logged. */
+    /** Returns the complete log: stops the server first, so that every request has been logged. */
     async log(): Promise<Record<string, unknown>[]> {
       await server.stop();
       return lines.map((line): Record<string, unknown> => JSON.parse(line));
@@ -44,7 +44,7 @@ export async function serveRoutes(
 
 const keepsNothing = { refuse: async () => ({ overForMs: 0, dropped: 0 }) };
 
-/** Sends these bytes over a connection of their own; resolves with what came back when the server closed it. */
+/** Sends these bytes over a separate connection; resolves with the answer when the server closed it. */
 export function exchange(port: number, sent: string, { thenEnd = false } = {}): Promise<string> {
   return new Promise((resolve) => {
     let received = '';

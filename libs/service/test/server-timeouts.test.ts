@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { listen } from '../src/http/index.ts';
 import { exchange } from './serve-routes.ts';
 
-/** How long the server waited until it answered and closed the connection. */
+/** Returns how long the server waited until it answered and closed the connection. */
 async function patienceWith(sent: string) {
   const server = await listen((request, response) => void request.resume().on('end', () => response.end()), {
     port: 0,
@@ -15,7 +15,7 @@ async function patienceWith(sent: string) {
   return { answer, waitedMs };
 }
 
-/** How long a server took to stop while a request was under way whose sender had gone silent. */
+/** Returns how long a server took to stop during a request whose sender had gone silent. */
 async function stopsWithSilentSenderAfter() {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   const server = await listen((request) => void request.resume().once('data', () => arrive()), {

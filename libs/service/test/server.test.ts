@@ -15,7 +15,7 @@ import {
 
 const loopback = { port: 0, host: '127.0.0.1' };
 
-/** A server whose answers wait until the test lets them go. */
+/** Starts a server whose answers wait until the test releases them. */
 async function startGatedServer() {
   const { promise: mayAnswer, resolve: letGo } = Promise.withResolvers<void>();
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();

@@ -11,13 +11,13 @@ afterAll(() => redis.disconnect());
 
 const aPrefix = () => `test-${crypto.randomUUID()}:`;
 
-/** Replicas of a service, each with a limiter of its own on the same Redis. */
+/** Returns replicas of a service, each with its own limiter on the same Redis. */
 const replicas = (count: number, prefix = aPrefix()) =>
   Array.from({ length: count }, () =>
     createSharedRateLimiter(new RedisRates({ redis, prefix, service: 'test' })),
   );
 
-/** Whether a request is accepted; with the moments between which that was decided. */
+/** Returns whether a request is accepted, with the moments between which that was decided. */
 async function ask(limiter: RateLimiter | undefined, key: string, perSecond: number) {
   const askedAt = performance.now();
   try {
@@ -74,7 +74,7 @@ describe('a rate limit that replicas share', () => {
       }
     };
     await Promise.all(limiters.flatMap((limiter) => [send(limiter), send(limiter)]));
-    // Requests that were surely accepted within one second, wherever it begins.
+    // Requests that were certainly accepted within one second, wherever it begins.
     const most = Math.max(
       ...accepted.map(
         ({ askedAt: from }) =>
@@ -91,7 +91,7 @@ describe('a rate limit that replicas share', () => {
       expect((await ask(limiter, 'pms', 200)).isAccepted).toBe(true);
       await new Promise((resolve) => setTimeout(resolve, 60));
     }
-    // Twelve leases of ten were taken. Without a return they would be 120 of 200.
+    // Twelve leases of ten were claimed. Without a return they would be 120 of 200.
     const rest = await Promise.all(Array.from({ length: 170 }, () => ask(limiter, 'pms', 200)));
     expect(rest.filter(({ isAccepted }) => isAccepted)).toHaveLength(170);
   });

@@ -7,15 +7,18 @@ import { isAwaitingContinue } from './unread-body.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** More fields than the largest form has. Each takes long to decode, and each look at one passes the others. */
+/**
+ * More fields than the largest form has. Decoding is costly, and each look-up of a field scans the others.
+ */
 const mostFields = 1000;
 
 type BodyOptions = { readonly types: readonly string[]; readonly limitBytes: number };
 
 /**
- * Reads a JSON body strictly: UTF-8 only, no duplicate names, bounded depth and size. A fault is told with its line
- * and column.
- * @throws ServiceError 415 for another media type, charset or an encoding, 413 for too many bytes, 400 otherwise.
+ * Reads a JSON body strictly: UTF-8 only, no duplicate names, bounded depth and size. Reports an error with
+ * its line and column.
+ * @throws ServiceError 415 for another media type, charset or an encoding, 413 for too many bytes, 400
+ * otherwise
  */
 export async function readJson(request: Request, response: Response, options: BodyOptions): Promise<unknown> {
   const text = await readText(request, response, options);
@@ -28,15 +31,16 @@ export async function readJson(request: Request, response: Response, options: Bo
   }
 }
 
-/** Says also where the fault is, which is looked for only now that there is one. */
+/** Adds the place of the error, which is computed only for an error. */
 function placed({ at, message, code }: JsonFault, text: string): Unreadable {
   const { line, column } = placeIn(text, at);
   return { message: `${message}, at line ${line}, column ${column}`, code };
 }
 
 /**
- * Reads a form (application/x-www-form-urlencoded) as the list of its fields, in order, repeated names included.
- * @throws ServiceError 415, 413, or 400 also for more than 1,000 fields.
+ * Reads a form (application/x-www-form-urlencoded) as the list of its fields, in order, including repeated
+ * names.
+ * @throws ServiceError 415, 413, or 400, also for more than 1,000 fields
  */
 export async function readForm(
   request: Request,
@@ -91,9 +95,9 @@ function assertMediaType(request: Request, types: readonly string[]): void {
 }
 
 /**
- * Reads the bytes of a body up to a limit. A body that says to be longer is not read at all, and no byte beyond the
- * limit of one that does not say (chunked). `Expect: 100-continue` is answered only here, after the header was
- * judged.
+ * Reads the bytes of a body up to a limit. A body with a larger Content-Length is not read at all, and a
+ * chunked body only up to the limit. `Expect: 100-continue` is answered only here, after the header was
+ * checked.
  */
 function readBytes(request: Request, response: Response, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -114,7 +118,7 @@ function readBytes(request: Request, response: Response, limitBytes: number): Pr
     const onEarlyEnd = (cause?: unknown) =>
       reject(unreadable({ message: 'ended before it was complete', code: 'structure' }, cause));
     const onEnd = () => {
-      // Every request is closed in the end: an error would be made for each.
+      // Every request is closed in the end, and each would create an error.
       request.off('close', onEarlyEnd);
       resolve(Buffer.concat(chunks, length));
     };
@@ -127,7 +131,7 @@ const tooLarge = (limitBytes: number) =>
     status: 413,
     code: 'too_large',
     message: `The body must have at most ${limitBytes} bytes`,
-    // What is left of the body is not read, so nothing more can be read from this connection.
+    // The rest of the body is not read, so the connection cannot be used again.
     headers: { Connection: 'close' },
   });
 
@@ -138,7 +142,7 @@ function unreadable({ message, code }: Unreadable, cause?: unknown): ServiceErro
   return new ServiceError({
     status: 400,
     code: 'invalid_request',
-    message: 'The body cannot be read',
+    message: 'The body could not be read',
     faults,
     cause,
   });

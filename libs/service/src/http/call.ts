@@ -13,19 +13,19 @@ import type { Logger } from '../logger.ts';
 import { createRequestMeter } from '../metrics.ts';
 import type { Refusals } from './refusals.ts';
 
-/** RFC 9562 text form of a GUID, as it is accepted from a caller. */
+/** The text form of a GUID (RFC 9562) that is accepted from a caller. */
 export const guidForm = new RegExp(guidPattern);
 
 const traceparentForm = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 type CallParts = { readonly logger: Logger; readonly clock: Clock; readonly refusals?: Refusals | undefined };
 
-/** What one inbound request knows of itself: on every log line, event and session that follows from it. */
+/** The context of one inbound request, for every log line, event and session that follows from it. */
 export class Call {
   readonly traceparent: string;
-  /** Counts and audits refusals in this process; absent where no service is. */
+  /** Counts and audits refusals in this process; absent outside a service. */
   readonly refusals: Refusals | undefined;
-  /** The `source` of its events; the endpoint that answers sets it. */
+  /** The `source` of its events; set by the endpoint that answers. */
   source = '/';
   readonly #response: Response;
   readonly #parts: CallParts;
@@ -56,12 +56,12 @@ export class Call {
     return this.#identity;
   }
 
-  /** Whether neither a caller nor a launch is known. */
+  /** Whether both the caller and the launch are unknown. */
   get isAnonymous(): boolean {
     return this.#identity === undefined && !this.#isAdopted;
   }
 
-  /** Makes an event of the catalogue that follows from this request. */
+  /** Creates an event of the catalogue that follows from this request. */
   event<Type extends EventType>(type: Type, data: EventData<Type>): CloudEvent<Type> {
     const { source, correlationId, traceparent } = this;
     return createEvent(
@@ -76,7 +76,7 @@ export class Call {
     this.#identity = caller;
   }
 
-  /** Goes on under the GUID of the launch that this request turned out to belong to. */
+  /** Continues under the GUID of the launch that this request belongs to. */
   adopt(launchId: string): void {
     this.#isAdopted = true;
     this.#logger.info({ launchId }, 'belongs to a launch');
@@ -92,7 +92,7 @@ export class Call {
 
 declare global {
   namespace Express {
-    // What Express calls the values of one response.
+    // Express's name for the values of one response.
     interface Locals {
       call?: Call;
     }
@@ -100,9 +100,9 @@ declare global {
 }
 
 /**
- * Gives every request its GUID, answers it in `X-Correlation-Id`, honours `traceparent` (W3C Trace Context) and
- * logs the outcome: method, route, status, duration. An address that no route matches is logged as `unknown`, never as
- * it was sent: a client that encodes its `?` puts its token into the path.
+ * Gives every request its GUID, returns it in `X-Correlation-Id`, accepts `traceparent` (W3C Trace Context)
+ * and logs the outcome: method, route, status, duration. Logs an address that no route matches as `unknown`,
+ * never as it was sent: a client that encodes its `?` puts its token into the path.
  */
 export function correlate(parts: CallParts): RequestHandler {
   const measure = createRequestMeter();
@@ -131,14 +131,17 @@ export function correlate(parts: CallParts): RequestHandler {
   };
 }
 
-/** The route as it is written in the code, never the path: that is the caller's, and each launch has its own. */
+/**
+ * Returns the route as it is written in the code, never the path: the caller chooses the path, and each
+ * launch has its own.
+ */
 function routeOf({ route, baseUrl }: Request): string | undefined {
   const matched: unknown = route;
   if (typeof matched !== 'object' || matched === null || !('path' in matched)) return undefined;
   return `${baseUrl}${String(matched.path)}`;
 }
 
-/** The call that a response belongs to. @throws TypeError when `correlate` was not mounted before. */
+/** Returns the call that a response belongs to. @throws TypeError when `correlate` was not mounted before */
 export function callOf(response: Response): Call {
   const { call } = response.locals;
   if (call === undefined) throw new TypeError('Mount correlate() before the routes');

@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
 
 /**
- * Lets pages of any origin read the answers (WHATWG Fetch, CORS protocol): browser-based SMART clients ask from their
- * own. Without credentials: nothing here is told by a cookie.
+ * Lets pages of any origin read the answers (WHATWG Fetch, CORS protocol), because browser-based SMART
+ * clients send requests from their own origin. Without credentials, because no answer depends on a cookie.
  */
 export function allowAnyOrigin(...methods: string[]): RequestHandler {
   return (request, response, next) => {

@@ -1,24 +1,27 @@
 import type { RequestListener } from 'node:http';
 import type { Express, Request, RequestHandler, Response } from 'express';
 
-/** A route of the launch path, which is found by its method and its exact path before Express looks for one. */
+/**
+ * A route of the launch path, which is found by its method and its exact path before Express searches for a
+ * route.
+ */
 export type DirectRoute = {
   readonly method: 'GET' | 'POST';
   /** As the caller writes it, without parameters. */
   readonly path: string;
-  /** An endpoint: it answers its errors itself. */
+  /** An endpoint, which answers its errors itself. */
   readonly handler: RequestHandler;
 };
 
 type Direct = {
   readonly routes: readonly DirectRoute[];
-  /** What Express runs before every route, in this order. */
+  /** The handlers that Express runs before every route, in this order. */
   readonly before: readonly RequestHandler[];
 };
 
 /**
- * Answers the direct routes without Express's search for a route, which costs a tenth of a launch, and everything else
- * through Express. Handlers see the same request and response either way.
+ * Answers the direct routes without Express's search for a route, which takes a tenth of a launch, and
+ * everything else through Express. Handlers see the same request and response either way.
  */
 export function withDirectRoutes(app: Express, { routes, before }: Direct): RequestListener {
   const byAddress = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
@@ -31,7 +34,7 @@ export function withDirectRoutes(app: Express, { routes, before }: Direct): Requ
 
     const request: Request = Object.setPrototypeOf(incoming, app.request);
     const response: Response = Object.setPrototypeOf(outgoing, app.response);
-    // What Express itself gives to both.
+    // The properties that Express itself adds to both.
     Object.assign(request, { res: response, originalUrl: url, baseUrl: '', route });
     Object.assign(response, { req: request, locals: {} });
     const run = async () => {
@@ -42,5 +45,5 @@ export function withDirectRoutes(app: Express, { routes, before }: Direct): Requ
   };
 }
 
-/** Direct routes are the last to handle a request. */
+/** Does nothing: direct routes are the last to handle a request. */
 const ignore = () => undefined;

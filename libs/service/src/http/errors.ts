@@ -7,16 +7,16 @@ import type { RefusedRequest } from './refusals.ts';
 
 type ServiceErrorOptions = {
   readonly status: number;
-  /** A word of the service's catalogue: what the log, the audit trail and OAuth's `error` call it. */
+  /** The code in the service's catalogue: for the log, the audit trail and OAuth's `error`. */
   readonly code: string;
-  /** Tells the person who can act on it what to do. No value that a caller sent. */
+  /** Tells the reader what to do. Contains no value of the caller. */
   readonly message: string;
   readonly faults?: readonly Fault[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 };
 
-/** A refusal or a failure that is answered; the edge of its path puts it into that path's dialect. */
+/** A refusal or a failure that is answered; the edge of its path converts it to that path's dialect. */
 export class ServiceError extends Error {
   readonly status: number;
   readonly code: string;
@@ -34,8 +34,8 @@ export class ServiceError extends Error {
 }
 
 /**
- * Makes the 503 of what does not answer at present, and will.
- * @param message what is out of reach, as a sentence without its full stop: the caller is told to try again
+ * Creates the 503 for a dependency that is temporarily unavailable.
+ * @param message what is unavailable, as a sentence without its full stop
  */
 export function temporarilyUnavailable(
   message: string,
@@ -44,16 +44,16 @@ export function temporarilyUnavailable(
   return new ServiceError({
     status: 503,
     code: 'temporarily_unavailable',
-    message: `${message}: try again`,
+    message: `${message}. Try again`,
     headers: { 'Retry-After': String(Math.ceil(retryAfterSeconds)) },
     cause,
   });
 }
 
-/** What is read of a request that is refused, whatever its parameters. */
+/** The parts of a refused request that are read, whatever its parameters. */
 type ExpressRequest = Pick<Request, 'accepts' | 'ip'>;
 
-/** How errors of one path are answered. Sends the body; status and headers are set. */
+/** Answers the errors of one path. Sends the body; status and headers are already set. */
 export type ErrorDialect = (
   error: ServiceError,
   exchange: { request: ExpressRequest; response: Response; call: Call },
@@ -64,13 +64,14 @@ type Refusal = {
   readonly response: Response;
   readonly call: Call;
   readonly dialect: ErrorDialect;
-  /** Makes the audit event of the error, if it has one. Never called for a 429. */
+  /** Creates the audit event of the error, if it has one. Never called for a 429. */
   readonly audit?: (error: ServiceError) => CloudEvent<RefusalType> | undefined;
 };
 
 /**
- * The one place where an error of a path becomes an answer: logged once with its cause, audited, in its dialect. A
- * refusal beyond the limit of its address is answered 429 instead, without an event.
+ * Turns an error into an answer, the only place that does: logs it once with its cause, audits it, and
+ * answers in the path's dialect. A refusal beyond the limit of its address is answered 429 instead, without
+ * an event.
  */
 export async function refuse(
   thrown: unknown,
@@ -79,7 +80,7 @@ export async function refuse(
   const found = asServiceError(thrown);
   const event = found.status === 429 ? undefined : audit?.(found);
   const error = await withinLimit(found, { event, call, address: request.ip });
-  // Without `resource`: its id is the caller's.
+  // Without `resource`, because its id comes from the caller.
   const faults = error.faults.map(({ path, message, code }) => ({ path, message, code }));
   const said = { status: error.status, code: error.code, faults };
   if (error.status >= 500) call.logger.error({ ...said, err: error.cause ?? error }, error.message);
@@ -89,7 +90,7 @@ export async function refuse(
   dialect(error, { request, response, call });
 }
 
-/** Answers what a router throws outside its endpoints, without an audit event. */
+/** Answers errors that a router throws outside its endpoints, without an audit event. */
 export function errorEdge(dialect: ErrorDialect): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) =>
     refuse(thrown, { request, response, call: callOf(response), dialect });
@@ -98,8 +99,8 @@ export function errorEdge(dialect: ErrorDialect): ErrorRequestHandler {
 type Refused = Pick<RefusedRequest, 'event' | 'address'> & { readonly call: Call };
 
 /**
- * The error itself, or the 429 of an address that is over its limit. A failure to count changes nothing for the
- * caller.
+ * Returns the error itself, or the 429 for an address that is over its limit. A failure to count changes
+ * nothing for the caller.
  */
 async function withinLimit(error: ServiceError, { call, ...request }: Refused): Promise<ServiceError> {
   if (error.status === 429 || call.refusals === undefined) return error;
@@ -107,17 +108,17 @@ async function withinLimit(error: ServiceError, { call, ...request }: Refused): 
   const isCounted = identity === undefined && error.status < 500;
   const refused = { ...request, identity, isAnonymous, isCounted };
   const recorded = await call.refusals.record(refused).catch((cause: unknown) => {
-    call.logger.error({ err: cause }, 'the audit event of this refusal was not kept');
+    call.logger.error({ err: cause }, 'the audit event of this refusal was not stored');
   });
   return recorded === undefined || recorded.overForMs === 0 ? error : tooMany(recorded.overForMs, error);
 }
 
-/** The 429 of a limit (RFC 6585 section 4), with the seconds to wait. */
+/** Creates the 429 of a limit (RFC 6585 section 4), with the seconds to wait. */
 export function tooMany(waitMs: number, cause?: unknown): ServiceError {
   return new ServiceError({
     status: 429,
     code: 'too_many_requests',
-    message: 'Too many requests: wait as long as Retry-After says',
+    message: 'Too many requests. Wait for the seconds in Retry-After',
     headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
     cause,
   });
@@ -125,14 +126,15 @@ export function tooMany(waitMs: number, cause?: unknown): ServiceError {
 
 const emptyStatuses = new Set([401, 403, 404, 409, 410, 429]);
 
-/** Whether an answer of the problem dialect has a body. */
+/** Returns whether an answer of the problem dialect has a body. */
 export function hasProblemBody(status: number, { isProduction }: { isProduction: boolean }): boolean {
   return !emptyStatuses.has(status) && !(status >= 500 && isProduction);
 }
 
 /**
- * RFC 9457 problem details, or an OperationOutcome for `Accept: application/fhir+json`; an empty body where the
- * OLTR specification has none. In production a 5xx keeps its GUID in the header alone (OLTR: Errors).
+ * Answers with RFC 9457 problem details, or an OperationOutcome for `Accept: application/fhir+json`; with an
+ * empty body where the OLTR specification has none. In production, the GUID of a 5xx is only in the header
+ * (OLTR: Errors).
  */
 export function problemDialect({ isProduction }: { isProduction: boolean }): ErrorDialect {
   return (error, { request, response, call }) => {
@@ -156,7 +158,10 @@ export function problemDialect({ isProduction }: { isProduction: boolean }): Err
   };
 }
 
-/** RFC 6749 section 5.2 errors, with `correlation_id`, and `errors` where a JSON body has faults. */
+/**
+ * Answers with RFC 6749 section 5.2 errors, with `correlation_id`, and with `errors` if a JSON body is
+ * invalid.
+ */
 export const oauthDialect: ErrorDialect = (error, { response, call }) => {
   const told: OAuthError = {
     error: error.code,
@@ -171,22 +176,26 @@ function asServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (thrown instanceof Unavailable) {
     const { retryAfterSeconds } = thrown;
-    return temporarilyUnavailable('The service cannot answer now', { retryAfterSeconds, cause: thrown });
+    return temporarilyUnavailable('The service is temporarily unavailable', {
+      retryAfterSeconds,
+      cause: thrown,
+    });
   }
-  // Express and its parsers throw errors with a status for what a caller sent (a path that cannot be decoded).
+  // Express and its parsers throw errors with a status for an invalid request (a path that cannot be
+  // decoded).
   const status = thrown instanceof Error && 'status' in thrown ? thrown.status : undefined;
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return new ServiceError({
       status,
       code: 'invalid_request',
-      message: 'The request cannot be read',
+      message: 'The request could not be read',
       cause: thrown,
     });
   }
   return new ServiceError({
     status: 500,
     code: 'server_error',
-    message: 'Something failed here. Report the correlation id to support.',
+    message: 'The request failed because of an error on our side. Report the correlation id to support.',
     cause: thrown,
   });
 }

@@ -3,19 +3,25 @@ import type { Request, RequestHandler, Response } from 'express';
 import { type Call, callOf } from './call.ts';
 import { type ErrorDialect, refuse, ServiceError } from './errors.ts';
 
-/** One request, with everything that is known about it. A door resolves more, once, and passes on a wider exchange. */
+/**
+ * One request, with everything that is known about it. A guard adds more, once, and passes on a wider
+ * exchange.
+ */
 export type Exchange<Found extends object = object, Params = Request['params']> = {
   readonly request: Request<Params>;
   readonly response: Response;
   readonly call: Call;
-  /** What has been found out so far, for the audit event in case the request is refused. */
+  /** The findings so far, for the audit event if the request is refused. */
   readonly found: { -readonly [Name in keyof Found]?: Found[Name] };
 };
 
 /** Answers a request, or throws a ServiceError. */
 export type Handler<Opened> = (exchange: Opened) => Promise<void> | void;
 
-/** Makes the audit event of a refused request, if it has one. A 429 never has: a flood must not become a flood of events. */
+/**
+ * Creates the audit event of a refused request, if it has one. A 429 never has one: a flood must not become a
+ * flood of events.
+ */
 export type RefusalAudit<Found extends object = object, Params = Request['params']> = (
   error: ServiceError,
   exchange: Exchange<Found, Params>,
@@ -24,18 +30,18 @@ export type RefusalAudit<Found extends object = object, Params = Request['params
 type EndpointOptions<Found extends object, Params, Opened> = {
   /** The `source` of its events (CloudEvents section 3.1.1): `/` and the name of its service. */
   readonly source: string;
-  /** How it answers errors. */
+  /** The dialect of its errors. */
   readonly dialect: ErrorDialect;
   readonly audit?: RefusalAudit<Found, Params>;
-  /** Resolves what must be known before even the method is looked at. */
+  /** Resolves the context that is needed before the method is checked. */
   readonly open: (exchange: Exchange<Found, Params>) => Opened;
-  /** By method. A HEAD without a handler of its own is answered as a GET, without the body. */
+  /** By method. A HEAD without its own handler is answered as a GET, without the body. */
   readonly methods: Readonly<Partial<Record<'GET' | 'HEAD' | 'POST' | 'DELETE', Handler<Opened>>>>;
-  /** Whether a HEAD without a handler is refused instead: a GET uses something up here. */
+  /** Whether a HEAD without a handler is refused instead, because a GET uses something up here. */
   readonly refusesHead?: boolean;
 };
 
-/** The door of an endpoint that needs nothing before its method is looked at. */
+/** The guard of an endpoint that needs nothing before its method is checked. */
 export const openToAll = <Opened>(exchange: Opened): Opened => exchange;
 
 /** A handler of one path, with the methods that it has. */
@@ -44,8 +50,8 @@ export type Endpoint<Params = Request['params']> = RequestHandler<Params> & {
 };
 
 /**
- * Makes an endpoint, complete with its refusals: whatever its door or its handler throws is logged, audited and
- * answered in its dialect. Methods that it does not have are answered 405 with `Allow` (RFC 9110 section 15.5.6).
+ * Creates an endpoint with its refusals: logs, audits and answers every error of its guard or handler, in its
+ * dialect. Answers 405 with `Allow` for other methods (RFC 9110 section 15.5.6).
  */
 export function endpoint<
   Found extends object = object,

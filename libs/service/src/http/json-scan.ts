@@ -2,8 +2,8 @@ import type { FaultCode } from '@clinical-launch/contracts';
 
 const maxDepth = 64;
 /**
- * Several times as many members, or objects and lists, as a body of ours has. Each costs far more to read than its
- * bytes.
+ * Several times the number of members, or objects and lists, of our largest body. Each costs far more to read
+ * than its bytes.
  */
 const maxParts = 10_000;
 
@@ -15,7 +15,7 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/** What is wrong with a JSON text, and at which index of it. */
+/** An error in a JSON text, and its index. */
 export type JsonFault = {
   readonly at: number;
   /** The rest of a sentence that begins with "The body". */
@@ -24,11 +24,11 @@ export type JsonFault = {
 };
 
 /**
- * Looks for what JSON.parse lets through and no honest sender writes: nesting deeper than 64 (it overflows stacks),
- * an object that names a member twice (two readers may see two documents, RFC 8259 section 4) and more than
- * 10,000 members, or objects and lists.
- * Reads each character once and decodes each name once, so the time grows with the length of the text alone.
- * @returns the first fault, or undefined; whether the text is JSON at all is left to JSON.parse.
+ * Finds content that JSON.parse accepts but no honest client sends: nesting deeper than 64 (it overflows
+ * stacks), an object that names a member twice (two readers may see two documents, RFC 8259 section 4) and
+ * more than 10,000 members, or objects and lists. Reads each character and decodes each name once, so the
+ * time grows linearly with the length of the text.
+ * @returns the first error, or undefined; JSON.parse decides whether the text is JSON at all
  */
 export function scanJson(text: string): JsonFault | undefined {
   // One entry per open container: the names seen in an object, undefined for an array.
@@ -50,7 +50,7 @@ export function scanJson(text: string): JsonFault | undefined {
         members += 1;
         if (members > maxParts) return tooCostly(at, `has more than ${maxParts} members`);
         const name = nameOf(last);
-        // A literal names one member. A second colon after it would decode the same literal again and again.
+        // A literal names one member. A second colon after it would decode the same literal repeatedly.
         last = undefined;
         if (names.has(name)) return { at, message: 'names a member of an object twice', code: 'duplicate' };
         names.add(name);
@@ -84,7 +84,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Two spellings of one name (`a`, `\u0061`) are one name. */
+/** Returns the decoded name: two spellings of one name (`a`, `\u0061`) are the same. */
 function nameOf(literal: string): string {
   if (!literal.includes('\\')) return literal;
   try {

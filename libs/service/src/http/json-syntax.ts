@@ -1,9 +1,9 @@
 import type { JsonFault } from './json-scan.ts';
 
 /**
- * Finds where a text stops being JSON (RFC 8259) and what had to be there. The messages of JSON.parse quote the text,
- * which may be about a patient, and many of them name no place. For a text that JSON.parse refused: reads each
- * character once, and never throws.
+ * Finds where a text stops being JSON (RFC 8259) and what is expected there. The messages of JSON.parse quote
+ * the text, which may be about a patient, and many of them name no place. For a text that JSON.parse refused:
+ * reads each character once, and never throws.
  */
 export function findJsonSyntaxFault(text: string): JsonFault {
   const open: string[] = [];
@@ -11,7 +11,7 @@ export function findJsonSyntaxFault(text: string): JsonFault {
   let at = afterSpace(text, 0);
   for (;;) {
     const character = text[at] ?? '';
-    // At the end of the text there is no character, and no state goes on with none.
+    // At the end of the text there is no character, and no state accepts that.
     const next = follows(state, character, open);
     if (next === undefined) return notJson(at, wanted[state]);
     const end = endOfToken(text, at);
@@ -26,17 +26,17 @@ export function findJsonSyntaxFault(text: string): JsonFault {
 type State = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'next member' | 'next entry' | 'end';
 
 const wanted: Readonly<Record<State, string>> = {
-  value: 'a value must be there',
-  'first value': 'a value or the end of the list must be there',
-  name: 'the name of a member must be there, in double quotes',
-  'first name': 'the name of a member, in double quotes, or the end of the object must be there',
-  colon: 'a colon must be there',
-  'next member': 'a comma or the end of the object must be there',
-  'next entry': 'a comma or the end of the list must be there',
-  end: 'nothing more may be there',
+  value: 'a value is required',
+  'first value': 'a value or the end of the list is required',
+  name: 'the name of a member is required, in double quotes',
+  'first name': 'the name of a member, in double quotes, or the end of the object is required',
+  colon: 'a colon is required',
+  'next member': 'a comma or the end of the object is required',
+  'next entry': 'a comma or the end of the list is required',
+  end: 'nothing is allowed after the end',
 };
 
-/** The state after a token that begins with this character; undefined where it must not be. */
+/** Returns the state after a token that begins with this character; undefined if it is not allowed there. */
 function follows(state: State, character: string, open: readonly string[]): State | undefined {
   switch (state) {
     case 'value':
@@ -62,7 +62,7 @@ function follows(state: State, character: string, open: readonly string[]): Stat
   }
 }
 
-/** What follows a value within this container, or within none. */
+/** Returns the state after a value within this container, or within none. */
 function afterValue(container: string | undefined): State {
   if (container === undefined) return 'end';
   return container === '{' ? 'next member' : 'next entry';
@@ -82,7 +82,7 @@ function endOfToken(text: string, at: number): TokenEnd {
 
 const escaped = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
-/** @param from the index behind the opening quotation mark */
+/** @param from the index after the opening quotation mark */
 function endOfString(text: string, from: number): TokenEnd {
   let at = from;
   while (at < text.length && text[at] !== '"') {
@@ -92,7 +92,7 @@ function endOfString(text: string, from: number): TokenEnd {
       continue;
     }
     escaped.lastIndex = at;
-    if (!escaped.test(text)) return { at, fault: 'there is no such escape' };
+    if (!escaped.test(text)) return { at, fault: 'the escape is unknown' };
     at = escaped.lastIndex;
   }
   return at < text.length ? { at: at + 1 } : { at, fault: 'the closing quotation mark of a text is missing' };
@@ -110,7 +110,7 @@ const notJson = (at: number, what: string): JsonFault => ({
   code: 'structure',
 });
 
-/** The place of an index, as an editor counts it: lines and Unicode code points, both from 1. */
+/** Returns the place of an index, as an editor counts it: lines and Unicode code points, both from 1. */
 export function placeIn(text: string, at: number): { line: number; column: number } {
   const lines = text.slice(0, at).split(/\r\n|\n|\r/);
   return { line: lines.length, column: Array.from(lines.at(-1) ?? '').length + 1 };

@@ -1,14 +1,16 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Which addresses outgoing requests may use. */
+/** The addresses that outgoing requests may use. */
 export type NetworkGuard = {
-  /** Whether it is in a network that the operator allows (`OUTBOUND_ALLOWED_NETWORKS`). */
+  /** Returns whether it is in a network that the operator allows (`OUTBOUND_ALLOWED_NETWORKS`). */
   isAllowed(address: string): boolean;
-  /** Whether it is a unicast address of the public internet. */
+  /** Returns whether it is a unicast address of the public internet. */
   isPublic(address: string): boolean;
 };
 
-/** IPv4 that is not the public internet: the IANA registry of special-purpose addresses (RFC 6890), and multicast. */
+/**
+ * IPv4 outside the public internet: the IANA registry of special-purpose addresses (RFC 6890), and multicast.
+ */
 const specialIpv4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -26,13 +28,16 @@ const specialIpv4 = [
   '224.0.0.0/3',
 ];
 /**
- * IPv6 that is global unicast, and what within it is not or stands for an IPv4 address (Teredo, 6to4). All else is
- * outside: loopback, unspecified, IPv4-mapped, NAT64, unique and link-local, multicast.
+ * Global unicast IPv6, without its special ranges and those that contain an IPv4 address (Teredo, 6to4). All
+ * else is outside: loopback, unspecified, IPv4-mapped, NAT64, unique and link-local, multicast.
  */
 const globalUnicast = ['2000::/3'];
 const specialIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
-/** Makes the guard of these networks beside the public internet. @throws TypeError for one that is no CIDR */
+/**
+ * Creates the guard of these networks and the public internet. @throws TypeError for a network that is not a
+ * CIDR
+ */
 export function createNetworkGuard(allowedNetworks: readonly string[]): NetworkGuard {
   const allowed = listOf(allowedNetworks);
   const special = listOf([...specialIpv4, ...specialIpv6]);
@@ -44,7 +49,7 @@ export function createNetworkGuard(allowedNetworks: readonly string[]): NetworkG
   };
 }
 
-/** Whether it is an address with the length of its network: `10.1.0.0/16`, `fd00::/8`. */
+/** Returns whether it is an address with the length of its network: `10.1.0.0/16`, `fd00::/8`. */
 export function isCidr(network: string): boolean {
   const [address = '', length = '', ...more] = network.split('/');
   const bits = { 4: 32, 6: 128 }[isIP(address)];
@@ -54,13 +59,16 @@ export function isCidr(network: string): boolean {
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
-    if (!isCidr(network)) throw new TypeError('A network is written as an address and a length: 10.1.0.0/16');
+    if (!isCidr(network)) throw new TypeError('A network must be an address and a length: 10.1.0.0/16');
     const [address = '', length = ''] = network.split('/');
     list.addSubnet(address, Number(length), isIP(address) === 6 ? 'ipv6' : 'ipv4');
   }
   return list;
 }
 
-/** An IPv4 address in IPv6 (`::ffff:10.0.0.1`) is held by the networks of that IPv4 address too. */
+/**
+ * Returns whether a list contains an address. An IPv4 address in IPv6 (`::ffff:10.0.0.1`) also matches the
+ * networks of that IPv4 address.
+ */
 const holds = (list: BlockList, address: string) =>
   list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');

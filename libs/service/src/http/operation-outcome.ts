@@ -4,8 +4,8 @@ import type { Fault } from '@clinical-launch/contracts';
 type Reported = { readonly status: number; readonly message: string; readonly faults: readonly Fault[] };
 
 /**
- * Returns an OperationOutcome (FHIR R4): one issue for each fault, or one for the whole answer.
- * @param correlationId its id, under which the log and the audit trail have the request
+ * Returns an OperationOutcome (FHIR R4): one issue for each error, or one for the whole answer.
+ * @param correlationId its id, which is also in the log and the audit trail
  */
 export function operationOutcome({ status, message, faults }: Reported, correlationId: string) {
   const issue =
@@ -15,7 +15,7 @@ export function operationOutcome({ status, message, faults }: Reported, correlat
   return { resourceType: 'OperationOutcome', id: correlationId, issue };
 }
 
-/** FHIR R4 issue types of the answers without faults. */
+/** FHIR R4 issue types of the answers without a list of errors. */
 const issueTypes: ReadonlyMap<number, string> = new Map([
   [405, 'not-supported'],
   [413, 'too-long'],
@@ -37,7 +37,7 @@ function issueOf({ path, message, code, resource }: Fault) {
 }
 
 /**
- * FHIRPath in a resource; `http.` and the name for a header or a parameter (FHIR R4,
+ * Returns FHIRPath in a resource; `http.` and the name for a header or a parameter (FHIR R4,
  * OperationOutcome.issue.location).
  */
 function placeOf(path: string, resource: string | undefined) {

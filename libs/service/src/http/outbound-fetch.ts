@@ -12,10 +12,10 @@ import { createNetworkGuard, type NetworkGuard } from './network-guard.ts';
 import { failureOf, OutboundError } from './outbound-error.ts';
 
 /*
- * Requests to addresses that somebody else chose: keys and discovery of trusted issuers, launch URLs, callbacks. The
- * name is resolved once, its addresses are checked, and the connection goes to a checked address. A name that resolves
- * to another address a moment later (DNS rebinding) changes nothing. Follows no redirect, uses no proxy and reuses no
- * connection.
+ * Requests to addresses that others chose: keys and discovery of trusted issuers, launch URLs, callbacks. The
+ * name is resolved once, its addresses are checked, and the connection goes to a checked address. So a name
+ * that later resolves to another address (DNS rebinding) changes nothing. Follows no redirect, uses no proxy
+ * and reuses no connection.
  */
 
 /** Resolves a host name, or an address, to addresses. */
@@ -25,13 +25,13 @@ export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]
 export const resolveBySystem: ResolveName = (hostname) => lookup(hostname, { all: true });
 
 export type OutboundOptions = {
-  /** Networks (CIDR) besides the public internet; within them http is allowed too. */
+  /** Networks (CIDR), in addition to the public internet, within which http is allowed too. */
   readonly allowedNetworks: readonly string[];
   /** Until a connection is established, TLS included; milliseconds. */
   readonly connectTimeoutMs?: number;
   /** For the whole request; milliseconds. */
   readonly timeoutMs?: number;
-  /** The largest body of an answer. */
+  /** The maximum number of bytes of an answer's body. */
   readonly maxBytes?: number;
   readonly resolveName?: ResolveName;
 };
@@ -40,9 +40,13 @@ export type OutboundRequest = {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The address comes from the operator's settings, so it may be in any network and use http. */
+  /**
+   * Whether the address comes from the operator's settings, so that it may be in any network and use http.
+   */
   readonly isOperators?: boolean;
-  /** Only status and headers matter: a body that is too long or too slow is dropped and is no error. */
+  /**
+   * Whether only status and headers matter: a body that is too long or too slow is dropped without an error.
+   */
   readonly ignoresBody?: boolean;
   /** Ends the request early. */
   readonly signal?: AbortSignal;
@@ -63,7 +67,7 @@ export type OutboundFetch = (url: URL, request?: OutboundRequest) => Promise<Out
 
 type Limits = Required<Omit<OutboundOptions, 'allowedNetworks'>> & { readonly guard: NetworkGuard };
 
-/** Creates the function for outgoing requests. @throws TypeError for a network that is no CIDR */
+/** Creates the function for outgoing requests. @throws TypeError for a network that is not a CIDR */
 export function createOutboundFetch({ allowedNetworks, ...options }: OutboundOptions): OutboundFetch {
   const guard = createNetworkGuard(allowedNetworks);
   const limits = {
@@ -100,10 +104,12 @@ async function fetchGuarded(url: URL, request: OutboundRequest, limits: Limits):
   }
 }
 
-/** In a URL an IPv6 address is in brackets. */
+/** Returns the host without the brackets of an IPv6 address in a URL. */
 const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** The addresses that may be used: those of the allowed networks, or by https those of the public internet. */
+/**
+ * Returns the permitted addresses: those of the allowed networks, or by https those of the public internet.
+ */
 function permittedAddresses(
   resolved: readonly LookupAddress[],
   { protocol }: URL,
@@ -133,7 +139,7 @@ function send(
       ...headers,
       ...(body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }),
     },
-    // A new connection, so that it goes to the address that was checked.
+    // A new connection, so that it goes to the checked address.
     agent: false,
     lookup: resolvingTo(addresses),
     signal,
@@ -142,7 +148,9 @@ function send(
   return sending;
 }
 
-/** Replaces the name server. Node does not call it for a host that is an address, which is already checked. */
+/**
+ * Replaces the name server. Node does not call it for a host that is an address, which is already checked.
+ */
 function resolvingTo(addresses: readonly LookupAddress[]): LookupFunction {
   return (_hostname, { all }, callback) => {
     const [first] = addresses;
@@ -163,7 +171,7 @@ type Reading = { readonly maxBytes: number; readonly ignoresBody: boolean };
 
 async function answerTo(sending: ClientRequest, reading: Reading): Promise<OutboundAnswer> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    // The listener stays: an error after the answer is not unhandled.
+    // The listener stays, so that an error after the answer is handled.
     sending.on('error', reject).once('response', resolve);
   });
   const { statusCode: status = 0, headers } = response;
@@ -189,7 +197,9 @@ async function readBody(response: IncomingMessage, maxBytes: number): Promise<Bu
 const discardedBytes = 64 * 1024;
 const discardedWithinMs = 2000;
 
-/** Reads a short answer to its end, so that its sender sees no broken connection; closes any other connection. */
+/**
+ * Reads a short answer to its end, so that its sender sees no broken connection; closes any other connection.
+ */
 async function discard(response: IncomingMessage): Promise<Buffer> {
   let seen = 0;
   const leave = setTimeout(() => response.destroy(), discardedWithinMs);

@@ -2,11 +2,11 @@ import type { Exchange, Handler } from './exchange.ts';
 
 type PublishedDocument = {
   readonly contentType: string;
-  /** Makes the text; called at the first request, so that a start is not slower for it. */
+  /** Creates the text; called at the first request, to keep the start fast. */
   readonly make: () => Promise<string>;
 };
 
-/** Answers with a document that is the same for everybody: made once, then sent as the same bytes. */
+/** Serves a document that is the same for every caller: created once, then sent as the same bytes. */
 export function publishDocument({
   contentType,
   make,

@@ -1,24 +1,24 @@
 import type { Clock } from '../clock.ts';
 import { tooMany } from './errors.ts';
 
-/** Counts requests by key: of a client, in all replicas, or of an address, in this process. */
+/** Counts requests by key: of a client, across all replicas, or of an address, in this process. */
 export type RateLimiter = {
   /**
-   * Counts one request against `perSecond` in any one second. Throws, or rejects with, ServiceError 429 with
-   * `Retry-After` (RFC 6585 section 4) when it is one too many; it is not counted then. Returns no promise where
-   * nothing has to be asked: await it all the same.
+   * Counts one request against `perSecond` in any one second. For a request beyond the limit, throws or
+   * rejects with ServiceError 429 with `Retry-After` (RFC 6585 section 4) and does not count it. Returns no
+   * promise if no query is needed; await the result in any case.
    */
   count(key: string, perSecond: number | undefined): Promise<void> | undefined;
 };
 
-/** A limiter that asks nobody else. */
+/** A limiter within this process. */
 export type LocalRateLimiter = { count(key: string, perSecond: number | undefined): undefined };
 
 const sweepAtKeys = 10_000;
 
 /**
- * Creates a limiter of this process: a sliding window, so that no second holds more than the limit wherever it
- * begins.
+ * Creates a limiter of this process: a sliding window, so that no second contains more than the limit
+ * wherever it begins.
  */
 export function createRateLimiter(clock: Clock): LocalRateLimiter {
   const taken = new Map<string, number[]>();

@@ -5,18 +5,18 @@ export type RefusedRequest = {
   /** The audit event, if the refusal has one. */
   readonly event: CloudEvent<RefusalType> | undefined;
   readonly address: string | undefined;
-  /** The verified caller: its refusals are its own, whatever else comes from its address. */
+  /** The verified caller, whose refusals are counted separately from its address. */
   readonly identity: string | undefined;
-  /** Whether neither a caller nor a launch is known: such events are combined. */
+  /** Whether both the caller and the launch are unknown: such events are combined. */
   readonly isAnonymous: boolean;
   /** Whether it counts against its address. */
   readonly isCounted: boolean;
 };
 
-/** Counts and audits the refusals of one process. Accepted requests never come here. */
+/** Counts and audits the refusals of one process. Accepted requests never reach it. */
 export type Refusals = {
-  /** Records a refusal. Resolves with the milliseconds for which its address is over the limit; 0 within it. */
+  /** Records a refusal. Resolves with the milliseconds until its address is within the limit; 0 within it. */
   record(refused: RefusedRequest): Promise<{ readonly overForMs: number }>;
-  /** Keeps the events that are still being combined, and ends. */
+  /** Stores the events that are still being combined, and stops. */
   stop(): Promise<void>;
 };

@@ -2,8 +2,9 @@ import type { Request } from 'express';
 import { ServiceError } from './errors.ts';
 
 /**
- * Returns the query of a request: what follows the first `?` of its target. Never throws. The rest of the target is not
- * parsed, because an absolute form (RFC 9112 section 3.2.2) may have an authority that is no URL.
+ * Returns the query of a request: everything after the first `?` of its target. Never throws. The rest of the
+ * target is not parsed, because an absolute form (RFC 9112 section 3.2.2) may have an authority that is not a
+ * URL.
  */
 export function queryOf({ originalUrl }: Pick<Request, 'originalUrl'>): URLSearchParams {
   const mark = originalUrl.indexOf('?');
@@ -11,9 +12,9 @@ export function queryOf({ originalUrl }: Pick<Request, 'originalUrl'>): URLSearc
 }
 
 /**
- * Returns the Authorization header, or undefined without one. Node uses the first of two, and a proxy in front may
- * have judged the second.
- * @throws ServiceError 400 when there is more than one (RFC 9110 section 5.3).
+ * Returns the Authorization header, or undefined without one. Node uses the first of two, but a proxy may
+ * have checked the second.
+ * @throws ServiceError 400 when there is more than one (RFC 9110 section 5.3)
  */
 export function authorizationOf({
   rawHeaders,
@@ -27,7 +28,7 @@ export function authorizationOf({
   throw new ServiceError({
     status: 400,
     code: 'invalid_request',
-    message: 'Send one Authorization header',
+    message: 'Send only one Authorization header',
     faults: [{ path: 'Authorization', message: 'must not be sent more than once', code: 'duplicate' }],
   });
 }

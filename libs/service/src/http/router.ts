@@ -1,6 +1,6 @@
 import { Router } from 'express';
 
-/** A router that matches paths as they are written: `/SecureLaunch` and a trailing slash are other paths. */
+/** Creates a router that matches paths exactly: `/SecureLaunch` and a trailing slash are different paths. */
 export function createRouter(): Router {
   return Router({ caseSensitive: true, strict: true });
 }

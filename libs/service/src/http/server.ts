@@ -10,39 +10,40 @@ import type { Refusals } from './refusals.ts';
 import { leaveLargeBodiesUnread } from './unread-body.ts';
 import { answerUnreadableRequests, requireHost } from './unreadable-requests.ts';
 
-/** What answers requests. */
+/** A handler of requests. */
 export type Mounted = {
   readonly router: Router;
-  /** The routes of the launch path, which the router has as well. Only for a service that is mounted at `/`. */
+  /** The routes of the launch path, which the router has too. Only for a service that is mounted at `/`. */
   readonly direct?: readonly DirectRoute[];
 };
 
 export type AppOptions = {
-  /** The edge map: which service answers below which path. `/` keeps the path whole. */
+  /** The edge map: the service below each path. `/` keeps the path whole. */
   readonly mounts: readonly { readonly path: string; readonly service: Mounted }[];
   readonly logger: Logger;
   readonly clock: Clock;
   readonly isProduction: boolean;
-  /** How many reverse proxies stand in front, so that a caller's address can be told. */
+  /** The number of reverse proxies in front, to determine a caller's address. */
   readonly trustedProxies?: number;
-  /** The address that browsers use. With https, every answer says that browsers must keep to it. */
+  /** The address that browsers use. With https, every answer tells browsers to use only https. */
   readonly publicUrl?: string;
   /** Limits and audits refusals; without it they are only answered. */
   readonly refusals?: Refusals | undefined;
 };
 
 /**
- * A year (RFC 6797 section 6.1.1). Without `includeSubDomains`: names below ours belong to the operator of the domain,
- * and the neighbours that could harm us are beside our name, not below it.
+ * A year in seconds (RFC 6797 section 6.1.1). Without `includeSubDomains`: names below ours belong to the
+ * operator of the domain, and dangerous neighbours are next to our name, not below it.
  */
 const strictTransportSecurity = 'max-age=31536000';
 
-/** Puts services behind one address. Paths that belong to none are answered 404 without a body. */
+/** Creates one listener for several services. Answers 404 without a body for other paths. */
 export function createApp(options: AppOptions): RequestListener {
   const { mounts, logger, clock, isProduction, trustedProxies = 0, publicUrl = '', refusals } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
-  // Endpoints read the query themselves: no arrays or objects where a string is meant.
+  // Endpoints read the query themselves, so that a parameter is always a string and never an array or an
+  // object.
   app.set('query parser', false).set('trust proxy', trustedProxies);
   const before = [
     correlate({ logger, clock, refusals }),
@@ -64,21 +65,21 @@ const sendStrictTransportSecurity: RequestHandler = (_request, response, next) =
 
 export type RunningServer = {
   readonly port: number;
-  /** Takes no new connection, lets the requests under way finish, for 15 seconds at most, then resolves. */
+  /** Accepts no new connection, lets current requests finish, for at most 15 seconds, then resolves. */
   stop(): Promise<void>;
 };
 
 const requestTimeoutMs = 15_000;
 
 type ListenOptions = {
-  /** 0: any free one */
+  /** 0 for any free port. */
   readonly port: number;
   readonly host?: string;
-  /** Is told of the requests that cannot be read, which the listener never sees. */
+  /** Logs the requests that cannot be read, which the listener never sees. */
   readonly logger?: Logger;
 };
 
-/** Serves on a port. Time-outs are short: no honest request here takes long to send. */
+/** Serves on a port. Time-outs are short, because no honest request takes long to send. */
 export async function listen(
   listener: RequestListener,
   { port, host, logger }: ListenOptions,
@@ -89,7 +90,7 @@ export async function listen(
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: 65_000,
-      // Checked by `requireHost`.
+      // `requireHost` checks it.
       requireHostHeader: false,
     },
     requireHost(listener, logger),
@@ -110,9 +111,9 @@ export async function listen(
 }
 
 /**
- * Follows which connections have a request under way. The function that it returns closes the others at once, and
- * these as soon as they have answered: node's `closeIdleConnections` passes over a connection that has sent nothing
- * yet (browsers open some ahead), and one that falls idle later stays for its keep-alive time.
+ * Tracks the connections with a current request. The returned function closes the others immediately, and
+ * these as soon as they have answered. Node's `closeIdleConnections` skips a connection that has sent nothing
+ * yet (browsers open some ahead), and a connection that becomes idle later stays for its keep-alive time.
  */
 function followConnections(server: Server): () => void {
   const requestsOf = new Map<Socket, number>();
@@ -142,7 +143,7 @@ function followConnections(server: Server): () => void {
 }
 
 async function close(server: Server, closeQuietConnections: () => void): Promise<void> {
-  // A closed server no longer looks for requests that are late, so a sender that went silent would hold it for ever.
+  // A closed server no longer checks for late requests, so a silent client would keep it open for ever.
   const deadline = setTimeout(() => server.closeAllConnections(), requestTimeoutMs);
   await new Promise<void>((resolve, reject) => {
     server.close((error) => (error === undefined ? resolve() : reject(error)));
@@ -151,8 +152,8 @@ async function close(server: Server, closeQuietConnections: () => void): Promise
 }
 
 /**
- * The admin endpoints, on a port of their own: `/healthz` (the process runs), `/readyz` (its parts answer and it is
- * not stopping), `/metrics` where a handler for them is given.
+ * Creates the admin endpoints, on a separate port: `/healthz` (the process runs), `/readyz` (its parts answer
+ * and it is not stopping), `/metrics` if it has a handler.
  */
 export function createAdminApp(
   checks: Readonly<Record<string, () => Promise<boolean>>>,

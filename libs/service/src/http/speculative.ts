@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 
 /**
- * Whether a browser or a messenger fetches a page ahead of its user: prefetch, prerender, link preview. Nobody is
- * looking at the answer, and nobody may.
+ * Returns whether a browser or a messenger fetches a page ahead of its user: prefetch, prerender, link
+ * preview. No user sees the answer.
  */
 export function isSpeculative(request: Pick<Request, 'get'>): boolean {
   const purpose = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']

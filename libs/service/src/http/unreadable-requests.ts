@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 
 const correlationHeader = 'X-Correlation-Id';
 
-/** The errors of Node's parser that have a status of their own; every other one is 400. */
+/** The statuses of Node's parser errors; every other error is 400. */
 const statusOfError: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -13,9 +13,10 @@ const statusOfError: Readonly<Record<string, number>> = {
 };
 
 /**
- * Answers the requests that Node never hands to a listener, as Node itself would: the status (400, 408, 413, 417 or
- * 431), `Connection: close` and no body. Adds `X-Correlation-Id`, under which each is logged once. The log has the
- * parser's code alone: its error holds what was sent. Never throws, also for a connection that is gone.
+ * Answers the requests that Node never passes to a listener, as Node itself would: the status (400, 408, 413,
+ * 417 or 431), `Connection: close` and no body. Adds `X-Correlation-Id`, under which each is logged once.
+ * Logs only the parser's code, because its error contains the request. Never throws, even if the connection
+ * is closed.
  */
 export function answerUnreadableRequests(server: Server, logger: Logger | undefined): void {
   const log = (correlationId: string, status: number, code: string) =>
@@ -25,7 +26,7 @@ export function answerUnreadableRequests(server: Server, logger: Logger | undefi
     const response = responseUnderWay(socket);
     if (socket.writable && response?.headersSent !== true) {
       const status = statusOfError[code] ?? 400;
-      // A request of which only the body fails has its GUID already.
+      // A request whose body fails already has its GUID.
       const correlationId = String(response?.getHeader(correlationHeader) ?? randomUUID());
       log(correlationId, status, code);
       socket.write(
@@ -34,7 +35,7 @@ export function answerUnreadableRequests(server: Server, logger: Logger | undefi
     }
     closeAfterWriting(socket);
   });
-  // RFC 9110 section 10.1.1: any expectation but 100-continue.
+  // RFC 9110 section 10.1.1: any expectation except 100-continue.
   server.on('checkExpectation', (_request, response) => {
     const correlationId = randomUUID();
     log(correlationId, 417, 'unknown_expectation');
@@ -43,8 +44,8 @@ export function answerUnreadableRequests(server: Server, logger: Logger | undefi
 }
 
 /**
- * Refuses a request of HTTP/1.1 without a Host header: 400 (RFC 9112 section 3.2). In place of Node's own check, whose
- * answer has no `X-Correlation-Id`.
+ * Refuses a request of HTTP/1.1 without a Host header: 400 (RFC 9112 section 3.2). Replaces Node's own check,
+ * whose answer has no `X-Correlation-Id`.
  */
 export function requireHost(listener: RequestListener, logger: Logger | undefined): RequestListener {
   return (request, response) => {
@@ -56,7 +57,10 @@ export function requireHost(listener: RequestListener, logger: Logger | undefine
   };
 }
 
-/** The response whose turn it is on a connection. Node has no public name for it, and none is kept for each request. */
+/**
+ * Returns the current response of a connection. Node has no public name for it, and storing one for each
+ * request would cost more.
+ */
 function responseUnderWay(socket: Duplex): ServerResponse | undefined {
   const current: unknown = Reflect.get(socket, '_httpMessage');
   return current instanceof ServerResponse ? current : undefined;

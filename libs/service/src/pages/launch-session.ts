@@ -1,19 +1,20 @@
 import { parseCookie } from 'cookie';
 import type { CookieOptions, Request } from 'express';
 
-/** How many cookies of one name are tried, so that a request costs no more than these look-ups. */
+/** The number of cookies of one name that are tried, which limits the look-ups of a request. */
 const mostCookies = 4;
 
 /**
- * Returns the name of the cookie that carries a launch session. Each launch has its own, under a path that names the
- * launch, so the prefix `__Host-`, which needs the path `/`, cannot be used. Browsers accept a name with `__Secure-`
- * over https alone (RFC 6265bis section 4.1.3.1): a host of the same site without TLS cannot set one.
+ * Returns the name of the cookie that contains a launch session. Each launch has its own, under a path that
+ * names the launch, so the prefix `__Host-`, which requires the path `/`, cannot be used. Browsers accept a
+ * name with `__Secure-` only over https (RFC 6265bis section 4.1.3.1): a host of the same site without TLS
+ * cannot set one.
  * @param isSecure whether the platform is served by https
  */
 export const launchSessionCookie = (isSecure: boolean) =>
   isSecure ? '__Secure-launch-session' : 'launch-session';
 
-/** A launch session ends after this long without a request. */
+/** Seconds without a request after which a launch session ends. */
 export const launchSessionIdleSeconds = 30 * 60;
 
 type SessionCookieOptions = {
@@ -25,8 +26,8 @@ type SessionCookieOptions = {
 };
 
 /**
- * How the session cookie is set: it ends with the browser, scripts cannot read it, and it goes to one launch (or
- * one order) alone, so that two tabs with two patients never mix.
+ * Returns the options of the session cookie. It ends with the browser, scripts cannot read it, and it is sent
+ * only to one launch (or one order), so that two tabs with two patients never mix.
  */
 export function launchSessionCookieOptions({
   path,
@@ -40,16 +41,16 @@ export function launchSessionCookieOptions({
 }
 
 /**
- * Returns the session tickets that the browser sent, at most four, in its order. There is more than one when a
- * neighbouring host has set a cookie of the same name for the parent domain. That must not lock the user out, so
- * callers try each.
+ * Returns the session tickets that the browser sent, at most four, in its order. There are several if a
+ * neighbouring host has set a cookie of the same name for the parent domain. That must not lock the user out,
+ * so callers try each.
  */
 export function readLaunchSessionCookies(request: Request, isSecure: boolean): readonly string[] {
   const expected = launchSessionCookie(isSecure);
   return (
     (request.get('cookie') ?? '')
       .split(';')
-      // Each for itself: of several cookies of one name a parser returns one.
+      // Each separately, because a parser returns only one of several cookies of one name.
       .flatMap((pair) => parseCookie(pair)[expected] || [])
       .slice(0, mostCookies)
   );

@@ -3,13 +3,14 @@ export type PagePolicy = {
   readonly frameAncestors?: readonly string[];
   /** Hashes of inline scripts, as CSP writes them: `'sha256-...'`. */
   readonly scriptHashes?: readonly string[];
-  /** Origins that its forms may lead to, beside its own; redirects count. */
+  /** Origins that its forms may lead to, besides its own; redirects count. */
   readonly formActions?: readonly string[];
 };
 
 /**
- * Headers of every page: nothing from elsewhere, no referrer, no store.
- * Cross-Origin-Opener-Policy is left out on purpose: the result page must reach the window of the PMS that opened it.
+ * Returns the headers of every page: no content from elsewhere, no referrer, no store.
+ * Cross-Origin-Opener-Policy is omitted on purpose: the result page must reach the window of the PMS that
+ * opened it.
  */
 export function pageHeaders({
   frameAncestors = [],

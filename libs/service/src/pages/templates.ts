@@ -5,13 +5,13 @@ import express, { type Router } from 'express';
 import nunjucks from 'nunjucks';
 import { createRouter } from '../http/router.ts';
 
-/** The directory above `nhsuk/`, from which templates and assets of the NHS.UK frontend library are taken. */
+/** The directory above `nhsuk/`, with the templates and assets of the NHS.UK frontend library. */
 const nhsukRoot = fileURLToPath(
   new URL('../', import.meta.resolve('nhsuk-frontend/dist/nhsuk/template.njk')),
 );
 
 export type Pages = {
-  /** Renders a template with everything escaped. @throws Error when the template is faulty. */
+  /** Renders a template with everything escaped. @throws Error when the template is invalid */
   render(template: string, model: object): string;
   /** The hash of the one inline script of the NHS.UK page template, as CSP writes it. */
   readonly scriptHash: string;
@@ -35,8 +35,8 @@ export function createPages(views: string): Pages {
 }
 
 /**
- * The library's stylesheet without its web font, which comes from another host and is licensed to NHS sites alone,
- * and with its images beside it.
+ * Reads the library's stylesheet without its web font, which is on another host and licensed only to NHS
+ * sites, and with local images.
  */
 function readStylesheet(): string {
   return readFileSync(`${nhsukRoot}nhsuk/nhsuk-frontend.min.css`, 'utf8')
@@ -44,7 +44,9 @@ function readStylesheet(): string {
     .replaceAll('url(/assets/images/', 'url(images/');
 }
 
-/** Serves a service's own assets and, below `nhsuk/`, the stylesheet, script and images of the NHS.UK library. */
+/**
+ * Serves a service's own assets and, below `nhsuk/`, the stylesheet, script and images of the NHS.UK library.
+ */
 export function createAssetsRouter(directory: string): Router {
   const router = createRouter();
   const options = { index: false, redirect: false, maxAge: '1d' } as const;

@@ -10,12 +10,12 @@ type AttemptsOptions = {
   readonly logger: Logger;
 };
 
-/** Keys that a process remembers. Beyond them the shared count alone decides. */
+/** The number of keys that a process remembers. Beyond it, only the shared count decides. */
 const mostKeys = 10_000;
 
 /**
- * Creates the slow-down of failed attempts. Failures are counted for all replicas together. The wait is remembered by
- * each process that saw a failure, so who authenticates at once never causes a round trip.
+ * Creates the slow-down of failed attempts. Failures are counted across all replicas. Each process that saw a
+ * failure remembers the wait, so a successful first attempt never costs a round trip.
  */
 export function createAttempts({ limits, clock, logger }: AttemptsOptions): Attempts {
   const waitsUntil = new Map<string, number>();

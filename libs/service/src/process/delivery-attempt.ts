@@ -2,7 +2,7 @@ import { OutboundError } from '../http/outbound-error.ts';
 import type { OutboundAnswer } from '../http/outbound-fetch.ts';
 import { type DeliveryFailure, readRetryAfter } from './delivery-retry.ts';
 
-/** What became of one attempt. A service may have reasons of its own. */
+/** The result of one attempt. A service may have its own reasons. */
 export type DeliveryAttempt<Reason extends string = never> =
   | { readonly outcome: 'delivered'; readonly status: number }
   | {
@@ -13,12 +13,12 @@ export type DeliveryAttempt<Reason extends string = never> =
       /** For the log. */
       readonly cause?: unknown;
     }
-  /** This process is stopping; nothing is known of the receiver. */
+  /** This process is stopping; nothing is known about the receiver. */
   | { readonly outcome: 'interrupted' };
 
 /**
- * Sends something and returns what became of it by the answer's status: 2xx is delivered, 410 ends it, 429 and 503
- * may ask for a longer wait. @param now milliseconds since 1970
+ * Sends something and returns the result by the answer's status: 2xx is delivered, 410 ends it, 429 and 503
+ * may request a longer wait. @param now milliseconds since 1970
  */
 export async function attemptDelivery(
   send: () => Promise<Pick<OutboundAnswer, 'status' | 'headers'>>,
@@ -48,7 +48,10 @@ function judge(
   };
 }
 
-/** 410 is the receiver's word that it wants no more (Standard Webhooks: Response status codes). */
+/**
+ * Returns the reason for a status. 410 means that the receiver wants no more (Standard Webhooks: Response
+ * status codes).
+ */
 function reasonOf(status: number): DeliveryFailure {
   if (status === 410) return 'gone';
   return status >= 300 && status <= 399 ? 'redirected' : 'not_accepted';

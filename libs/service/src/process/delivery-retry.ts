@@ -1,21 +1,24 @@
 import type { OutboundFailure } from '../http/outbound-error.ts';
 
 /**
- * Why an attempt to deliver something to a registered address failed; the words that operators and the audit trail
- * see.
+ * Why an attempt to deliver to a registered address failed, in the words that operators and the audit trail
+ * read.
  */
 export type DeliveryFailure =
-  /** Whoever was to get it has no address in the registry any more. */
+  /** The receiver no longer has an address in the registry. */
   | 'unregistered'
   /** The request was refused, or failed. */
   | Exclude<OutboundFailure, 'interrupted'>
-  /** It answered, with another status than 2xx. */
+  /** The receiver answered with a status other than 2xx. */
   | 'redirected'
   | 'not_accepted'
-  /** It answered 410: it wants no more of this. */
+  /** The receiver answered 410: it wants no more of these. */
   | 'gone';
 
-/** No later attempt can do better: these end a delivery at once. The others may be mended in time. */
+/**
+ * Reasons that end a delivery immediately, because no later attempt can succeed. The others may be fixed in
+ * time.
+ */
 const finalReasons: readonly string[] = ['unregistered', 'gone'];
 
 const secondMs = 1000;
@@ -23,22 +26,26 @@ const firstWaitMs = 5 * secondMs;
 const longestWaitMs = 3600 * secondMs;
 
 type FailedAttempt = {
-  /** A `DeliveryFailure`, or a word of the service. */
+  /** A `DeliveryFailure`, or a reason of the service. */
   readonly reason: string;
-  /** Attempts so far, this one included. */
+  /** The number of attempts, including this one. */
   readonly attempts: number;
-  /** When it failed, and from when on nothing is tried any more; milliseconds since 1970. */
+  /** When it failed, and after which time no attempt follows; milliseconds since 1970. */
   readonly now: number;
   readonly giveUpAt: number;
-  /** What the receiver asked to wait (429, 503). */
+  /** The wait that the receiver requested (429, 503). */
   readonly retryAfterMs?: number;
-  /** 0 to 1, drawn anew each time: what failed together is not tried again together. */
+  /**
+   * A new random number from 0 to 1 each time, so that deliveries that failed together are not retried
+   * together.
+   */
   readonly random: number;
 };
 
 /**
- * When to try again: waits that double from five seconds to an hour, longer where the receiver asks for it but never
- * more than that hour, and a last attempt when its time ends. Undefined when there is none.
+ * Returns the time of the next attempt: waits that double from five seconds to an hour, longer if the
+ * receiver requests it but never more than that hour, and a last attempt at the end. Undefined after the last
+ * attempt.
  */
 export function nextAttemptAt(failed: FailedAttempt): number | undefined {
   const { reason, attempts, now, giveUpAt, retryAfterMs = 0, random } = failed;
@@ -48,7 +55,7 @@ export function nextAttemptAt(failed: FailedAttempt): number | undefined {
   return Math.min(now + waitMs, giveUpAt);
 }
 
-/** Reads `Retry-After`: seconds, or a date (RFC 9110 section 10.2.3). Undefined when it is neither. */
+/** Reads `Retry-After`: seconds, or a date (RFC 9110 section 10.2.3). Returns undefined for anything else. */
 export function readRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value) * secondMs;

@@ -2,36 +2,36 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 
 export type DeliveryWorker = {
-  /** Says that something is due, so that it need not wait for the next poll. */
+  /** Reports that a delivery is due, so that it does not wait for the next poll. */
   nudge(): void;
-  /** Takes nothing more; what is under way has a moment to end, and is given back then. */
+  /** Claims nothing more; gives current deliveries a moment to end, and then releases them. */
   stop(): Promise<void>;
 };
 
 type WorkerParts<Due> = {
-  /** Deliveries under way at once, at most. */
+  /** The maximum number of deliveries at once. */
   readonly slots: number;
   /** Milliseconds between polls for due deliveries. */
   readonly pollMs: number;
-  /** Leases what has been due the longest, for none of these receivers. */
+  /** Leases the delivery that has been due longest, except those for these receivers. */
   readonly claim: (busyReceivers: readonly string[]) => Promise<Due | undefined>;
-  /** Attempts one delivery and records what became of it; gives it back when the signal ends it early. */
+  /** Attempts one delivery and stores the result; releases it if the signal ends it early. */
   readonly attempt: (due: Due, ending: AbortSignal) => Promise<void>;
-  /** Names the receiver, which is kept busy by one delivery at a time. */
+  /** Returns the name of the receiver, which gets one delivery at a time. */
   readonly receiverOf: (due: Due) => string;
-  /** What waits, for the log: `documents`. */
+  /** The name of the deliveries in the log: `documents`. */
   readonly what: string;
   readonly logger: Logger;
 };
 
-/** Less than a stopping process is given, the requests under way before it included. */
+/** Less than the time of a stopping process, including the requests that end before. */
 const endWithinMs = 3000;
 const longestWaitMs = 5000;
 
 /**
- * Delivers what is due until it is stopped: several deliveries at a time, but one to a receiver, so that a slow
- * receiver delays no other. A process that dies has its deliveries made by another one when the lease is over, so
- * each is made at least once.
+ * Delivers due deliveries until it is stopped: several at a time, but one for each receiver, so that a slow
+ * receiver delays no other. If a process dies, another one makes its deliveries when the lease ends, so each
+ * is made at least once.
  */
 export function startDeliveryWorker<Due>(parts: WorkerParts<Due>): DeliveryWorker {
   const { slots, pollMs, claim, attempt, receiverOf, what, logger } = parts;
@@ -61,7 +61,7 @@ export function startDeliveryWorker<Due>(parts: WorkerParts<Due>): DeliveryWorke
       failures = 0;
     } catch (error) {
       failures += 1;
-      logger.error({ err: error }, `${what} wait to be delivered: they cannot be looked for`);
+      logger.error({ err: error }, `the ${what} that are due could not be read from the database`);
     }
   };
   const run = async () => {

@@ -21,23 +21,25 @@ const signingSetting = 'EVENT_SIGNING_KEYS';
 const verificationSetting = 'EVENT_VERIFICATION_KEYS';
 const unsignedSetting = 'ACCEPT_UNSIGNED_EVENTS';
 
-/** Every setting with keys of events; each may be given as a file too. */
+/** The settings with event keys; each may be given as a file too. */
 export const eventKeySettings: readonly string[] = [signingSetting, verificationSetting];
 
-/** What a process signs its events with, and proves to itself the events of others with. */
+/** The keys with which a process signs its events and verifies those of others. */
 export type EventKeys = {
   readonly writeEvent: EventWriter;
-  /** What proves events to one of its consumers, by the name of the queue; undefined for another service's. */
+  /**
+   * Returns the verifier of one of its consumers, by the name of the queue; undefined for another service's.
+   */
   readonly verifierOf: (consumer: string) => EventVerifier | undefined;
 };
 
 /**
- * Reads the keys of one service, and none for a process that is no service of the platform: `EVENT_SIGNING_KEYS`, as
- * `listener:key` for each service that listens to it, and `EVENT_VERIFICATION_KEYS` if it listens itself, the keys
- * from which those of its sources are derived (`deriveEventKey`). Keys are 32 bytes in Base64URL, several by commas.
- * Outside production they may be derived from `SEALING_KEYS`, or the key of the demo.
- * @throws ConfigurationError with every problem at once: keys that cannot be used, and in production those that are
- * missing.
+ * Reads the keys of one service, and none for a process that is not a service of the platform.
+ * `EVENT_SIGNING_KEYS` has `listener:key` for each service that consumes its events.
+ * `EVENT_VERIFICATION_KEYS`, for a consuming service, has the keys from which those of its sources are
+ * derived (`deriveEventKey`). Keys are 32 bytes in Base64URL, several separated by commas. Outside production
+ * they may be derived from `SEALING_KEYS`, or the key of the demo.
+ * @throws ConfigurationError with every problem at once: invalid keys, and missing ones in production
  */
 export function readEventKeys(environment: Environment, service: string): EventKeys {
   if (!isService(service)) return { writeEvent: JSON.stringify, verifierOf: () => undefined };
@@ -51,8 +53,8 @@ export function readEventKeys(environment: Environment, service: string): EventK
 const isService = (name: string): name is ServiceName => Object.hasOwn(eventSources, name);
 
 /**
- * Derives the keys of all services from `SEALING_KEYS`, as one process for everything has them.
- * @throws ConfigurationError as `openSealers`.
+ * Derives the keys of all services from `SEALING_KEYS`, for one process with all services.
+ * @throws ConfigurationError as `openSealers`
  */
 export function readSharedEventKeys(environment: Environment): EventKeys {
   const services = Object.keys(eventSources) as ServiceName[];
@@ -80,10 +82,10 @@ function eventKeysOf(
   return { writeEvent: createEventWriter(signing), verifierOf: (consumer) => verifiers.get(consumer) };
 }
 
-/** Counts events that are not proven: each is a fault of the configuration, or somebody's attempt. */
+/** Counts events that fail verification: each is an error of the configuration, or an attack. */
 function counting(consumer: string, verify: EventVerifier): EventVerifier {
   const count = metrics.getMeter('clinical-launch').createCounter('clinical_launch.events.refused', {
-    description: 'Events that were not proven to come from their source; they are dead letters',
+    description: 'Events that failed verification of their source; they are dead letters',
     unit: '{event}',
   });
   const about = { 'clinical_launch.consumer.name': consumer };
@@ -127,7 +129,7 @@ function entriesOf(environment: Environment, setting: string): (readonly [string
     const [, name, key] = /^\s*([a-z0-9-]{1,40}):([\w-]{43})=?\s*$/i.exec(entry) ?? [];
     if (name === undefined || key === undefined) {
       throw new ConfigurationError([
-        `${setting} must be name:key, the key 32 bytes in Base64URL; several by commas`,
+        `${setting} must be name:key, with a key of 32 bytes in Base64URL; separate several with commas`,
       ]);
     }
     return [name, Buffer.from(key, 'base64url')] as const;
@@ -139,7 +141,7 @@ function sharedListenerKeys(environment: Environment, listener: ServiceName): re
   return readSharedKeys(environment).map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', info, 32)));
 }
 
-/** The first of the shared keys signs, all prove. */
+/** Returns the shared keys: the first signs, all verify. */
 function sharedSigningKeys(environment: Environment, source: ServiceName): readonly EventSigningKey[] {
   return listenersOf(source).flatMap((listener) =>
     sharedListenerKeys(environment, listener)

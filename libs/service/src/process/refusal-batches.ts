@@ -3,9 +3,9 @@ import type { Clock } from '../clock.ts';
 
 /** Combines anonymous refusals of one address and reason into one event for each interval. */
 export type Batches = {
-  /** Returns the event if it is the first of its kind, to be kept now; counts it otherwise. */
+  /** Returns the event to store now if it is the first of its kind; otherwise counts it. */
   add(address: string, event: CloudEvent<RefusalType>): CloudEvent<RefusalType> | undefined;
-  /** Keeps the events of the intervals that have ended, or of all of them. */
+  /** Stores the events of the intervals that have ended, or of all of them. */
   flush(options?: { isLast?: boolean }): Promise<void>;
 };
 
@@ -14,19 +14,19 @@ type BatchesOptions = {
   readonly combineSeconds: number;
   readonly keep: (address: string, event: CloudEvent) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
-  /** Reports refusals of which no event can be kept. */
+  /** Reports refusals whose event cannot be stored. */
   readonly onDropped: (count: number) => void;
 };
 
 type Batch = {
   readonly address: string;
-  /** The first refusal that is counted here: the event goes by its time and correlation id. */
+  /** The first refusal that is counted here: the event has its time and correlation id. */
   event: CloudEvent<RefusalType>;
   count: number;
   endsAt: number;
 };
 
-/** Some 2 kB each. */
+/** The maximum number of batches, of about 2 kB each. */
 const mostBatches = 10_000;
 
 /** Creates the batches of a process. */
@@ -39,7 +39,10 @@ export function createBatches({
 }: BatchesOptions): Batches {
   const batches = new Map<string, Batch>();
 
-  /** An interval with refusals is followed by another, so that a steady stream makes one event for each. */
+  /**
+   * Ends an interval. An interval with refusals is followed by another, so that a steady stream creates one
+   * event for each.
+   */
   const end = (key: string, batch: Batch): CloudEvent<RefusalType> | undefined => {
     if (batch.count === 0) {
       batches.delete(key);

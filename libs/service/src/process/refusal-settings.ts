@@ -2,16 +2,16 @@ import { Type } from 'typebox';
 import { type Environment, readEnvironment } from '../environment.ts';
 
 const environmentSchema = Type.Object({
-  /** Refusals of one address in a window that are answered as such; 0 for any number. */
+  /** The number of refusals of one address in a window that are answered as such; 0 for no limit. */
   REFUSALS_PER_ADDRESS: Type.Integer({ minimum: 0, default: 100 }),
   REFUSAL_WINDOW_SECONDS: Type.Integer({ minimum: 1, maximum: 3600, default: 10 }),
-  /** Anonymous refusals of one kind become one event in so many seconds; 0 for an event each. */
+  /** Seconds in which anonymous refusals of one kind become one event; 0 for an event each. */
   REFUSAL_EVENT_SECONDS: Type.Integer({ minimum: 0, maximum: 3600, default: 10 }),
-  /** Events of refusals that may wait in Redis; beyond it they are dropped and counted. */
+  /** The number of refusal events that may wait in Redis; further events are dropped and counted. */
   REFUSAL_EVENTS_WAITING: Type.Integer({ minimum: 16, default: 16_000 }),
 });
 
-/** Reads the limits of refusals. @throws ConfigurationError that names the faulty variables */
+/** Reads the limits of refusals. @throws ConfigurationError that names the invalid variables */
 export function readRefusalSettings(environment: Environment) {
   const read = readEnvironment(environmentSchema, environment);
   const refusals = read.REFUSALS_PER_ADDRESS;

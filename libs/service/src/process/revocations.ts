@@ -5,31 +5,31 @@ import { temporarilyUnavailable } from '../http/errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Revocations } from '../trust/revocations.ts';
 
-/** Revocations that are read again and again until they are stopped. */
+/** Revocations that are polled until they are stopped. */
 export type FollowedRevocations = Revocations & {
   /** Whether the list was read recently enough. */
   isCurrent(): boolean;
-  /** Ends the reading, after the one that is under way. */
+  /** Stops polling, after the current read. */
   stop(): Promise<void>;
 };
 
 type FollowOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Milliseconds between two readings. */
+  /** Milliseconds between two reads. */
   readonly everyMs?: number;
-  /** For how many milliseconds after a reading tokens are accepted by it. */
+  /** Milliseconds after a read in which tokens are accepted by it. */
   readonly currentForMs?: number;
-  /** Waits between two readings. Rejects when the signal aborts. */
+  /** Waits between two reads. Rejects when the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 };
 
 const waitOnTimer = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal, ref: false });
 
 /**
- * Follows the list of revoked tokens: reads what was added every two seconds, beside all requests, and forgets what
- * ended. A revocation that was read once counts until it ends, also if the store loses it. Resolves after the first
- * reading, whether it succeeds or not.
+ * Follows the list of revoked tokens: reads the new entries every two seconds, independent of requests, and
+ * removes expired ones. A revocation that was read once counts until it ends, even if the store loses it.
+ * Resolves after the first read, whether it succeeds or not.
  */
 export async function followRevocations(
   revokedTokens: Pick<RevokedTokens, 'readAfter'>,
@@ -50,13 +50,13 @@ export async function followRevocations(
       ({ position, hasMore } = page);
     }
     for (const [tokenId, endsAt] of endsById) if (endsAt <= startedAt) endsById.delete(tokenId);
-    // Only what was revoked before the reading began is certain to be in it.
+    // Only revocations from before the start of the read are certain to be in it.
     readAt = startedAt;
   };
   const read = async () => {
     try {
       await readAll();
-      if (isFailing) logger.info('the revoked tokens are read again');
+      if (isFailing) logger.info('the revoked tokens can be read again');
       isFailing = false;
     } catch (error) {
       if (!isFailing) logger.error({ err: error }, 'the revoked tokens cannot be read');
@@ -79,7 +79,9 @@ export async function followRevocations(
   return {
     has(tokenId) {
       if (!isCurrent())
-        throw temporarilyUnavailable('The list of revoked tokens is out of reach', { retryAfterSeconds: 2 });
+        throw temporarilyUnavailable('The list of revoked tokens is not available', {
+          retryAfterSeconds: 2,
+        });
       return (endsById.get(tokenId) ?? 0) > clock.now();
     },
     isCurrent,

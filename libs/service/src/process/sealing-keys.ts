@@ -16,23 +16,22 @@ const sharedSetting = 'SEALING_KEYS';
 const sealingSetting = (purpose: SealingPurpose): string =>
   `${sharedSetting}_${purpose.toUpperCase().replaceAll('-', '_')}`;
 
-/** Every setting with sealing keys; each may be given as a file too. */
+/** The settings with sealing keys; each may be given as a file too. */
 export const sealingSettings: readonly string[] = [sharedSetting, ...sealingPurposes.map(sealingSetting)];
 
 type KeyTerms = {
   /**
-   * Whether `SEALING_KEYS` alone is enough in production: for the process that is every service at once, and for
+   * Whether `SEALING_KEYS` alone is enough in production: for the process with all services, and for
    * commands. Outside production it always is.
    */
   readonly acceptsShared?: boolean;
 };
 
 /**
- * Opens a sealer for each of the purposes: with the keys of its own setting (`SEALING_KEYS_ORDER` for `order`), else
- * of `SEALING_KEYS`, else of the demo. A setting is `id:key`, the key being 32 bytes in Base64URL, several separated
- * by commas; the first seals, all open.
- * @throws ConfigurationError with every problem at once: keys that cannot be used, and in production those that are
- * missing.
+ * Opens a sealer for each of the purposes: with the keys of its own setting (`SEALING_KEYS_ORDER` for
+ * `order`), else of `SEALING_KEYS`, else of the demo. A setting is `id:key`, with a key of 32 bytes in
+ * Base64URL, several separated by commas; the first seals, all open.
+ * @throws ConfigurationError with every problem at once: invalid keys, and missing ones in production
  */
 export function openSealers<Purpose extends SealingPurpose>(
   environment: Environment,
@@ -55,8 +54,8 @@ function openSealer(environment: Environment, purpose: SealingPurpose, { accepts
 }
 
 /**
- * Reads the keys of `SEALING_KEYS`, or takes that of the demo.
- * @throws ConfigurationError when they cannot be used, or in production when there are none.
+ * Reads the keys of `SEALING_KEYS`, or returns that of the demo.
+ * @throws ConfigurationError when they are invalid, or missing in production
  */
 export function readSharedKeys(environment: Environment): readonly SealingKey[] {
   if (environment[sharedSetting]) return readKeys(environment, sharedSetting);
@@ -71,14 +70,14 @@ function readKeys(environment: Environment, setting: string): readonly SealingKe
   });
   if (keys.some(({ id }) => id === '')) {
     throw new ConfigurationError([
-      `${setting} must be id:key, the key 32 bytes in Base64URL; several by commas`,
+      `${setting} must be id:key, with a key of 32 bytes in Base64URL; separate several with commas`,
     ]);
   }
   if (new Set(keys.map(({ id }) => id)).size < keys.length) {
-    throw new ConfigurationError([`${setting} has two keys with one id`]);
+    throw new ConfigurationError([`${setting} has two keys with the same id`]);
   }
   if (isProduction(environment) && keys.some(({ key }) => key.equals(demoSealingKey.key))) {
-    throw new ConfigurationError([`${setting} has the key of the demo, which everybody knows`]);
+    throw new ConfigurationError([`${setting} contains the key of the demo, which is publicly known`]);
   }
   return keys;
 }

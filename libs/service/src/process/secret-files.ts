@@ -3,12 +3,13 @@ import { ConfigurationError, type Environment } from '../environment.ts';
 import { eventKeySettings } from './event-keys.ts';
 import { sealingSettings } from './sealing-keys.ts';
 
-/** Settings that hold passwords or keys, and may come as a file that the orchestrator mounts. */
+/** Settings with passwords or keys, which may be given as a file that the orchestrator mounts. */
 const secrets = ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL', ...sealingSettings, ...eventKeySettings];
 
 /**
- * Reads secrets from files: `<NAME>_FILE` names the file with the secret `<NAME>`, unless that is set itself.
- * @throws ConfigurationError for a file that cannot be read.
+ * Reads secrets from files: `<NAME>_FILE` is the path of the file with the secret `<NAME>`, unless that is
+ * set itself.
+ * @throws ConfigurationError for a file that cannot be read
  */
 export function withSecretFiles(environment: Environment): Environment {
   const fromFiles = secrets.flatMap((name) => {

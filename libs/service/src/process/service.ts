@@ -1,10 +1,10 @@
 import type { Consumer } from '@clinical-launch/events';
 import type { Mounted } from '../http/server.ts';
 
-/** What a service's factory returns: it opened no socket, read no environment and knows no global. */
+/** The result of a service's factory, which opened no socket, read no environment and uses no global. */
 export type Service = Mounted & {
   readonly name: string;
   readonly consumers?: readonly Consumer[];
-  /** Stops what the service runs in the background, after what is under way. */
+  /** Stops the background work of the service, after its current step. */
   stop?(): Promise<void>;
 };

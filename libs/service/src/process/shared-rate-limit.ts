@@ -2,18 +2,18 @@ import type { Rates } from '@clinical-launch/tickets';
 import { tooMany } from '../http/errors.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 
-/** Milliseconds in which a lease of several requests is used; then the rest is given back. */
+/** Milliseconds in which a lease of several requests is used; then the rest is returned. */
 const heldMs = 50;
-/** A lease is a twentieth of the limit, so that a busy client costs some twenty leases a second and no more. */
+/** A lease is a twentieth of the limit, so that a busy client costs at most about twenty leases a second. */
 const leasesPerSecond = 20;
 
 type Held = { left: number; readonly id: string; readonly giveBack: NodeJS.Timeout };
 
 /**
- * Creates a limiter that all replicas share. A client without a limit costs nothing; one with a limit costs a round
- * trip for each lease, which is for one request below twenty a second. A process holds a twentieth of the limit for
- * 50 ms at most, so other replicas may refuse that much early; together they never accept more than the limit in any
- * one second.
+ * Creates a limiter that all replicas share. A client without a limit costs nothing. A client with a limit
+ * costs a round trip for each lease, which is for one request below twenty a second. A process holds a
+ * twentieth of the limit for at most 50 ms, so other replicas may refuse that much early; together they never
+ * accept more than the limit in any one second.
  */
 export function createSharedRateLimiter(rates: Rates): RateLimiter {
   const held = new Map<string, Held>();
@@ -22,7 +22,7 @@ export function createSharedRateLimiter(rates: Rates): RateLimiter {
 
   const giveBack = (key: string, { id, left }: Pick<Held, 'id' | 'left'>) => {
     held.delete(key);
-    // What is not given back is allowed again after a second.
+    // Requests that are not returned are allowed again after a second.
     if (left > 0) rates.giveBack(key, { id, unused: left }).catch(() => undefined);
   };
   const lease = async (key: string, perSecond: number) => {

@@ -9,7 +9,7 @@ export type Mount = { readonly path: string; readonly service: Service };
 type StartOptions = Omit<AppOptions, 'mounts'> & {
   /** The edge map. */
   readonly mounts: readonly Mount[];
-  /** Where the services' consumers listen. */
+  /** The bus of the services' consumers. */
   readonly bus?: Pick<EventBus, 'consume'> | undefined;
 };
 
@@ -20,7 +20,9 @@ export type StartedServices = {
   stop(): Promise<void>;
 };
 
-/** Connects services to the bus and puts them behind one listener: in a process, on the platform, in a test. */
+/**
+ * Connects services to the bus and serves them with one listener: in a process, on the platform, in a test.
+ */
 export async function startServices({ mounts, bus, ...options }: StartOptions): Promise<StartedServices> {
   const services = mounts.map(({ service }) => service);
   for (const consumer of services.flatMap(({ consumers = [] }) => consumers)) await bus?.consume(consumer);

@@ -23,7 +23,7 @@ import {
 import type { Revocations } from './revocations.ts';
 import { assertNoIdToken, assertPossibleTimes } from './token-claims.ts';
 
-/** Who calls, as a verified access token has it. */
+/** The caller of a verified access token. */
 export type Caller = {
   readonly issuer: string;
   readonly clientId: string;
@@ -32,27 +32,32 @@ export type Caller = {
   readonly policy: LaunchPolicy;
   /** The practices that the client is bound to; any when absent. */
   readonly practices?: PracticeBinding;
-  /** Everything that the token says, for who needs more than the rights. Verified; of whatever form they came. */
+  /** All verified claims, for callers that need the other claims. Their types are not checked. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** The proof of possession of a bound token: claim it before you serve the request, so that it counts once. */
+  /**
+   * The proof of possession of a bound token: claim it before you serve the request, so that it counts once.
+   */
   readonly proof?: DpopProof;
 };
 
 export type AccessTokenVerifier = {
   /**
-   * Verifies the access token of an Authorization header (RFC 6750 section 2.1). A token that is bound to a key needs
-   * a proof of possession (RFC 9449), one that is bound to a certificate that certificate (RFC 8705); endpoints that
-   * pass neither accept tokens without a binding alone.
-   * @throws ServiceError 401 when there is none or it is not valid or revoked, 503 when the issuer's keys or the
-   * revocations cannot be read.
+   * Verifies the access token of an Authorization header (RFC 6750 section 2.1). A token that is bound to a
+   * key needs a proof of possession (RFC 9449); a token that is bound to a certificate needs that certificate
+   * (RFC 8705). Endpoints that pass neither accept only unbound tokens.
+   * @throws ServiceError 401 when there is none or it is invalid or revoked, 503 when the issuer's keys or
+   * the revocations cannot be read
    */
   verify(authorization: string | undefined, possession?: Possession): Promise<Caller>;
 };
 
 const clockToleranceSeconds = 10;
-/** A verified token is remembered this long at most, so that a key that was withdrawn stops counting. */
+/** Milliseconds that a verified token is cached at most, so that a withdrawn key is no longer accepted. */
 const rememberedMs = 5 * 60_000;
-/** The least recently used are forgotten first, so a flood of tokens makes a busy client verify again, no more. */
+/**
+ * The least recently used tokens are removed first, so a flood of tokens only makes a busy client verify
+ * again.
+ */
 const rememberedTokens = 10_000;
 
 type VerifierOptions = {
@@ -60,11 +65,11 @@ type VerifierOptions = {
   readonly clock: Clock;
   /** Fetches discovery documents and keys. */
   readonly fetchOutbound: OutboundFetch;
-  /** The tokens that were revoked by their id. Absent where none of the accepted tokens can be. */
+  /** The tokens that were revoked by their id. Absent if none of the accepted tokens can be revoked so. */
   readonly revocations?: Revocations | undefined;
 };
 
-/** Creates the verifier for all trusted issuers. Keys are fetched when first needed and kept. */
+/** Creates the verifier for all trusted issuers. Fetches keys when they are first needed and caches them. */
 export function createAccessTokenVerifier({
   issuers,
   clock,
@@ -99,7 +104,7 @@ export function createAccessTokenVerifier({
       const presented = presentedToken(authorization, possession);
       const caller = await callerWith(presented.token);
       const { cnf, jti } = caller.claims;
-      // At each request: a token may be revoked while it is remembered.
+      // At each request, because a token may be revoked while it is cached.
       if (typeof jti === 'string' && revocations?.has(jti)) throw invalidToken('the token was revoked');
       const proof = await provePossession(presented, { cnf, possession, now: clock.now() });
       return proof === undefined ? caller : { ...caller, proof };
@@ -119,14 +124,14 @@ function presentedToken(authorization: string | undefined, { dpop }: Possession)
   return { scheme: isBearer ? 'bearer' : 'dpop', token };
 }
 
-/** Only chooses whose keys are tried; the signature decides. */
+/** Returns the claimed issuer, which only selects the keys to try; the signature decides. */
 function claimedIssuer(token: string): string {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
     if (typeof claims === 'object' && claims !== null && 'iss' in claims && typeof claims.iss === 'string')
       return claims.iss;
   } catch {
-    // Falls through: a token that cannot be read names no issuer.
+    // Falls through: an unreadable token names no issuer.
   }
   throw invalidToken('the token cannot be read');
 }
@@ -157,7 +162,7 @@ async function verifySignature(
 
 type Bindings = ReadonlyMap<string, PracticeBinding>;
 
-/** Computes the bindings once for all requests, since a client may be bound to many practices. */
+/** Computes the bindings once for all requests, because a client may be bound to many practices. */
 function bindingsOf({ clients }: IssuerPolicy): Bindings {
   return new Map(
     [...clients].flatMap(([clientId, { policy }]) => {
@@ -169,7 +174,10 @@ function bindingsOf({ clients }: IssuerPolicy): Bindings {
 
 type Accepted = { readonly policy: IssuerPolicy; readonly bindings: Bindings };
 
-/** The one place where rights are decided: a right counts if the token carries it and the registry grants it. */
+/**
+ * Decides the rights, the only place that does: a right counts if the token contains it and the registry
+ * grants it.
+ */
 function callerOf(claims: JWTPayload, { policy: issuerPolicy, bindings }: Accepted): Caller {
   const { issuer, rightClaims, clientIdClaims, clients, ...policy } = issuerPolicy;
   const clientId = clientIdClaims.map((name) => claims[name]).find((claim) => typeof claim === 'string');
@@ -196,15 +204,15 @@ function wordsOf(claim: unknown): string[] {
 }
 
 /**
- * Checks that the caller holds a right.
- * @throws ServiceError 403 (RFC 6750 section 3.1, insufficient_scope).
+ * Checks that the caller has a right.
+ * @throws ServiceError 403 (RFC 6750 section 3.1, insufficient_scope)
  */
 export function assertRight(caller: Caller, right: string): void {
   if (caller.rights.has(right)) return;
   throw new ServiceError({
     status: 403,
     code: 'insufficient_scope',
-    message: `The token does not carry the right ${right}`,
+    message: `The token does not have the right ${right}`,
     headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${right}"` },
   });
 }

@@ -1,9 +1,9 @@
-/** Slows down callers that fail to authenticate again and again. */
+/** Slows down callers that repeatedly fail to authenticate. */
 export type Attempts = {
   /** Throws ServiceError 429 with `Retry-After` while the key has to wait. Costs no round trip. */
   assertMayTry(key: string): void;
-  /** Counts a failed attempt. Throws ServiceError 429 if another replica has let the key wait. */
+  /** Counts a failed attempt. Throws ServiceError 429 if another replica makes the key wait. */
   failed(key: string): Promise<void>;
-  /** Forgets the failed attempts that this process knows of. */
+  /** Deletes the failed attempts that this process knows. */
   succeeded(key: string): Promise<void>;
 };

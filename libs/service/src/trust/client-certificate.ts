@@ -10,29 +10,32 @@ const schema = Type.Object({
 });
 
 /**
- * Reads `CLIENT_CERTIFICATE_HEADER`: the header in which the edge forwards client certificates. When it is unset, no
- * header counts, whoever sent it. @throws ConfigurationError
+ * Reads `CLIENT_CERTIFICATE_HEADER`: the header in which the edge forwards client certificates. If it is
+ * unset, every such header is ignored. @throws ConfigurationError
  */
 export function readClientCertificateHeader(environment: Environment): string | undefined {
   return readEnvironment(schema, environment).CLIENT_CERTIFICATE_HEADER;
 }
 
-/** The certificate of the TLS connection that a request came by, as the edge forwarded it. */
+/** The certificate of a request's TLS connection, as the edge forwarded it. */
 export type ClientCertificate = {
   /** SHA-256 of its DER, in Base64URL (RFC 8705 section 3.1). */
   readonly thumbprint: string;
-  /** Parses it; undefined for what cannot be parsed. */
+  /** Parses it; returns undefined if that fails. */
   readonly subject: () => CertificateSubject | undefined;
   /** Whether the edge verified that a certificate authority of the operator's list issued it. */
   readonly isVerified: boolean;
 };
 
-/** A byte sequence (RFC 9440 section 2.1), with a parameter (RFC 9651 section 3.1.2) where the chain was verified. */
+/**
+ * A byte sequence (RFC 9440 section 2.1), with a parameter (RFC 9651 section 3.1.2) if the chain was
+ * verified.
+ */
 const form = /^:([A-Za-z0-9+/]+={0,2}):(;verified)?$/;
 
 /**
- * Returns the certificate of a request's connection, where the edge forwarded one.
- * @param header the value of `CLIENT_CERTIFICATE_HEADER`; without one, nothing that was sent counts
+ * Returns the certificate of a request's connection, if the edge forwarded one.
+ * @param header the value of `CLIENT_CERTIFICATE_HEADER`; without it, every header is ignored
  */
 export function clientCertificateOf(
   request: Pick<Request, 'headers'>,
@@ -49,11 +52,14 @@ export function clientCertificateOf(
   };
 }
 
-/** What of a certificate decides whether it authenticates a client. */
+/** The parts of a certificate that decide whether it authenticates a client. */
 export type CertificateSubject = {
-  /** Whether it has this subject alternative name of the type dNSName, character for character but for case. */
+  /**
+   * Returns whether it has this subject alternative name of the type dNSName, compared without regard to
+   * case.
+   */
   hasDnsName(name: string): boolean;
-  /** Whether it is valid at a moment. @param now milliseconds since 1970 */
+  /** Returns whether it is valid at a moment. @param now milliseconds since 1970 */
   isCurrent(now: number): boolean;
 };
 

@@ -1,13 +1,13 @@
 /** A row of a CSV text. Lines are counted from 1; the row begins at this one. */
 export type CsvRow = { readonly line: number; readonly fields: readonly string[] };
 
-/** One field with what ends it: a comma, the end of the line, or the end of the text. */
+/** One field with its end: a comma, the end of the line, or the end of the text. */
 const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
 
 /**
- * Reads CSV (RFC 4180): fields may be in double quotes, and then contain commas, line ends and doubled quotes. A byte
- * order mark and empty lines are skipped.
- * @throws TypeError that names the line of a stray quote, and no value.
+ * Reads CSV (RFC 4180): fields may be in double quotes, and then contain commas, line ends and doubled
+ * quotes. Skips a byte order mark and empty lines.
+ * @throws TypeError that names the line of a stray quote, and no value
  */
 export function parseCsv(text: string): CsvRow[] {
   const rows: CsvRow[] = [];
@@ -16,7 +16,8 @@ export function parseCsv(text: string): CsvRow[] {
   field.lastIndex = text.startsWith('\uFEFF') ? 1 : 0;
   while (field.lastIndex < text.length || fields.length > 0) {
     const found = field.exec(text);
-    if (found === null) throw new TypeError(`line ${line} has a quotation mark where none may be`);
+    if (found === null)
+      throw new TypeError(`line ${line} contains a quotation mark that is not allowed there`);
     const [whole, quoted, plain = '', end] = found;
     fields.push(quoted?.replaceAll('""', '"') ?? plain);
     line += whole.match(/\r\n|\n|\r/g)?.length ?? 0;

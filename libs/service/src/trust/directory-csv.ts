@@ -11,7 +11,7 @@ const header = 'kind,system,value,practice';
 const listNames = { practice: 'practices', performer: 'performers', clinician: 'clinicians' } as const;
 
 type Kind = keyof typeof listNames;
-/** An entry as the JSON form has it, with the lines that it comes from. */
+/** An entry in the JSON form, with its lines. */
 type Listed = {
   readonly entry: { readonly system: string; readonly code: string; users?: string[] };
   readonly line: number;
@@ -21,10 +21,11 @@ type Lists = { readonly [Name in (typeof listNames)[Kind]]: Listed[] };
 type LineFault = { readonly line: number; readonly message: string };
 
 /**
- * Reads a directory as CSV (RFC 4180) with the header `kind,system,value,practice`. A row of the kind practice,
- * performer or clinician is an entry. A row of the kind user lists a login name of the practice whose code it names.
- * The system of that row is the one of the practice. It is needed only if two practices have the code.
- * @throws TypeError that lists every fault by its line, and no value.
+ * Reads a directory as CSV (RFC 4180) with the header `kind,system,value,practice`. A row of the kind
+ * practice, performer or clinician is an entry. A row of the kind user lists a login name of the practice
+ * whose code it names. The system of that row is the one of the practice. It is needed only if two practices
+ * have the code.
+ * @throws TypeError that lists every error by its line, and no value
  */
 export function parseDirectoryCsv(text: string): Directory {
   const [first, ...rows] = parseCsv(text);
@@ -43,19 +44,19 @@ export function parseDirectoryCsv(text: string): Directory {
   throw directoryError(inOrder.map(({ line, message }) => `line ${line} ${message}`));
 }
 
-/** Adds a row that is no user to its list, or returns what is wrong with it. */
+/** Adds a row that is not a user to its list, or returns its errors. */
 function listEntry({ line, fields }: CsvRow, lists: Lists): LineFault[] {
   const [kind = '', system = '', code = '', practice] = fields;
   if (fields.length !== 4) return [{ line, message: 'must have 4 fields' }];
   if (kind === 'user') return [];
   if (!isKind(kind)) return [{ line, message: 'kind must be one of practice, user, performer, clinician' }];
   lists[listNames[kind]].push({ entry: { system, code }, line, userLines: [] });
-  return practice === '' ? [] : [{ line, message: 'practice must be empty: it is for users' }];
+  return practice === '' ? [] : [{ line, message: 'practice must be empty, because only users have one' }];
 }
 
 const isKind = (kind: string): kind is Kind => Object.hasOwn(listNames, kind);
 
-/** Adds the rows of users to their practices, or returns what is wrong with them. */
+/** Adds the rows of users to their practices, or returns their errors. */
 function listUsers(rows: readonly CsvRow[], practices: readonly Listed[]): LineFault[] {
   const byCode = Map.groupBy(practices, ({ entry }) => entry.code);
   return rows.flatMap(({ line, fields }) => {
@@ -64,7 +65,7 @@ function listUsers(rows: readonly CsvRow[], practices: readonly Listed[]): LineF
     const named = (byCode.get(code) ?? []).filter(({ entry }) => system === '' || entry.system === system);
     const [practice, ...others] = named;
     if (practice === undefined)
-      return [{ line, message: 'practice must be the code of a practice of this file' }];
+      return [{ line, message: 'practice must be the code of a practice in this file' }];
     if (others.length > 0)
       return [{ line, message: 'system must be that of the practice, because several have this code' }];
     (practice.entry.users ??= []).push(name);
@@ -73,7 +74,7 @@ function listUsers(rows: readonly CsvRow[], practices: readonly Listed[]): LineF
   });
 }
 
-/** The fault of an entry by its line and column: `practices[3].code` is the value of some line. */
+/** Returns the error of an entry with its line and column: `practices[3].code` is the value of some line. */
 function toLineFault({ path, message }: FileFault, lists: Lists): LineFault {
   const found = /^(practices|performers|clinicians)\[(\d+)\](?:\.users\[(\d+)\])?(?:\.(\w+))?$/.exec(path);
   if (found === null) return { line: 1, message };

@@ -15,24 +15,27 @@ import { parseDirectoryCsv } from './directory-csv.ts';
 import { readRegistryFile } from './registry-file.ts';
 import { type WatchedFile, watchFile } from './watched-file.ts';
 
-/** The directory of each client, as its file is now (OLTR: "values must be agreed"). */
+/** The current directory of each client (OLTR: "values must be agreed"). */
 export type Directories = {
-  /** The directory of a client; undefined if every value is accepted from it. @throws Error for one not followed. */
+  /**
+   * Returns the directory of a client; undefined if every value is accepted. @throws Error for a directory
+   * that is not followed
+   */
   of(policy: Pick<LaunchPolicy, 'directory'>): Directory | undefined;
 };
 
 export type FollowedDirectories = Directories & {
   /**
-   * Follows the files that the clients of a registry name, also those that a later one names no longer: a request may
-   * still be under way. Call it before the registry takes effect.
-   * @throws TypeError that names the entry of the registry, and lists every fault of its directory.
+   * Follows the files that the clients of a registry name, and keeps those that a later registry no longer
+   * names, because a request may still use them. Call it before the registry takes effect.
+   * @throws TypeError that names the entry of the registry, and lists every error of its directory
    */
   follow(registry: Registry): void;
   stop(): void;
 };
 
 type Options = {
-  /** The directory of the clients that name none of their own. */
+  /** The directory of the clients without their own. */
   readonly sharedFile: string | undefined;
   /** Clients name their files relative to it. */
   readonly registryFile: string | URL;
@@ -42,7 +45,7 @@ type Options = {
 
 /**
  * Opens the shared directory, and follows every directory file as the registry is followed.
- * @throws TypeError that lists every fault of the shared directory.
+ * @throws TypeError that lists every error of the shared directory
  */
 export function openDirectories({ sharedFile, registryFile, logger, everyMs }: Options): FollowedDirectories {
   const watch = (path: string) =>
@@ -52,7 +55,7 @@ export function openDirectories({ sharedFile, registryFile, logger, everyMs }: O
       onFault: (error) =>
         logger.error(
           { err: error, file: path },
-          'the changed directory cannot be used; the one before it goes on',
+          'the changed directory is invalid; the previous one stays in use',
         ),
       ...(everyMs === undefined ? {} : { everyMs }),
     });
@@ -81,9 +84,9 @@ export function openDirectories({ sharedFile, registryFile, logger, everyMs }: O
 }
 
 /**
- * Checks the shared directory (`DIRECTORY_FILE`) and those that the registry (`REGISTRY_FILE`) names, and returns the
- * path of the shared one. A registry that cannot be read is for its own check to report.
- * @throws ConfigurationError that lists every fault of every directory, and no value.
+ * Checks the shared directory (`DIRECTORY_FILE`) and those that the registry (`REGISTRY_FILE`) names, and
+ * returns the path of the shared one. The registry's own check reports a registry that cannot be read.
+ * @throws ConfigurationError that lists every error of every directory, and no value
  */
 export function readDirectories({
   DIRECTORY_FILE,
@@ -117,7 +120,7 @@ function problemsOf(named: string, path: string): string[] {
   }
 }
 
-/** The faults of a directory, which hold no value; of what the system reports, its code. */
+/** Returns the errors of a directory, which contain no value, or the code of an error of the system. */
 function reasonOf(error: unknown): string {
   if (error instanceof TypeError) return error.message;
   const { code } = error as { readonly code?: unknown };
@@ -132,7 +135,7 @@ function named<Made>(path: string, make: () => Made): Made {
   }
 }
 
-/** Every directory that a registry names, with where it does. */
+/** Returns every directory that a registry names, with its place. */
 function directoriesOf({ realms, trustedIssuers = [] }: Registry): { name: string; path: string }[] {
   const namedBy = (clients: readonly Pick<LaunchPolicy, 'directory'>[], owner: string) =>
     clients.flatMap(({ directory: name }, index) =>
@@ -149,7 +152,8 @@ const besideRegistry = (registryFile: string | URL, name: string) =>
 
 /**
  * Reads a directory file.
- * @throws TypeError that lists every fault of the directory, and no value; the error of the system if it cannot be read.
+ * @throws TypeError that lists every error of the directory, and no value; the error of the system if it
+ * cannot be read
  */
 export const readDirectoryFile = (path: string): Directory =>
   parseDirectoryText(readFileSync(path, 'utf8'), path);
@@ -160,7 +164,7 @@ function parseDirectoryText(text: string, path: string): Directory {
   return parseDirectory(parseJson(text));
 }
 
-/** @throws TypeError with the place of the fault. The message of JSON.parse would quote the text. */
+/** @throws TypeError with the place of the error, because the message of JSON.parse would quote the text */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

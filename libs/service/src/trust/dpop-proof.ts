@@ -3,13 +3,18 @@ import { asymmetricAlgorithms, compileSchema } from '@clinical-launch/contracts'
 import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTVerifyResult, jwtVerify } from 'jose';
 import { Type } from 'typebox';
 
-/** How far `iat` of a proof may be from our clock, in seconds: proofs are made for one request. */
+/**
+ * The maximum difference of `iat` of a proof from our clock, in seconds: a proof is created for one request.
+ */
 const acceptedAgeSeconds = 60;
 
 /** The request that a proof must be for. */
 export type ProvenRequest = {
   readonly method: string;
-  /** The address as clients know it, from `PUBLIC_URL`: a proxy changes what the service itself sees. */
+  /**
+   * The address for clients, from `PUBLIC_URL`, because a proxy changes the address that the service itself
+   * sees.
+   */
   readonly url: string;
   /** The access token that is sent with the proof. */
   readonly token?: string;
@@ -17,11 +22,11 @@ export type ProvenRequest = {
 
 /** A verified proof. */
 export type DpopProof = {
-  /** The SHA-256 thumbprint of its key (RFC 7638), as `cnf.jkt` has it. */
+  /** The SHA-256 thumbprint of its key (RFC 7638), as in `cnf.jkt`. */
   readonly thumbprint: string;
   /** Names the proof in the tickets, where it must be claimed so that it counts once. */
   readonly name: string;
-  /** How long it could be sent again. */
+  /** Seconds in which it could be sent again. */
   readonly forSeconds: number;
 };
 
@@ -36,9 +41,9 @@ const claimsForm = compileSchema(
 );
 
 /**
- * Verifies a DPoP proof (RFC 9449 section 4.3) but for its single use, which is decided where `name` is claimed.
+ * Verifies a DPoP proof (RFC 9449 section 4.3) except for its single use, which the claim of `name` decides.
  * @param now milliseconds since 1970
- * @returns the proof, or what is wrong with it, as a sentence for the developer of the client
+ * @returns the proof, or its error, as a sentence for the developer of the client
  */
 export async function verifyDpopProof(
   proof: string,
@@ -59,12 +64,12 @@ export async function verifyDpopProof(
   };
 }
 
-/** The signature is checked with the key that the proof itself carries; jose refuses a private one. */
+/** Checks the signature with the key in the proof itself; jose refuses a private key. */
 async function readProof(proof: string): Promise<JWTVerifyResult | { readonly fault: string }> {
   try {
     return await jwtVerify(proof, EmbeddedJWK, { algorithms: asymmetricAlgorithms, typ: 'dpop+jwt' });
   } catch (error) {
-    // A TypeError or a DOMException: a key that is too short, or no point of its curve.
+    // A TypeError or a DOMException: a key that is too short, or not a point of its curve.
     if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException)
       return { fault: 'The DPoP proof must be one JWT of the type dpop+jwt, signed by the key in its jwk' };
     throw error;
@@ -82,15 +87,15 @@ function claimsFault(
   if (addressOf(htu) !== addressOf(url))
     return 'The claim htu of the DPoP proof must be the address of the request, without its query';
   if (!(Math.abs(nowSeconds - iat) <= acceptedAgeSeconds))
-    return `The claim iat of the DPoP proof must be within ${acceptedAgeSeconds} seconds of now: make one per request`;
+    return `The claim iat of the DPoP proof must be within ${acceptedAgeSeconds} seconds of now. Create a new proof for each request`;
   if (token !== undefined && ath !== createHash('sha256').update(token).digest('base64url'))
     return 'The claim ath of the DPoP proof must be the SHA-256 of the access token';
   return undefined;
 }
 
 /**
- * RFC 9449 section 4.3, check 9: query and fragment are ignored, and the syntax is normalised (RFC 3986 section
- * 6.2.2).
+ * Normalises an address (RFC 9449 section 4.3, check 9): removes query and fragment, and normalises the
+ * syntax (RFC 3986 section 6.2.2).
  */
 function addressOf(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;

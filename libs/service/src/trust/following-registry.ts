@@ -17,15 +17,18 @@ import type { Trust } from './trust.ts';
 type WatchOptions = {
   readonly publicUrl: string;
   readonly logger: Logger;
-  /** Whether each content must also be one for production. */
+  /** Whether each content must also be valid for production. */
   readonly isProduction: boolean;
-  /** Refuses a registry that this process cannot use. Called before each registry takes effect. @throws Error */
+  /**
+   * Refuses a registry that this process cannot use. Called before each registry takes effect. @throws Error
+   */
   readonly check?: ((registry: Registry) => void) | undefined;
 };
 
 /**
- * Follows the registry file of a process: a change is told in the log, one that cannot be used loudly.
- * @throws TypeError when the first content cannot be used.
+ * Follows the registry file of a process. Logs each change. If the file is invalid, logs an error and keeps
+ * the last valid registry.
+ * @throws TypeError when the first content is invalid
  */
 export function watchRegistry(
   path: string | URL,
@@ -39,20 +42,20 @@ export function watchRegistry(
     },
     onChange: () => logger.info('the changed registry is in use'),
     onFault: (error) =>
-      logger.error({ err: error }, 'the changed registry cannot be used; the one before it goes on'),
+      logger.error({ err: error }, 'the changed registry is invalid; the previous one stays in use'),
   });
 }
 
 type FollowOptions = {
   readonly clock: Clock;
-  /** Whose tokens are accepted, by this registry. */
+  /** Returns the issuers whose tokens are accepted, by this registry. */
   readonly policiesOf: (registry: Registry) => readonly IssuerPolicy[];
   readonly fetchOutbound: OutboundFetch;
-  /** The tokens that were revoked by their id. Undefined where none of the accepted tokens can be. */
+  /** The tokens that were revoked by their id. Undefined if none of the accepted tokens can be revoked so. */
   readonly revocations: Revocations | undefined;
 };
 
-/** A verifier of access tokens on the terms of the registry as it is at each request. */
+/** Creates a verifier of access tokens that uses the current registry at each request. */
 export function createFollowingVerifier(
   registry: RegistrySource,
   { policiesOf, ...options }: FollowOptions,
@@ -66,16 +69,17 @@ export function createFollowingVerifier(
 type OpenVerifierOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whose tokens are accepted; those of the platform's clients and of trusted issuers when absent. */
+  /** The issuers whose tokens are accepted; the platform's realms and trusted issuers when absent. */
   readonly policiesOf?: typeof issuerPolicies;
-  /** The tokens that were revoked by their id. Undefined where none of the accepted tokens can be. */
+  /** The tokens that were revoked by their id. Undefined if none of the accepted tokens can be revoked so. */
   readonly revocations: Revocations | undefined;
   readonly checkRegistry?: WatchOptions['check'];
 };
 
 /**
- * The verifier of a process that follows its registry: who is registered while it runs is accepted from then on.
- * @throws TypeError when the registry cannot be used.
+ * Opens the verifier of a process that follows its registry: clients that are registered while it runs are
+ * accepted from then on.
+ * @throws TypeError when the registry is invalid
  */
 export function openTokenVerifier(
   { registryFile, options, allowedNetworks, isProduction }: Trust,

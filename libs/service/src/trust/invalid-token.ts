@@ -9,8 +9,9 @@ type InvalidTokenOptions = {
 };
 
 /**
- * The 401 of a token that is not accepted (RFC 6750 section 3). Its body is empty, so the challenge says why.
- * @param reason a sentence of ours in printable ASCII, without quotation marks; never a value of the token
+ * Creates the 401 of a refused token (RFC 6750 section 3). Its body is empty, so the challenge contains the
+ * reason.
+ * @param reason our own sentence in printable ASCII, without quotation marks; never a value of the token
  */
 export function invalidToken(
   reason: string,
@@ -19,7 +20,9 @@ export function invalidToken(
   return unauthorized(reason, { code, challenge: `${challenge}, error_description="${reason}"`, cause });
 }
 
-/** The 401 of a request without a token, which is told only how to authenticate (RFC 6750 section 3.1). */
+/**
+ * Creates the 401 of a request without a token, which only states how to authenticate (RFC 6750 section 3.1).
+ */
 export function missingToken(challenge: string): ServiceError {
   return unauthorized('there is no Bearer token', { code: 'invalid_token', challenge, cause: undefined });
 }
@@ -37,7 +40,10 @@ function unauthorized(
   });
 }
 
-/** The 401 of a token that jose refused. jose looks at the signature first, so only its bearer learns of its claims. */
+/**
+ * Creates the 401 of a token that jose refused. jose checks the signature first, so only the bearer of a
+ * valid token learns about its claims.
+ */
 export function refusedToken(error: errors.JOSEError): ServiceError {
   return invalidToken(reasonOf(error), { cause: error });
 }

@@ -4,7 +4,10 @@ import { asResponse, type OutboundAnswer, type OutboundFetch } from '../http/out
 import { invalidToken } from './invalid-token.ts';
 import type { IssuerPolicy } from './issuer-policies.ts';
 
-/** Finds the keys of an issuer when they are first needed. @throws ServiceError 503 when they cannot be fetched */
+/**
+ * Creates the function that finds the keys of an issuer when they are first needed. @throws ServiceError 503
+ * when they cannot be fetched
+ */
 export function createIssuerKeys(policy: IssuerPolicy, fetchOutbound: OutboundFetch): JWTVerifyGetKey {
   const get = (address: URL) => fetchOutbound(address, { isOperators: policy.isConfigured });
   let remote: Promise<JWTVerifyGetKey> | undefined;
@@ -12,7 +15,7 @@ export function createIssuerKeys(policy: IssuerPolicy, fetchOutbound: OutboundFe
     remote ??= locateKeys(policy, get).then((address) =>
       createRemoteJWKSet(address, { [customFetch]: async (url) => asResponse(await get(new URL(url))) }),
     );
-    // A failed look-up is not remembered.
+    // A failed look-up is not cached.
     remote.catch(() => {
       remote = undefined;
     });
@@ -33,7 +36,7 @@ export function createIssuerKeys(policy: IssuerPolicy, fetchOutbound: OutboundFe
   };
 }
 
-/** RFC 7518 section 3.3. jose refuses such a key with a TypeError, as if the fault were in this program. */
+/** RFC 7518 section 3.3. jose refuses such a key with a TypeError, as if this program were at fault. */
 const leastRsaBits = 2048;
 
 /** @throws ServiceError 401 for a key that others can compute */
@@ -56,10 +59,10 @@ async function locateKeys(
   const { issuer: statedIssuer, jwks_uri: stated } = metadata as { issuer?: unknown; jwks_uri?: unknown };
   // OpenID Connect Discovery 1.0 section 4.3
   if (statedIssuer !== issuer || typeof stated !== 'string')
-    throw new Error('The discovery document is of another issuer');
+    throw new Error('The discovery document belongs to another issuer');
   const address = new URL(stated);
-  // A foreign document must not choose where this service sends requests.
+  // An external document must not choose where this service sends requests.
   if (address.origin !== new URL(issuer).origin)
-    throw new Error("The keys are not on the issuer's origin: register their address as jwksUri");
+    throw new Error("The keys are not on the issuer's origin. Register their address as jwksUri");
   return address;
 }

@@ -6,25 +6,28 @@ import {
   type TrustedIssuer,
 } from '@clinical-launch/contracts';
 
-/** One identity provider whose access tokens are accepted, and on what terms. */
+/** An identity provider whose access tokens are accepted, with its settings. */
 export type IssuerPolicy = {
   readonly issuer: string;
   readonly audiences: readonly string[];
   /**
-   * Its published keys. When absent, its discovery document (OpenID Connect Discovery 1.0) says where they are, on the
-   * issuer's own origin.
+   * The address of its published keys. When absent, its discovery document (OpenID Connect Discovery 1.0)
+   * names the address, on the issuer's own origin.
    */
   readonly jwksUri?: string;
-  /** Whether the operator configured `jwksUri`, as for our realms: it may then be within the deployment, by http. */
+  /**
+   * Whether the operator configured `jwksUri`, as for our realms: it may then be within the deployment, by
+   * http.
+   */
   readonly isConfigured: boolean;
   readonly rightClaims: readonly ('scope' | 'scp' | 'roles')[];
-  /** Whether tokens must name themselves access tokens (RFC 9068 section 4). Never accepts ID tokens. */
+  /** Whether tokens must be marked as access tokens (RFC 9068 section 4). ID tokens are never accepted. */
   readonly requiresAccessTokenType: boolean;
-  /** The claims that may carry the client: the first that is a text is it. */
+  /** The claims that may contain the client: the first that is a text is used. */
   readonly clientIdClaims: readonly string[];
   /**
-   * Whether tokens must name their key. Without `kid` one is accepted while a single published key fits its
-   * algorithm.
+   * Whether tokens must name their key. A token without `kid` is accepted if exactly one published key has
+   * its algorithm.
    */
   readonly requiresKeyId: boolean;
   /** The clients that may call. */
@@ -33,14 +36,14 @@ export type IssuerPolicy = {
 
 /** A registered client. */
 export type AcceptedClient = {
-  /** The rights that its tokens may carry. Others in a token count for nothing. */
+  /** The rights that its tokens may grant. Other rights in a token are ignored. */
   readonly grants: readonly string[];
   readonly policy: LaunchPolicy;
 };
 
 export type IssuerPoliciesOptions = {
   readonly publicUrl: string;
-  /** Where the identity provider answers within the deployment: the address that the edge maps to `/idp`. */
+  /** The address of the identity provider within the deployment, which the edge maps to `/idp`. */
   readonly identityProviderUrl: string;
   /** APP_ID_URI: the audience of the platform's APIs. */
   readonly audience: string;
@@ -51,10 +54,12 @@ const anyClaim = ['scope', 'scp', 'roles'] as const;
 /** RFC 9068 section 2.2; OpenID Connect Core 1.0 section 2; Microsoft Entra ID. */
 const usualClientIdClaims = ['client_id', 'azp', 'appid'];
 
-/** The rights that a trusted issuer grants when its entry names none. */
+/** The rights of a trusted issuer whose entry names none. */
 const foreignGrants: readonly string[] = ['ocs-launch.write'];
 
-/** The terms on which access tokens of clients are accepted: of our realms, and of issuers that the registry trusts. */
+/**
+ * Returns the policies for access tokens of clients: of our realms, and of issuers that the registry trusts.
+ */
 export function issuerPolicies(registry: Registry, options: IssuerPoliciesOptions): IssuerPolicy[] {
   const ours = registry.realms.map(({ realm, clients }) => policyOfRealm(realm, clients, options));
   const others = (registry.trustedIssuers ?? []).map((trusted) => policyOfTrusted(trusted, options));
@@ -80,8 +85,8 @@ function policyOfTrusted(
 }
 
 /**
- * The terms on which the access tokens of a desktop launch are accepted: of our desktop realms and their partners
- * alone. Such a token speaks for a user, so no other API takes it, and none of a client is taken in its place.
+ * Returns the policies for access tokens of a desktop launch: only of our desktop realms and their partners.
+ * Such a token acts for a user, so no other API accepts it, and a client's token is not accepted instead.
  */
 export function desktopIssuerPolicies(registry: Registry, options: IssuerPoliciesOptions): IssuerPolicy[] {
   return registry.realms.flatMap(({ realm, desktop }) =>

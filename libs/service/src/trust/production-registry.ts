@@ -13,7 +13,7 @@ import {
 import { ConfigurationError } from '../environment.ts';
 import { demoSealingKey } from './demo-sealing-key.ts';
 
-/** The clients of the demo registry. The secret of each is its id with `-secret`: known to everyone. */
+/** The clients of the demo registry. The secret of each is its id with `-secret`, so it is public. */
 const demoClients = [
   'pms-demo',
   'pms-other',
@@ -31,7 +31,10 @@ const demoSecretHashes = new Set(
 );
 const demoSealer = createPurposeSealer('callback', [demoSealingKey]);
 
-/** What is wrong with an entry in production, each with where it is in the entry: `.callback.url must be https`. */
+/**
+ * Returns the errors of an entry in production, each with its place in the entry:
+ * `.callback.url must be https`.
+ */
 type Rule<Entry> = (entry: Entry) => readonly string[];
 
 /** Rules for clients of our realms. */
@@ -45,10 +48,10 @@ const clientRules: readonly Rule<RegisteredClient>[] = [
   (client) => (client.scopes.includes('ocs-launch.write') ? unstatedPractices(client) : []),
 ];
 
-/** Refuses a client that may name every practice of the country unless the registry says so. */
+/** Refuses a client that may name every practice of the country unless the registry states so. */
 const unstatedPractices: Rule<LaunchPolicy> = ({ practices }) =>
   practices === undefined
-    ? ['.practices is required: list the practices that the client may launch for, or state "any"']
+    ? ['.practices is required. List the practices that the client may launch for, or state "any"']
     : [];
 
 /** Rules for all clients that may launch, of our realms and of trusted issuers. */
@@ -71,14 +74,14 @@ const partnerRules: readonly Rule<RegisteredPartner>[] = [
   ({ backchannelLogoutUri: uri }) => (uri === undefined ? [] : httpsProblems(uri, '.backchannelLogoutUri')),
 ];
 
-/** Over http, whoever is on the path replaces the keys, and signs tokens. */
+/** Over http, an attacker on the path can replace the keys and sign tokens. */
 const issuerRules: readonly Rule<TrustedIssuer>[] = [
   ({ issuer }) => httpsProblems(issuer, '.issuer'),
   ({ jwksUri }) => (jwksUri === undefined ? [] : httpsProblems(jwksUri, '.jwksUri')),
 ];
 
 /**
- * Lists what keeps a registry from production, by its path: what everybody knows, addresses that are not https,
+ * Lists the errors of a registry in production, by path: public secrets, addresses that are not https,
  * unstated practices.
  */
 export function productionRegistryProblems({ realms, trustedIssuers = [] }: Registry): string[] {
@@ -96,7 +99,7 @@ export function productionRegistryProblems({ realms, trustedIssuers = [] }: Regi
 
 /**
  * Checks that a registry may be used in production.
- * @throws ConfigurationError that names every problem at once, and no value.
+ * @throws ConfigurationError that names every problem at once, and no value
  */
 export function assertProductionRegistry(registry: Registry): void {
   const problems = productionRegistryProblems(registry);
@@ -127,7 +130,7 @@ const secureSubdomains = /^https:\/\/\*(?:\.[a-z0-9-]+){2,}(?::\d{1,5})?$/i;
 const frameAncestorProblems = (origin: string, place: string) =>
   secureOrigin.test(origin) || secureSubdomains.test(origin)
     ? []
-    : [`${place} must be an https origin; \`*\` only for the subdomains of one domain`];
+    : [`${place} must be an https origin, with \`*\` only for the subdomains of one domain`];
 
 function callbackProblems({ url, secrets }: RegisteredCallback): string[] {
   return [

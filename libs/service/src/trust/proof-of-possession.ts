@@ -4,11 +4,11 @@ import type { ClientCertificate } from './client-certificate.ts';
 import { type DpopProof, type ProvenRequest, verifyDpopProof } from './dpop-proof.ts';
 import { invalidToken } from './invalid-token.ts';
 
-/** What came with an access token, for a token that is bound to a key (RFC 7800). */
+/** The proofs that were sent with an access token, for a bound token (RFC 7800). */
 export type Possession = {
-  /** The header `DPoP` and the request that it must be for; absent where DPoP is not accepted. */
+  /** The header `DPoP` and the request that it must be for; absent if DPoP is not accepted. */
   readonly dpop?: { readonly header: string | undefined } & Omit<ProvenRequest, 'token'>;
-  /** Returns the certificate of the connection; asked only for a token that is bound to one (RFC 8705). */
+  /** Returns the certificate of the connection; called only for a token that is bound to one (RFC 8705). */
   readonly clientCertificate?: () => Pick<ClientCertificate, 'thumbprint'> | undefined;
 };
 
@@ -25,15 +25,14 @@ const confirmation = compileSchema(
   ),
 );
 
-/** The challenge to clients that use DPoP (RFC 9449 section 7.1). */
+/** The challenge for clients that use DPoP (RFC 9449 section 7.1). */
 export const dpopChallenge = `DPoP algs="${asymmetricAlgorithms.join(' ')}"`;
 
 /**
- * Checks that whoever sent a verified token holds the key or the certificate that it is bound to. A token bound to a
- * key token is never accepted as a Bearer token, and a token that is bound in a way unknown here is not accepted at
- * all.
- * @returns the DPoP proof, whose `name` must be claimed before the request is served; undefined for a token without a
- * key
+ * Checks that the sender of a verified token holds the key or the certificate that it is bound to. Never
+ * accepts a token that is bound to a key as a Bearer token, and never a token with an unknown binding.
+ * @returns the DPoP proof, whose `name` must be claimed before the request is served; undefined for a token
+ * without a key
  * @throws ServiceError 401
  */
 export async function provePossession(
@@ -54,7 +53,7 @@ export async function provePossession(
   const proof = await verifyDpopProof(dpop.header, { ...dpop, token }, now);
   if ('fault' in proof) throw invalidProof(proof.fault);
   if (proof.thumbprint !== jkt)
-    throw invalidProof('The DPoP proof is signed by another key than the one that the token is bound to');
+    throw invalidProof('The DPoP proof is signed by a different key than the one that the token is bound to');
   return proof;
 }
 
@@ -69,7 +68,7 @@ function assertSameCertificate(thumbprint: string, { clientCertificate }: Posses
 
 const uncheckable = () => invalidToken('the token is bound to a key, which this endpoint cannot check');
 
-/** The 401 of a DPoP proof that is not accepted (RFC 9449 section 7.1). */
+/** Creates the 401 of a refused DPoP proof (RFC 9449 section 7.1). */
 export function invalidProof(reason: string) {
   return invalidToken(reason, {
     code: 'invalid_dpop_proof',

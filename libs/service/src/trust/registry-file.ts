@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { activeRegistry, parseRegistry, type Registry, withPublicUrl } from '@clinical-launch/contracts';
 import { type WatchedFile, watchFile } from './watched-file.ts';
 
-/** Where the registry comes from; it may be another one at each look. */
+/** The source of the registry, which may change between two reads. */
 export type RegistrySource = { readonly current: () => Registry };
 
-/** A registry that stays as it is. */
+/** Returns the source of a registry that never changes. */
 export function fixedRegistry(registry: Registry): RegistrySource {
   return { current: () => registry };
 }
 
-/** What is made of a registry, made again only when the source has another one. */
+/** Returns a value derived from a registry, computed again only when the registry changes. */
 export function followRegistry<Made>(source: RegistrySource, make: (registry: Registry) => Made): () => Made {
   let from = source.current();
   let made = make(from);
@@ -25,8 +25,8 @@ export function followRegistry<Made>(source: RegistrySource, make: (registry: Re
 }
 
 /**
- * Reads the registry file: JSON, in which `${PUBLIC_URL}` stands for the platform's own address.
- * @throws TypeError that lists every fault by its path, or says that the file cannot be read.
+ * Reads the registry file: JSON, in which `${PUBLIC_URL}` is the platform's own address.
+ * @throws TypeError that lists every error by its path, or states that the file cannot be read
  */
 export function readRegistryFile(path: string | URL, { publicUrl }: { publicUrl: string }): Registry {
   return readRegistryText(readFileSync(path, 'utf8'), publicUrl);
@@ -38,11 +38,11 @@ function readRegistryText(text: string, publicUrl: string): Registry {
 
 type WatchOptions = {
   readonly publicUrl: string;
-  /** Refuses a registry that is well formed and may not be used here. @throws Error that says why */
+  /** Refuses a well-formed registry that may not be used here. @throws Error with the reason */
   readonly check?: (registry: Registry) => void;
-  /** Told of each registry that took effect after the first. */
+  /** Called with each registry that took effect after the first. */
   readonly onChange: (registry: Registry) => void;
-  /** Told once of each content that cannot be used; the registry before it goes on. */
+  /** Called once for each invalid content; the previous registry stays in use. */
   readonly onFault: (error: unknown) => void;
   readonly everyMs?: number;
 };
@@ -51,7 +51,7 @@ export type WatchedRegistry = WatchedFile<Registry>;
 
 /**
  * Reads the registry file and follows its changes, as `watchFile` does.
- * @throws TypeError when the first content cannot be used.
+ * @throws TypeError when the first content is invalid
  */
 export function watchRegistryFile(
   path: string | URL,
@@ -59,7 +59,7 @@ export function watchRegistryFile(
 ): WatchedRegistry {
   const parse = (text: string) => {
     const registry = readRegistryText(text, publicUrl);
-    // The suspended entries too: each may be resumed at any time.
+    // The suspended entries too, because each may be resumed at any time.
     check?.(registry);
     return activeRegistry(registry);
   };

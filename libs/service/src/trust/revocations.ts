@@ -1,8 +1,8 @@
-/** The revoked access tokens as a process that verifies tokens knows them. */
+/** The revoked access tokens that a verifying process knows. */
 export type Revocations = {
   /**
    * Returns whether a token is revoked, from memory.
-   * @throws ServiceError 503 when the list was not read for so long that nothing can be said
+   * @throws ServiceError 503 when the last read of the list is too old to decide
    */
   has(tokenId: string): boolean;
 };

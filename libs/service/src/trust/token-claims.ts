@@ -1,18 +1,18 @@
 import type { JWTPayload } from 'jose';
 import { invalidToken } from './invalid-token.ts';
 
-/** No issuer that we know of gives access tokens for longer than a day or so; a week leaves room. */
+/** No issuer that we know issues access tokens for longer than about a day; a week leaves room. */
 const longestLifeSeconds = 7 * 24 * 3600;
 
 /**
- * Checks what jose leaves open in the times of a token (NumericDate, RFC 7519 section 2): that they are finite, in
- * order, and that the token neither comes from the future nor lives on for ever.
+ * Checks the times of a token that jose does not check (NumericDate, RFC 7519 section 2): they are finite and
+ * in order, and the token is neither from the future nor valid for ever.
  * @param latestNow seconds since 1970, with the tolerance for clocks that differ
  * @throws ServiceError 401
  */
 export function assertPossibleTimes({ exp, iat, nbf }: JWTPayload, latestNow: number): void {
   const times = [exp, iat, nbf].filter((time) => time !== undefined);
-  // JSON has numbers that become infinite here: 1e400.
+  // JSON allows numbers that become infinite here: 1e400.
   if (!times.every((time) => Number.isFinite(time))) throw invalidToken('a time of the token is no date');
   if (exp === undefined || exp > latestNow + longestLifeSeconds)
     throw invalidToken('the token expires too late');
@@ -21,12 +21,16 @@ export function assertPossibleTimes({ exp, iat, nbf }: JWTPayload, latestNow: nu
   if (iat !== undefined && exp <= iat) throw invalidToken('the token expires before it is issued');
 }
 
-/** Claims of ID tokens and logout tokens (OpenID Connect Core 1.0 section 2, Back-Channel Logout 1.0 section 2.4). */
+/**
+ * Claims of ID tokens and logout tokens (OpenID Connect Core 1.0 section 2, Back-Channel Logout 1.0 section
+ * 2.4).
+ */
 const foreignClaims = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'];
 
 /**
- * Refuses an ID token where the header cannot tell: it says that a person signed in, and grants nothing. Its audience
- * is always the client itself (OpenID Connect Core 1.0 section 2); that of an access token is the API.
+ * Refuses an ID token that its header does not reveal: it states that a person signed in, and grants nothing.
+ * Its audience is always the client itself (OpenID Connect Core 1.0 section 2); that of an access token is
+ * the API.
  * @throws ServiceError 401
  */
 export function assertNoIdToken(claims: JWTPayload, clientId: string): void {

@@ -6,32 +6,32 @@ import type { IssuerPoliciesOptions } from './issuer-policies.ts';
 import { assertProductionRegistry } from './production-registry.ts';
 import { readRegistryFile } from './registry-file.ts';
 
-/** APP_ID_URI: what access tokens for the platform's APIs are made out to. */
+/** APP_ID_URI: the audience of access tokens for the platform's APIs. */
 export const audienceSetting = Type.String({ default: 'api://clinical-launch' });
 
 const environmentSchema = Type.Object({
   PUBLIC_URL: originSetting,
   AUDIENCE: audienceSetting,
   REGISTRY_FILE: Type.String(),
-  /** Where the identity provider answers within the deployment. */
+  /** The address of the identity provider within the deployment. */
   IDENTITY_PROVIDER_URL: Type.String({
     pattern: '^https?://',
     description: 'must be an http or https address',
   }),
 });
 
-/** Where it is written whose access tokens are accepted, and on which terms. */
+/** The registry file and the settings that issuer policies are built from. */
 export type Trust = {
   readonly registryFile: string;
   readonly options: IssuerPoliciesOptions;
-  /** Networks besides the public internet in which issuers may be. */
+  /** Networks, in addition to the public internet, in which issuers may be. */
   readonly allowedNetworks: readonly string[];
   readonly isProduction: boolean;
 };
 
 /**
- * Reads whom a service trusts, and makes sure that the registry can be used.
- * @throws ConfigurationError that names the faulty variables, or every fault of the registry file.
+ * Reads the issuers that a service trusts, and checks the registry.
+ * @throws ConfigurationError that names the invalid variables, or every error of the registry file
  */
 export function readTrust(environment: Environment): Trust {
   const read = readEnvironment(environmentSchema, environment);
@@ -52,8 +52,8 @@ export function readTrust(environment: Environment): Trust {
 type RegistryPlace = { readonly path: string; readonly publicUrl: string };
 
 /**
- * Checks that the registry file of a process can be used, in production also there.
- * @throws ConfigurationError with every problem of the file, and no value of it.
+ * Checks that the registry file of a process is valid, including for production.
+ * @throws ConfigurationError with every problem of the file, and no value of it
  */
 export function checkRegistryFile(environment: Environment, { path, publicUrl }: RegistryPlace): void {
   try {

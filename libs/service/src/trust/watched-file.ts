@@ -2,22 +2,23 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 type WatchOptions<Content> = {
-  /** Reads the text of the file. @throws Error when the content cannot be used. */
+  /** Reads the text of the file. @throws Error when the content is invalid */
   readonly parse: (text: string) => Content;
   /** Called with each content that took effect after the first. */
   readonly onChange: (content: Content) => void;
-  /** Called once for each text that cannot be used. The content before it stays in effect. */
+  /** Called once for each invalid text. The previous content stays in use. */
   readonly onFault: (error: unknown) => void;
   readonly everyMs?: number;
 };
 
-/** The content of a file, as it is now. `stop` ends the polling and leaves the last content in effect. */
+/** The current content of a file. `stop` ends the polling and leaves the last content in effect. */
 export type WatchedFile<Content> = { readonly current: () => Content; stop(): void };
 
 /**
- * Reads a file and polls it for changes. A new text takes effect if it can be used and was seen twice, so that a file
- * is never read while it is being written. Compares the text, because mounted and copied files keep their times.
- * @throws Error when the file cannot be read or its first content cannot be used.
+ * Reads a file and polls it for changes. A new text takes effect if it is valid and was read twice, so that a
+ * file is never used while it is being written. Compares the text, because mounted and copied files keep
+ * their times.
+ * @throws Error when the file cannot be read or its first content is invalid
  */
 export function watchFile<Content>(
   path: string | URL,

@@ -1,7 +1,7 @@
 import { guidPattern } from '@clinical-launch/contracts';
 import type { JsonSchema } from '@clinical-launch/contracts/published';
 
-/** One answer of an operation, as OpenAPI 3.1 has it. */
+/** One answer of an operation in OpenAPI 3.1. */
 export type DescribedAnswer = {
   readonly description: string;
   readonly headers?: Readonly<Record<string, JsonSchema>>;
@@ -14,7 +14,8 @@ export type DescribedAnswers = Readonly<Record<string, DescribedAnswer>>;
 /** The headers that several answers have, by their names in `components.headers`. */
 export const commonHeaders = {
   CorrelationId: {
-    description: 'The GUID of the request, or of the launch that it belongs to: log and audit trail have it.',
+    description:
+      'The GUID of the request, or of the launch that it belongs to, as in the log and the audit trail.',
     required: true,
     schema: { type: 'string', pattern: guidPattern },
   },
@@ -24,7 +25,7 @@ export const commonHeaders = {
     schema: { const: 'no-store' },
   },
   Stored: {
-    description: 'Caches may keep the answer for so many seconds.',
+    description: 'How long caches may store the answer, in seconds.',
     required: true,
     schema: { type: 'string', pattern: '^public, max-age=\\d+$' },
   },
@@ -43,7 +44,7 @@ export const commonHeaders = {
 const headerReference = (name: keyof typeof commonHeaders) => ({ $ref: `#/components/headers/${name}` });
 
 type AnswerOptions = Pick<DescribedAnswer, 'headers' | 'content'> & {
-  /** Whether caches may keep it. */
+  /** Whether caches may store it. */
   readonly isStored?: boolean;
 };
 
@@ -69,26 +70,26 @@ const closes = {
 };
 const challenge = { 'WWW-Authenticate': headerReference('Challenge') };
 
-/** What each refusal and failure means everywhere, with the headers that it has everywhere. */
+/** The meaning of each refusal and failure, with its headers, wherever it occurs. */
 const meanings: Readonly<
   Record<number, { readonly text: string; readonly headers?: AnswerOptions['headers'] }>
 > = {
   400: { text: 'The request is invalid.' },
   401: { text: 'The request is not authenticated.' },
-  403: { text: 'The token is valid, but its client does not have the right that this needs.' },
-  404: { text: 'There is no such realm, or nothing of this name in it.' },
-  409: { text: 'The identifier of the caller was used before.' },
+  403: { text: 'The token is valid, but its client does not have the required right.' },
+  404: { text: 'The realm or the resource was not found.' },
+  409: { text: 'The identifier of the caller was already used.' },
   410: { text: 'The launch token was already used.' },
   413: { text: 'The body is too large.', headers: closes },
-  415: { text: 'The body is of another media type, charset or encoding than this takes.' },
-  429: { text: 'Too many requests: wait as long as `Retry-After` says.', headers: retryAfter },
-  500: { text: 'Something failed. Report the correlation id to support.' },
-  503: { text: 'A part of the platform does not answer. Try again.', headers: retryAfter },
+  415: { text: 'The media type, charset or encoding of the body is not accepted here.' },
+  429: { text: 'Too many requests. Wait for the seconds in `Retry-After`.', headers: retryAfter },
+  500: { text: 'The request failed because of an error on our side. Report the correlation id to support.' },
+  503: { text: 'A part of the platform is unavailable. Try again.', headers: retryAfter },
 };
 
 type RefusalOptions = {
   readonly statuses: readonly number[];
-  /** What a status means here, where that is more exact. */
+  /** The meaning of a status here, if it is more specific. */
   readonly texts?: Readonly<Record<number, string>>;
   /** Whether a 401 has a Bearer challenge. */
   readonly isChallenged?: boolean;
@@ -113,7 +114,7 @@ function refusals(
   );
 }
 
-/** Describes refusals as the dialect of the launch API answers them: problem details, or no body. */
+/** Describes refusals in the dialect of the launch API: problem details, or no body. */
 export function problemRefusals(
   options: RefusalOptions & {
     readonly hasBody: (status: number) => boolean;
@@ -129,7 +130,7 @@ export function problemRefusals(
   );
 }
 
-/** Describes refusals as the dialect of OAuth answers them. */
+/** Describes refusals in the dialect of OAuth. */
 export function oauthRefusals(options: RefusalOptions): DescribedAnswers {
   return refusals(options, () => ({
     'application/json': { schema: { $ref: '#/components/schemas/Error' } },

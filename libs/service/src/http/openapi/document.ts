@@ -9,13 +9,13 @@ export type Operation = {
   readonly parameters?: readonly JsonSchema[];
   readonly requestBody?: JsonSchema;
   readonly responses: DescribedAnswers;
-  /** Ways to authenticate of which one is enough; none where anybody may call. */
+  /** Alternative ways to authenticate; empty for a public operation. */
   readonly security: readonly JsonSchema[];
 };
 
 export type Method = 'get' | 'post' | 'delete';
 
-/** What can be done at one path. */
+/** The operations of one path. */
 export type PathItem = { readonly [Name in Method]?: Operation } & {
   /** Parameters of every operation of the path. */
   readonly parameters?: readonly JsonSchema[];
@@ -27,18 +27,18 @@ type DocumentOptions = {
   readonly description: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly paths: Readonly<Record<string, PathItem>>;
-  /** Schemas by name, as they validate or as JSON Schema. */
+  /** Schemas by name, as validated or as JSON Schema. */
   readonly schemas: Readonly<Record<string, object>>;
   readonly securitySchemes: Readonly<Record<string, JsonSchema>>;
   readonly externalDocs: { readonly description: string; readonly url: string };
 };
 
-/** The version of the described interfaces: a change that breaks callers raises its first number. */
+/** The version of the described interfaces: a breaking change raises its first number. */
 const version = '1.0.0';
 
 /**
- * Returns an OpenAPI 3.1 document. Its server is the origin that it was fetched from, so that it holds behind every
- * proxy.
+ * Returns an OpenAPI 3.1 document. Its server is the origin that it was fetched from, so that it is correct
+ * behind every proxy.
  */
 export function openApiDocument({ title, description, tags, schemas, ...rest }: DocumentOptions): JsonSchema {
   const { paths, securitySchemes, externalDocs } = rest;
@@ -59,5 +59,5 @@ export function openApiDocument({ title, description, tags, schemas, ...rest }: 
   };
 }
 
-/** A reference to a schema of the same document. */
+/** Returns a reference to a schema of the same document. */
 export const schemaReference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });

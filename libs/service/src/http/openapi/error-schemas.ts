@@ -3,20 +3,24 @@ import { type Static, Type } from 'typebox';
 
 const guid = Type.String({
   pattern: guidPattern,
-  description: 'The GUID of the request, as in `X-Correlation-Id`: give it to support.',
+  description: 'The GUID of the request, as in `X-Correlation-Id`. Give it to support.',
 });
 
-/** One fault of a request, as a 400 lists it. */
+/** One error of a request, as a 400 lists it. */
 export const faultSchema = Type.Object({
   path: Type.String({
     description:
       'Where it is: `contained[1].name[0].family`; a header or a parameter by its name; empty for the whole body.',
   }),
-  message: Type.String({ description: 'What to do, as the rest of a sentence that begins with the path.' }),
-  code: Type.Enum([...faultCodes], {
-    description: 'What kind of fault it is. `docs/errors.md` explains each.',
+  message: Type.String({
+    description: 'What to send instead, as the rest of a sentence that begins with the path.',
   }),
-  resource: Type.Optional(Type.String({ description: 'The FHIR resource that has it: `Patient #patient`.' })),
+  code: Type.Enum([...faultCodes], {
+    description: 'The kind of error. `docs/errors.md` explains each.',
+  }),
+  resource: Type.Optional(
+    Type.String({ description: 'The FHIR resource with the error: `Patient #patient`.' }),
+  ),
 });
 
 /** Problem details (RFC 9457). */
@@ -25,7 +29,7 @@ export const problemSchema = Type.Object({
   title: Type.String(),
   status: Type.Integer(),
   correlationId: guid,
-  errors: Type.Optional(Type.Array(faultSchema, { description: 'Every fault at once; with a 400 alone.' })),
+  errors: Type.Optional(Type.Array(faultSchema, { description: 'Every error at once; only with a 400.' })),
 });
 export type Problem = Static<typeof problemSchema>;
 
@@ -51,8 +55,8 @@ export const oauthErrorSchema = Type.Object({
   error: Type.String({
     description: 'A code of RFC 6749 or its extensions. `docs/errors.md` explains each.',
   }),
-  error_description: Type.String({ description: 'For the developer who reads it; it may change.' }),
+  error_description: Type.String({ description: 'For the developer who reads it. It may change.' }),
   correlation_id: guid,
-  errors: Type.Optional(Type.Array(faultSchema, { description: 'Every fault of a JSON body at once.' })),
+  errors: Type.Optional(Type.Array(faultSchema, { description: 'Every error of a JSON body at once.' })),
 });
 export type OAuthError = Static<typeof oauthErrorSchema>;
