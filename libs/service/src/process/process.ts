@@ -22,12 +22,9 @@ const environmentSchema = Type.Object({
   HOST: Type.Optional(Type.String()),
   ADMIN_PORT: Type.Integer({ ...port, default: 9090 }),
   ADMIN_HOST: Type.Optional(Type.String()),
-  /** The number of reverse proxies in front, for callers' addresses. */
+  /** Reverse proxies in front, for callers' addresses. */
   TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
-  /**
-   * Milliseconds in which load balancers can notice that this process is stopping, before it refuses
-   * connections.
-   */
+  /** Given to load balancers to notice that this process is going, before it takes no more connections. */
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
   LOG_LEVEL: logLevelSetting,
 });
@@ -38,7 +35,7 @@ type ProcessTools = {
   readonly logger: Logger;
   readonly name: string;
   readonly eventKeys: EventKeys;
-  /** Takes ownership of a part: its checks count for readiness, and it is stopped after the services. */
+  /** Takes over a part: its checks count for readiness, and it is stopped after the services. */
   own<Part extends RunningPart>(part: Part): Part;
 };
 
@@ -46,15 +43,13 @@ type ProcessPlan<Config> = {
   readonly name: string;
   /** Reads the service's part of the environment. @throws ConfigurationError */
   configure(environment: Environment): Config;
-  /**
-   * Connects the parts and creates the services, with the paths below which the edge sends requests to them.
-   */
+  /** Connects the parts and makes the services, with the paths below which the edge sends requests to them. */
   open(
     config: Config,
     tools: ProcessTools,
   ): Promise<{
     readonly mounts: readonly Mount[];
-    /** The bus of the services' consumers. */
+    /** Where the services' consumers listen. */
     readonly bus?: EventBus;
     /** Limits and audits the refusals of all services of the process. */
     readonly refusals?: Refusals;
@@ -62,9 +57,9 @@ type ProcessPlan<Config> = {
 };
 
 /**
- * Runs one process of the platform until SIGTERM or SIGINT. Reads the configuration (reports every problem at
- * once, exit code 1), connects and serves. On the signal, lets current work finish, then stops everything in
- * reverse order. A secret may also be given as `<NAME>_FILE`, the path of a file that contains it.
+ * Runs one process of the platform until SIGTERM or SIGINT: reads the configuration (every problem at once, exit code
+ * 1), connects, serves, and on the signal lets what is under way finish before it stops everything in reverse order.
+ * A secret may also be given as `<NAME>_FILE`, a file that holds it.
  */
 export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<void> {
   try {
@@ -87,8 +82,25 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
 }
 
 /**
- * Ends this process on SIGTERM or SIGINT, once everything has stopped: exit code 0, or 1 if something failed.
+ * Ends a process that cannot start, with exit code 1: one line for what the operator can change, the stack of anything
+ * else.
  */
+export function endAtStart(error: unknown): never {
+  process.stderr.write(`${reasonOf(error)}\n`);
+  process.exit(1);
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ConfigurationError) return error.message;
+  const { code, port, stack } = error as NodeJS.ErrnoException & { readonly port?: number };
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is in use. Stop the other program, or set PORT to another port.`;
+  if (code === 'EACCES' && port !== undefined)
+    return `Port ${port} needs more rights than this process has. Set PORT to 1024 or higher.`;
+  return String(stack ?? error);
+}
+
+/** Ends this process on SIGTERM or SIGINT, once everything has stopped: exit code 0, or 1 if something failed. */
 export function stopOnSignal(running: { stop(): Promise<void> }, logger: Logger): void {
   const stop = (signal: NodeJS.Signals) => {
     logger.info({ signal }, 'stopping');
@@ -169,7 +181,7 @@ async function start<Config>(
   };
 }
 
-/** Starts the metrics of this process, which Prometheus fetches at `/metrics` of the admin port. */
+/** Metrics of this process, for Prometheus to fetch at `/metrics` of the admin port. */
 function startMetrics(service: string): PrometheusExporter {
   const exporter = new PrometheusExporter({ preventServerStart: true });
   const provider = new MeterProvider({

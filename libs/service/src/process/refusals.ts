@@ -11,25 +11,22 @@ export type RefusalsOptions = {
   readonly limits: Pick<Limits, 'refuse'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Without it, refusals are audited and not limited. */
+  /** Without it refusals are audited and not limited. */
   readonly limit?: RefusalLimit | undefined;
-  /** Seconds in which anonymous refusals of one kind are combined into one event; 0 for an event each. */
+  /** How long anonymous refusals of one kind are combined into one event; 0 for an event each. */
   readonly combineSeconds?: number;
 };
 
 const sweepEveryMs = 1000;
-/**
- * The number of addresses that a process remembers itself. Beyond it, the shared count decides, with a round
- * trip for each.
- */
+/** Addresses that a process remembers itself. Beyond them the shared count decides, with a round trip for each. */
 const mostAddresses = 10_000;
 
 type Seen = { count: number; endsAt: number; isOver: boolean };
 
 /**
- * Creates the limits and audit of refusals. An address that is over its limit is remembered here until its
- * window ends, so that a flood from it costs no Redis round trip. A process also counts by itself, so the
- * limit works while Redis is unavailable.
+ * Creates what limits and audits refusals. An address that is over its limit is remembered here until its window
+ * ends, so that a flood from it costs no Redis round trip. A process also counts by itself, so the limit holds while
+ * Redis is away.
  */
 export function createRefusals({
   limits,
@@ -46,7 +43,7 @@ export function createRefusals({
     clock,
     combineSeconds,
     keep: async (address, event) => void (await keep(networkOf(address), event)),
-    onFailure: (error) => logger.error({ err: error }, 'combined refusals were not stored'),
+    onFailure: (error) => logger.error({ err: error }, 'combined refusals were not kept'),
     onDropped: (count) => meter.dropped(count),
   });
   const timer = setInterval(() => {
@@ -85,7 +82,20 @@ export function createRefusals({
   };
 }
 
-/** The number of refusal events is bounded, so their size must be too: 200 paths of errors may take 40 kB. */
+function countingDropped(limits: Pick<Limits, 'refuse'>, meter: RefusalMeter) {
+  return async (refusal: Parameters<Limits['refuse']>[0]) => {
+    try {
+      const recorded = await limits.refuse(refusal);
+      meter.dropped(recorded.dropped);
+      return recorded;
+    } catch (error) {
+      meter.dropped(refusal.events.length);
+      throw error;
+    }
+  };
+}
+
+/** The number of events of refusals is bounded, so their size has to be: 200 paths of faults may take 40 kB. */
 const mostPathCharacters = 4000;
 
 function bounded(event: CloudEvent<RefusalType>): CloudEvent<RefusalType> {
@@ -106,7 +116,7 @@ function over(meter: RefusalMeter, overForMs: number) {
   return { overForMs };
 }
 
-/** Returns the events to store now: that of a known launch, or the first of its kind in an interval. */
+/** The events to keep now: that of a known launch, or the first of its kind in an interval. */
 function eventsOf(
   {
     event,
@@ -121,7 +131,7 @@ function eventsOf(
   return first === undefined ? [] : [first];
 }
 
-/** Counts a refusal in this process; returns the milliseconds until its address is within the limit. */
+/** Counts a refusal in this process; answers for how many milliseconds its address is over the limit. */
 function countHere(
   seen: Map<string, Seen>,
   network: string,

@@ -156,17 +156,9 @@ const compiled = compileSchema(catalogueSchema);
 export function parseCatalogue(candidate: unknown): Catalogue {
   if (!compiled.is(candidate)) throw catalogueError(compiled.faultsOf(candidate).map(lineOf));
   const faults: FileFault[] = [];
-  const unique = <T>(list: readonly T[], path: string, keyOf: (entry: T) => string) =>
-    uniqueBy({ list, path, keyOf, faults });
-  const lookUp = <T>(entries: ReadonlyMap<string, T>, key: string, path: string) => {
-    const found = entries.get(key);
-    if (found === undefined) faults.push({ path, message: 'must be the id of an entry in this catalogue' });
-    return found;
-  };
+  const { unique, lookUp } = referencesWith(faults);
 
   const { id: catalogueId, performers = [] } = candidate;
-  if ((catalogueId === undefined) !== (performers.length === 0))
-    faults.push({ path: 'id', message: 'must be present with performers, and only then' });
   const locations = unique(candidate.locations, 'locations', (entry) => entry.id);
   const containers = unique(candidate.containers, 'containers', (entry) => entry.id);
   const groups = unique(candidate.groups, 'groups', (entry) => entry.id);
@@ -230,7 +222,7 @@ function referencesWith(faults: FileFault[]) {
       uniqueBy({ list, path, keyOf, faults }),
     lookUp: <T>(entries: ReadonlyMap<string, T>, key: string, path: string) => {
       const found = entries.get(key);
-      if (found === undefined) faults.push({ path, message: 'names nothing of this catalogue' });
+      if (found === undefined) faults.push({ path, message: 'must be the id of an entry in this catalogue' });
       return found;
     },
   };
@@ -239,7 +231,7 @@ function referencesWith(faults: FileFault[]) {
 /** A catalogue of certain performers needs an id, and the default one has none. */
 function idFaults({ id, performers = [] }: CatalogueFile): FileFault[] {
   if ((id === undefined) === (performers.length === 0)) return [];
-  return [{ path: 'id', message: 'must be there beside performers, and only there' }];
+  return [{ path: 'id', message: 'must be present with performers, and only then' }];
 }
 
 function optionFaults(questions: readonly Question[]): FileFault[] {
