@@ -16,7 +16,7 @@ const character = fc
   )
   .map((codePoint) => String.fromCodePoint(codePoint));
 
-/** Text of 1 to so many code points that somebody can see and XML 1.0 can carry. */
+/** Generates text of 1 to `maxLength` code points that is visible and allowed in XML 1.0. */
 function text(maxLength: number): fc.Arbitrary<string> {
   const size = maxLength <= 70 ? 'max' : 'medium';
   return fc
@@ -24,7 +24,7 @@ function text(maxLength: number): fc.Arbitrary<string> {
     .filter((value) => /[^\s\p{Default_Ignorable_Code_Point}]/u.test(value));
 }
 
-/** Given names that have at most 35 code points in all. */
+/** Given names with at most 35 code points in total. */
 const given = fc.oneof(
   text(35).map((name) => [name]),
   fc.array(text(7), { minLength: 1, maxLength: 5 }),
@@ -47,7 +47,7 @@ function identifier(...systems: string[]): Part {
   return fc.record({ system: fc.constantFrom(...systems), value: text(1024) });
 }
 
-/** One identifier of a supported system among others that are ignored. */
+/** Generates one identifier of a supported system among others that are ignored. */
 function identifiers(...systems: string[]): fc.Arbitrary<Json[]> {
   const others = fc.array(identifier('urn:example:other', 'urn:example:another'), { maxLength: 2 });
   return fc
@@ -148,8 +148,8 @@ function organization({ fhir, nhs }: Namespaces, ...otherSystems: string[]): Par
 }
 
 /**
- * Arbitrary payloads that the specification accepts: every optional element there or not, lengths up to their limits,
- * the scripts of the world, elements that are dropped. Each has an originating id of its own.
+ * Generates arbitrary valid payloads: every optional element present or absent, lengths up to their limits,
+ * many scripts, elements that are dropped. Each has a new originating id.
  */
 export function validServiceRequest(namespaces: Namespaces = defaultNamespaces): fc.Arbitrary<Json> {
   const author = fc.record({
@@ -179,7 +179,7 @@ export function validServiceRequest(namespaces: Namespaces = defaultNamespaces):
   });
 }
 
-/** What can be done to a node of a payload; `undefined` takes it away. */
+/** The mutations of a node of a payload; `undefined` removes it. */
 const mutations: readonly ((node: Json) => Json | undefined)[] = [
   () => undefined,
   () => null,
@@ -215,7 +215,10 @@ const mutations: readonly ((node: Json) => Json | undefined)[] = [
   () => nested(60, (inner) => ({ contained: [inner] })),
 ];
 
-/** Arbitrary payloads that were valid until one to five of their nodes were removed, retyped, lengthened or nested. */
+/**
+ * Generates arbitrary payloads that were valid until one to five of their nodes were removed, retyped,
+ * lengthened or nested.
+ */
 export function mutatedServiceRequest(namespaces: Namespaces = defaultNamespaces): fc.Arbitrary<Json> {
   const change = fc.record({ place: fc.nat(), mutation: fc.constantFrom(...mutations) });
   return fc

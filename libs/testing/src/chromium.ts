@@ -5,18 +5,18 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 
 /**
  * Starts the Chromium of this machine, or the one that `CHROMIUM_PATH` names.
- * @throws Error that says what to install, when there is none: a browser test is never skipped.
+ * @throws Error that names what to install if there is none: a browser test is never skipped
  */
 export async function startChromium(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM_PATH ?? places.find((place) => existsSync(place));
   if (executablePath === undefined) {
-    throw new Error('The browser tests need Chromium: install it, or set CHROMIUM_PATH to its program');
+    throw new Error('The browser tests need Chromium. Install it, or set CHROMIUM_PATH to its program');
   }
-  // Loaded here: it is large, and most tests need none of it.
+  // Loaded here because it is large, and most tests do not need it.
   const { chromium } = await import('playwright-core');
   return chromium.launch({
     executablePath,
-    // Its sandbox does not start for root, which is who runs CI in a container.
+    // Its sandbox does not start for root, which runs CI in a container.
     chromiumSandbox: process.getuid?.() !== 0,
     args: [
       '--disable-gpu',

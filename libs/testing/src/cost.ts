@@ -1,9 +1,9 @@
-/** The longest that one request may keep the event loop from all others, in milliseconds. */
+/** The longest time that one request may block the event loop, in milliseconds. */
 const budgetMs = 50;
 
 /**
- * Milliseconds of processor time that this thread spends on something, its client and its server together: no less than
- * the event loop is blocked, and independent of what else the machine does.
+ * Returns the milliseconds of processor time that this thread spends on a run, client and server together: at
+ * least as long as the event loop is blocked, and independent of the machine's other load.
  */
 async function cpuMsOf(run: () => unknown): Promise<number> {
   const before = process.threadCpuUsage();
@@ -12,18 +12,18 @@ async function cpuMsOf(run: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** A kernel may count processor time in ticks of 4 ms: a measurement must be of many of them. */
+/** A kernel may count processor time in ticks of 4 ms, so a measurement must contain many of them. */
 const measurableMs = 60;
 
-/** Often enough that of each size one measurement is free of garbage collections, compilations and neighbours. */
+/** Enough measurements that one of each size is free of garbage collections, compilations and other load. */
 const measurements = 5;
 
-/** A growth that needs no further measurement: it would be 16 if the time were quadratic. */
+/** A growth that needs no further measurement; it would be 16 for quadratic time. */
 const clearlyLinear = 6;
 
 /**
- * How many times the processor time of `run` grows when its size grows four times: 4 when the time is linear, 16 when
- * it is quadratic. Both sizes are measured in turn, so that a machine that slows down slows both.
+ * Returns how many times the processor time of `run` grows when its size grows four times: 4 for linear time,
+ * 16 for quadratic time. Measures both sizes in turn, so that a machine that slows down slows both.
  */
 export async function growthOf(run: (size: number) => unknown, size: number): Promise<number> {
   let rounds = 1;
@@ -41,8 +41,8 @@ export async function growthOf(run: (size: number) => unknown, size: number): Pr
 }
 
 /**
- * Runs each of these, and names the first that costs more processor time than the budget; undefined when none does.
- * Test bodies are too long to be shown whole.
+ * Runs each of these, and names the first that needs more processor time than the budget; undefined if none
+ * does. Test bodies are too long to be shown in full.
  */
 export async function overBudget(
   bodies: readonly string[],
@@ -61,14 +61,14 @@ const shortened = (text: string) =>
     : `${text.slice(0, 150)} … ${text.slice(text.length / 2, text.length / 2 + 150)} …`;
 
 /**
- * Attempts to stay within the budget. On a crowded machine processor time itself comes out two or three times too
- * long.
+ * Attempts to stay within the budget. On a busy machine, even processor time is measured two or three times
+ * too long.
  */
 const attempts = 20;
 
 /**
- * The processor time of `run` in milliseconds. What seems to be over the budget of 50 ms is measured again, so that
- * neither a garbage collection nor a neighbour on the same core counts.
+ * Returns the processor time of `run` in milliseconds. Measures again if it seems to exceed the budget of 50
+ * ms, so that neither a garbage collection nor other load on the same core counts.
  */
 async function costOf(run: () => unknown): Promise<number> {
   let least = Number.POSITIVE_INFINITY;

@@ -10,12 +10,12 @@ type ProofOptions = {
   readonly url: string;
   /** The access token that is sent with the proof. */
   readonly token?: string;
-  /** Take the place of the good ones; one that is undefined is left out. */
+  /** Claims that replace the valid ones; an undefined claim is omitted. */
   readonly claims?: Record<string, unknown>;
   readonly header?: Record<string, unknown>;
 };
 
-/** A DPoP proof (RFC 9449 section 4.2) that is good but for what the test changes. */
+/** Returns a DPoP proof (RFC 9449 section 4.2) that is valid except for the changes of the test. */
 export function makeDpopProof({ key, clock, method, url, token, ...changes }: ProofOptions): Promise<string> {
   const { alg = 'ES256', kid: _kid, use: _use, ...jwk } = key.publicJwk;
   const ath = token === undefined ? undefined : createHash('sha256').update(token).digest('base64url');
@@ -25,5 +25,5 @@ export function makeDpopProof({ key, clock, method, url, token, ...changes }: Pr
     .sign(key.privateKey);
 }
 
-/** The thumbprint of a key (RFC 7638), as `cnf.jkt` and `dpop_jkt` have it. */
+/** Returns the thumbprint of a key (RFC 7638), as in `cnf.jkt` and `dpop_jkt`. */
 export const thumbprintOf = ({ publicJwk }: TestKey): Promise<string> => calculateJwkThumbprint(publicJwk);

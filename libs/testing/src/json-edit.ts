@@ -1,10 +1,9 @@
-/** Whatever JSON.parse can yield. */
+/** Any result of JSON.parse. */
 export type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
 
 /**
- * A copy of the value in which what stands at the path is changed; the value itself stays as it is.
- * A member that is not there is added, `change` answering `undefined` removes it, and a path that leads nowhere
- * changes nothing.
+ * Returns a copy of the value with a change at the path. Adds an absent member, removes a member if `change`
+ * returns `undefined`, and changes nothing if the path leads nowhere.
  */
 export function editAt(
   value: Json,
@@ -25,13 +24,16 @@ export function editAt(
   return edited === undefined ? others : { ...value, [key]: edited };
 }
 
-/** The value with another one at a path such as `contained[1].name[0].family`; `undefined` removes what is there. */
+/**
+ * Returns the value with a replacement at a path such as `contained[1].name[0].family`; `undefined` removes
+ * the member.
+ */
 export function replaceAt(value: Json, path: string, replacement: Json | undefined): Json {
   const steps = path.split(/[.[\]]+/).filter((step) => step !== '');
   return editAt(value, steps, () => replacement);
 }
 
-/** The path of every node of the value, its root (no steps) first. */
+/** Returns the path of every node of the value, its root (no steps) first. */
 export function pathsOf(value: Json, root: (string | number)[] = []): (string | number)[][] {
   if (typeof value !== 'object' || value === null) return [root];
   const members = Array.isArray(value) ? value.entries() : Object.entries(value);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isTestModule } from './test-modules.ts';
 
-/** The words by which a test uses a server of the run. */
+/** The words that show that a test uses a server of the run. */
 export const serverWords = {
   redis: ['TEST_REDIS_URL'],
   rabbitMq: ['TEST_AMQP_URL'],
@@ -10,7 +10,7 @@ export const serverWords = {
   haproxy: ['startHaproxy'],
 } as const;
 
-/** The words by which a test starts a server, a browser, an embedded database or another process of its own. */
+/** The words that show that a test starts a server, a browser, an embedded database or another process. */
 const startWords = [
   'startRedis',
   'startRabbitMq',
@@ -21,12 +21,15 @@ const startWords = [
   'child_process',
 ];
 
-/** Whether one of these words is in a test file, or in a module of its package's tests that it reaches. */
+/**
+ * Returns whether one of these words is in a test file, or in a module of its package's tests that it
+ * imports.
+ */
 export function names(testFile: string, words: readonly string[]): boolean {
   return textsOf(testFile).some((text) => words.some((word) => text.includes(word)));
 }
 
-/** Whether a test file runs by itself: no server, no browser, no other process. */
+/** Returns whether a test file runs by itself: no server, no browser, no other process. */
 export function isUnitTest(testFile: string): boolean {
   return !names(testFile, [...Object.values(serverWords).flat(), ...startWords]);
 }
@@ -49,7 +52,7 @@ function textsOf(testFile: string): readonly string[] {
   return reached;
 }
 
-/** The modules in folders for tests that a source imports, or runs by their name. */
+/** Returns the modules in folders for tests that a source imports, or runs by name. */
 function testModulesIn(text: string, folder: string): string[] {
   return [...text.matchAll(/'((?:[\w.-]+\/)*[\w.-]+\.ts)'/g)]
     .map(([, path = '']) => resolve(folder, path))

@@ -5,10 +5,10 @@ import { rabbitMq } from './servers/rabbitmq-kind.ts';
 import { redis } from './servers/redis.ts';
 import { runContainer, runFromPackage, runInstalled, type ServerKind } from './servers/server-kind.ts';
 
-/** Ends what was started for the run. */
+/** Stops the servers that were started for the run. */
 export type Provision = { stop(): Promise<void> };
 
-/** Under which variable the tests find the URL of a server. */
+/** The variables that contain the URLs of the servers for the tests. */
 const parts = [
   { kind: redis, testVariable: 'TEST_REDIS_URL', words: serverWords.redis },
   { kind: rabbitMq, testVariable: 'TEST_AMQP_URL', words: serverWords.rabbitMq },
@@ -18,8 +18,8 @@ const parts = [
 /**
  * Gets the servers that these test files need, all at once, and leaves their URLs in `TEST_REDIS_URL`,
  * `TEST_AMQP_URL` and `TEST_DATABASE_URL`. Each comes from the environment, or else from Docker, or from the
- * program on this machine, or from Debian's package. Of HAProxy, which each test configures itself, only the program
- * is made sure of.
+ * program on this machine, or from Debian's package. Of HAProxy, which each test configures itself, only the
+ * program is made sure of.
  * @throws Error that says in one sentence what to do when one cannot be had; what was started is ended then.
  */
 export async function provision(testFiles: readonly string[]): Promise<Provision> {

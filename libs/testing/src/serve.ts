@@ -11,13 +11,13 @@ import {
   type RefusalLimit,
 } from '@clinical-launch/tickets';
 
-/** A logger that keeps its lines, so that a test can look for what must or must not be in them. */
+/** Creates a logger that stores its lines, so that a test can check them. */
 export function createRecordedLogger(level = 'debug'): { logger: Logger; lines: string[] } {
   const lines: string[] = [];
   return { lines, logger: createLogger({ level, destination: { write: (line) => void lines.push(line) } }) };
 }
 
-/** The embedded parts that a service is given in a test, with everything that went over the bus. */
+/** Creates the embedded parts of a service in a test, with everything that was published on the bus. */
 export function createTestBacking(
   clock: Clock,
   { refusalLimit = suiteRefusalLimit }: { readonly refusalLimit?: RefusalLimit } = {},
@@ -58,7 +58,10 @@ export function createTestBacking(
   };
 }
 
-/** A suite may make thousands of refusals from one address while its clock stands still; each has its event. */
+/**
+ * A suite may cause thousands of refusals from one address while its clock does not advance; each has its
+ * event.
+ */
 const suiteRefusalLimit = { refusals: 100_000, windowSeconds: 10 };
 
 type ServeOptions = {

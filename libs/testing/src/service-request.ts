@@ -4,10 +4,12 @@ import type { Json } from './json-edit.ts';
 
 type Members = { [member: string]: Json | undefined };
 
-/** The parts of a payload that a test may set; the members given here replace those of the default resource. */
+/**
+ * The parts of a payload that a test may set; the members given here replace those of the default resource.
+ */
 export type ServiceRequestParts = {
   readonly action?: Action | undefined;
-  /** The caller's identifier; a fresh one when absent, for each can be used once. */
+  /** The caller's identifier; a new one when absent, because each can be used once. */
   readonly originatingId?: string | undefined;
   readonly authoredOn?: string | undefined;
   readonly author?: Members | undefined;
@@ -21,7 +23,7 @@ export type ServiceRequestParts = {
   readonly namespaces?: Namespaces | undefined;
 };
 
-/** Where each resource of `aServiceRequest` stands in `contained`. */
+/** The index of each resource of `aServiceRequest` in `contained`. */
 export const containedAt = {
   author: 'contained[0]',
   patient: 'contained[1]',
@@ -32,8 +34,8 @@ export const containedAt = {
 } as const;
 
 /**
- * A valid ServiceRequest payload (OLTR: Resources and their fields) about an invented patient, as plain JSON.
- * A member set to `undefined` is left out: `aServiceRequest({ patient: { telecom: undefined } })`.
+ * Returns a valid ServiceRequest payload (OLTR: Resources and their fields) about an invented patient, as
+ * plain JSON. A member set to `undefined` is omitted: `aServiceRequest({ patient: { telecom: undefined } })`.
  */
 export function aServiceRequest(parts: ServiceRequestParts = {}): { [member: string]: Json } {
   const namespaces = parts.namespaces ?? defaultNamespaces;

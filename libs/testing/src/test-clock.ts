@@ -1,4 +1,4 @@
-/** A clock that stands still until a test moves it. */
+/** A clock that only advances when a test moves it. */
 export class TestClock {
   #now: number;
 
@@ -16,7 +16,7 @@ export class TestClock {
   }
 }
 
-/** The machine's own clock, for tests with off-the-shelf clients, which look at no other. */
+/** The machine's own clock, for tests with off-the-shelf clients, which use no other. */
 export class MachineClock extends TestClock {
   override now(): number {
     return Date.now();

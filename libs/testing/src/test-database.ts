@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
 /**
- * Makes an empty database on the server of `TEST_DATABASE_URL`. `drop` removes it, with whoever is still connected.
- * @throws Error when there is no such server: a test that needs it is never skipped.
+ * Creates an empty database on the server of `TEST_DATABASE_URL`. `drop` removes it and closes its
+ * connections.
+ * @throws Error when there is no such server: a test that needs it is never skipped
  */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const serverUrl = process.env['TEST_DATABASE_URL'];
-  if (serverUrl === undefined) throw new Error('TEST_DATABASE_URL is not set: run the tests by `npm test`');
+  if (serverUrl === undefined) throw new Error('TEST_DATABASE_URL is not set. Run the tests by `npm test`');
   const name = `test_${randomBytes(8).toString('hex')}`;
   await command(serverUrl, `create database ${name}`);
   const url = new URL(serverUrl);

@@ -10,7 +10,7 @@ type TokenParts = {
   readonly key?: TestKey;
 };
 
-/** Makes a signing key as an identity provider has it. */
+/** Creates a signing key of an identity provider. */
 export async function createTestKey(kid: string, alg = 'ES256'): Promise<TestKey> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
@@ -19,13 +19,13 @@ export async function createTestKey(kid: string, alg = 'ES256'): Promise<TestKey
 type TokenIssuerOptions = {
   readonly clock: Clock;
   readonly audience: string;
-  /** Keys that it publishes beside its own. */
+  /** Keys that it publishes in addition to its own. */
   readonly otherKeys?: readonly TestKey[];
 };
 
 /**
- * An identity provider of its own, on a free port: it publishes discovery and keys, and signs whatever a test asks
- * for, good or bad.
+ * Starts an identity provider on a free port: it publishes discovery and keys, and signs any token of a test,
+ * valid or not.
  */
 export async function startTokenIssuer({ clock, audience, otherKeys = [] }: TokenIssuerOptions) {
   const key = await createTestKey('test-key');
@@ -54,13 +54,15 @@ export async function startTokenIssuer({ clock, audience, otherKeys = [] }: Toke
   return {
     issuer,
     key,
-    /** How often the keys were fetched. */
+    /** The number of times that the keys were fetched. */
     keyRequests: () => keyRequests,
     /** Makes discovery and keys fail, or work again. */
     answer(isUp: boolean) {
       isAnswering = isUp;
     },
-    /** A token that is good but for what the test changes; a claim set to undefined is left out. */
+    /**
+     * Returns a token that is valid except for the changes of the test; a claim set to undefined is omitted.
+     */
     sign({ claims = {}, header = {}, key: signingKey = key }: TokenParts = {}): Promise<string> {
       const all = {
         iss: issuer,

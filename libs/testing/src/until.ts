@@ -1,18 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The longest that a test or a hook may take, in milliseconds, and the only limit that guards against hanging: a busy
- * machine makes tests slower, not red. The long form of the fault tests runs under load for many minutes.
+ * The longest time of a test or a hook, in milliseconds, and the only limit against hanging: a busy machine
+ * makes tests slower, not red. The long form of the fault tests runs under load for many minutes.
  */
 export const testLimitMs = process.env['FAULTS'] === 'long' ? 900_000 : 240_000;
 
-/** The longest that a test waits for one thing, in milliseconds. It leaves time to say what did not happen. */
+/**
+ * The longest time that a test waits for one condition, in milliseconds. It leaves time to report what did
+ * not happen.
+ */
 export const waitLimitMs = testLimitMs / 2;
 
 /**
- * Waits until a condition holds, and checks it every 10 ms.
- * @param what what is waited for, as the message has it, when that is known
- * @throws Error when it does not hold after `waitLimitMs`.
+ * Waits until a condition is true, and checks it every 10 ms.
+ * @param what the awaited condition, for the message
+ * @throws Error when it is not true after `waitLimitMs`
  */
 export async function until(
   isTrue: () => boolean | Promise<boolean>,

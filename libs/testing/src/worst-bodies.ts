@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { editAt, type Json, pathsOf } from './json-edit.ts';
 
-/** The text repeated until it has about so many bytes. Only texts of ASCII. */
+/** Returns the text repeated to about `bytes` bytes. Only for texts of ASCII. */
 const filled = (text: string, bytes: number) => text.repeat(Math.max(1, Math.floor(bytes / text.length)));
 
-/** Pieces of JSON, and of what is none, that a reader may look at more than once. */
+/** Pieces of JSON, valid or not, that a reader may read more than once. */
 const pieces =
   String.raw`: , { } [ ] " \ 0 null "a" "\u0061" "a": "\u0061": {:} {} [] {"a":0} [[[ ]]] 0, "a",`.split(' ');
 
-/** A prefix, then the repetition of a few pieces up to the limit. */
+/** Generates a prefix, then repetitions of a few pieces up to the limit. */
 function repeatedPieces(limitBytes: number): fc.Arbitrary<string> {
   const some = (maxLength: number) =>
     fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength }).map((chosen) => chosen.join(''));
@@ -20,7 +20,7 @@ function repeatedPieces(limitBytes: number): fc.Arbitrary<string> {
     });
 }
 
-/** What a list or a member is filled with: faults of every kind, and none. */
+/** The content of a list or a member: errors of every kind, and none. */
 const units = [
   '0',
   '""',
@@ -39,7 +39,10 @@ const units = [
   '{"url":"https://fhir.clinical-launch.example/extension/author"}',
 ];
 
-/** A member name that differs each time, in ways that engines treat apart: by order, by hash, as an index, escaped. */
+/**
+ * Member names that differ each time, in ways that engines handle differently: by order, by hash, as an
+ * index, escaped.
+ */
 const names: readonly ((index: number) => string)[] = [
   (index) => `n${index}`,
   (index) => `${index}`,
@@ -47,7 +50,7 @@ const names: readonly ((index: number) => string)[] = [
   (index) => `\\u006e${index}`,
 ];
 
-/** One value that fills the limit. */
+/** Generates one value that fills the limit. */
 function largeValue(limitBytes: number): fc.Arbitrary<string> {
   const list = fc.constantFrom(...units).map((unit) => `[${filled(`${unit},`, limitBytes - 8)}0]`);
   const object = fc
@@ -68,8 +71,8 @@ function largeValue(limitBytes: number): fc.Arbitrary<string> {
 }
 
 /**
- * Bodies of at most so many bytes that cost as much as a sender can make them: a valid one in which some value is as
- * large as fits, or pieces of JSON repeated to the limit.
+ * Generates bodies of at most `limitBytes` bytes that cost as much as a sender can cause: a valid one with a
+ * value as large as possible, or pieces of JSON repeated to the limit.
  */
 export function worstJsonBodies(valid: Json, limitBytes: number): fc.Arbitrary<string> {
   const paths = pathsOf(valid);
@@ -81,7 +84,7 @@ export function worstJsonBodies(valid: Json, limitBytes: number): fc.Arbitrary<s
   return fc.oneof({ weight: 2, arbitrary: embedded }, repeatedPieces(limitBytes));
 }
 
-/** Forms of at most so many bytes, with these fields among others. */
+/** Generates forms of at most `limitBytes` bytes, with these fields among others. */
 export function worstForms(fields: readonly string[], limitBytes: number): fc.Arbitrary<string> {
   const unit = fc.constantFrom(
     '&',

@@ -1,13 +1,15 @@
 import { orderDocumentXsd } from '@clinical-launch/contracts';
 import { validateXML } from 'xmllint-wasm';
 
-/** What libxml2 finds wrong with a document against a schema; the order document's own by default. */
+/**
+ * Returns the errors that libxml2 finds in a document against a schema; the order document's own by default.
+ */
 export async function schemaFaultsOf(document: string, schema = orderDocumentXsd()): Promise<string[]> {
   const { errors } = await validateXML({ xml: document, schema });
   return errors.map(({ message }) => message);
 }
 
-/** Asks libxml2 for the value of an XPath expression; the tool ends its answer with a line feed of its own. */
+/** Returns libxml2's value of an XPath expression, without the line feed that the tool adds. */
 export async function xpathOf(document: string, expression: string): Promise<string> {
   const { normalized, rawOutput } = await validateXML({
     xml: { fileName: 'order.xml', contents: document },
@@ -18,7 +20,7 @@ export async function xpathOf(document: string, expression: string): Promise<str
   return normalized.slice(0, -1);
 }
 
-/** The text at each path below the root: one parse for all of them. */
+/** Returns the text at each path below the root: one parse for all of them. */
 export async function textsAt(document: string, paths: readonly string[]): Promise<Record<string, string>> {
   const separator = '\u2063';
   const stringsAt = paths.map((path) => {

@@ -2,6 +2,6 @@
 import { startRedis } from '../src/servers/redis.ts';
 
 const { url } = await startRedis();
-// Listening keeps this process alive for as long as the other one is.
+// Listening keeps this process alive as long as the other one.
 process.on('message', () => undefined);
 process.send?.(url);

@@ -9,7 +9,7 @@ const packages = globSync(['libs/*', 'services/*', 'deploy/{ops,platform,simulat
 }).toSorted();
 const sources = new Set(packages.flatMap((name) => globSync(`${name}/src/**/*.ts`, { cwd: root })));
 
-/** The entries of our packages, by what one writes to import them. */
+/** The entry points of our packages, by their import names. */
 const entries = new Map(
   packages.flatMap((path) => {
     const { name, exports = {} } = manifestOf(path);
@@ -25,7 +25,7 @@ function manifestOf(path: string): { readonly name: string; readonly exports?: R
   return JSON.parse(readFileSync(`${root}${path}/package.json`, 'utf8'));
 }
 
-/** What a source imports, dynamic imports included, and type imports unless it says otherwise. */
+/** Returns the imports of a source, including dynamic imports, and type imports unless excluded. */
 function specifiersOf(path: string, { withTypes = true } = {}): string[] {
   const imports = readFileSync(`${root}${path}`, 'utf8').matchAll(
     /^(?:import|export)( type)?\b[^;'(]*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm,
@@ -35,7 +35,7 @@ function specifiersOf(path: string, { withTypes = true } = {}): string[] {
     .map(([, , from, alone, dynamic]) => from ?? alone ?? dynamic ?? '');
 }
 
-/** The sources of ours that a source imports, as paths from the root. */
+/** Returns our sources that a source imports, as paths from the root. */
 function importsOf(path: string): string[] {
   return specifiersOf(path).flatMap((specifier) => {
     if (specifier.startsWith('.')) return [normalize(join(dirname(path), specifier))];
@@ -45,11 +45,11 @@ function importsOf(path: string): string[] {
 
 const imports = new Map([...sources].map((path) => [path, importsOf(path)]));
 const packageOf = (path: string) => path.split('/').slice(0, 2).join('/');
-/** `http` of `services/ordering/src/http/visit.ts`; undefined for a source outside of the rooms. */
+/** Returns `http` for `services/ordering/src/http/visit.ts`; undefined for a source outside of the rooms. */
 const roomOf = (path: string) => /^[^/]+\/[^/]+\/src\/([^/]+)\//.exec(path)?.[1];
 
 describe('who may import whom', () => {
-  /** By package, what it may import of ours. What is not here may import nothing. */
+  /** The packages that each package may import. A package that is not listed may import none. */
   const mayImport: Readonly<Record<string, readonly string[]>> = {
     'libs/contracts': [],
     'libs/tickets': ['contracts'],
@@ -107,9 +107,9 @@ describe('who may import whom', () => {
 
 type Rooms = Readonly<Record<string, readonly string[]>>;
 
-/** Which rooms each room may import from, beside itself. Sources outside of the rooms put them together. */
+/** The rooms that each room may import from, besides itself. Sources outside of the rooms combine them. */
 const roomsOfService: Rooms = {
-  // Runs the process, and alone knows tickets, events and storage.
+  // Runs the process, and is the only room with access to tickets, events and storage.
   process: ['http', 'trust'],
   trust: ['http'],
   pages: ['http'],
@@ -129,7 +129,7 @@ const roomsInServices: Rooms = {
   domain: [],
 };
 const ownOrBoundary = /^(express|kysely|pg)$|^@clinical-launch\/(?!contracts$)/;
-/** The packages that a room may not import; types of them vanish when it runs. */
+/** The packages that a room may not import; type imports are removed at run time. */
 const packagesOfRooms: Readonly<Record<string, RegExp>> = {
   domain: ownOrBoundary,
   present: ownOrBoundary,

@@ -66,7 +66,7 @@ describe('the servers of a test run', () => {
     process.env = { ...before };
   });
 
-  /** A test file that imports one which names what is needed. */
+  /** Writes a test file that imports another that names the requirements. */
   function aTestThatNeeds(...variables: string[]): string {
     mkdirSync(join(folder, 'test'));
     const file = join(folder, 'test/some.test.ts');

@@ -16,7 +16,7 @@ import { until } from '../src/index.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Starts one of everything and hangs; half of the processes are nobody's children any more. */
+/** Starts one of everything and hangs; half of the processes have lost their parent. */
 const hangingTest = `
 import { spawn } from 'node:child_process';
 import { createTestDatabase, startChromium, startRedis } from '${root}libs/testing/src/index.ts';
@@ -52,7 +52,9 @@ afterEach(() => {
 
 const reportPattern = /everything runs in (\S+) under (\d+)\./;
 
-/** Runs the test command until everything runs. Returns the run's folder, Jest's process, and every process. */
+/**
+ * Runs the test command until everything runs. Returns the run's folder, Jest's process, and every process.
+ */
 async function startEverything(servers: NodeJS.ProcessEnv) {
   output = '';
   command = spawn('npm', ['test', '--', `--projects=${folder}/jest.config.js`], {
@@ -72,7 +74,7 @@ async function startEverything(servers: NodeJS.ProcessEnv) {
 
 type Process = { readonly id: number; readonly parent: number; readonly name: string; readonly key: string };
 
-/** Processes below the command, and those that carry the folder in their environment. */
+/** Returns the processes below the command, and those with the folder in their environment. */
 function processesOf(runFolder: string): Process[] {
   const all = readdirSync('/proc').flatMap((id) => readProcess(id) ?? []);
   const found = new Set([command.pid]);
@@ -88,7 +90,7 @@ function readProcess(id: string): Process | undefined {
   if (!/^\d+$/.test(id)) return undefined;
   const [, name = '', rest = ''] = /\((.*)\) (.*)/.exec(read(`/proc/${id}/stat`)) ?? [];
   const [state, parent, ...others] = rest.split(' ');
-  // A zombie has ended. The start time tells a process from a later one with its id.
+  // A zombie has ended. The start time distinguishes a process from a later one with its id.
   if (state === undefined || state === '' || state === 'Z') return undefined;
   return { id: Number(id), parent: Number(parent), name, key: `${id} ${name} ${others[17]}` };
 }
@@ -103,7 +105,10 @@ function read(path: string): string {
   }
 }
 
-/** Milliseconds that a process takes to start; the five seconds are those of a machine that does nothing else. */
+/**
+ * Returns the milliseconds that a process takes to start; the five seconds are for a machine without other
+ * load.
+ */
 async function startMs(): Promise<number> {
   const startedAt = performance.now();
   await new Promise((resolve) => spawn('true').once('exit', resolve));

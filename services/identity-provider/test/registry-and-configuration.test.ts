@@ -118,7 +118,7 @@ describe('a registry for production', () => {
     const found = productionRegistryProblems({ ...registry(aClient(open)), trustedIssuers });
     expect(found).toEqual(
       ['realms[1].clients[0]', 'trustedIssuers[0].clients[0]'].flatMap((path) => [
-        `${path}.frameAncestors[1] must be an https origin; \`*\` only for the subdomains of one domain`,
+        `${path}.frameAncestors[1] must be an https origin, with \`*\` only for the subdomains of one domain`,
         `${path}.resultOrigin must be one https origin`,
         `${path}.callback.url must be https`,
       ]),
@@ -151,7 +151,7 @@ describe('a registry for production', () => {
     );
     expect(() => assertProductionRegistry(refused)).toThrow(
       [
-        'The configuration cannot be used:',
+        'The configuration is invalid:',
         'realms[1].clients[0].clientId is a client of the demo',
         'realms[1].clients[0].secrets[0] is a secret of the demo',
         'realms[1].clients[1].secrets[1] is a secret of the demo',

@@ -327,7 +327,7 @@ describe('a directory that cannot be used ends the start, with every fault', () 
         'performer,performing-org,1,Oak42',
         'practice,local-org-code,"a"b,',
       ],
-      ['line 7 has a quotation mark where none may be'],
+      ['line 7 contains a quotation mark that is not allowed there'],
     ],
     [
       'with entries that do not fit',
@@ -352,7 +352,7 @@ describe('a directory that cannot be used ends the start, with every fault', () 
         'line 4 system must be one of',
         'line 6 value must',
         'line 7 practice must be empty',
-        'line 8 practice must be the code of a practice of this file',
+        'line 8 practice must be the code of a practice in this file',
         'line 11 is listed twice',
         'line 12 system must be that of the practice',
         'line 14 value is listed twice',

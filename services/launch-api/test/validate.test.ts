@@ -154,7 +154,7 @@ describe('a fault of a 400', () => {
     const [fault] = await wholeFaultsOf(response);
     expect(fault).toEqual({
       path: '',
-      message: 'The body is not JSON: a value must be there, at line 2, column 13',
+      message: 'The body is not JSON: a value is required, at line 2, column 13',
       code: 'structure',
     });
     expect([...api.lines, JSON.stringify(api.published)].join()).not.toContain('Whitfield');

@@ -5,7 +5,7 @@ const run = promisify(execFile);
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Installs a package of Debian's, one at a time. False when this is not root on Debian. */
+/** Installs a Debian package, one at a time. Returns false unless this is root on Debian. */
 export function installDebianPackage(name: string): Promise<boolean> {
   const installed = last.then(() => install(name));
   last = installed.catch(() => undefined);
@@ -15,7 +15,7 @@ export function installDebianPackage(name: string): Promise<boolean> {
 async function install(name: string): Promise<boolean> {
   if (process.getuid?.() !== 0 || !(await hasApt())) return false;
   process.stderr.write(`As root: installing ${name} from Debian's packages, for the tests\n`);
-  // In run level 1 Debian starts no service after the install: the tests start their own.
+  // In run level 1, Debian starts no service after the install: the tests start their own.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   await run('apt-get', ['update', '-qq'], { env });
   await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', name], {

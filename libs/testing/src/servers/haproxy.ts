@@ -5,7 +5,7 @@ import { makeServerDirectory, type PrivateServer, runPrivately } from './private
 import { findProgram } from './server-kind.ts';
 
 export type PrivateHaproxy = PrivateServer & {
-  /** Everything that it has logged so far. */
+  /** Returns everything that it has logged so far. */
   log(): string;
 };
 
@@ -13,7 +13,7 @@ export type HaproxyPlan = {
   /** The text of the configuration file. It logs to standard output. */
   readonly configuration: string;
   readonly url: string;
-  /** Answers 200 when the configuration serves. */
+  /** Answers 200 once the configuration serves. */
   readonly readyUrl: string;
   readonly environment?: NodeJS.ProcessEnv;
 };
@@ -22,17 +22,17 @@ const findHaproxy = () => findProgram('haproxy');
 
 /**
  * Returns the path of the HAProxy program, after installing Debian's package if that is possible.
- * @throws Error that says what to do when there is none.
+ * @throws Error that says what to do when there is none
  */
 export async function provideHaproxy(): Promise<string> {
   const installed = findHaproxy();
   if (installed !== undefined) return installed;
   const program = (await installDebianPackage('haproxy')) ? findHaproxy() : undefined;
   if (program !== undefined) return program;
-  throw new Error('The tests of the edge need HAProxy: install haproxy.');
+  throw new Error('The tests of the edge need HAProxy. Install haproxy.');
 }
 
-/** Starts an HAProxy of the test's own. @throws Error with the end of its log when it does not come up. */
+/** Starts an HAProxy for the test. @throws Error with the end of its log when it does not start */
 export async function startHaproxy(plan: HaproxyPlan): Promise<PrivateHaproxy> {
   const directory = makeServerDirectory('haproxy');
   const file = join(directory, 'haproxy.cfg');

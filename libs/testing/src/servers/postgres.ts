@@ -8,10 +8,10 @@ import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 
 const run = promisify(execFile);
 
-/** The one that all tests of a run share. It is never killed, so it need not flush what it commits. */
+/** The server that all tests of a run share. It is never killed, so it need not flush its commits. */
 export const sharedPostgres = postgresWith(['fsync=off', 'full_page_writes=off', 'max_connections=300']);
 
-/** Starts a PostgreSQL of the test's own, with an empty cluster and its defaults (every commit is flushed). */
+/** Starts a PostgreSQL for the test, with an empty cluster and its defaults (every commit is flushed). */
 export function startPostgres(): Promise<PrivateServer> {
   return startPrivate(postgresWith([]));
 }
@@ -60,14 +60,14 @@ async function runPostgres(program: string, options: readonly string[]): Promise
   });
 }
 
-/** PostgreSQL refuses to run as root. */
+/** Finds another user, because PostgreSQL refuses to run as root. */
 async function findUnprivilegedUser() {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = async (option: string) => Number((await run('id', [option, 'postgres'])).stdout);
   return { uid: await idOf('-u'), gid: await idOf('-g') };
 }
 
-/** Debian keeps its programs out of the path, a directory for each major version. */
+/** Finds Debian's programs, which are outside the path, in a directory for each major version. */
 function findNewestDebianProgram(): string | undefined {
   return globSync('/usr/lib/postgresql/*/bin/postgres')
     .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))

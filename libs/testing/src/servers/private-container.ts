@@ -8,7 +8,7 @@ import {
 } from 'testcontainers';
 import { findFreePort, type PrivateServer, waitUntilUp } from './private-server.ts';
 
-/** How a server is run from its image. */
+/** How a server runs from its image. */
 export type ContainerPlan = {
   readonly image: string;
   readonly port: number;
@@ -23,15 +23,15 @@ const engineWithinMs = 5_000;
 const pulledWithinMs = 180_000;
 
 /**
- * Runs an image, which is pulled when it is absent; the reaper of testcontainers removes the container when this
- * process is gone. Undefined when there is no engine.
- * @throws Error when the image cannot be had, or does not come up.
+ * Runs an image, which is pulled if it is absent; the reaper of testcontainers removes the container when
+ * this process is gone. Returns undefined without an engine.
+ * @throws Error when the image is unavailable or does not start
  */
 export async function runInContainer(plan: ContainerPlan): Promise<PrivateServer | undefined> {
   const engine = await findEngine();
   if (engine === undefined) return undefined;
   await inTime(engine.image.pull(ImageName.fromString(plan.image)), pulledWithinMs);
-  // The engine would publish a started container at another port each time.
+  // The engine would publish a restarted container at another port each time.
   const port = { container: plan.port, host: await findFreePort() };
   const prepared = new GenericContainer(plan.image)
     .withExposedPorts(port)
@@ -58,7 +58,7 @@ export async function runInContainer(plan: ContainerPlan): Promise<PrivateServer
 
 let finding: Promise<ContainerRuntimeClient | undefined> | undefined;
 
-/** The engine, if one answers, with its reaper at work: one reaper, however many servers start at once. */
+/** Returns the engine, if one answers, with its reaper: one reaper, however many servers start at once. */
 function findEngine(): Promise<ContainerRuntimeClient | undefined> {
   finding ??= inTime(getContainerRuntimeClient(), engineWithinMs).then(
     async (engine) => {

@@ -7,38 +7,38 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitLimitMs } from '../until.ts';
 
-/** A server that a test has for itself, and may break. */
+/** A server for one test, which may break it. */
 export type PrivateServer = {
-  /** Stays the same for as long as the server lives. */
+  /** Stays the same until the server is stopped. */
   readonly url: string;
-  /** Ends it for good and removes its data. */
+  /** Stops it and removes its data. */
   stop(): Promise<void>;
-  /** kill -9; its data stays as it is. */
+  /** kill -9; its data remains. */
   kill(): Promise<void>;
-  /** Starts it again at the same address with the same data, after an orderly end when it still runs. */
+  /** Starts it again at the same address with the same data, after an orderly stop if it still runs. */
   restart(): Promise<void>;
 };
 
-/** How a server program is run. */
+/** How a server program runs. */
 export type ServerProgram = {
   readonly url: string;
   readonly command: string;
   readonly arguments: readonly string[];
-  /** Everything that it writes; removed at the end. */
+  /** The directory for all of its files; removed at the end. */
   readonly directory: string;
   readonly environment?: NodeJS.ProcessEnv;
-  /** Whom it runs as, when not as this process. */
+  /** The user that it runs as, if not that of this process. */
   readonly user?: { readonly uid: number; readonly gid: number };
   readonly stopSignal: NodeJS.Signals;
-  /** Whether it serves; rejects or resolves with false while it does not. */
+  /** Returns whether it serves; rejects or resolves with false while it does not. */
   isUp(): Promise<boolean>;
 };
 
 const stoppedWithinMs = 10_000;
 
 /**
- * Runs "$@" for as long as the standard input is open, and tells its process id first. The pipe is closed by the
- * kernel when the process at its other end goes, however it goes: neither server nor data outlive their test.
+ * Runs "$@" until standard input is closed, and prints its process id first. The kernel closes the pipe when
+ * the process at its other end ends, for any reason, so neither server nor data outlive their test.
  */
 const guard = `
 exec 3<&0
@@ -65,7 +65,7 @@ exit "$status"
 
 /**
  * Starts a server program and waits until it serves.
- * @throws Error with the end of its log when it does not come up.
+ * @throws Error with the end of its log when it does not start
  */
 export async function runPrivately(program: ServerProgram): Promise<PrivateServer> {
   let running = await startUntilUp(program);
@@ -83,10 +83,10 @@ export async function runPrivately(program: ServerProgram): Promise<PrivateServe
   };
 }
 
-/** A new directory for a server's data. */
+/** Creates a directory for a server's data. */
 export const makeServerDirectory = (name: string) => mkdtempSync(join(tmpdir(), `clinical-launch-${name}-`));
 
-/** A port of 127.0.0.1 that nobody listens on. */
+/** Returns a port of 127.0.0.1 that nothing listens on. */
 export async function findFreePort(): Promise<number> {
   const server = createServer();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -94,11 +94,13 @@ export async function findFreePort(): Promise<number> {
   await promise;
   const address = server.address();
   await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === 'string') throw new Error('No port was given');
+  if (address === null || typeof address === 'string') throw new Error('The system assigned no port');
   return address.port;
 }
 
-/** Waits until `isUp`. @throws Error when that takes longer than `waitLimitMs`, or what `assertAlive` throws. */
+/**
+ * Waits until `isUp`. @throws Error when that takes longer than `waitLimitMs`, or the error of `assertAlive`
+ */
 export async function waitUntilUp(
   isUp: () => Promise<boolean>,
   assertAlive: () => void = () => undefined,
@@ -106,7 +108,7 @@ export async function waitUntilUp(
   const deadline = Date.now() + waitLimitMs;
   while (!(await isUp().catch(() => false))) {
     assertAlive();
-    if (Date.now() > deadline) throw new Error(`It does not answer after ${waitLimitMs} ms`);
+    if (Date.now() > deadline) throw new Error(`There was no answer within ${waitLimitMs} ms`);
     await delay(20);
   }
 }
@@ -123,7 +125,7 @@ async function startUntilUp(program: ServerProgram) {
       return started;
     } catch (error) {
       await started.end('SIGKILL');
-      // After a kill -9 what the server left behind may hold its place for a moment (PostgreSQL's backends do).
+      // After a kill -9, processes of the server may hold its place for a moment (PostgreSQL's backends do).
       if (Date.now() > deadline) throw error;
       await delay(100);
     }
@@ -148,7 +150,7 @@ async function start({ command, arguments: args, directory, environment, user }:
   const pid = await new Promise<number>((resolve, reject) => {
     child.once('error', reject).stdout.once('data', (line: Buffer) => resolve(Number(line)));
   });
-  // A test that forgets to stop it can end all the same, and ends it thereby.
+  // A test that forgets to stop it can still end, and then stops it.
   letGo(child, child.stdin, child.stdout);
   const signalServer = (signal: NodeJS.Signals) => hasExited || process.kill(pid, signal);
   return {

@@ -9,20 +9,22 @@ import { findProgram } from './server-kind.ts';
 const run = promisify(execFile);
 
 export type PrivateRabbitMq = PrivateServer & {
-  /** Runs `rabbitmqctl` with these arguments on it and resolves with what it printed. */
+  /** Runs `rabbitmqctl` with these arguments on it and resolves with its output. */
   control(...args: readonly string[]): Promise<string>;
 };
 
-/** Debian's command in the path changes the user and the directory; the program itself is beside its library. */
+/**
+ * Debian's command in the path changes the user and the directory; the program itself is next to its library.
+ */
 const debianProgram = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 /**
- * Starts a RabbitMQ node of the test's own from the installed program; it takes some ten seconds.
- * @throws Error when it is not installed, or does not come up.
+ * Starts a RabbitMQ node for the test from the installed program; it takes about ten seconds.
+ * @throws Error when it is not installed or does not start
  */
 export async function startRabbitMq(): Promise<PrivateRabbitMq> {
   const program = existsSync(debianProgram) ? debianProgram : findProgram('rabbitmq-server');
-  if (program === undefined) throw new Error('RabbitMQ is not installed: install rabbitmq-server.');
+  if (program === undefined) throw new Error('RabbitMQ is not installed. Install rabbitmq-server.');
   const port = await findFreePort();
   const directory = makeServerDirectory('rabbitmq');
   const [distributionPort, mapperPort] = await Promise.all([findFreePort(), findFreePort()]);
@@ -60,10 +62,10 @@ type Place = {
 
 function environmentOf({ directory, port, distributionPort, mapperPort }: Place): NodeJS.ProcessEnv {
   return {
-    // The node and `rabbitmqctl` share the cookie that Erlang keeps there.
+    // The node and `rabbitmqctl` share the cookie that Erlang stores there.
     HOME: directory,
     ERL_EPMD_ADDRESS: '127.0.0.1',
-    // A port mapper of its own, which ends with it.
+    // A separate port mapper, which ends with the node.
     ERL_EPMD_PORT: `${mapperPort}`,
     RABBITMQ_NODENAME: `clinical-launch-${port}@localhost`,
     RABBITMQ_NODE_PORT: `${port}`,
@@ -74,13 +76,16 @@ function environmentOf({ directory, port, distributionPort, mapperPort }: Place)
     RABBITMQ_ENABLED_PLUGINS_FILE: join(directory, 'enabled_plugins'),
     // Debian's own settings would name the machine's node.
     RABBITMQ_CONF_ENV_FILE: join(directory, 'no-rabbitmq-env.conf'),
-    // The script becomes the server, instead of waiting for it, so that a signal reaches the server.
+    // The script becomes the server instead of waiting for it, so that a signal reaches the server.
     RABBITMQ_ALLOW_INPUT: 'true',
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-noshell -noinput -kernel inet_dist_use_interface {127,0,0,1}',
   };
 }
 
-/** Its answer to the protocol header is the method frame (type 1) Connection.Start: AMQP 0-9-1, section 2.2.4. */
+/**
+ * Returns whether it answers the protocol header with the method frame (type 1) Connection.Start: AMQP 0-9-1,
+ * section 2.2.4.
+ */
 export async function isUp(url: string): Promise<boolean> {
   return (await ask(url, 'AMQP\0\0\x09\x01'))[0] === 1;
 }

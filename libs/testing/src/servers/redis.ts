@@ -2,13 +2,13 @@ import { ask } from './ask.ts';
 import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
 import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 
-/** As in production: what was acknowledged outlives a kill, and nothing is evicted. */
+/** As in production: acknowledged writes outlive a kill, and nothing is evicted. */
 const settings = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
 
 export const redis = redisWith([]);
 
 /**
- * Starts a Redis of the test's own.
+ * Starts a Redis for the test.
  * @param extraSettings as on its command line: `['--cluster-enabled', 'yes']`
  */
 export function startRedis(extraSettings: readonly string[] = []): Promise<PrivateServer> {
@@ -47,7 +47,7 @@ async function runRedis(program: string, allSettings: readonly string[]): Promis
   });
 }
 
-/** A Redis that still loads its append-only file answers with an error. */
+/** Returns whether it serves; a Redis that still loads its append-only file answers with an error. */
 async function isUp(url: string): Promise<boolean> {
   return (await ask(url, 'PING\r\n')).toString().startsWith('+PONG');
 }

@@ -4,10 +4,10 @@ import { installDebianPackage } from './debian-package.ts';
 import type { ContainerPlan } from './private-container.ts';
 import type { PrivateServer } from './private-server.ts';
 
-/** One of the servers that the platform needs, and the ways to come by it. */
+/** One of the servers that the platform needs, and the ways to start it. */
 export type ServerKind = {
   readonly name: string;
-  /** Names one that is there already. */
+  /** The variable that names an existing server. */
   readonly variable: 'REDIS_URL' | 'AMQP_URL' | 'DATABASE_URL';
   readonly debianPackage: string;
   findProgram(): string | undefined;
@@ -17,7 +17,7 @@ export type ServerKind = {
 
 export type StartedServer = { readonly server: PrivateServer; readonly from: string };
 
-/** A program in the path, or where Debian puts those for administrators. */
+/** Finds a program in the path, or in Debian's directories for administrators. */
 export function findProgram(name: string): string | undefined {
   const directories = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return directories.map((directory) => join(directory, name)).find(isExecutable);
@@ -32,20 +32,22 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** A server of the test's own, from the program on this machine, which is quickest, or else from its image. */
+/**
+ * Starts a server for the test, from the program on this machine, which is fastest, or else from its image.
+ */
 export async function startPrivate(kind: ServerKind): Promise<PrivateServer> {
   const { server } = (await runInstalled(kind)) ?? (await runContainer(kind)) ?? (await runFromPackage(kind));
   return server;
 }
 
-/** @throws Error that says in one sentence what to do, when the server can be had in no way. */
+/** @throws Error that says in one sentence what to do, when there is no way to start the server */
 export async function runFromPackage(kind: ServerKind): Promise<StartedServer> {
   if (await installDebianPackage(kind.debianPackage)) {
     const started = await runInstalled(kind);
     if (started !== undefined) return { ...started, from: `the Debian package ${kind.debianPackage}` };
   }
   throw new Error(
-    `The tests need ${kind.name}: set ${kind.variable}, or start Docker, or install ${kind.debianPackage}.`,
+    `The tests need ${kind.name}. Set ${kind.variable}, start Docker, or install ${kind.debianPackage}.`,
   );
 }
 
@@ -55,9 +57,9 @@ export async function runInstalled(kind: ServerKind): Promise<StartedServer | un
   return { server: await kind.runProgram(program), from: program };
 }
 
-/** Undefined, with one line said why, when there is no engine or it cannot run the image. */
+/** Returns undefined, and prints the reason in one line, if there is no engine or it cannot run the image. */
 export async function runContainer(kind: ServerKind): Promise<StartedServer | undefined> {
-  // Loaded here: it is large, and most tests need none of it.
+  // Loaded here because it is large, and most tests do not need it.
   const { runInContainer } = await import('./private-container.ts');
   try {
     const server = await runInContainer(kind.container);

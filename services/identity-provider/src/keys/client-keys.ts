@@ -62,7 +62,7 @@ function publishedKeys(jwksUri: URL, fetchOutbound: OutboundFetch): JWTVerifyGet
     } catch (error) {
       if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
         throw error;
-      throw temporarilyUnavailable("The client's keys could not be fetched from its jwksUri. Try again", {
+      throw temporarilyUnavailable("The client's keys could not be fetched from its jwksUri", {
         cause: error,
       });
     }

@@ -174,4 +174,4 @@ function keysOf(realm: IssuingRealm, keys: readonly KeptKey[]): KeptKey[] {
 
 /** The last successful read is too old: another replica may have replaced the keys. */
 const keysOutOfReach = (cause: unknown) =>
-  temporarilyUnavailable('The signing keys are not available. Try again', { cause });
+  temporarilyUnavailable('The signing keys are not available', { cause });
