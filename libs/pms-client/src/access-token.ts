@@ -47,7 +47,8 @@ const renewedBeforeMs = 60_000;
  *
  * @example
  * ```ts
- * const tokens = createTokenCache({ tokenUrl, clientId, clientSecret, scope }); // once per process, not per request
+ * // Once per process, not per request.
+ * const tokens = createTokenCache({ tokenUrl, clientId, clientSecret, scope });
  * const headers = { Authorization: `Bearer ${await tokens.get()}` };
  * ```
  * @param now Milliseconds since 1970; the clock of the machine by default.

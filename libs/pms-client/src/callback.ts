@@ -70,7 +70,8 @@ export type CallbackToVerify = {
  * @example
  * ```ts
  * // Read the raw body: with express.json() no signature would be valid.
- * app.post('/callbacks', express.raw({ type: 'application/json', limit: '1mb' }), async (request, response) => {
+ * const rawJson = express.raw({ type: 'application/json', limit: '1mb' });
+ * app.post('/callbacks', rawJson, async (request, response) => {
  *   const { id, data } = verifyCallback({ headers: request.headers, body: request.body, secrets });
  *   await fileOnce(id, data); // then answer 2xx; answer 400 to a CallbackRefused
  *   response.status(204).end();

@@ -16,11 +16,11 @@ const parts = [
 ];
 
 /**
- * Gets the servers that these test files need, all at once, and leaves their URLs in `TEST_REDIS_URL`,
+ * Starts the servers that these test files need, all at once, and sets their URLs in `TEST_REDIS_URL`,
  * `TEST_AMQP_URL` and `TEST_DATABASE_URL`. Each comes from the environment, or else from Docker, or from the
- * program on this machine, or from Debian's package. Of HAProxy, which each test configures itself, only the
- * program is made sure of.
- * @throws Error that says in one sentence what to do when one cannot be had; what was started is ended then.
+ * program on this machine, or from Debian's package. For HAProxy, which each test configures itself, only
+ * makes sure that the program is installed.
+ * @throws Error that says in one sentence what to do when one is unavailable; stops the others then
  */
 export async function provision(testFiles: readonly string[]): Promise<Provision> {
   const isNamed = (words: readonly string[]) => testFiles.some((file) => names(file, words));

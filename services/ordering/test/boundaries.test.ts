@@ -39,7 +39,7 @@ const openAs = (action: Action, request: Partial<LaunchContext['request']> = {},
 const pagesOf = (guid: string) =>
   ['', '/samples', '/tests/', '/tests/review', '/form', '/labels'].map((page) => `requests/${guid}${page}`);
 
-/** Returns the stored request, whoever may see it. */
+/** Returns the stored request, independent of any sight. */
 async function storedAs(guid: string) {
   const database = await openOrderingDatabase(application.storage);
   return database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirst();

@@ -28,8 +28,8 @@ export function isConfidential(partner: Registered): boolean {
 
 /**
  * Returns whether a certificate belongs to a client (RFC 8705 section 2): it is registered by its thumbprint,
- * or an authority that the edge verifies issued it for the registered name. It must not have expired, whoever
- * verified it.
+ * or an authority that the edge verifies issued it for the registered name. It must not have expired, even
+ * if the edge verified it.
  * @param now milliseconds since 1970
  */
 export function isCertificateOf(client: Registered, certificate: ClientCertificate, now: number): boolean {

@@ -7,11 +7,11 @@ import type { DesktopIssuingRealm } from './realms.ts';
  * A desktop launch is one chain of tickets. Each ticket is exchanged for the next in one step, and all carry
  * the launch context.
  *
- * | ticket             | is proven by                            | gives                                       |
- * |--------------------|-----------------------------------------|---------------------------------------------|
- * | launch identifier  | realm and client that it was issued for | authorization code                          |
- * | authorization code | client, redirect URI and PKCE verifier  | access token, ID token, first refresh token |
- * | refresh token      | itself (its client is public)           | access token, ID token, next refresh token  |
+ * | ticket             | is proven by                         | gives                                       |
+ * |--------------------|--------------------------------------|---------------------------------------------|
+ * | launch identifier  | realm and client it was issued for   | authorization code                          |
+ * | authorization code | client, redirect URI, code verifier  | access token, ID token, first refresh token |
+ * | refresh token      | itself (its client is public)        | access token, ID token, next refresh token  |
  *
  * The chain ends `sessionSeconds` after the launch identifier was issued, whatever the lifetimes of its
  * tickets are.
