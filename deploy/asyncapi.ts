@@ -1,7 +1,7 @@
 /**
- * `npm run asyncapi`: writes `docs/asyncapi.yaml`, the AsyncAPI 3.0 document of the events on the bus and of the
- * callbacks to partners. Made from the catalogue of events and the schemas of callbacks; a test fails when the file
- * differs from them.
+ * `npm run asyncapi`: writes `docs/asyncapi.yaml`, the AsyncAPI 3.0 document of the events on the bus and of
+ * the callbacks to partners. It is derived from the catalogue of events and the schemas of callbacks; a test
+ * fails if the file differs from them.
  */
 import { writeFileSync } from 'node:fs';
 import {
@@ -25,7 +25,7 @@ const topology = topologyOf();
 const types = Object.keys(eventCatalogue) as EventType[];
 const sources = Object.entries(eventSources);
 
-/** Where the document is. */
+/** The path of the document. */
 export const asyncApiFile = new URL('../docs/asyncapi.yaml', import.meta.url);
 
 /** Returns the document as it must be in `docs/asyncapi.yaml`. */
@@ -40,7 +40,7 @@ function asyncApiDocument(): JsonSchema {
       title: 'Clinical Launch: events and callbacks',
       version: '1.0.0',
       description:
-        'The events between the services, and what the platform posts to partners. Every event is delivered at least once: recognise a repetition by its `id`. No event has patient data in the clear.',
+        'The events between the services, and the messages that the platform posts to partners. Every event is delivered at least once: recognise a repetition by its `id`. No event contains patient data in the clear.',
       license: { name: 'Apache-2.0' },
     },
     defaultContentType: contentType,
@@ -81,7 +81,7 @@ function eventChannel(): JsonSchema {
   };
 }
 
-/** The whole message: envelope and data (CloudEvents AMQP binding section 3.2, structured mode). */
+/** Returns the whole message: envelope and data (CloudEvents AMQP binding section 3.2, structured mode). */
 function eventMessage(type: EventType): JsonSchema {
   const tellers = sources.filter(([, told]) => told.some((one) => one === type)).map(([name]) => name);
   return {
@@ -111,7 +111,7 @@ function eventMessage(type: EventType): JsonSchema {
 
 const messageOf = (type: EventType) => ({ $ref: `#/channels/events/messages/${type}` });
 
-/** One operation for each service that sends events, and one for each queue that receives them. */
+/** Returns one operation for each service that sends events, and one for each queue that receives them. */
 function eventOperations(): Record<string, JsonSchema> {
   const channel = { $ref: '#/channels/events' };
   const sending = sources.map(([service, told]) => [
@@ -142,8 +142,7 @@ const orderDocument = {
     orderDocument: {
       name: 'order.document',
       title: 'A submitted or amended order',
-      description:
-        'Signed as the Standard Webhooks describe it. Sent again with growing waits until a 2xx answers it.',
+      description: 'Signed as in Standard Webhooks. Sent again with growing waits until the answer is 2xx.',
       contentType: 'application/json',
       headers: publishedSchema(callbackHeadersSchema),
       payload: publishedSchema(callbackSchema),

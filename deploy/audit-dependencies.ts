@@ -1,7 +1,8 @@
 /**
- * `npm run audit:dependencies`: fails (exit code 1) if a production dependency has a known vulnerability of high or
- * critical severity. If the registry cannot be asked (no network, or a mirror without advisories), says so in one line
- * and succeeds: a build must not depend on the network. Any other failure of `npm audit` fails this command as well.
+ * `npm run audit:dependencies`: fails (exit code 1) if a production dependency has a known vulnerability of
+ * high or critical severity. If the registry is not reachable (no network, or a mirror without advisories),
+ * says so in one line and succeeds, because a build must not depend on the network. Any other failure of
+ * `npm audit` fails this command as well.
  */
 import { spawnSync } from 'node:child_process';
 
@@ -23,10 +24,10 @@ if (typeof report?.['vulnerabilities'] === 'object' && report['vulnerabilities']
     );
   process.exitCode = status ?? 1;
 } else if (typeof report?.['message'] === 'string') {
-  // Only a request that failed has a message at this place; a missing lock file, for instance, has not.
+  // Only a failed request has a message at this place; a missing lock file, for instance, has none.
   const [reason = ''] = report['message'].split('\n');
   process.stderr.write(
-    `WARNING: dependencies were NOT audited, the registry could not be asked: ${reason}\n`,
+    `WARNING: dependencies were NOT audited, the registry could not be reached: ${reason}\n`,
   );
 } else {
   process.stderr.write(`npm audit failed.\n${stderr}`);
@@ -41,7 +42,7 @@ function parse(json: string): Record<string, unknown> | undefined {
   }
 }
 
-/** One line for each vulnerable package, with its severity. */
+/** Returns one line for each vulnerable package, with its severity. */
 function vulnerabilitiesIn(vulnerabilities: object): string[] {
   return Object.entries(vulnerabilities).map(([name, found]: [string, { severity?: unknown }]) => {
     return `${name}: ${String(found.severity)}, see npm audit --omit=dev`;

@@ -8,15 +8,15 @@ import { brokerAccess, serviceNames } from './service-access.ts';
 import { UsageError } from './usage-error.ts';
 
 type AccessOptions = {
-  /** Takes the files. */
+  /** The directory for the files. */
   readonly directory: string;
-  /** Has `<service>/redis-url` and `<service>/amqp-url`. */
+  /** Contains `<service>/redis-url` and `<service>/amqp-url`. */
   readonly secrets: string;
   readonly prefix?: string;
   readonly namespace?: string;
 };
 
-/** What was written, and the users in it. */
+/** The written files, and the users in them. */
 export type AccessReport = {
   readonly files: readonly string[];
   readonly redis: readonly string[];
@@ -25,7 +25,7 @@ export type AccessReport = {
 
 /**
  * Writes `users.acl` for Redis and `definitions.json` for RabbitMQ. Each file is replaced as a whole.
- * @throws UsageError when a credential is missing or cannot be used; then nothing has been written.
+ * @throws UsageError when a credential is missing or invalid; then nothing has been written
  */
 export function writeAccess({ directory, secrets, prefix, namespace }: AccessOptions): AccessReport {
   const redisUsers = serviceNames.map((service) => ({
@@ -59,7 +59,7 @@ function definitionsFile(users: readonly BrokerUser[], namespace?: string): stri
   return `${JSON.stringify(definitions, undefined, 2)}\n`;
 }
 
-/** Runs what refuses names and prefixes that cannot be used. @throws UsageError in place of its TypeError. */
+/** Runs a function that checks names and prefixes. @throws UsageError instead of its TypeError */
 function usable<Result>(make: () => Result): Result {
   try {
     return make();
@@ -69,7 +69,7 @@ function usable<Result>(make: () => Result): Result {
   }
 }
 
-/** Readable for the servers, which run as users of their own. */
+/** Readable for the servers, which run as different users. */
 function replaceFile(path: string, text: string): string {
   writeFileSync(`${path}.new`, text, { mode: 0o644 });
   renameSync(`${path}.new`, path);

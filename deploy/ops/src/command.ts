@@ -1,30 +1,30 @@
 import type { Environment } from '@clinical-launch/service';
 
-/** One argument that is given by its place: `<event id>`. */
+/** A positional argument: `<event id>`. */
 export type Argument = {
-  /** As the usage shows it. */
+  /** The name in the usage. */
   readonly name: string;
   readonly summary: string;
   readonly isOptional?: true;
-  /** Only the last argument can be given several times. */
+  /** Only the last argument can be repeated. */
   readonly isRepeatable?: true;
-  /** Returns what is wrong with a value: `must be …`. */
+  /** Returns the error of a value: `must be …`. */
   readonly faultOf?: FaultOf;
 };
 
 /** One option, `--client-id <id>`; a flag if it has no `value`. */
 export type Option = {
   readonly name: string;
-  /** The word for its value in the usage; absent for a flag. */
+  /** The name of its value in the usage; absent for a flag. */
   readonly value?: string;
-  /** Explains the option, and asks for it on a terminal. */
+  /** Explains the option; also the question on a terminal. */
   readonly summary: string;
   /** Flags are optional. */
   readonly isOptional?: true;
   readonly isRepeatable?: true;
-  /** A person at a terminal is not asked for it. */
+  /** Whether the terminal never asks for it. */
   readonly isUnasked?: true;
-  /** Returns what is wrong with a value: `must be …`. */
+  /** Returns the error of a value: `must be …`. */
   readonly faultOf?: FaultOf;
 };
 
@@ -33,10 +33,10 @@ type FaultOf = (value: string) => string | undefined;
 /** An environment variable that a command reads. */
 export type Setting = { readonly name: string; readonly summary: string };
 
-/** What a command is called with. */
+/** The input of a command. */
 export type Input = {
   readonly arguments: readonly string[];
-  /** The values of the options that were given, by name; of a flag, none. */
+  /** The values of the given options, by name; none for a flag. */
   readonly options: Answers;
   readonly environment: Environment;
   /** Milliseconds since 1970. */
@@ -46,17 +46,17 @@ export type Input = {
 /** The values of options by their name. Optional ones may be missing. */
 export type Answers = ReadonlyMap<string, readonly string[]>;
 
-/** What a command did. */
+/** The result of a command. */
 export type Outcome = {
-  /** For a person, a line each. */
+  /** For people, a line each. */
   readonly lines: readonly string[];
-  /** For a program: printed as JSON with `--json`. */
+  /** For programs: printed as JSON with `--json`. */
   readonly result: unknown;
-  /** What was found to be wrong: the command exits with 1 if there is any. */
+  /** The problems found: the command exits with 1 if there are any. */
   readonly problems?: readonly string[];
 };
 
-/** One command of a tool: usage, help and the parsing of its arguments follow from this description. */
+/** One command of a tool; its usage, help and argument parsing follow from this description. */
 export type Command = {
   /** What it does, as a sentence that begins with a verb. */
   readonly summary: string;
@@ -64,18 +64,16 @@ export type Command = {
   readonly arguments?: readonly Argument[];
   readonly options?: readonly Option[];
   readonly settings?: readonly Setting[];
-  /** Whether a person at a terminal is asked for the options that are missing. */
+  /** Whether the terminal asks for missing options. */
   readonly isInteractive?: true;
-  /**
-   * @throws UsageError for arguments or settings that cannot be used, and any other error if it did not work.
-   */
+  /** @throws UsageError for invalid arguments or settings, and any other error if the command fails */
   run(input: Input): Promise<Outcome>;
 };
 
 /** Several commands on one subject. */
 export type Group = { readonly summary: string; readonly commands: Readonly<Record<string, Command>> };
 
-/** What `npm run ops -- <name>` runs: a group of commands, or one command. */
+/** The target of `npm run ops -- <name>`: a group of commands, or one command. */
 export type Tool = Group | Command;
 
 /** Returns the value of an option that a command requires. @throws TypeError if it has none */

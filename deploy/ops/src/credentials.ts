@@ -8,8 +8,10 @@ export type Credentials = { readonly name: string; readonly password: string };
 export type UrlFile = 'database-url' | 'redis-url' | 'amqp-url';
 
 /**
- * Reads a service's user and password from `<directory>/<service>/<file>`, the address that the service itself uses.
- * @throws UsageError when the file is missing, or names no user or no password. The message holds no secret.
+ * Reads a service's user and password from `<directory>/<service>/<file>`, the address that the service
+ * itself uses.
+ * @throws UsageError when the file is missing, or names no user or no password. The message contains no
+ * secret
  */
 export function readCredentials(directory: string, service: string, file: UrlFile): Credentials {
   const path = join(directory, service, file);

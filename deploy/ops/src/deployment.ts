@@ -15,7 +15,7 @@ export const migrateDatabase: Command = {
     'CREATEROLE.',
   settings: [databaseUrl, secretsDirectory],
   async run({ environment }) {
-    // The schemas of all services are loaded for this command alone.
+    // The schemas of all services are loaded only for this command.
     const { migrate } = await import('./migrate.ts');
     const report = await migrate(required(environment, databaseUrl), optional(environment, secretsDirectory));
     const lines = [
@@ -30,7 +30,7 @@ export const migrateDatabase: Command = {
 export const secrets: Command = {
   summary: 'Creates the secrets of a deployment by docker-compose.yml.',
   details:
-    'Sealing keys, keys of events, and a user and password of each service for each part. Existing files are\n' +
+    'Creates sealing keys, keys of events, and a user and password of each service for each part. Existing files are\n' +
     'kept, so this also adds what a new version needs.',
   arguments: [directory],
   async run({ arguments: [target = ''] }) {

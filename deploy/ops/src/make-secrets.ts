@@ -11,14 +11,14 @@ import {
 import { brokerAccess, databaseAccess, serviceNames } from './service-access.ts';
 import { UsageError } from './usage-error.ts';
 
-/** 256 bits in Base64URL, which need no escape in an address. */
+/** 256 bits in Base64URL, which need no escaping in an address. */
 const draw = () => randomBytes(32).toString('base64url');
 
 /**
- * Makes the secrets of a deployment by the compose file: sealing keys by purpose, keys of events, and for each
- * service its own user and password of each part that it uses. Files that are there stay as they are. The directories
- * are closed to others; the files are readable, since the users in the containers differ.
- * @throws UsageError when the directory has some of the keys of events and not all: they belong together.
+ * Creates the secrets of a deployment by the compose file: sealing keys by purpose, keys of events, and for
+ * each service its own user and password of each part that it uses. Leaves existing files unchanged. The
+ * directories are closed to other users; the files are readable, because the users in the containers differ.
+ * @throws UsageError when the directory has only some of the keys of events, which belong together
  * @returns the files that were written
  */
 export function makeSecrets(directory: string): readonly string[] {
@@ -49,14 +49,17 @@ export function makeSecrets(directory: string): readonly string[] {
   const kept = eventKeys.filter(([path]) => existsSync(join(directory, path)));
   if (kept.length > 0 && kept.length < eventKeys.length) {
     throw new UsageError(
-      `Some keys of events are missing in ${directory}: remove the others, to make all of them`,
+      `Some keys of events are missing in ${directory}. Remove the others to create all of them`,
     );
   }
   for (const [path, text] of eventKeys) write(path, () => text);
   return written;
 }
 
-/** Each listener draws a key; what a service signs with for a listener is derived from that listener's. */
+/**
+ * Draws a key for each listener; the signing key of a service for a listener is derived from the listener's
+ * key.
+ */
 function eventKeyFiles(keyId: string): (readonly [string, string])[] {
   const listeners = new Set(Object.values(eventConsumers).map(({ service }) => service));
   const keys = new Map<ServiceName, Buffer>([...listeners].map((service) => [service, randomBytes(32)]));

@@ -14,13 +14,13 @@ const schemas: Readonly<Partial<Record<ServiceName, (storage: Storage) => Promis
   'audit-trail': openAuditSchema,
 };
 
-/** What the command did. */
+/** The result of the command. */
 export type MigrationReport = { readonly schemas: readonly string[]; readonly roles: readonly string[] };
 
 /**
- * Applies the migrations of every service as the owner of the database. If `credentials` names a directory, then also
- * gives each service a role that reaches its own schema only.
- * @throws UsageError when a credential is missing; then nothing has been changed. Error from the database.
+ * Applies the migrations of every service as the owner of the database. If `credentials` names a directory,
+ * also gives each service a role that can access only its own schema.
+ * @throws UsageError when a credential is missing; then nothing has been changed. Error from the database
  */
 export async function migrate(url: string, credentials?: string): Promise<MigrationReport> {
   const roles = credentials === undefined ? [] : rolesOf(credentials);

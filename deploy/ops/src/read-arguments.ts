@@ -2,15 +2,14 @@ import { parseArgs } from 'node:util';
 import type { Answers, Argument, Command, Option } from './command.ts';
 import { ArgumentsError, UsageError } from './usage-error.ts';
 
-/** Puts a question to a person, and resolves with the answer. */
+/** Asks a person a question, and resolves with the answer. */
 export type Ask = (question: string) => Promise<string>;
 
 type Given = { readonly arguments: readonly string[]; readonly options: Answers; readonly isJson: boolean };
 
 /**
- * Reads the arguments of a command as its description has them. What is missing is asked for where a person
- * can answer.
- * @throws UsageError that names every argument and option that is missing or wrong
+ * Reads the arguments of a command by its description. Asks for missing ones if a person can answer.
+ * @throws UsageError that names every missing or invalid argument and option
  */
 export async function readArguments(command: Command, args: readonly string[], ask?: Ask): Promise<Given> {
   const { positionals, options, isJson } = parse(command, args);
@@ -57,7 +56,7 @@ function faultsOfArguments(expected: readonly Argument[], given: readonly string
   });
   return [
     ...missing.map(({ name }) => `<${name}> is missing`),
-    ...(extra.length > 0 ? [`There is no argument for ${extra.join(' ')}`] : wrong),
+    ...(extra.length > 0 ? [`Too many arguments: ${extra.join(' ')}`] : wrong),
   ];
 }
 
@@ -94,6 +93,6 @@ async function askUntilUsable(option: Option, ask: Ask): Promise<readonly string
     if (answer.length === 0 && option.isOptional) return [];
     const faults = faultsOfValues(option, answer);
     if (answer.length > 0 && faults.length === 0) return answer;
-    hint = `${faults[0] ?? 'An answer is needed'}\n`;
+    hint = `${faults[0] ?? 'An answer is required'}\n`;
   }
 }

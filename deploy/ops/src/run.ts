@@ -8,9 +8,9 @@ import { tools } from './tools.ts';
 import { usageLine, usageOfAll, usageOfCommand, usageOfGroup } from './usage.ts';
 import { ArgumentsError, UsageError } from './usage-error.ts';
 
-/** Where a command prints, and where a person answers its questions. */
+/** The output of a command, and the input for its questions. */
 export type Terminal = {
-  /** Absent if nobody can be asked. */
+  /** Absent if there is nobody to ask. */
   readonly input?: Readable;
   readonly output: Writable;
   readonly errors: Writable;
@@ -24,18 +24,15 @@ type RunOptions = {
   readonly now: number;
 };
 
-/**
- * What the first words of a command line name: a command; or a text, which is an error unless it was asked
- * for.
- */
+/** The first words of a command line: a command; or a text, which is an error unless it was requested. */
 type Found =
   | { readonly path: string; readonly command: Command; readonly args: readonly string[] }
   | { readonly usage: string; readonly isHelp: boolean };
 
 /**
- * Runs one command of the operator, `registry add-pms …`. The result is written to the output, and what went
- * wrong to the errors.
- * @returns the exit code: 0, 1 if the command failed or found a fault, 2 if it was called wrongly
+ * Runs one command of the operator, `registry add-pms …`. Writes the result to the output, and problems to
+ * the errors.
+ * @returns the exit code: 0, 1 if the command failed or found a problem, 2 if it was called incorrectly
  */
 export async function runOps({ args, environment, terminal, now }: RunOptions): Promise<number> {
   const found = find(args);
@@ -87,7 +84,7 @@ function print({ lines, result, problems = [] }: Outcome, isJson: boolean, termi
 
 function openQuestions({ input, errors }: Terminal): { ask: Ask; close(): void } | undefined {
   if (input === undefined) return undefined;
-  // Not to the output, which may be redirected to where a secret belongs.
+  // Not to the output, which may be redirected to a file for a secret.
   const lines = createInterface({ input, output: errors });
   return { ask: (question) => lines.question(question), close: () => lines.close() };
 }

@@ -4,15 +4,15 @@ import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage';
 
 export type { ServiceName };
 
-/** The services, as their folders are called. */
+/** The services, by the names of their folders. */
 export const serviceNames = Object.keys(eventSources) as ServiceName[];
 
-/** What a service may do in the database: one schema, and these rows of it. */
+/** The rights of a service in the database: one schema, and these rows of it. */
 export type DatabaseAccess = Pick<DatabaseRole, 'schema' | 'privileges' | 'exceptions'>;
 
 const change: readonly RowPrivilege[] = ['select', 'insert', 'update', 'delete'];
 
-/** The schema of each service that has one. The audit trail can add events, and alter none. */
+/** The schema of each service that has one. The audit trail can add events but not change them. */
 export const databaseAccess: Readonly<Partial<Record<ServiceName, DatabaseAccess>>> = {
   'identity-provider': { schema: 'identity_provider', privileges: change },
   ordering: { schema: 'ordering', privileges: change },
@@ -20,12 +20,12 @@ export const databaseAccess: Readonly<Partial<Record<ServiceName, DatabaseAccess
   'audit-trail': {
     schema: 'audit_trail',
     privileges: ['select', 'insert'],
-    // Callers' identifiers, which expire. They are no audit events.
+    // Callers' identifiers, which expire. They are not audit events.
     exceptions: { originating_id: change },
   },
 };
 
-/** The events of orders, which these services publish from their own database. */
+/** Returns the events of orders, which these services publish from their own database. */
 const ofOrders = (service: 'ordering' | 'order-renderer'): readonly EventType[] =>
   eventSources[service].filter((type) => type.startsWith('order'));
 
@@ -35,11 +35,11 @@ const consumersOf = (service: ServiceName): readonly string[] =>
   Object.entries(eventConsumers).flatMap(([name, consumer]) => (consumer.service === service ? [name] : []));
 
 /**
- * What a service may do at the broker. All other events wait in Redis, where the audit trail relays them for every
- * service: it may publish each of their types. It can sign none of them.
+ * The rights of a service at the broker. All other events wait in Redis. The audit trail relays them for
+ * every service, so it may publish each of their types, but it can sign none of them.
  */
 export const brokerAccess: Readonly<Partial<Record<ServiceName, BrokerAccess>>> = {
-  // Its own events are relayed by the audit trail, as those of all who leave them in Redis.
+  // The audit trail relays its own events, as those of every service that stores them in Redis.
   'identity-provider': { publishes: [], consumes: consumersOf('identity-provider') },
   ordering: { publishes: ofOrders('ordering'), consumes: consumersOf('ordering') },
   'order-renderer': { publishes: ofOrders('order-renderer'), consumes: consumersOf('order-renderer') },

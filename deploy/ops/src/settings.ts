@@ -2,10 +2,10 @@ import type { Environment } from '@clinical-launch/service';
 import type { Setting } from './command.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Settings of several commands. Each may also be a file: `<NAME>_FILE` names it. */
+/** Settings of several commands. Each may also be a file: `<NAME>_FILE` is its path. */
 export const databaseUrl: Setting = {
   name: 'DATABASE_URL',
-  summary: 'postgres://user:password@host:5432/database; or DATABASE_URL_FILE, a file with it',
+  summary: 'postgres://user:password@host:5432/database; or DATABASE_URL_FILE, a file that contains it',
 };
 export const amqpUrl: Setting = {
   name: 'AMQP_URL',

@@ -1,13 +1,14 @@
 import type { Argument, Command, Group, Option, Tool } from './command.ts';
 
 const program = 'npm run ops --';
-const exitCodes = 'Exits with 0 if it worked, 1 if it failed or found a fault, 2 if it was called wrongly.';
+const exitCodes =
+  'Exits with 0 on success, 1 if it failed or found a problem, 2 if it was called incorrectly.';
 const everywhere: readonly Option[] = [
   { name: 'json', summary: 'Prints the result as one JSON value' },
   { name: 'help', summary: 'Prints this text' },
 ];
 
-/** Returns what `npm run ops -- --help` prints. */
+/** Returns the output of `npm run ops -- --help`. */
 export function usageOfAll(tools: Readonly<Record<string, Tool>>): string {
   return text(
     `Usage: ${program} <tool> [<command>] [--json]`,
@@ -19,7 +20,7 @@ export function usageOfAll(tools: Readonly<Record<string, Tool>>): string {
   );
 }
 
-/** Returns what `--help` prints for a tool with several commands. */
+/** Returns the output of `--help` for a tool with several commands. */
 export function usageOfGroup(name: string, { summary, commands }: Group): string {
   return text(
     `Usage: ${program} ${name} <command> [--json]`,
@@ -32,7 +33,7 @@ export function usageOfGroup(name: string, { summary, commands }: Group): string
   );
 }
 
-/** Returns what `--help` prints for a command. @param path `registry add-pms` */
+/** Returns the output of `--help` for a command. @param path `registry add-pms` */
 export function usageOfCommand(path: string, command: Command): string {
   const { summary, details, arguments: positionals = [], options = [], settings = [] } = command;
   return text(
@@ -55,7 +56,7 @@ export function usageOfCommand(path: string, command: Command): string {
   );
 }
 
-/** Returns the line that says how a command is called. */
+/** Returns the line with the usage of a command. */
 export function usageLine(path: string, { arguments: positionals = [], options = [] }: Command): string {
   const words = [...positionals.map(shapeOfArgument), ...options.map(shapeOfOption), '[--json]'];
   return `Usage: ${[program, path, ...words].join(' ')}`;
@@ -73,7 +74,7 @@ function shapeOfOption(option: Option): string {
 
 const valueOf = ({ value }: Option) => (value === undefined ? '' : ` <${value}>`);
 
-/** A heading with a table of two columns; undefined without rows. */
+/** Returns a heading with a table of two columns; undefined without rows. */
 function section(heading: string, rows: readonly (readonly [string, string])[]): string | undefined {
   if (rows.length === 0) return undefined;
   const width = Math.max(...rows.map(([name]) => name.length));

@@ -5,7 +5,7 @@ import type { Command } from '../src/command.ts';
 import { runOps } from '../src/run.ts';
 import { tools } from '../src/tools.ts';
 
-/** Every command with the words that name it. */
+/** Every command with its words. */
 const commands: readonly (readonly [string, Command])[] = Object.entries(tools).flatMap(([name, tool]) =>
   'run' in tool
     ? [[name, tool] as const]

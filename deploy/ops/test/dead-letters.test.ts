@@ -13,7 +13,7 @@ afterEach(() => place.close());
 
 const consumer = 'audit';
 
-/** A consumer that fails until it is cured. */
+/** Starts a consumer that fails until it is fixed. */
 async function startAudit() {
   const bus = await place.connect();
   const health = { isCured: false };
@@ -28,7 +28,7 @@ async function startAudit() {
   return { bus, health, dealtWith, buried };
 }
 
-/** Runs the command as the operator of the broker of the test. */
+/** Runs the command as the operator of the test's broker. */
 async function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const { url, namespace } = place.broker;
   const settings = { AMQP_URL: url, AMQP_NAMESPACE: namespace, ...environment };
@@ -78,7 +78,7 @@ describe('the dead-letters command', () => {
     expect(await runCommand(['list', 'nobody'])).toEqual({
       code: 1,
       out: '',
-      complaint: 'There is no dead-letter queue of a consumer nobody\n',
+      complaint: 'The consumer nobody has no dead-letter queue\n',
     });
     const unreachable = await runCommand(['list', consumer], { AMQP_URL: 'amqp://guest:secret@127.0.0.1:1' });
     expect(unreachable.code).toBe(1);

@@ -46,7 +46,7 @@ beforeEach(async () => {
   await until(async () => (await deliveries.level(0)).pending === 0);
 });
 
-/** Runs the command as an operator does, beside the service that goes on. */
+/** Runs the command as an operator does, while the service continues to run. */
 function run(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
   const environment = { PATH: process.env['PATH'], DATABASE_URL: testDatabase.url };
   return new Promise((resolve) => {
@@ -65,7 +65,7 @@ function messageIdOf(told: readonly [string, object] | undefined): string {
   return 'messageId' in data ? String(data.messageId) : '';
 }
 
-/** An order whose delivery was given up, with the id of its message. */
+/** Returns an order whose delivery is dead, with the id of its message. */
 async function aDeadDelivery() {
   receiver.behave(answering(410));
   const order = await platform.order();
@@ -139,7 +139,7 @@ describe('what was given up', () => {
     expect(await run('replay', messageId)).toEqual({
       code: 1,
       output: '',
-      errors: `There is no delivery of ${messageId} that could go again\n`,
+      errors: `No delivery ${messageId} can be replayed\n`,
     });
   });
 });

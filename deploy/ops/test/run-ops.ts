@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-/** Runs `npm run ops` with these arguments, and resolves with its exit code and what it printed. */
+/** Runs `npm run ops` with these arguments, and resolves with its exit code and output. */
 export function runOps(args: readonly string[], environment: Readonly<Record<string, string>>) {
   const { NODE_OPTIONS: _options, ...inherited } = process.env;
   return new Promise<{ code: number; output: string; errors: string }>((resolve) => {

@@ -13,13 +13,13 @@ import pg from 'pg';
 import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
 import { runOps } from './run-ops.ts';
 
-/** Real servers on which every service has a user of its own, as the commands of an operator make them. */
+/** Real servers on which every service has its own user, as an operator's commands create them. */
 export type SeparatedParts = {
   readonly redis: PrivateServer;
   readonly rabbitMq: PrivateRabbitMq;
-  /** An administrator of Redis, for the test alone. */
+  /** An administrator of Redis, only for the test. */
   readonly redisAdmin: string;
-  /** The addresses of the parts that a service uses, by the names of their settings. */
+  /** Returns the addresses of the parts that a service uses, by the names of their settings. */
   addressesOf(service: ServiceName): Readonly<Record<string, string>>;
   /** The address of the operator who replays dead letters. */
   readonly operatorUrl: string;
@@ -35,7 +35,9 @@ function as(user: string, address: string): string {
   return url.href;
 }
 
-/** Starts the servers and runs `migrate` and `access`. @throws Error with what a command printed when it fails. */
+/**
+ * Starts the servers and runs `migrate` and `access`. @throws Error with the output of a command that fails
+ */
 export async function startSeparatedParts(): Promise<SeparatedParts> {
   const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-separation-'));
   const [redis, rabbitMq, database] = await Promise.all([
@@ -85,7 +87,7 @@ export async function startSeparatedParts(): Promise<SeparatedParts> {
   return { redis, rabbitMq, redisAdmin, operatorUrl, addressesOf: addresses, stop };
 }
 
-/** As an operator does on a server without an ACL file: each line is an `ACL SETUSER`. */
+/** Does what an operator does on a server without an ACL file: each line is an `ACL SETUSER`. */
 async function createRedisUsers(url: string, lines: readonly string[]): Promise<void> {
   const redis = await connectRedis(url);
   for (const line of lines) {

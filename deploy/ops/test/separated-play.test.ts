@@ -27,7 +27,7 @@ const paths: readonly (readonly [string, ServiceName])[] = [
   ['/resource/', 'resource-api'],
 ];
 
-/** Sends each path to its service, as the edge does, and everything else to the simulators. */
+/** Routes each path to its service, as the edge does, and everything else to the simulators. */
 async function startEdge(portOf: (service: ServiceName | 'simulators') => number) {
   const server = createServer((request, response) => {
     const url = request.url ?? '';

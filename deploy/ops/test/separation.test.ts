@@ -26,7 +26,7 @@ describe('in Redis', () => {
 
   type Access = 'reads' | 'writes';
 
-  /** Whether the table lets a service read or write keys of a kind. */
+  /** Returns whether the table allows a service to read or write keys of a kind. */
   const may = (service: ServiceName, access: Access, kind: string) =>
     redisAccess[service].some(({ rights }) =>
       rights.some((right) => [...(right[access] ?? []), ...(right.changes ?? [])].includes(kind)),
@@ -63,7 +63,7 @@ describe('in Redis', () => {
 
   const refused = /NOPERM|can't access|can't run|not allowed/;
 
-  /** What was not refused, of these commands as they are and within a script. */
+  /** Returns the commands that were not refused, directly and within a script. */
   async function allowed(redis: Redis, commands: readonly (readonly string[])[]): Promise<string[]> {
     const answers = await Promise.all(
       commands.flatMap(([name = '', ...args]) => {
@@ -198,7 +198,7 @@ describe('at RabbitMQ', () => {
   const withBroker = serviceNames.filter((service) => brokerAccess[service] !== undefined);
   const noArguments = { durable: true };
 
-  /** The code of the reply to some work on a channel of its own; 200 when it was allowed. */
+  /** Returns the reply code of work on a separate channel; 200 when it was allowed. */
   async function replyTo(url: string, work: (channel: ConfirmChannel) => Promise<unknown>): Promise<number> {
     const connection = await connect(url);
     connection.on('error', () => undefined);
@@ -311,7 +311,7 @@ describe('at RabbitMQ', () => {
     await bus.stop();
     expect(warnings).toEqual([
       expect.objectContaining({
-        message: 'An exchange or a queue is missing, and this user may not declare it',
+        message: 'An exchange or a queue is missing, and this user has no permission to declare it',
       }),
     ]);
   });

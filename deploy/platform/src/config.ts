@@ -13,16 +13,18 @@ const port = { minimum: 0, maximum: 65_535 };
 const environmentSchema = Type.Object({
   PORT: Type.Integer({ ...port, default: 8080 }),
   HOST: Type.Optional(Type.String()),
-  /** 0: any free one, so that several instances live beside each other. */
+  /** 0 for any free port, so that several instances can run at the same time. */
   ADMIN_PORT: Type.Integer({ ...port, default: 0 }),
   PUBLIC_URL: Type.Optional(originSetting),
-  /** Reverse proxies in front, for callers' addresses. */
+  /** The number of reverse proxies in front, for callers' addresses. */
   TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
   REGISTRY_FILE: Type.Optional(Type.String()),
   LOG_LEVEL: logLevelSetting,
 });
 
-/** Reads what the one-process platform needs beside the services' own settings. @throws ConfigurationError */
+/**
+ * Reads the settings of the one-process platform, besides those of the services. @throws ConfigurationError
+ */
 export function readDemoConfig(environment: Environment) {
   const read = readEnvironment(environmentSchema, environment);
   return Object.freeze({
@@ -37,9 +39,9 @@ export function readDemoConfig(environment: Environment) {
 }
 
 /**
- * Keeps what is only fit for a demo out of production: embedded parts lose everything with the process, the demo
- * registry has secrets that everybody knows. Missing keys are reported where keys are read.
- * @throws ConfigurationError in production mode, naming everything that is missing.
+ * Refuses demo settings in production: embedded parts lose everything with the process, and the secrets of
+ * the demo registry are public. Missing keys are reported where keys are read.
+ * @throws ConfigurationError in production mode, with everything that is missing
  */
 export function assertFitForProduction(environment: Environment): void {
   if (!isProduction(environment)) return;

@@ -3,7 +3,7 @@ import { type Environment, namespaceSettings, namespacesOf, readEnvironment } fr
 import { audienceSetting } from '@clinical-launch/service/trust';
 import { Type } from 'typebox';
 
-/** How the callers of a platform have to speak to it, as its operator configured it. */
+/** The scope and namespaces that callers of a platform must use, as its operator configured them. */
 export type Dialect = {
   /** The scope for all rights of a client: `<APP_ID_URI>/.default`. */
   readonly scope: string;
@@ -13,13 +13,13 @@ export type Dialect = {
 
 const environmentSchema = Type.Object({ AUDIENCE: audienceSetting, ...namespaceSettings });
 
-/** Reads the dialect from the settings that the platform itself has. @throws ConfigurationError */
+/** Reads the dialect from the platform's own settings. @throws ConfigurationError */
 export function readDialect(environment: Environment): Dialect {
   const read = readEnvironment(environmentSchema, environment);
   return dialectOf({ audience: read.AUDIENCE, namespaces: namespacesOf(read) });
 }
 
-/** The dialect of a platform with this APP_ID_URI and these namespaces. */
+/** Returns the dialect of a platform with this APP_ID_URI and these namespaces. */
 export function dialectOf({
   audience,
   namespaces,

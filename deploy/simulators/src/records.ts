@@ -9,9 +9,9 @@ export type Patient = LaunchRequest['patient'] & {
   readonly ehrPartnerId: string;
 };
 
-/** Everything that the simulated applications know: one practice, its people and its patients. */
+/** The records of the simulated applications: one practice, its people and its patients. */
 export type Records = Omit<LaunchRequest, 'action' | 'originatingId' | 'authoredOn' | 'patient'> & {
-  /** What the host application knows of the same user and practice. */
+  /** The host application's record of the same user and practice. */
   readonly host: {
     readonly userERN: string;
     readonly email: string;
@@ -26,13 +26,13 @@ export const records = JSON.parse(
   readFileSync(new URL('./records.json', import.meta.url), 'utf8'),
 ) as Records;
 
-/** The patient of this id; the first one when none is asked for. @throws ServiceError 400 when there is none such. */
+/** Returns the patient of this id; the first one without an id. @throws ServiceError 400 for an unknown id */
 export function getPatient(id: string | null): Patient {
   const patient = id === null ? records.patients[0] : records.patients.find((one) => one.id === id);
-  if (patient === undefined) throw badRequest('There is no such patient');
+  if (patient === undefined) throw badRequest('Patient not found');
   return patient;
 }
 
-/** The 400 of a simulator's own form. */
+/** Creates the 400 of a simulator's own form. */
 export const badRequest = (message: string) =>
   new ServiceError({ status: 400, code: 'invalid_request', message });

@@ -7,9 +7,9 @@ import { Type } from 'typebox';
 import { type Dialect, readDialect } from './dialect.ts';
 
 export type SimulatorConfig = {
-  /** The platform's address as browsers see it. */
+  /** The platform's address for browsers. */
   readonly publicUrl: string;
-  /** The platform's address as the simulators' backends reach it. */
+  /** The platform's address for the simulators' backends. */
   readonly platformUrl: string;
   readonly dialect: Dialect;
 };
@@ -21,30 +21,31 @@ const environmentSchema = Type.Object({
   ),
 });
 
-/** Reads the simulators' configuration. @throws ConfigurationError that names the faulty variables. */
+/** Reads the simulators' configuration. @throws ConfigurationError that names the invalid variables */
 export function readSimulatorConfig(environment: Environment): SimulatorConfig {
   const { PUBLIC_URL, PLATFORM_URL } = readEnvironment(environmentSchema, environment);
   const dialect = readDialect(environment);
   return Object.freeze({ publicUrl: PUBLIC_URL, platformUrl: PLATFORM_URL ?? PUBLIC_URL, dialect });
 }
 
-/** What each simulator is made with. */
+/** The dependencies of each simulator. */
 export type Simulation = {
   readonly config: SimulatorConfig;
   readonly clock: Clock;
-  /** The address at which this backend reaches what browsers find at `address`. */
+  /** Returns the address at which this backend reaches `address`, which is for browsers. */
   readonly reach: (address: string) => string;
   /** Answers with a page of the named application. */
   readonly show: (response: Response, template: string, model: object) => void;
-  /** Sends the browser elsewhere with a GET. */
+  /** Redirects the browser with a GET. */
   readonly sendTo: (response: Response, address: string) => void;
 };
 
-/** Prepares what the simulators have in common. */
+/** Prepares the shared parts of the simulators. */
 export function createSimulation(config: SimulatorConfig, clock: Clock): Simulation {
   const { publicUrl, platformUrl } = config;
   const pages = createPages(fileURLToPath(new URL('.', import.meta.url)));
-  // Forms lead to the platform's own address, also for who opened the simulators at another name of this machine.
+  // Forms lead to the platform's own address, even if the user opened the simulators under another name of
+  // this machine.
   const headers = pageHeaders({ scriptHashes: [pages.scriptHash], formActions: [publicUrl] });
   return {
     config,
@@ -59,7 +60,7 @@ export function createSimulation(config: SimulatorConfig, clock: Clock): Simulat
 
 const remembered = 200;
 
-/** What a simulator remembers: it runs for ever, so the oldest is forgotten. */
+/** The memory of a simulator: it runs for ever, so the oldest entries are removed. */
 export class Memory<Kept> extends Map<string, Kept> {
   override set(key: string, value: Kept): this {
     super.set(key, value);

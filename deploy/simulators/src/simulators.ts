@@ -10,8 +10,8 @@ import { records } from './records.ts';
 import { createSimulation, type SimulatorConfig } from './simulator.ts';
 
 /**
- * The applications around the platform, for the demo: a practice management system, a host application and a partner
- * application, each speaking to it as a real one would. `/` leads to them.
+ * Creates the applications around the platform, for the demo: a practice management system, a host
+ * application and a partner application, each using it as a real one would. `/` leads to them.
  */
 export function simulators(config: SimulatorConfig, { clock }: { clock: Clock }): Service {
   const simulation = createSimulation(config, clock);

@@ -7,7 +7,10 @@ import type { Callback } from './receiver.ts';
 const issuedType = 'launch.url.issued.v1';
 const redeemedType = 'launch.token.redeemed.v1';
 
-/** Compares what the clients know with what the platform stored: nothing lost, nothing twice, nothing wrong. */
+/**
+ * Compares the clients' records with the stored data of the platform: nothing lost, nothing twice, nothing
+ * wrong.
+ */
 export function expectBalance(ledger: Ledger, books: Books): void {
   expect(ledger.faults).toEqual([]);
   expect(ledger.unanswered).toBe(0);
@@ -15,8 +18,8 @@ export function expectBalance(ledger: Ledger, books: Books): void {
   expect(ledger.issued.size).toBeGreaterThan(0);
 
   expect(books.arrived).toBe(books.committed);
-  // The clients came again until they knew what had become of each, so it is an equation and not only
-  // answered <= audited <= answered + unknown. Only an amendment may repeat its identifier: each attempt makes a URL.
+  // The clients retried until they knew each result, so this is an equation and not only answered <= audited
+  // <= answered + unknown. Only an amendment may repeat its identifier: each attempt creates a URL.
   expect(books.audited(issuedType)).toBeGreaterThanOrEqual(ledger.issued.size);
   expect(books.audited(issuedType)).toBeLessThanOrEqual(
     ledger.issued.size + ledger.count('issue amendment', 'lost'),
@@ -36,7 +39,10 @@ export function expectBalance(ledger: Ledger, books: Books): void {
   expectDelivered(books);
 }
 
-/** Of each order the newest document has arrived, under one id and after the older one, and nothing else has. */
+/**
+ * Expects that the newest document of each order has arrived, under one id and after the older one, and
+ * nothing else.
+ */
 function expectDelivered({ documents, delivered, callbacks, audited }: Books): void {
   const newest = documents.filter((state) => !documents.includes(successorOf(state))).toSorted();
   expect(delivered.toSorted()).toEqual(newest);
@@ -48,17 +54,17 @@ function expectDelivered({ documents, delivered, callbacks, audited }: Books): v
   const isLate = ({ state }: Callback, at: number) =>
     callbacks.slice(0, at).some((earlier) => earlier.state === successorOf(state));
   expect(callbacks.filter(isLate)).toEqual([]);
-  // A process that is killed does not tell that it had delivered.
+  // A killed process does not report its deliveries.
   expect(audited('order.document.delivered.v1')).toBeGreaterThanOrEqual(newest.length);
   expect(audited('order.document.delivered.v1')).toBeLessThanOrEqual(came.length);
 }
 
-/** The state of an order that comes next. */
+/** Returns the next state of an order. */
 const successorOf = (state: string) => state.replace(/\d+$/, (version) => String(Number(version) + 1));
 
 /**
- * Every 410 has its event, and no more events are there than answers that may have been one. Not so when Redis goes
- * between the answer and the event: a refusal is refused all the same.
+ * Expects an event for every 410, and no more events than answers that may have been a 410. Not if Redis
+ * fails between the answer and the event: the refusal is answered anyway.
  */
 export function expectRefusalsAudited(ledger: Ledger, books: Books): void {
   const told = ledger.count('redeem', 'ok', 410) + ledger.count('redeem again', 'ok');
@@ -72,13 +78,13 @@ export function expectRefusalsAudited(ledger: Ledger, books: Books): void {
 const answered = ({ answers }: Ledger, ...wanted: Step[]) =>
   answers.filter(({ step, status }) => wanted.includes(step) && status === 200);
 
-/** Answers whose event is not among these exactly once. */
+/** Returns the answers whose event is not exactly once among these. */
 function missing(correlationIds: readonly string[], answers: readonly Answered[]): Answered[] {
   const counts = Map.groupBy(correlationIds, (id) => id);
   return answers.filter(({ correlationId = '' }) => counts.get(correlationId)?.length !== 1);
 }
 
-/** The counts in one line. */
+/** Prints the counts in one line. */
 export function tell(test: string, ledger: Ledger, books: Books): void {
   const { answers, issued, redeemed } = ledger;
   const of = (outcome: Answered['outcome']) => answers.filter((answer) => answer.outcome === outcome).length;
@@ -93,7 +99,7 @@ export function tell(test: string, ledger: Ledger, books: Books): void {
   );
 }
 
-/** One line on the terminal. */
+/** Prints one line on the terminal. */
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }

@@ -5,29 +5,31 @@ import pg from 'pg';
 import type { Callback } from './receiver.ts';
 import type { System } from './system.ts';
 
-/** What the platform has stored since the books were opened. */
+/** The data that the platform has stored since the books were opened. */
 export type Books = {
-  /** Events that Redis committed, by the counter that its scripts raise with each. */
+  /** The events that Redis committed, by the counter that its scripts raise with each. */
   readonly committed: number;
-  /** Different events of the audit trail that came from Redis. */
+  /** The distinct events of the audit trail that came from Redis. */
   readonly arrived: number;
-  /** The audit trail's events of a type, by correlation id. */
+  /** Returns the audit trail's events of a type, by correlation id. */
   correlationIds(type: string): readonly string[];
-  /** How many events of a type the audit trail has; with a status, only those that tell of it. */
+  /**
+   * Returns the number of events of a type in the audit trail; with a status, only those with that status.
+   */
   readonly audited: (type: string, status?: number) => number;
   /**
-   * GUID and version of what was stored of orders, of the documents, and of those that count as delivered, as often
-   * as it is there.
+   * GUID and version of the stored orders, of the documents, and of the delivered ones, as often as they
+   * occur.
    */
   readonly submissions: readonly string[];
   readonly documents: readonly string[];
   readonly delivered: readonly string[];
-  /** What the callback address of the PMS took, in its order. */
+  /** The callbacks that the PMS accepted, in order. */
   readonly callbacks: readonly Callback[];
 };
 
 export type OpenBooks = {
-  /** Waits until nothing is on its way any more, then reads. @throws Error that says what still waits, in the end. */
+  /** Waits until nothing is pending any more, then reads. @throws Error with what is still pending */
   close(): Promise<Books>;
 };
 
@@ -38,7 +40,7 @@ type Baseline = {
   readonly callbacks: number;
 };
 
-/** Notes where the books stand, once nothing is on its way. */
+/** Records the state of the books, once nothing is pending. */
 export async function openBooks(system: System): Promise<OpenBooks> {
   await waitUntilStill(system);
   const baseline = await reading(system, async ({ outbox, query }) => {
@@ -55,7 +57,7 @@ export async function openBooks(system: System): Promise<OpenBooks> {
   return {
     async close() {
       await waitUntilStill(system);
-      // RabbitMQ tells how long its queues are a few seconds late, so what does not add up yet is read again.
+      // RabbitMQ reports the length of its queues a few seconds late, so an unequal sum is read again.
       for (const giveUpAt = Date.now() + waitLimitMs; ; await delay(200)) {
         const books = await readBooks(system, baseline);
         if (isSettled(books) || Date.now() > giveUpAt) return books;
@@ -129,8 +131,8 @@ function readBooks(system: System, { committed, sequence, at, callbacks }: Basel
 }
 
 /**
- * Outboxes and queues are empty, dead letters among them, at two looks in a row: what is handled between the looks at
- * the outboxes and at the queues may leave an event in an outbox once more.
+ * Waits until outboxes and queues, including dead letters, are empty in two polls in a row: an event that is
+ * handled between the polls of the outboxes and of the queues may enter an outbox once more.
  */
 async function waitUntilStill(system: System): Promise<void> {
   const giveUpAt = Date.now() + waitLimitMs;
@@ -155,7 +157,7 @@ async function whatWaits(system: System): Promise<string[]> {
   });
   const waiting = Object.entries(outboxes).filter(([, events]) => events !== 0);
   if (waiting.length > 0) return waiting.map(([name, events]) => `${events} in ${name}`);
-  // Those that were handed out and are not acknowledged count as well.
+  // Delivered but unacknowledged messages count too.
   const queues = await system.rabbitMq.control('list_queues', 'name', 'messages');
   const lengths = [...queues.matchAll(/^(\S+)\t(\d+)$/gm)];
   if (lengths.length === 0) throw new Error('RabbitMQ tells of no queue');

@@ -8,26 +8,28 @@ export type Attempt = Omit<HttpRequest, 'url'> & {
   readonly step: Step;
   readonly launch: string;
   readonly path: string;
-  /** The statuses that are right for the first attempt. */
+  /** The correct statuses for the first attempt. */
   readonly expected: readonly number[];
-  /** What is right as well once an attempt before had no answer that says what became of it. */
+  /** Further correct statuses after an attempt without a conclusive answer. */
   readonly expectedLater?: readonly number[];
-  /** When the launch token was asked for (milliseconds since 1970): ten seconds later 401 may be right too. */
+  /**
+   * When the launch token was requested (milliseconds since 1970): ten seconds later, 401 may be correct too.
+   */
   readonly tokenAskedAt?: number;
-  /** The order that a right answer is about: its GUID and its version. */
+  /** Returns the order of a correct answer: its GUID and its version. */
   readonly orderOf?: (answer: HttpAnswer) => string | undefined;
 };
 
 export type Caller = {
   /**
-   * Sends a request until its answer says what became of it, as a careful client does, and writes down every attempt.
-   * Resolves with that answer, or undefined when it was not a right one or there was none in two minutes.
+   * Sends a request until its answer is conclusive, as a careful client does, and records every attempt.
+   * Resolves with that answer, or undefined if it was not correct or none came in two minutes.
    */
   readonly call: (attempt: Attempt) => Promise<TimedAnswer | undefined>;
 };
 
 export type TimedAnswer = HttpAnswer & {
-  /** When it was asked for, in milliseconds since 1970. */
+  /** When it was requested, in milliseconds since 1970. */
   readonly askedAt: number;
 };
 
@@ -35,7 +37,7 @@ const launchTokenMs = 10_000;
 const comesAgainForMs = 120_000;
 const comesAgainAfterMs = 500;
 
-/** Makes the caller of the load's requests. */
+/** Creates the caller of the load's requests. */
 export function createCaller({ edge, journal }: { edge: Edge; journal: Journal }): Caller {
   const tryOnce = async (attempt: Attempt, expected: readonly number[]) => {
     const id = randomUUID();

@@ -1,5 +1,5 @@
-// Preloaded into every process that a fault test starts. Its standard input is a pipe from the test, which the kernel
-// closes when the test is gone, however it went. What the test wrote goes as well.
+// Preloaded into every process that a fault test starts. Its standard input is a pipe from the test, which
+// the kernel closes when the test ends, for any reason. The files of the test are removed as well.
 import { rmSync } from 'node:fs';
 
 process.stdin

@@ -30,7 +30,7 @@ async function usedMegabytes(): Promise<number> {
   return Math.round(Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]) / 1e5) / 10;
 }
 
-/** What a counter of refusals has reached in all services. */
+/** Returns the value of a counter of refusals in all services. */
 async function counted(name: 'limited' | 'dropped'): Promise<number> {
   const scrapes = system.processes.map(({ adminUrl }) => sendRequest({ url: `${adminUrl}/metrics` }));
   const lines = (await Promise.all(scrapes)).flatMap(({ body }) => body.split('\n'));

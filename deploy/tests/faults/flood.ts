@@ -5,7 +5,7 @@ import { tokenRequest } from './launches.ts';
 import type { HttpAnswer } from './send-request.ts';
 import type { System } from './system.ts';
 
-/** How many answers came with each status. */
+/** The number of answers with each status. */
 export type Statuses = Record<number, number>;
 
 export type Flood = {
@@ -18,7 +18,7 @@ export type Flood = {
 type Edge = ReturnType<typeof openEdge>;
 type Sent = Parameters<Edge['send']>[0];
 
-/** What strangers send: every kind of request that is refused without a caller or a launch. */
+/** The requests of strangers: every kind of request that is refused without a caller or a launch. */
 const strangersRequests: readonly Sent[] = [
   { path: '/secureLaunch?launchToken=a&codeVerifier=b' },
   { path: '/AccessApi/RequestLaunchUrl', body: '{}' },
@@ -26,7 +26,7 @@ const strangersRequests: readonly Sent[] = [
     path: tokenRequest.path,
     body: new URLSearchParams({
       grant_type: 'client_credentials',
-      // Not that of the client that launches: whoever guesses its secret from its address makes it wait.
+      // Not the launching client's: an attacker who guesses its secret from its address would make it wait.
       client_id: 'pms-other',
       client_secret: 'guessed',
     }),
@@ -39,8 +39,8 @@ const lanes = 32;
 const launchesPerSecond = 20;
 
 /**
- * Sends requests of strangers as fast as they are answered, half of them from one address and half from ever new
- * ones, while a registered client at that one address launches at a steady pace.
+ * Sends requests of strangers as fast as they are answered, half of them from one address and half from new
+ * ones, while a registered client at that one address launches at a steady rate.
  */
 export async function floodWithLaunches(system: System, forMs: number): Promise<Flood> {
   const edge = openEdge(system.processes);

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** What a request was for: `again` are those whose refusal is the right answer. */
+/** The purpose of a request: `again` are those whose refusal is the correct answer. */
 export type Step =
   | 'token'
   | 'issue'
@@ -17,7 +17,7 @@ export type Step =
   | 'document';
 
 /**
- * `ok`: a status that is right here. `unavailable`: 503 with `Retry-After`. `lost`: no answer. `late`: 401 for a launch
+ * `ok`: a correct status. `unavailable`: 503 with `Retry-After`. `lost`: no answer. `late`: 401 for a launch
  * token that may have expired. `wrong`: everything else.
  */
 export type Outcome = 'ok' | 'unavailable' | 'lost' | 'late' | 'wrong';
@@ -28,7 +28,7 @@ export type Answered = {
   readonly id: string;
   readonly outcome: Outcome;
   readonly step: Step;
-  /** The caller's identifier of the launch that it belongs to. */
+  /** The caller's identifier of its launch. */
   readonly launch: string;
   readonly status?: number;
   /** Milliseconds since 1970. */
@@ -45,7 +45,7 @@ export type Journal = {
   close(): Promise<void>;
 };
 
-/** Opens an append-only journal. Entries that come together are flushed together. */
+/** Opens an append-only journal. Entries that arrive together are flushed together. */
 export async function openJournal(path: string): Promise<Journal> {
   const file = await open(path, 'a');
   const waiting: string[] = [];

@@ -8,11 +8,11 @@ export type LaunchPlan = {
   readonly launch: string;
   /** Whether its user orders a test and reads the order document. */
   readonly hasOrder: boolean;
-  /** Whether the sample of that order is recorded in a launch of its own. */
+  /** Whether the sample of that order is recorded in another launch. */
   readonly isAmended: boolean;
-  /** Whether identifier and launch URL are tried a second time, which has to be refused. */
+  /** Whether identifier and launch URL are used a second time, which must be refused. */
   readonly isRepeated: boolean;
-  /** Resolves when its user comes to open the launch URL, and when to try it a second time. */
+  /** Resolves when its user opens the launch URL, and when to use it a second time. */
   readonly hesitate: () => Promise<void>;
 };
 
@@ -27,7 +27,7 @@ export const tokenRequest = {
   }),
 };
 
-/** Gets the access token that all launches use. @throws Error when there is none. */
+/** Gets the access token of all launches. @throws Error when there is none */
 export async function fetchAccessToken({ call }: Caller): Promise<string> {
   const answer = await call({ step: 'token', launch: '', ...tokenRequest, expected: [200] });
   const { access_token: token } = JSON.parse(answer?.body ?? '{}');
@@ -35,7 +35,7 @@ export async function fetchAccessToken({ call }: Caller): Promise<string> {
   return token;
 }
 
-/** Plays a launch to its end. Resolves with whether its token was redeemed by an answer that came. */
+/** Plays a launch to its end. Resolves with whether an answer confirmed that its token was redeemed. */
 export async function playLaunch(
   caller: Caller,
   token: string,

@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs';
 import type { Answered, Outcome, Sent, Step } from './journal.ts';
 
-/** What the clients know when a load has ended. */
+/** The clients' records when a load has ended. */
 export type Ledger = {
   readonly answers: readonly Answered[];
-  /** Requests of which nothing more was written down than that they were sent. */
+  /** Requests that were sent, without any further record. */
   readonly unanswered: number;
-  /** How many attempts of a step came out so. */
+  /** Returns the number of attempts of a step with this outcome. */
   count(step: Step, outcome?: Outcome, status?: number): number;
-  /** Launches for which a launch URL was made: 200, or 409 where the answer of an attempt was lost. */
+  /** Launches with a launch URL: 200, or 409 if the answer of an attempt was lost. */
   readonly issued: ReadonlySet<string>;
-  /** Launches whose token was used: 200, or 410 where the answer of an attempt was lost. */
+  /** Launches whose token was used: 200, or 410 if the answer of an attempt was lost. */
   readonly redeemed: ReadonlySet<string>;
-  /** GUID and version of each order, and of each amendment, that the user was told is stored. */
+  /** GUID and version of each order, and of each amendment, whose submission was confirmed to the user. */
   readonly submitted: ReadonlySet<string>;
   /** GUID and version of each order whose document the user has seen. */
   readonly shown: ReadonlySet<string>;
-  /** Launches that had more than one 200 for the same identifier, or for the same token. */
+  /** Launches with more than one 200 for the same identifier, or for the same token. */
   readonly doubled: readonly string[];
-  /** Answers that no fault excuses, and requests whose fate stayed open. */
+  /** Answers that no fault explains, and requests without a conclusive answer. */
   readonly faults: readonly string[];
 };
 
@@ -67,7 +67,7 @@ function wrongAnswers(answers: readonly Answered[]): string[] {
     .map(({ step, status, launch, correlationId }) => `${step} ${launch}: ${status} (${correlationId})`);
 }
 
-/** Steps of a launch of which no attempt had an answer that says what became of it. */
+/** Returns the steps of a launch without a conclusive answer. */
 function openEnds(answers: readonly Answered[]): string[] {
   return [...Map.groupBy(answers, ({ step, launch }) => `${step} ${launch}`)]
     .filter(([, its]) => its.every(({ outcome }) => outcome === 'lost' || outcome === 'unavailable'))

@@ -1,5 +1,6 @@
-// The load, in a process of its own so that nothing but the faults disturbs it: a launch at fixed moments, whatever
-// became of those before. It is told once what to do, tells how many launches were opened, and ends them all on `stop`.
+// The load, in a separate process so that only the faults disturb it: a launch at fixed moments, whatever the
+// results of earlier ones. It receives its plan once, reports the number of opened launches, and ends them
+// all on `stop`.
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCaller } from './caller.ts';
@@ -10,17 +11,20 @@ import { fetchAccessToken, playLaunch } from './launches.ts';
 export type LoadPlan = {
   readonly replicas: readonly Replica[];
   readonly journalPath: string;
-  /** In front of the callers' identifiers, which are used once. */
+  /** The prefix of the callers' identifiers, which are used once. */
   readonly name: string;
   readonly launchesPerSecond: number;
-  /** Every so many launches one has an order, one an order that is amended, one is repeated, and one takes its time. */
+  /**
+   * The interval, in launches, between those with an order, those with an amended order, repeated ones, and
+   * slow ones.
+   */
   readonly orderEvery: number;
   readonly amendEvery: number;
   readonly repeatEvery: number;
   readonly hesitateEvery: number;
 };
 
-/** Half of a launch token's life. */
+/** Half of the lifetime of a launch token. */
 const longestHesitationMs = 5000;
 
 export type LoadSays = { readonly opened: number } | { readonly failed: string };
@@ -67,7 +71,7 @@ async function run({ replicas, journalPath, name, ...pace }: LoadPlan): Promise<
   await journal.close();
 }
 
-/** Nobody takes their time once the load is to end. */
+/** Waits, but not once the load is to end. */
 async function wait(ms: number): Promise<void> {
   await delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
 }

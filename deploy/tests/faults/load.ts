@@ -7,7 +7,7 @@ import { type Ledger, readLedger } from './ledger.ts';
 import type { LoadPlan, LoadSays } from './load-process.ts';
 
 export type Load = {
-  /** Resolves when so many more launches were opened. */
+  /** Resolves when `count` more launches were opened. */
   opened(count: number): Promise<void>;
 };
 
@@ -15,20 +15,22 @@ const program = fileURLToPath(new URL('load-process.ts', import.meta.url));
 
 type LoadOptions = Omit<LoadPlan, 'journalPath' | 'name'> & { readonly directory: string };
 
-/** Does something under load, and resolves with what the load wrote down once each of its launches came to an end. */
+/**
+ * Runs an action under load, and resolves with the records of the load once each of its launches has ended.
+ */
 export async function underLoad(
   { directory, ...options }: LoadOptions,
   act: (load: Load) => Promise<void>,
 ): Promise<Ledger> {
   const name = randomUUID();
   const journalPath = join(directory, `load-${name}.jsonl`);
-  // What Jest gives its own processes is nothing to this one.
+  // Jest's settings for its own processes do not apply to this one.
   const { NODE_OPTIONS: _, JEST_WORKER_ID: __, ...env } = process.env;
   const child = fork(program, { execArgv: [], env });
   try {
     const exited = once(child, 'exit');
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-    // Whoever waits hears of it; without a handler it would end the test run.
+    // The waiting caller receives the error; without a handler it would end the test run.
     failed.catch(() => undefined);
     let openedInAll = 0;
     child.on('message', (said: LoadSays) => {

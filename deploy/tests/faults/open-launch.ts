@@ -3,29 +3,29 @@ import { createPkcePair } from '@clinical-launch/pms-client';
 import { aServiceRequest } from '@clinical-launch/testing';
 import type { Caller } from './caller.ts';
 
-/** A launch, from the request of the PMS to the page that its user sees first. */
+/** A launch, from the request of the PMS to the first page of its user. */
 export type Opening = {
   /** The access token of the PMS. */
   readonly token: string;
   /** Its name in the journal. */
   readonly launch: string;
   readonly action: Action;
-  /** The caller's identifier, which names an existing request where the action is for one. */
+  /** The caller's identifier, which names an existing request if the action is for one. */
   readonly originatingId: string;
-  /** Whether identifier and launch URL are tried a second time, which has to be refused. */
+  /** Whether identifier and launch URL are used a second time, which must be refused. */
   readonly isRepeated: boolean;
-  /** Resolves when its user comes to open the launch URL, and when to try it a second time. */
+  /** Resolves when its user opens the launch URL, and when to use it a second time. */
   readonly hesitate: () => Promise<void>;
 };
 
-/** A launch session as the browser has it. */
+/** A launch session in the browser. */
 export type Session = {
   readonly cookie: string;
   /** `/oltr/{launchId}` */
   readonly home: string;
 };
 
-/** Opens a launch. Resolves with its session, or undefined when no answer gave one. */
+/** Opens a launch. Resolves with its session, or undefined if no answer opened one. */
 export async function openLaunch(caller: Caller, opening: Opening): Promise<Session | undefined> {
   const { token, launch, action, originatingId, isRepeated, hesitate } = opening;
   const { codeVerifier, codeChallenge } = createPkcePair();
@@ -35,7 +35,8 @@ export async function openLaunch(caller: Caller, opening: Opening): Promise<Sess
     headers: { Authorization: `Bearer ${token}`, 'Code-Challenge': codeChallenge },
     body: JSON.stringify(aServiceRequest({ action, originatingId })),
   };
-  // A claim whose answer was lost stands: 409 says that the launch URL was made. An amendment claims nothing.
+  // A claim whose answer was lost remains: 409 shows that the launch URL was created. An amendment claims
+  // nothing.
   const issued =
     action === 'OrderTest'
       ? await caller.call({ step: 'issue', ...request, expected: [200], expectedLater: [409] })

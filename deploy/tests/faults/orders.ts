@@ -1,15 +1,15 @@
 import type { Caller } from './caller.ts';
 import type { Session } from './open-launch.ts';
 
-/** A user at work in a launch: who asks, the launch's name in the journal, and its session. */
+/** A user in a launch: the caller, the launch's name in the journal, and its session. */
 type Work = { readonly caller: Caller; readonly launch: string; readonly session: Session };
 
-/** An order in one of its states, as the books have it: its GUID and its version. */
+/** Returns an order in one of its states, as in the books: its GUID and its version. */
 const stateOf = (guid: string, version: number) => `${guid} ${version}`;
 
 /**
- * What the user does in the OLTR application to order a test, by its forms; each step is safe to be repeated.
- * Resolves with the order's GUID, or undefined when it was not submitted.
+ * Orders a test in the OLTR application, by its forms; each step can be repeated safely. Resolves with the
+ * order's GUID, or undefined if it was not submitted.
  */
 export async function order(work: Work): Promise<string | undefined> {
   const { call } = work.caller;
@@ -34,10 +34,7 @@ export async function order(work: Work): Promise<string | undefined> {
   return guid;
 }
 
-/**
- * What the user does in a launch for the sample queue: records the sample of the order, and reads what it makes of
- * it.
- */
+/** Records the sample of the order in a launch for the sample queue, and reads the result. */
 export async function recordSample(work: Work, guid: string): Promise<void> {
   const { call } = work.caller;
   const { step, home } = stepOf(work);
@@ -77,7 +74,7 @@ const stepOf = ({ launch, session: { cookie, home } }: Work) => ({
   home,
 });
 
-/** What stands in a field of a form. */
+/** Returns the value of a field of a form. */
 const valueOf = (html = '', name: string) =>
   new RegExp(`name="${name}"[^>]* value="([^"]*)"`).exec(html)?.[1] ?? '';
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-/** Runs the load, has something happen in the middle, and checks the books once all has come to rest. */
+/** Runs the load, with an action in the middle, and checks the books once nothing is pending. */
 async function expectBalanceUnderLoad(
   name: string,
   happen: (load: Load) => Promise<void>,
@@ -66,7 +66,7 @@ describe('a process', () => {
   });
 });
 
-/** In two seconds Node starts so often with nothing to do. A crowded machine, where it takes longer, has longer. */
+/** The number of times that Node can start in two seconds without load. A busy machine gets more time. */
 const bareStarts = 50;
 
 async function bareStartMs(): Promise<number> {
@@ -77,7 +77,7 @@ async function bareStartMs(): Promise<number> {
 
 describe('the launch path', () => {
   it('makes one Redis round trip per request', async () => {
-    // The relay of the audit trail, the one thing that asks Redis without being asked, is away meanwhile.
+    // The relay of the audit trail, the only periodic reader of Redis, is stopped during the test.
     const [auditTrail] = system.replicasOf('audit-trail');
     const [launchApi] = system.replicasOf('launch-api');
     const [gateway] = system.replicasOf('launch-gateway');
@@ -90,10 +90,10 @@ describe('the launch path', () => {
         expect((await sendRequest({ url: `${gateway?.url}${path}` })).status).toBe(200);
       }
     };
-    // Redis is given the scripts with the first of each.
+    // The first request of each kind loads the scripts into Redis.
     await launchAll();
     const recorded = await recordCommands(system.redis.url, launchAll);
-    // Which tokens are revoked is read every two seconds, however much is requested.
+    // The list of revoked tokens is read every two seconds, whatever the number of requests.
     const commands = recorded.filter(({ key }) => !key.includes(':revoked-tokens')).map(({ name }) => name);
     await auditTrail?.start();
     say(`${launches} RequestLaunchUrl and ${launches} secureLaunch: ${commands.length} commands to Redis`);
@@ -142,7 +142,7 @@ describe('under a steady load of launches', () => {
       await system.redis.restart();
     });
     expect(ledger.count('issue', 'unavailable')).toBeGreaterThan(0);
-    // None of ours went away, so there was an answer to everything.
+    // No service of ours stopped, so every request was answered.
     expect(ledger.answers.filter(({ outcome }) => outcome === 'lost')).toEqual([]);
   });
 
@@ -159,7 +159,7 @@ describe('under a steady load of launches', () => {
 
   it('each of our services is killed and started again, at random: audit events = answers, exactly', async () => {
     const victims: ServiceProcess[] = [];
-    // Shuffled again and again, so that each has its turn.
+    // Shuffled repeatedly, so that each has its turn.
     while (victims.length < size.killRounds) victims.push(...shuffled(system.processes));
     const killed = victims.slice(0, size.killRounds);
     const { ledger, books } = await expectBalanceUnderLoad(`${size.killRounds} services killed`, async () => {
@@ -175,7 +175,7 @@ describe('under a steady load of launches', () => {
 
   it('SIGTERM to each process in turn, its twin going on, drops no request', async () => {
     const { ledger, books } = await expectBalanceUnderLoad('SIGTERM', async () => {
-      // First the one that the others ask when they start again, then a replica of each, then its twin.
+      // First the service that the others query when they start, then a replica of each, then its twin.
       const others = serviceNames.slice(1);
       const turns = [
         system.replicasOf('identity-provider'),
@@ -192,7 +192,7 @@ describe('under a steady load of launches', () => {
   });
 });
 
-/** A launch token that its user brings after its ten seconds is refused whether anything fails or not. */
+/** A launch token that its user sends after its ten seconds is refused with and without a fault. */
 function isFailure({ outcome }: Answered): boolean {
   return outcome !== 'ok' && outcome !== 'late';
 }

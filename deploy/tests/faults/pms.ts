@@ -5,13 +5,13 @@ import { tokenRequest } from './launches.ts';
 import { type HttpAnswer, sendRequest } from './send-request.ts';
 import type { System } from './system.ts';
 
-/** A PMS that talks to chosen replicas, one launch at a time. */
+/** A PMS that sends requests to chosen replicas, one launch at a time. */
 export type Pms = {
-  /** Path and query of a launch URL. @throws Error when none is given. */
+  /** Returns path and query of a launch URL. @throws Error when none is issued */
   requestLaunch(launchApiUrl: string): Promise<string>;
 };
 
-/** Gets an access token for a PMS. */
+/** Gets an access token and returns a PMS. */
 export async function openPms(system: System): Promise<Pms> {
   const edge = openEdge(system.processes);
   const granted = assertOk(await edge.send(tokenRequest).finally(() => edge.close()));

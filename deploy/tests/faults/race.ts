@@ -3,7 +3,7 @@ import { sendRequest } from './send-request.ts';
 import type { System } from './system.ts';
 
 export type Race = {
-  /** How many attempts were answered with each status. */
+  /** The number of attempts answered with each status. */
   readonly statuses: Readonly<Record<number, number>>;
   /** For each token, how many of its attempts were answered with 200. */
   readonly winners: readonly number[];
@@ -11,10 +11,10 @@ export type Race = {
 
 type RaceOptions = { readonly tokens: number; readonly attemptsEach: number };
 
-/** So many tokens are raced at the same time. */
+/** The number of tokens raced at the same time. */
 const lanes = 8;
 
-/** Tries each of many launch tokens at the same moment many times, in turn on every gateway. */
+/** Redeems each of many launch tokens many times at the same moment, in turn on every gateway. */
 export async function raceTokens(system: System, { tokens, attemptsEach }: RaceOptions): Promise<Race> {
   const pms = await openPms(system);
   const launchApis = system.replicasOf('launch-api');

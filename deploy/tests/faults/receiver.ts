@@ -6,30 +6,30 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type OrderDocumentCallback, verifyCallback } from '@clinical-launch/pms-client';
 import { size } from './size.ts';
 
-/** A callback that was taken. */
+/** An accepted callback. */
 export type Callback = {
   /** `webhook-id` */
   readonly id: string;
-  /** GUID and version of the order that it shows. */
+  /** GUID and version of the order in it. */
   readonly state: string;
 };
 
 /** The callback address of the PMS. */
 export type Receiver = {
-  /** Stands for the platform's own address, below which the registry of the demo has the callback. */
+  /** Replaces the platform's own address, below which the registry of the demo has the callback. */
   readonly url: string;
-  /** Each as often as it was taken, in the order in which it came. */
+  /** Each as often as it was accepted, in the order of arrival. */
   readonly taken: readonly Callback[];
   stop(): Promise<void>;
 };
 
-/** Of the demo's registry. */
+/** From the demo's registry. */
 const secrets = ['whsec_Y2xpbmljYWwtbGF1bmNoLWRlbW8tY2FsbGJhY2tzISE='];
 
-/** Every so many documents one is refused when it comes first, as by a PMS that restarts. */
+/** The interval, in documents, between those that are refused at first, as by a PMS that restarts. */
 const refuseEvery = 5;
 
-/** Starts it on a free port. It takes what verifies, and answers 400 to the rest. */
+/** Starts it on a free port. It accepts verified callbacks, and answers 400 to the rest. */
 export async function startReceiver(): Promise<Receiver> {
   const taken: Callback[] = [];
   const seen = new Set<string>();
@@ -56,7 +56,7 @@ async function read(request: IncomingMessage): Promise<OrderDocumentCallback | u
   try {
     return verifyCallback({ headers: request.headers, body: await buffer(request), secrets });
   } catch {
-    // Not signed well, or cut off: its sender was killed.
+    // Badly signed, or incomplete because its sender was killed.
     return undefined;
   }
 }

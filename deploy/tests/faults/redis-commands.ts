@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 /** A command by its name, and the first key of a script. */
 export type RedisCommand = { readonly name: string; readonly key: string };
 
-/** The commands that clients sent to a Redis meanwhile. What scripts do within Redis is not among them. */
+/** Returns the commands that clients sent to a Redis during an action, without those within scripts. */
 export async function recordCommands(url: string, act: () => Promise<void>): Promise<RedisCommand[]> {
   const redis = new Redis(url);
   const monitor = await redis.monitor();
@@ -19,7 +19,7 @@ export async function recordCommands(url: string, act: () => Promise<void>): Pro
   const ended = once(monitor, end);
   try {
     await act();
-    // Redis tells the monitor of commands in their order, so this is the last.
+    // Redis reports commands to the monitor in order, so this is the last.
     await redis.echo(end);
     await ended;
     return commands.slice(0, -1);

@@ -18,8 +18,8 @@ export type HttpAnswer = {
 const agent = new Agent({ keepAlive: true });
 
 /**
- * Sends one request, once: it follows no redirect and repeats nothing.
- * @throws Error when there is no complete answer in time.
+ * Sends one request, once: follows no redirect and repeats nothing.
+ * @throws Error when there is no complete answer in time
  */
 export async function sendRequest({
   url,

@@ -15,7 +15,8 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { createServiceProcess, fillCodeCache, type ServiceProcess } from './service-process.ts';
 
 /**
- * The whole platform as it is operated: our processes, and servers that a test may break; and who gets its callbacks.
+ * The whole platform as in operation: our processes, servers that a test may break, and the receiver of its
+ * callbacks.
  */
 export type System = {
   readonly receiver: Receiver;
@@ -43,14 +44,14 @@ const replicas: readonly ServiceName[] = [
   'audit-trail',
 ];
 
-/** The load of a test comes from one address, and its books hold every refusal. */
+/** The load of a test comes from one address, and its books contain every refusal. */
 const everyRefusalAudited = { REFUSALS_PER_ADDRESS: '0', REFUSAL_EVENT_SECONDS: '0' };
 
-/** Longer than the edge takes to notice, also on a busy machine. */
+/** Longer than the edge needs to notice, even on a busy machine. */
 const shutdownDelayMs = 4000;
 
 export type SystemOptions = {
-  /** One entry for each replica; all of the platform by default. */
+  /** One entry for each replica; the whole platform by default. */
   readonly services?: readonly ServiceName[];
   /** As on Redis's command line. */
   readonly redisSettings?: readonly string[];
@@ -58,7 +59,7 @@ export type SystemOptions = {
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-/** Starts everything, and ends what it started when one thing does not start. */
+/** Starts everything; if one part fails to start, stops the others. */
 export async function startSystem({
   services = replicas,
   redisSettings = [],
@@ -106,7 +107,7 @@ export async function startSystem({
   }
 }
 
-/** As `Promise.all`, but waits for every one before it throws, so that nothing is on its way any more. */
+/** Works as `Promise.all`, but waits for all before it throws, so that nothing is pending any more. */
 async function allOf<Values extends readonly unknown[]>(
   promises: {
     readonly [Index in keyof Values]: Promise<Values[Index]>;
@@ -116,7 +117,7 @@ async function allOf<Values extends readonly unknown[]>(
   return Promise.all(promises) as Promise<unknown> as Promise<Values>;
 }
 
-/** The variables of the parts that each service uses, and of the callbacks; it is given no other. */
+/** The variables of the parts that each service uses, and of the callbacks; it receives no others. */
 const partsOf: Readonly<Record<ServiceName, readonly string[]>> = {
   'identity-provider': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
   'launch-api': ['REDIS_URL'],
@@ -147,7 +148,7 @@ async function createProcesses(
     ADMIN_HOST: '127.0.0.1',
     LOG_LEVEL: 'warn',
     SHUTDOWN_DELAY_MS: `${shutdownDelayMs}`,
-    // Where browsers would find the edge. Nothing of ours goes there.
+    // The address of the edge for browsers. Nothing is sent there.
     PUBLIC_URL: 'http://launch.example',
     REGISTRY_FILE: fileURLToPath(new URL('../../simulators/registry.json', import.meta.url)),
     IDENTITY_PROVIDER_URL: addresses.find(({ service }) => service === 'identity-provider')?.url ?? '',
@@ -165,7 +166,8 @@ async function createProcesses(
 }
 
 /**
- * Free ports below those that the system gives to outgoing connections: a process that is killed finds its own again.
+ * Returns free ports below those that the system uses for outgoing connections, so that a killed process gets
+ * its own again.
  */
 async function findStablePorts(count: number): Promise<number[]> {
   const found = new Set<number>();

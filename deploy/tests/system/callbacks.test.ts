@@ -29,7 +29,10 @@ beforeEach(async () => {
 });
 afterEach(() => platform.stop());
 
-/** Orders a test for the first patient, in a browser without scripts: nothing comes back to the page of the PMS. */
+/**
+ * Orders a test for the first patient, in a browser without scripts: nothing is returned to the page of the
+ * PMS.
+ */
 async function order(): Promise<string> {
   const browser = new Browser();
   const launch = new URLSearchParams({ patient: await firstPatient(), action: 'OrderTest' });
@@ -52,7 +55,7 @@ async function firstPatient(): Promise<string> {
   return patient;
 }
 
-/** The record once it shows what is waited for. */
+/** Resolves with the record once it shows the expected content. */
 async function recordShows(pattern: RegExp): Promise<string> {
   let html = '';
   await until(
@@ -62,7 +65,7 @@ async function recordShows(pattern: RegExp): Promise<string> {
   return html;
 }
 
-/** Resolves when the attempts to deliver an order have failed so often and the next one is due later. */
+/** Resolves when the given number of attempts to deliver an order have failed and the next is due later. */
 async function failed(guid: string, times: number): Promise<void> {
   const isFailure = (line: string) => line.includes(guid) && line.includes('document not delivered');
   await until(() => lines.filter(isFailure).length >= times);
@@ -75,7 +78,7 @@ async function answerCallbacks(answer: string): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-/** Runs `npm run deliveries` without npm, as it is run in a container. */
+/** Runs `npm run deliveries` without npm, as in a container. */
 function deliveries(...args: string[]): Promise<string> {
   const environment = { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, DATABASE_URL: testDatabase.url };
   return new Promise((resolve, reject) => {
@@ -88,7 +91,7 @@ function deliveries(...args: string[]): Promise<string> {
   });
 }
 
-const isFiled = (guid: string) => new RegExp(`Request ${guid}[^]*Came by callback\\.`);
+const isFiled = (guid: string) => new RegExp(`Request ${guid}[^]*Arrived by callback\\.`);
 
 describe('the order document at the callback address of the PMS', () => {
   it('arrives, though the page of the PMS was told nothing', async () => {

@@ -5,13 +5,16 @@ import { root } from './run-command.ts';
 
 const compose = readFileSync(`${root}docker-compose.yml`, 'utf8');
 
-/** A block of the file with its anchors resolved one level deep, as the merges of a service's environment have it. */
+/**
+ * Returns a block of the file with its anchors resolved one level deep, as in the merges of a service's
+ * environment.
+ */
 const blockOf = (header: RegExp): string => {
   const [, block = ''] = header.exec(compose) ?? [];
   return block;
 };
 
-/** The purposes whose keys the container of a service has, and the secrets that are mounted into it. */
+/** Returns the purposes whose keys the container of a service has, and its mounted secrets. */
 function keysOf(service: string) {
   const block = blockOf(new RegExp(`\\n  ${service}:\\n((?: {4}.*\\n|\\n)+)`));
   const anchors = [...block.matchAll(/\*([a-z-]+)/g)].map(([, name]) =>

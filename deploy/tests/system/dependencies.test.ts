@@ -73,7 +73,7 @@ describe('the audit of dependencies', () => {
   const advisory = (severity: string) => ({
     express: [
       {
-        // npm remembers an advisory by its number.
+        // npm caches an advisory by its number.
         id: (advisories += 1),
         url: 'https://advisories.example/1',
         title: 'Anybody may do anything',

@@ -16,7 +16,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-/** Opens the host application as its user does, and keeps what the browser complained about. */
+/** Opens the host application as its user does, and stores the browser's complaints. */
 async function openHost(options: Parameters<Browser['newContext']>[0] = {}) {
   const context = await chromium.newContext(options);
   const complaints: string[] = [];
@@ -41,7 +41,7 @@ async function openInPartner(context: BrowserContext, host: Page): Promise<Page>
   return partner;
 }
 
-/** What the page shows as the answer of the resource API. */
+/** Returns the answer of the resource API on the page. */
 const resourceOf = (partner: Page, path: string) =>
   partner.getByRole('region', { name: `GET ${path}: 200` }).innerText();
 
@@ -130,7 +130,7 @@ describe('one whole desktop launch in a browser', () => {
     const { context, host } = await openHost();
     const partner = await openInPartner(context, host);
     const addresses = [partner.url()];
-    // Each page before this one, as long as there is any.
+    // Goes back through each page before this one.
     while ((await partner.goBack()) !== null) addresses.push(partner.url());
     expect(addresses.filter((address) => /[?&](code|state|launch)=/.test(address))).toEqual([]);
     await context.close();
@@ -190,7 +190,7 @@ describe('a native partner application', () => {
     await open.waitFor();
     await expectAccessible(page);
 
-    // No program of this machine answers to the scheme: the browser's request to open it is what is looked at.
+    // No program on this machine handles the scheme: the test checks the browser's request to open it.
     const launchUrl = await requestedNavigation(page, () => open.click());
     expect(launchUrl).toMatch(/^partnerapp:\/\/launch\?/);
     const { searchParams } = new URL(launchUrl);
@@ -243,7 +243,7 @@ describe('a native partner application', () => {
   });
 });
 
-/** Where the page asks to go, whether or not the browser can. */
+/** Returns the address that the page navigates to, whether or not the browser can open it. */
 async function requestedNavigation(page: Page, act: () => Promise<void>): Promise<string> {
   const session = await page.context().newCDPSession(page);
   await session.send('Page.enable');
@@ -254,11 +254,11 @@ async function requestedNavigation(page: Page, act: () => Promise<void>): Promis
   return requested;
 }
 
-/** Where an address redirects to, as a browser is told; it cannot go there. */
+/** Returns the address of a redirect, which the browser cannot follow. */
 async function redirectOf(context: BrowserContext, address: string): Promise<string> {
   const page = await context.newPage();
   const answered = page.waitForResponse((response) => response.url() === address);
-  // Chromium gives the navigation up when it finds no program for the scheme.
+  // Chromium stops the navigation if it finds no program for the scheme.
   await page.goto(address).catch(() => undefined);
   const response = await answered;
   expect(response.status()).toBe(302);

@@ -11,13 +11,13 @@ const citing = ['docs/conformance.md', 'docs/decisions.md'];
 const records = find('docs/decisions/*.md').filter((path) => !path.endsWith('/README.md'));
 const documents = find('*.md', 'docs/**/*.md', '{libs,services,deploy}/*/README.md');
 
-/** The targets that a document names by `[name]: target`. */
+/** Returns the targets that a document names by `[name]: target`. */
 function definitionsIn(markdown: string): Map<string, string> {
   const lines = markdown.matchAll(/^\[([^\]]+)\]: (\S+)$/gm);
   return new Map([...lines].map(([, name = '', target = '']) => [name, target]));
 }
 
-/** The files that a document links to. */
+/** Returns the files that a document links to. */
 function filesLinkedIn(markdown: string): string[] {
   const inline = [...markdown.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
   return [...inline, ...definitionsIn(markdown).values()]
@@ -26,8 +26,8 @@ function filesLinkedIn(markdown: string): string[] {
 }
 
 /**
- * The titles of a test file, each behind those of the groups around it: `describe › it`. The formatter keeps
- * indentation and nesting in step, so nothing has to be parsed.
+ * Returns the titles of a test file, each after those of its groups: `describe › it`. The formatter keeps
+ * indentation and nesting consistent, so no parser is needed.
  */
 function titlesIn(source: string): string[] {
   const calls =
@@ -45,17 +45,17 @@ function titlesIn(source: string): string[] {
 const hasTitle = (source: string, title: string) =>
   titlesIn(source).some((known) => ` › ${known}`.endsWith(` › ${title}`));
 
-/** Whether a table of tests has the row: a text of exactly these characters. */
+/** Returns whether a table of tests has the row: a text of exactly these characters. */
 const hasRow = (source: string, row: string) =>
   ["'", '"', '`'].some((quote) => source.includes(quote + row + quote));
 
-/** The rows of a document's tables, without heads and rules. */
+/** Returns the rows of a document's tables, without heads and rules. */
 function rowsIn(markdown: string): string[] {
   const lines = markdown.split('\n');
   return lines.filter((line, at) => /^\|(?!-)/.test(line) && !lines[at + 1]?.startsWith('|-'));
 }
 
-/** What a row quotes, “titles” and ‘rows’ of the test file that it named before, and the file does not have. */
+/** Returns the “titles” and ‘rows’ that a row quotes but the named test file does not contain. */
 function unfoundIn(row: string, sourceOf: (name: string) => string | undefined): string[] {
   let named = 'no file';
   return [...row.matchAll(/\[([^\]]+\.test)\]|“([^”]*)”|‘([^’]*)’/g)].flatMap(

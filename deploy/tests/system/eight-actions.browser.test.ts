@@ -24,7 +24,7 @@ const users: readonly User[] = [
   { who: 'by keyboard alone', hands: keyboard, javaScriptEnabled: true },
 ];
 
-/** What one user does in one browser; each has a patient of their own, since their orders stand beside each other. */
+/** One user in one browser; each has a separate patient, because orders of one patient appear together. */
 type Desk = User & { readonly context: BrowserContext; readonly pms: Page; readonly patient: RegExp };
 
 describe.each(users.map((user, index) => ({ ...user, index })))('the eight actions $who', (user) => {
@@ -40,7 +40,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
   });
   afterAll(() => desk.context.close());
 
-  /** Looks at a page, once for all users: the same pages come to each of them. */
+  /** Checks a page, once for all users, because all see the same pages. */
   const look = async (page: Page, name: string) => {
     if (user.hands === mouse && user.javaScriptEnabled) await expectGoodPage(page, name);
   };
@@ -145,7 +145,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     const oltr = await launch(desk, 'Order tests');
     await choose(desk, oltr, 'ferritin', /^Ferritin/);
     await choose(desk, oltr, 'haematinics profile', /^Haematinics profile/);
-    // Without JavaScript it is said with the next page that the server sends.
+    // Without JavaScript, the next page of the server shows it.
     const notice = oltr.getByText('Haematinics profile includes Ferritin: it was taken off').first();
     if (desk.javaScriptEnabled) await notice.waitFor();
     await look(oltr, 'order-choose-panel');
@@ -187,7 +187,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     await searchFor(desk, oltr, ordered.reference);
     await hands.press(oltr, oltr.getByRole('link', { name: /^Record samples/ }).first());
     await oltr.getByRole('heading', { name: 'Record samples' }).waitFor();
-    await hands.press(oltr, oltr.getByRole('button', { name: 'All samples were taken now' }));
+    await hands.press(oltr, oltr.getByRole('button', { name: 'All samples have been taken now' }));
     await oltr.getByRole('heading', { name: 'Every sample is ticked' }).waitFor();
     await look(oltr, 'samples-all-ticked');
     await hands.press(oltr, oltr.getByRole('button', { name: 'Record samples' }));
@@ -222,7 +222,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
   });
 });
 
-/** Opens an action from the patient's record, in a window of its own; the one before was done with. */
+/** Opens an action from the patient's record, in a new window. */
 async function launch({ context, pms, hands }: Desk, button: string): Promise<Page> {
   for (const done of context.pages().filter((page) => page !== pms)) await done.close();
   const opened = context.waitForEvent('page');
@@ -249,7 +249,7 @@ async function searchFor({ hands }: Desk, oltr: Page, words: string): Promise<vo
   await oltr.getByRole('heading', { name: words }).waitFor();
 }
 
-/** One more order for the patient, of one test; its samples are still to be taken. */
+/** Creates one more order for the patient, of one test; its samples are still to be taken. */
 async function anotherOrder(desk: Desk): Promise<{ guid: string; reference: string }> {
   const oltr = await launch(desk, 'Order tests');
   await choose(desk, oltr, 'crp', /^C-reactive protein/);
@@ -260,13 +260,13 @@ async function anotherOrder(desk: Desk): Promise<{ guid: string; reference: stri
   return { guid: await guidIn(document), reference };
 }
 
-/** The document in the TEXTAREA of the hidden IFRAME, once it is there; valid against the schema. */
+/** Returns the document in the TEXTAREA of the hidden IFRAME, once it exists; valid against the schema. */
 async function returnedTo({ pms, javaScriptEnabled }: Desk, oltr: Page): Promise<string> {
   await oltr.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
   const output = oltr.frameLocator('iframe[name="Notepad"]').locator('textarea[name="Output"]').first();
   const document = await output.inputValue();
   expect(await schemaFaultsOf(document)).toEqual([]);
-  // The page of the PMS is offered it too, and files it.
+  // The page of the PMS receives it too, and files it.
   if (javaScriptEnabled) await pms.locator('pre', { hasText: await messageIdIn(document) }).waitFor();
   return document;
 }
@@ -276,7 +276,7 @@ const guidIn = (document: string) =>
 
 const messageIdIn = (document: string) => xpathOf(document, 'string(//*[local-name()="messageId"])');
 
-/** Code and status of each test, in the order of the document. */
+/** Returns code and status of each test, in the order of the document. */
 async function testsIn(document: string): Promise<string[]> {
   const count = Number(await xpathOf(document, 'count(//*[local-name()="testOrder"])'));
   const at = (index: number) => `(//*[local-name()="testOrder"])[${index}]`;

@@ -5,12 +5,12 @@ import { describe, expect, it } from '@jest/globals';
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-/** The source of everything that answers a request, by file. */
+/** The sources of all code that answers requests, by file. */
 const sources = globSync(['libs/{contracts,service}/src/**/*.ts', 'services/*/src/**/*.ts'], {
   cwd: root.pathname,
 }).map((path) => ({ path, source: read(path) }));
 
-/** The first cells of the table below a heading of the document, without backquotes. */
+/** Returns the first cells of the table below a heading of the document, without backquotes. */
 function documentedBelow(heading: string): string[] {
   const [, section = ''] = read('docs/errors.md').split(`\n## ${heading}\n`);
   const table = section.split('\n## ')[0]?.match(/^\|.*$/gm) ?? [];
@@ -19,7 +19,7 @@ function documentedBelow(heading: string): string[] {
 
 const sorted = (words: string[]) => [...new Set(words)].toSorted();
 
-/** What the first group of a pattern finds in the sources whose path the filter takes. */
+/** Returns the first group of each match of a pattern in the sources whose path the filter accepts. */
 const foundIn = (pattern: RegExp, isSearched: (path: string) => boolean = () => true) =>
   sources
     .filter(({ path }) => isSearched(path))

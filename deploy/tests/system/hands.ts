@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** How somebody works a page. Flows are written once and played by each pair of hands. */
+/** The ways in which a user operates a page. Flows are written once and played in each way. */
 export type Hands = {
   /** Presses a button or follows a link, and waits for the page that it leads to. */
   press(page: Page, element: Locator): Promise<void>;
@@ -9,14 +9,14 @@ export type Hands = {
   fill(page: Page, element: Locator, text: string): Promise<void>;
 };
 
-/** Somebody with a mouse. */
+/** A user with a mouse. */
 export const mouse: Hands = {
   press: (_page, element) => element.click(),
   tick: (_page, element) => element.click(),
   fill: (_page, element, text) => element.fill(text),
 };
 
-/** Somebody who has no mouse, or cannot use one. */
+/** A user with only a keyboard. */
 export const keyboard: Hands = {
   async press(page, element) {
     await tabTo(page, element);
@@ -43,7 +43,10 @@ export async function tabTo(page: Page, element: Locator): Promise<void> {
   throw new Error('600 presses of Tab do not lead there');
 }
 
-/** Tab leads to a group of radio buttons, to its chosen one or to its first; the arrows choose within it. */
+/**
+ * Moves to a radio button: Tab leads to the chosen button of a group or to its first; the arrows choose
+ * within it.
+ */
 async function arrowTo(page: Page, element: Locator): Promise<void> {
   const group = page.locator(`input[type="radio"][name="${await element.getAttribute('name')}"]`);
   const chosen = group.and(page.locator(':checked'));

@@ -90,13 +90,13 @@ describe("a caller's identifier", () => {
     expect((await launch(first, payload)).status).toBe(200);
     await untilRecorded(3);
     await first.stop();
-    // At the same address: an identifier belongs to a client of an issuer, whose name holds the address.
+    // At the same address: an identifier belongs to a client of an issuer, whose name contains the address.
     const second = await start({ PORT: new URL(first.publicUrl).port });
     expect((await launch(second, payload)).status).toBe(409);
   });
 });
 
-/** Waits until the database has recorded so many identifiers. */
+/** Waits until the database has recorded `count` identifiers. */
 async function untilRecorded(count: number): Promise<void> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();

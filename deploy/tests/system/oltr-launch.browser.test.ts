@@ -17,7 +17,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-/** Opens the PMS as its user does, and keeps what the browser complained about. */
+/** Opens the PMS as its user does, and stores the browser's complaints. */
 async function openPms(options: Parameters<Browser['newContext']>[0] = {}) {
   const context = await chromium.newContext(options);
   const complaints: string[] = [];
@@ -83,7 +83,7 @@ describe('one whole OLTR launch in a browser', () => {
         body: '<ol></ol><script>onmessage = ({ data }) => { const line = document.createElement("li"); line.textContent = JSON.stringify(data); document.querySelector("ol").append(line); };</script>',
       }),
     );
-    // By the page itself, as a link does: the window stays the opener of the launch.
+    // By the page itself, as a link does: the window remains the opener of the launch.
     await pms.evaluate("location.href = 'http://stranger.example/'");
     await pms.waitForURL('http://stranger.example/');
     await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
@@ -92,7 +92,7 @@ describe('one whole OLTR launch in a browser', () => {
     await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
     await oltr.frame({ name: 'Notepad' })?.locator('textarea[name="Output"]').waitFor({ state: 'attached' });
     await oltr.waitForLoadState('load');
-    // Sent later, so it arrives later: the document would be before it.
+    // Sent later, so it arrives later: the document would arrive before it.
     await oltr.evaluate("window.opener.postMessage('within reach', '*')");
     await pms.getByText('within reach').waitFor();
     expect(await pms.locator('li').allInnerTexts()).toEqual(['"within reach"']);

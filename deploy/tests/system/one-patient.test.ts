@@ -17,7 +17,7 @@ const nhsNumber = 'https://fhir.nhs.uk/Id/nhs-number';
 
 type Action = NonNullable<Parameters<typeof aServiceRequest>[0]>['action'];
 
-/** Opens a launch for the patient with this NHS number in a browser of its own. */
+/** Opens a launch for the patient with this NHS number in a separate browser. */
 async function open(value: string, action: Action = 'OrderTest') {
   const pms = createPmsClient({
     baseUrl: platform.url,
@@ -32,7 +32,7 @@ async function open(value: string, action: Action = 'OrderTest') {
   return { browser, page: await browser.open(url) };
 }
 
-/** The review of an order of the test. */
+/** Returns the review of an order of the test. */
 async function review(value: string) {
   const { browser, page } = await open(value);
   const reviewed = await browser.open(page.url, new URLSearchParams({ test, action: 'review' }));

@@ -8,12 +8,12 @@ const folder = fileURLToPath(new URL('../../../docs/pages/', import.meta.url));
 /** The widths that a page must look right at, in CSS pixels. */
 const widths = [1280, 390];
 
-/** What a picture shows of a long page at most: the top of the catalogue tells enough of it. */
+/** The maximum height of a picture of a long page: the top of the catalogue shows enough. */
 const maxHeight = 1800;
 
 /**
  * Expects of a page, at each width, that axe finds nothing and that nothing is beyond the right edge. With
- * `PICTURES=docs` in the environment it also writes the pictures of docs/pages anew.
+ * `PICTURES=docs` in the environment, also writes the pictures of docs/pages again.
  */
 export async function expectGoodPage(page: Page, name: string): Promise<void> {
   for (const width of widths) {

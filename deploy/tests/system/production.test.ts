@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What every service is given in production, with the faults of an operator who copied the demo. */
+/** The settings of every service in production, with the errors of an operator who copied the demo. */
 const demoInProduction = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'http://launch.example',
@@ -113,7 +113,7 @@ describe('the platform in one process', () => {
   });
 });
 
-/** Production on the servers of the tests, in a corner of them that is this run's own. */
+/** Returns the settings for production on the servers of the tests, in a namespace of this run. */
 function realParts() {
   const own = `test-${randomUUID()}`;
   return {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type SealingPurpose, sealingPurposes } from '@clinical-launch/contracts';
 import { root } from './run-command.ts';
 
-/** The purposes that a service opens sealers for, in the order in which its `main.ts` names them. */
+/** Returns the purposes that a service opens sealers for, in the order in its `main.ts`. */
 export function purposesOf(service: string): SealingPurpose[] {
   const main = readFileSync(`${root}services/${service}/src/main.ts`, 'utf8');
   const [, list = ''] = /openSealers\(environment, \[([^\]]*)\]/.exec(main) ?? [];

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** The variables of the real parts, in a corner of them that is this run's own. */
+/** Returns the variables of the external parts, in a namespace of this run. */
 function realParts() {
   const own = `test-${randomUUID()}`;
   return {
@@ -25,7 +25,7 @@ function realParts() {
 }
 
 function play(environment: Record<string, string | undefined>): Promise<string> {
-  // What the test runner has in its environment must not reach the command.
+  // The environment of the test runner must not reach the command.
   const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
   return new Promise((resolve, reject) => {
     execFile(

@@ -46,7 +46,7 @@ describe('the clients of the demo registry', () => {
         return response.status;
       }),
     );
-    // Without a body each is answered 415 as long as it is within the limit.
+    // Without a body, each request within the limit is answered 415.
     expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array(5).fill(415), ...Array(5).fill(429)]);
   });
 
@@ -61,7 +61,7 @@ describe('the clients of the demo registry', () => {
 describe('the access token of a desktop launch', () => {
   const address = () => `${platform.url}/idp/demo/desktop`;
 
-  /** What a partner application does, as short as it can be. */
+  /** Returns the token of a partner application, in as few steps as possible. */
   async function partnerToken(): Promise<string> {
     const [clientId, redirectUri] = ['partner-demo', `${platform.url}/demo/partner/callback`];
     const wanted = launchBody({ clientId, patient: getPatient(null), authorizations: ['clinical-cr.read'] });

@@ -2,19 +2,9 @@ import { startPlatform } from '@clinical-launch/platform';
 import { type Clock, type Environment, systemClock } from '@clinical-launch/service';
 import { createRecordedLogger, createTestDatabase, until } from '@clinical-launch/testing';
 
-type PlatformForTest = {
-  readonly clock?: Clock;
-  readonly environment?: Environment;
-  readonly logLevel?: string;
-};
-
-/** The whole platform on a free port, on a database of its own, with its log lines. */
-export async function startPlatformForTest({
-  clock = systemClock,
-  environment = {},
-  logLevel = 'info',
-}: PlatformForTest = {}) {
-  const { logger, lines } = createRecordedLogger(logLevel);
+/** Starts the whole platform on a free port, on a separate database, with its log lines. */
+export async function startPlatformForTest({ clock = systemClock }: { clock?: Clock } = {}) {
+  const { logger, lines } = createRecordedLogger('info');
   const database = await createTestDatabase();
   const all = { PORT: '0', DATABASE_URL: database.url, ...environment };
   const platform = await startPlatform({ environment: all, clock, logger });
@@ -28,7 +18,7 @@ export async function startPlatformForTest({
     },
     url,
     lines,
-    /** An access token of a client of the demo registry. */
+    /** Returns an access token of a client of the demo registry. */
     async tokenOf(clientId: string): Promise<string> {
       const response = await fetch(`${url}/idp/demo/oauth2/v2.0/token`, {
         method: 'POST',
@@ -42,7 +32,7 @@ export async function startPlatformForTest({
       const { access_token: token } = (await response.json()) as { access_token: string };
       return token;
     },
-    /** The audit trail's story of a GUID, once it tells of everything that is waited for. */
+    /** Resolves with the audit trail's events of a GUID, once all expected ones have arrived. */
     async storyOf(
       correlationId: string,
       wanted: readonly string[],

@@ -37,7 +37,7 @@ it.each(samples)('%s is accepted and can be launched', async (name) => {
   expect(page.status).toBe(200);
   if (!('request' in reading)) throw new Error('the sample has faults');
   const { action, patient, practice } = reading.request;
-  // The banner writes the name as it was sent, whatever characters it has; an action for a whole practice has no
+  // The banner writes the name as it was sent, with all its characters; an action for a whole practice has no
   // patient.
   expect(plainText(page.html)).toContain(action.startsWith('Location') ? practice.name : patient.name.family);
 });

@@ -22,7 +22,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-/** A browser-based application as the library's README has it: a launch page and a page to come back to. */
+/** Starts a browser-based application as in the library's README: a launch page and a page to return to. */
 function startApplication(): Promise<RunningServer> {
   const pages: Readonly<Record<string, string>> = {
     '/launch': `FHIR.oauth2.authorize({
@@ -55,7 +55,9 @@ function startApplication(): Promise<RunningServer> {
   );
 }
 
-/** What the host application asks for, without its page: the launch query for this partner application. */
+/**
+ * Returns the launch query that the host application requests for this partner application, without its page.
+ */
 async function requestLaunch(): Promise<URLSearchParams> {
   const response = await fetch(`${platform.url}/idp/demo/desktop/launches`, {
     method: 'POST',
@@ -90,7 +92,7 @@ it('fhirclient starts from iss and launch, gets its token and the context, and r
   const found = await page.waitForFunction(() => (globalThis as { outcome?: unknown }).outcome);
   const { error, tokens, idToken, resource } = (await found.jsonValue()) as Outcome;
   expect([error, tokens?.token_type]).toEqual([undefined, 'Bearer']);
-  // Its atob turns bytes into characters: a name that is not ASCII would come out otherwise.
+  // Its atob turns bytes into characters, so a name that is not ASCII would change.
   expect(JSON.parse(idToken?.authorizationDetails ?? '')).toMatchObject([{ surname: 'Ó Súilleabháin' }]);
 
   expect(resource).toMatchObject({ surname: 'Ó Súilleabháin', dob: '03-Nov-1987' });

@@ -61,7 +61,7 @@ function brokerOf(environment: Environment): Broker {
   return namespace === undefined ? { url } : { url, namespace };
 }
 
-/** Leaves out `data`: it may be ciphertext of kilobytes, and an operator can do nothing with it. */
+/** Leaves out `data`: it may be kilobytes of ciphertext, which an operator cannot use. */
 const listed = ({ event, ...letter }: StoredDeadLetter) => ({
   ...letter,
   type: event?.type,

@@ -59,7 +59,7 @@ export const deliveries: Group = {
         return {
           lines: replayed,
           result: { replayed, missing },
-          problems: missing.map((id) => `There is no delivery of ${id} that could go again`),
+          problems: missing.map((id) => `No delivery ${id} can be replayed`),
         };
       },
     },

@@ -41,7 +41,7 @@ export function setCallback(document: RegistryDocument, answers: Answers, contex
   };
 }
 
-/** Gives a callback a new secret. Both sign until the old one ends. */
+/** Gives a callback a new secret. Both sign until the old one expires. */
 export function rollCallbackSecret(document: RegistryDocument, answers: Answers, context: Context): Edit {
   const { path, callback } = findCallback(document, answers);
   const keepOldHours = Number(answers.get(o.keepOldHours.name)?.[0] ?? 24);
@@ -60,7 +60,7 @@ export function rollCallbackSecret(document: RegistryDocument, answers: Answers,
   };
 }
 
-/** Removes a callback. Its pending deliveries are given up. */
+/** Removes a callback. Its pending deliveries are stopped. */
 export function removeCallback(document: RegistryDocument, answers: Answers): Edit {
   const { path } = findCallback(document, answers);
   return {
@@ -92,9 +92,7 @@ export function resealCallbacks(document: RegistryDocument, context: Context): E
   };
 }
 
-/**
- * Lists what is wrong with the callbacks of a registry. If sealing keys are set, tries to open the secrets.
- */
+/** Lists the errors of the callbacks of a registry. If sealing keys are set, tries to open the secrets. */
 export function callbackProblems(document: RegistryDocument, context: Context): string[] {
   const sealer = context.hasKeys ? context.openSealer() : undefined;
   return callbacksIn(document).flatMap(({ path, callback: { url, secrets } }) => {
@@ -129,7 +127,7 @@ function addressFault(url: string, isProduction: boolean): string | undefined {
   return isLoopback(new URL(url).hostname) ? 'must be https' : undefined;
 }
 
-/** 32 random bytes as Standard Webhooks write a secret, and its seal. */
+/** Returns 32 random bytes as Standard Webhooks write a secret, and their seal. */
 function createSecret(context: Context) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const sealer = context.openSealer();

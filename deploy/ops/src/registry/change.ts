@@ -9,7 +9,7 @@ import type { Edit } from './registry-command.ts';
 type Changes = { readonly answers: Answers; readonly members: readonly Member[] };
 
 /**
- * Sets the members of an entry that the answers give, and removes those that `--clear` names. Before it is
+ * Sets the members of an entry from the answers, and removes those that `--clear` names. Before the file is
  * written, the registry's own check refuses an entry that lacks a required member.
  * @throws UsageError if nothing is to be changed, or an option cannot be cleared
  */
@@ -19,7 +19,7 @@ export function change(text: string, path: JSONPath, { answers, members }: Chang
   const cleared = clearedBy(answers, members);
   if (changes.length + cleared.length === 0) {
     const options = members.map(({ option }) => `--${option.name}`);
-    throw new UsageError(`Nothing to change: give --clear or one of ${options.join(' ')}`);
+    throw new UsageError(`There is nothing to change. Give --clear or one of ${options.join(' ')}`);
   }
   let changed = text;
   for (const member of changes) changed = setValue(changed, placeOf(path, member), set[member.name]);
@@ -49,7 +49,7 @@ function clearedBy(answers: Answers, members: readonly Member[]): Member[] {
   });
 }
 
-/** Removes a member; what is not there needs no removal. */
+/** Removes a member, if it is present. */
 function removeMember(text: string, path: JSONPath): string {
   try {
     return removeValue(text, path);

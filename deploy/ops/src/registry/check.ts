@@ -5,8 +5,8 @@ import { type Context, directoriesIn, directoryProblems, type Edit } from './reg
 import type { RegistryDocument } from './registry-document.ts';
 
 /**
- * Checks the callbacks and the directories of a registry; reading the file checked everything else. Reports
- * what production would refuse.
+ * Checks the callbacks and the directories of a registry; reading the file has checked everything else.
+ * Reports the problems for production.
  */
 export function check(document: RegistryDocument, _answers: Answers, context: Context): Edit {
   const { path, registry } = document;

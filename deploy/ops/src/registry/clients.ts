@@ -22,7 +22,9 @@ const partnerScopes = ['openid', 'profile', 'email', 'offline_access', 'launch',
 const launchRight = 'ocs-launch.write';
 const hourMs = 3_600_000;
 
-/** Registers a client of one of our realms, with a secret unless it proves itself by keys or certificates. */
+/**
+ * Registers a client of one of our realms, with a secret unless it authenticates with keys or certificates.
+ */
 export function addClient(
   { text, registry }: RegistryDocument,
   answers: Answers,
@@ -51,12 +53,12 @@ export function addClient(
   };
 }
 
-/** Binds tokens to a certificate, and does not say which one. */
+/** Matches the member that binds tokens to a certificate, without saying which one. */
 const isBinding = ({ option }: Member) => option === o.certificateBound;
 
 /**
- * Registers a partner application. A realm of two segments becomes one of the desktop launch by its first
- * partner.
+ * Registers a partner application. The first partner makes a realm of two segments a realm of the desktop
+ * launch.
  */
 export function addPartner({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const realm = one(answers, o.realm);
@@ -96,19 +98,19 @@ export function addIssuerClient({ text, registry }: RegistryDocument, answers: A
   };
 }
 
-/** Changes what a client registered. */
+/** Changes the registration of a client. */
 export const setClient = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
   change(text, findEntry(registry, answers, 'client').path, { answers, members: clientMembers });
 
-/** Changes what a partner application registered. */
+/** Changes the registration of a partner application. */
 export const setPartner = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
   change(text, findEntry(registry, answers, 'partner').path, { answers, members: partnerMembers });
 
-/** Names the file of the values that were agreed with a client. */
+/** Sets the file of the values that were agreed with a client. */
 export const setDirectory = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
   change(text, findEntry(registry, answers, 'client').path, { answers, members: [directory] });
 
-/** Gives a client a new secret. The old one works on for a while. */
+/** Gives a client a new secret. The old one remains valid for some time. */
 export function rollSecret({ text, registry }: RegistryDocument, answers: Answers, { now }: Context): Edit {
   const realm = one(answers, o.realm);
   const { path, client } = findEntry(registry, answers, 'client');

@@ -1,7 +1,4 @@
-/*
- * Changes of a JSON text that leave everything else of it as it is written: order, indentation, what is on
- * one line.
- */
+/* Edits of a JSON text that leave the rest as it is written: order, indentation and line breaks. */
 import {
   applyEdits,
   findNodeAtLocation,
@@ -28,7 +25,7 @@ export function removeValue(text: string, path: JSONPath): string {
   const node = found?.parent?.type === 'property' ? found.parent : found;
   const siblings = node?.parent?.children;
   if (node === undefined || siblings === undefined)
-    throw new TypeError(`There is nothing at ${path.join('.')}`);
+    throw new TypeError(`There is no value at ${path.join('.')}`);
   const at = siblings.indexOf(node);
   const [before, after] = [siblings[at - 1], siblings[at + 1]];
   const end = node.offset + node.length;
@@ -46,7 +43,7 @@ function change(text: string, path: JSONPath, { value, ...options }: Change): st
   if (edit === undefined) return text;
   const changed = applyEdits(text, [edit]);
   const end = edit.offset + edit.content.length;
-  // What is put into an empty pair of brackets moves the closing one to a line of its own.
+  // Text in an empty pair of brackets moves the closing bracket to a new line.
   const isAlone = /[[{]/.test(changed[edit.offset - 1] ?? '') && /[\]}]/.test(changed[end] ?? '');
   const [from, to] = isAlone ? [edit.offset - 1, end + 1] : [edit.offset, end];
   // Only the edit is formatted: `modify` would format the whole lines around it.
@@ -56,7 +53,7 @@ function change(text: string, path: JSONPath, { value, ...options }: Change): st
   return formatted.slice(0, from) + onOneLine(formatted.slice(from, newEnd)) + formatted.slice(newEnd);
 }
 
-/** One step of indentation and the end of a line, as the text has them. */
+/** Returns the indentation and the line end of a text. */
 function indentationOf(text: string) {
   const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
   return {
@@ -67,9 +64,9 @@ function indentationOf(text: string) {
 }
 
 const scalar = String.raw`(?:"(?:[^"\\]|\\.)*"|[-\w.+]+)`;
-/** The ends of lines tell a list from the same characters in a string. */
+/** The line ends distinguish a list from the same characters in a string. */
 const scalarsOnly = new RegExp(String.raw`\[\s*\n\s*(${scalar}(?:,\s*\n\s*${scalar})*)\s*\n\s*\]`, 'g');
 
-/** Writes arrays of scalars on one line. */
+/** Returns JSON with arrays of scalars on one line. */
 const onOneLine = (json: string) =>
   json.replace(scalarsOnly, (_array, entries: string) => `[${entries.replace(/,\s*\n\s*/g, ', ')}]`);

@@ -20,7 +20,7 @@ type OfOurRealms =
   | 'tlsClientAuthSanDns'
   | 'tlsClientCertificateThumbprints';
 
-/** What a client, a partner or a client of a trusted issuer may have. */
+/** The members of a client, a partner or a client of a trusted issuer. */
 export type AnyClient = LaunchPolicy & {
   readonly clientId: string;
   readonly suspended?: boolean;
@@ -47,9 +47,9 @@ const entriesAt = (clients: readonly AnyClient[], place: Omit<Entry<AnyClient>, 
   clients.map((client, index) => ({ ...place, path: [...place.path, index], client }));
 
 /**
- * Finds the entry that `--realm` and `--client-id` name.
+ * Finds the entry of `--realm` and `--client-id`.
  * @param kind only entries of that kind
- * @throws Error that names the known realms, or says that the realm has no such client
+ * @throws Error that names the known realms, or states that the realm has no such client
  */
 export function findEntry(
   registry: Registry,
@@ -71,12 +71,15 @@ export function findEntry(
   );
 }
 
-/** Returns the index of a realm. @throws Error that names the known realms: a mistyped one creates nothing */
+/**
+ * Returns the index of a realm. @throws Error that names the known realms, because a mistyped realm must
+ * create nothing
+ */
 export function findRealm({ realms }: Registry, name: string): number {
   const index = realms.findIndex(({ realm }) => realm === name);
   if (index >= 0) return index;
   const known = realms.map(({ realm }) => realm).join(', ') || 'none';
-  throw new Error(`There is no realm ${name}. Known realms: ${known}. add-realm creates one`);
+  throw new Error(`There is no realm ${name}. Known realms: ${known}. Use add-realm to create one`);
 }
 
 /** Returns the index of a trusted issuer. @throws Error that names the known issuers */
@@ -84,10 +87,10 @@ export function findIssuer({ trustedIssuers = [] }: Registry, url: string): numb
   const index = trustedIssuers.findIndex(({ issuer }) => issuer === url);
   if (index >= 0) return index;
   const known = trustedIssuers.map(({ issuer }) => issuer).join(', ') || 'none';
-  throw new Error(`There is no trusted issuer ${url}. Known issuers: ${known}. add-issuer adds one`);
+  throw new Error(`There is no trusted issuer ${url}. Known issuers: ${known}. Use add-issuer to add one`);
 }
 
-/** @throws Error if the id is one of a client or a partner of the realm or issuer already */
+/** @throws Error if a client or a partner of the realm or issuer already has the id */
 export function assertFree(
   registry: Registry,
   { owner, clientId }: { owner: string; clientId: string },
@@ -96,5 +99,5 @@ export function assertFree(
     (entry) => entry.owner === owner && entry.client.clientId === clientId,
   );
   const kind = owner.includes('://') ? 'issuer' : 'realm';
-  if (isTaken) throw new Error(`The ${kind} ${owner} has a client ${clientId} already`);
+  if (isTaken) throw new Error(`The ${kind} ${owner} already has a client ${clientId}`);
 }

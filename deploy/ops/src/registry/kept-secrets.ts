@@ -1,8 +1,8 @@
 type Ending = { readonly expires?: string };
 
 /**
- * The old secret with its end; none that has ended.
- * @throws Error when two are live: one of them would be lost
+ * Returns the old secret with its expiry; none if it has expired.
+ * @throws Error when two are live, because one of them would be lost
  */
 export function keptSecrets<Secret extends Ending>(
   secrets: readonly Secret[],
@@ -14,7 +14,7 @@ export function keptSecrets<Secret extends Ending>(
   if (more.length > 0) {
     const ends = live.map(({ expires }) => expires).find((expires) => expires !== undefined);
     throw new Error(
-      `Two secrets are live${ends === undefined ? '' : `, one until ${ends}`}: --keep-old-hours 0 ends both at once`,
+      `Two secrets are live${ends === undefined ? '' : `, one until ${ends}`}. Use --keep-old-hours 0 to end both at once`,
     );
   }
   if (old === undefined) return [];

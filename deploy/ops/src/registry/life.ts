@@ -5,10 +5,10 @@ import { options as o } from './options.ts';
 import type { Edit } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
-/** Suspends a client or partner: the platform knows it no longer, and its entry is kept. */
+/** Suspends a client or partner: the platform treats it as unknown, and its entry is kept. */
 export function suspend({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const { path, client } = findEntry(registry, answers);
-  if (client.suspended === true) throw new Error(`${client.clientId} is suspended already`);
+  if (client.suspended === true) throw new Error(`${client.clientId} is already suspended`);
   return { text: setValue(text, [...path, 'suspended'], true), reported: [['suspended', client.clientId]] };
 }
 
@@ -19,7 +19,7 @@ export function resume({ text, registry }: RegistryDocument, answers: Answers): 
   return { text: removeValue(text, [...path, 'suspended']), reported: [['resumed', client.clientId]] };
 }
 
-/** Removes a client or partner with everything that it registered. */
+/** Removes a client or partner with its registration. */
 export function remove({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const { path } = findEntry(registry, answers);
   return { text: removeValue(text, path), reported: [['removed', one(answers, o.clientId)]] };
@@ -68,7 +68,8 @@ function listed({ owner, kind, client }: Entry<AnyClient>) {
 }
 
 /**
- * How an entry proves itself; nothing for a public client, and for one whose identity provider is not ours.
+ * Returns how an entry authenticates; nothing for a public client, or for one of an external identity
+ * provider.
  */
 function authenticationOf(client: AnyClient): string[] {
   const { secrets = [], jwks, jwksUri } = client;
@@ -82,7 +83,7 @@ function authenticationOf(client: AnyClient): string[] {
   ];
 }
 
-/** Columns as wide as their widest cell. */
+/** Returns a table whose columns are as wide as their widest cell. */
 function table(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_cell, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),

@@ -8,9 +8,9 @@ import { practicesOf } from './practices.ts';
 export type Member = {
   readonly option: Option;
   readonly name: string;
-  /** The member of the entry that it is a member of, if it is not one of the entry itself. */
+  /** The parent member, if it is not a member of the entry itself. */
   readonly within?: string;
-  /** Returns the member's value. @throws Error if the values cannot be used */
+  /** Returns the member's value. @throws Error if the values are invalid */
   readonly read: (values: readonly string[]) => unknown;
 };
 
@@ -34,13 +34,13 @@ const certificates: readonly Member[] = [
   yesNo(o.certificateBound, 'tlsClientCertificateBoundAccessTokens'),
 ];
 
-/** What proves a client in place of a secret. */
+/** The members that authenticate a client instead of a secret. */
 export const proofs: readonly Member[] = [...keys, ...certificates];
 
 /** The file of the values that were agreed with a client. */
 export const directory: Member = text(o.directory, 'directory');
 
-/** What a client registers for its launches, also one of a trusted issuer. */
+/** The launch settings of a client, including one of a trusted issuer. */
 export const launchPolicy: readonly Member[] = [
   requestLimit,
   list(o.frameAncestors, 'frameAncestors'),
@@ -77,7 +77,7 @@ export const realmMembers: readonly Member[] = [
   number(o.accessTokenSeconds, 'accessTokenSeconds'),
 ];
 
-/** What a desktop realm has beside that. */
+/** The further members of a desktop realm. */
 export const desktopMembers: readonly Member[] = [
   number(o.launchIdentifierSeconds, 'launchIdentifierSeconds'),
   number(o.authorizationCodeSeconds, 'authorizationCodeSeconds'),
@@ -98,8 +98,8 @@ export const issuerMembers: readonly Member[] = [
 ];
 
 /**
- * Returns the members that the answers give, as the registry writes them.
- * @throws Error if one cannot be used
+ * Returns the members from the answers, as the registry writes them.
+ * @throws Error if one is invalid
  */
 export function membersIn(answers: Answers, members: readonly Member[]): Readonly<Record<string, unknown>> {
   assertOneKeySource(answers);
@@ -111,7 +111,7 @@ export function membersIn(answers: Answers, members: readonly Member[]): Readonl
   );
 }
 
-/** Returns the options of members, to change an entry: none is required, and no person is asked. */
+/** Returns the options of members for a change: none is required, and the terminal asks for none. */
 export const changing = (members: readonly Member[]): readonly Option[] =>
   members.map(({ option }) => ({ ...option, isOptional: true, isUnasked: true }));
 
@@ -123,7 +123,7 @@ function assertOneKeySource(answers: Answers): void {
 }
 
 /**
- * Reads a file with a JWK Set, or with one JWK. The check of the registry judges the keys.
+ * Reads a file with a JWK Set, or with one JWK. The check of the registry checks the keys.
  * @throws Error if it cannot be read, or is not JSON
  */
 function readKeySet(path = ''): unknown {

@@ -4,7 +4,7 @@ import type { Option } from '../command.ts';
 
 type FaultOf = NonNullable<Option['faultOf']>;
 
-/** Judges a value as the registry does. */
+/** Checks a value as the registry does. */
 function asWord(schema: TSchema): FaultOf {
   const compiled = compileSchema(schema);
   return (value) => compiled.faultsOf(value)[0]?.message;
@@ -15,7 +15,7 @@ const mustMatch =
   (value) =>
     form.test(value) ? undefined : fault;
 
-/** Both halves of the platform's own rule, and of its registry: the word, and https. */
+/** Checks both the rule for words in the registry and that the address is https. */
 const httpsAddress: FaultOf = (value) =>
   asWord(words.httpAddress)(value) ?? (value.startsWith('https://') ? undefined : 'must be an https address');
 
@@ -23,16 +23,16 @@ const wholeNumber = mustMatch(/^[1-9]\d{0,8}$/, 'must be a whole number above ze
 const yesOrNo = mustMatch(/^(yes|no)$/, 'must be yes or no');
 const practices = mustMatch(
   /^(any|(ods|local):\S{1,1024})$/,
-  'must be any, or a code as ods:B82017 or local:0042',
+  'must be any, or a code such as ods:B82017 or local:0042',
 );
 const realmOrIssuer: FaultOf = (value) =>
   asWord(value.includes('://') ? words.issuerUrl : words.realmName)(value);
 
-/** A number of seconds; the registry says which it accepts. */
+/** Returns an option with a number of seconds; the registry checks the range. */
 const seconds = (name: string, summary: string) =>
   ({ name, value: 'seconds', summary, isOptional: true, isUnasked: true, faultOf: wholeNumber }) as const;
 
-/** A choice that is left to each request if it is not made. */
+/** Returns an option with yes or no; without it, each request decides. */
 const choice = (name: string, summary: string) =>
   ({ name, value: 'yes|no', summary, isOptional: true, isUnasked: true, faultOf: yesOrNo }) as const;
 
@@ -56,9 +56,9 @@ const all = {
     summary: 'Realm, two path segments',
     faultOf: (value) =>
       asWord(words.realmName)(value) ??
-      (value.includes('/') ? undefined : 'must be two segments of a-z, 0-9 and -, as north/desktop'),
+      (value.includes('/') ? undefined : 'must be two segments of a-z, 0-9 and -, such as north/desktop'),
   },
-  /** Where a client is registered: with us, or with an identity provider that we trust. */
+  /** The owner of a client: one of our realms, or an identity provider that we trust. */
   owner: {
     name: 'realm',
     value: 'realm',
@@ -68,7 +68,7 @@ const all = {
   issuer: {
     name: 'issuer',
     value: 'url',
-    summary: 'Issuer of the identity provider, as its tokens carry it',
+    summary: 'Issuer of the identity provider, exactly as in its tokens',
     faultOf: asWord(words.issuerUrl),
   },
   clientId: {
@@ -77,8 +77,8 @@ const all = {
     summary: 'Client id: 1 to 200 letters, digits, . _ ~ or -',
     faultOf: asWord(words.clientId),
   },
-  /** Of a client of somebody else's identity provider, which chose it. */
-  foreignClientId: { name: 'client-id', value: 'id', summary: 'Client id, as the tokens carry it' },
+  /** The id of a client of an external identity provider, which chose it. */
+  foreignClientId: { name: 'client-id', value: 'id', summary: 'Client id, exactly as in the tokens' },
   name: { name: 'name', value: 'name', summary: 'Name, for people' },
   requestsPerSecond: {
     name: 'requests-per-second',
@@ -106,7 +106,7 @@ const all = {
     name: 'practices',
     value: 'code',
     summary:
-      'Practices that it may launch for: any, or codes as ods:B82017 local:0042 (production requires it)',
+      'Practices that it may launch for: any, or codes such as ods:B82017 local:0042 (production requires it)',
     isOptional: true,
     isRepeatable: true,
     faultOf: practices,
@@ -114,7 +114,7 @@ const all = {
   boundPractices: {
     name: 'practices',
     value: 'code',
-    summary: 'Practices that it may launch for: any, or codes as ods:B82017 local:0042',
+    summary: 'Practices that it may launch for: any, or codes such as ods:B82017 local:0042',
     isRepeatable: true,
     faultOf: practices,
   },
@@ -128,14 +128,14 @@ const all = {
   rights: {
     name: 'right',
     value: 'right',
-    summary: 'Rights, as audit.read or token.introspect',
+    summary: 'Rights, such as audit.read or token.introspect',
     isRepeatable: true,
     faultOf: asWord(words.scopeToken),
   },
   jwks: {
     name: 'jwks',
     value: 'path',
-    summary: 'File with the public keys of the client, in place of a secret (JWK Set)',
+    summary: 'File with the public keys of the client, instead of a secret (JWK Set)',
     isOptional: true,
     isUnasked: true,
   },
@@ -150,7 +150,7 @@ const all = {
   tlsSanDns: {
     name: 'tls-san-dns',
     value: 'host',
-    summary: 'Host name in its TLS certificates, in place of a secret (tls_client_auth)',
+    summary: 'Host name in its TLS certificates, instead of a secret (tls_client_auth)',
     isOptional: true,
     isUnasked: true,
     faultOf: asWord(words.hostName),
@@ -158,7 +158,7 @@ const all = {
   tlsThumbprints: {
     name: 'tls-thumbprint',
     value: 'x5t#S256',
-    summary: 'SHA-256 of its TLS certificates, in place of a secret (self_signed_tls_client_auth)',
+    summary: 'SHA-256 of its TLS certificates, instead of a secret (self_signed_tls_client_auth)',
     isOptional: true,
     isUnasked: true,
     isRepeatable: true,
@@ -227,14 +227,14 @@ const all = {
   audiences: {
     name: 'audience',
     value: 'audience',
-    summary: "Audiences that its tokens may carry, if they are not the platform's own",
+    summary: "Audiences that its tokens may have, if they are not the platform's own",
     isOptional: true,
     isRepeatable: true,
   },
   rightClaims: {
     name: 'right-claim',
     value: 'claim',
-    summary: 'The claims that may carry the right: scope, scp, roles (empty: all three)',
+    summary: 'The claims that may contain the right: scope, scp, roles (empty: all three)',
     isOptional: true,
     isUnasked: true,
     isRepeatable: true,
@@ -243,7 +243,7 @@ const all = {
   clientIdClaim: {
     name: 'client-id-claim',
     value: 'claim',
-    summary: 'The claim that carries the client, if it is not client_id, azp or appid',
+    summary: 'The claim that contains the client, if it is not client_id, azp or appid',
     isOptional: true,
     isUnasked: true,
     faultOf: asWord(words.claimName),
@@ -251,7 +251,7 @@ const all = {
   grants: {
     name: 'grant',
     value: 'right',
-    summary: 'The rights that its tokens may carry (empty: ocs-launch.write)',
+    summary: 'The rights that its tokens may grant (empty: ocs-launch.write)',
     isOptional: true,
     isUnasked: true,
     isRepeatable: true,
@@ -259,9 +259,9 @@ const all = {
   },
   acceptsAnyTokenType: choice(
     'accepts-any-token-type',
-    'Whether its access tokens do not name their type, as those of Microsoft Entra ID',
+    'Whether its access tokens do not name their type, such as those of Microsoft Entra ID',
   ),
-  acceptsMissingKeyId: choice('accepts-missing-key-id', 'Whether its tokens may leave out kid'),
+  acceptsMissingKeyId: choice('accepts-missing-key-id', 'Whether its tokens may omit kid'),
   callbackUrl: {
     name: 'url',
     value: 'url',
@@ -271,7 +271,7 @@ const all = {
   keepOldHours: {
     name: 'keep-old-hours',
     value: 'hours',
-    summary: 'Hours that the old secret works on (empty: 24)',
+    summary: 'Hours that the old secret remains valid (empty: 24)',
     isOptional: true,
     faultOf: mustMatch(/^\d{1,4}$/, 'must be a number of hours'),
   },

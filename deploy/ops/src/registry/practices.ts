@@ -14,7 +14,7 @@ type StatedPractices = NonNullable<LaunchPolicy['practices']>;
  */
 export function practicesOf(stated: readonly string[]): StatedPractices {
   if (!stated.includes('any')) return [...new Set(stated)].map(practiceOf);
-  if (stated.length > 1) throw new Error('--practices is any, or the codes of practices, not both');
+  if (stated.length > 1) throw new Error('--practices must be any, or the codes of practices, not both');
   return 'any';
 }
 
@@ -23,14 +23,14 @@ function practiceOf(stated: string): Exclude<StatedPractices, 'any'>[number] {
   return { system, code: stated.slice(stated.indexOf(':') + 1) };
 }
 
-/** Replaces the practices that a client may launch for. The next launches are held to them. */
+/** Replaces the practices that a client may launch for. Applies from the next launch. */
 export function setPractices({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const { path } = findEntry(registry, answers);
   const practices = practicesOf(answers.get(o.boundPractices.name) ?? []);
   return { text: setValue(text, [...path, 'practices'], practices), reported: reportPractices(practices) };
 }
 
-/** Reports which practices a client may launch for. Production refuses a client for which none are stated. */
+/** Reports which practices a client may launch for. Production refuses a client without stated practices. */
 export function reportPractices(practices: StatedPractices | undefined): Reported {
   if (practices === undefined) {
     return [['practices', 'not stated: production refuses the client until set-practices states them']];

@@ -11,7 +11,7 @@ import type { RegistryDocument } from './registry-document.ts';
 export function addRealm({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const realm = one(answers, o.realm);
   if (registry.realms.some((each) => each.realm === realm))
-    throw new Error(`There is a realm ${realm} already`);
+    throw new Error(`The realm ${realm} already exists`);
   const desktop = membersIn(answers, desktopMembers);
   const isDesktop = answers.has(o.desktop.name) || Object.keys(desktop).length > 0;
   const entry = {
@@ -36,7 +36,7 @@ export function setRealm({ text, registry }: RegistryDocument, answers: Answers)
   const isNamed = ({ option: { name } }: Member) =>
     answers.has(name) || answers.get(o.clear.name)?.includes(name) === true;
   if (registry.realms[at]?.desktop === undefined && desktopMembers.some(isNamed)) {
-    throw new Error(`The realm ${realm} is not one of the desktop launch`);
+    throw new Error(`The realm ${realm} is not a realm of the desktop launch`);
   }
   return change(text, ['realms', at], { answers, members: [...realmMembers, ...desktopMembers] });
 }
@@ -47,16 +47,16 @@ export function removeRealm({ text, registry }: RegistryDocument, answers: Answe
   const at = findRealm(registry, realm);
   const { clients = [], desktop } = registry.realms[at] ?? {};
   const count = clients.length + (desktop?.partners.length ?? 0);
-  if (count > 0) throw new Error(`The realm ${realm} has ${count} clients: remove them first`);
+  if (count > 0) throw new Error(`The realm ${realm} has ${count} clients. Remove them first`);
   return { text: removeValue(text, ['realms', at]), reported: [['removed the realm', realm]] };
 }
 
-/** Trusts an identity provider of somebody else. */
+/** Adds an external identity provider to trust. */
 export function addIssuer({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const issuer = one(answers, o.issuer);
   const { trustedIssuers } = registry;
   if (trustedIssuers?.some((each) => each.issuer === issuer)) {
-    throw new Error(`There is a trusted issuer ${issuer} already`);
+    throw new Error(`The trusted issuer ${issuer} already exists`);
   }
   const entry = { issuer, ...membersIn(answers, issuerMembers), clients: [] };
   return {
@@ -68,17 +68,17 @@ export function addIssuer({ text, registry }: RegistryDocument, answers: Answers
   };
 }
 
-/** Changes the terms on which the tokens of a trusted identity provider are accepted. */
+/** Changes the settings for the tokens of a trusted identity provider. */
 export function setIssuer({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const at = findIssuer(registry, one(answers, o.issuer));
   return change(text, ['trustedIssuers', at], { answers, members: issuerMembers });
 }
 
-/** Trusts an identity provider no longer, if it has no clients. */
+/** Removes a trusted identity provider without clients. */
 export function removeIssuer({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const issuer = one(answers, o.issuer);
   const at = findIssuer(registry, issuer);
   const count = registry.trustedIssuers?.[at]?.clients.length ?? 0;
-  if (count > 0) throw new Error(`The issuer ${issuer} has ${count} clients: remove them first`);
+  if (count > 0) throw new Error(`The issuer ${issuer} has ${count} clients. Remove them first`);
   return { text: removeValue(text, ['trustedIssuers', at]), reported: [['removed the issuer', issuer]] };
 }

@@ -9,27 +9,27 @@ import { entriesIn } from './entries.ts';
 import { options as o } from './options.ts';
 import { parseDocument, type RegistryDocument, readDocument, writeDocument } from './registry-document.ts';
 
-/** What a command reports, a line each: `client_secret: …`. */
+/** The report of a command, a line each: `client_secret: …`. */
 export type Reported = readonly (readonly [name: string, value: string])[];
 
-/** What a command does to a registry: the new text of the file, if it changes, and what is reported, once. */
+/** The effect of a command on a registry: the new text of the file, if it changes, and the report. */
 export type Edit = {
   readonly text?: string;
   readonly reported: Reported;
-  /** For `--json`, if it is not what is reported. */
+  /** For `--json`, if it differs from the report. */
   readonly result?: unknown;
-  /** What was found to be wrong. */
+  /** The problems found. */
   readonly problems?: readonly string[];
 };
 
-/** What a command may use beside the registry and its options. */
+/** The further input of a command, besides the registry and its options. */
 export type Context = {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly isProduction: boolean;
   /** Whether `SEALING_KEYS_CALLBACK` or `SEALING_KEYS` is set; without them the demo's key seals. */
   readonly hasKeys: boolean;
-  /** @throws ConfigurationError if the keys cannot be used */
+  /** @throws ConfigurationError if the keys are invalid */
   openSealer(): Sealer;
 };
 
@@ -39,7 +39,7 @@ type RegistryCommand = {
   readonly options: readonly Option[];
   /** Whether it uses the sealing keys of callback secrets. */
   readonly seals?: true;
-  /** @throws Error that says what is in the way; then nothing is written */
+  /** @throws Error with the reason; then nothing is written */
   readonly edit: (document: RegistryDocument, answers: Answers, context: Context) => Edit;
 };
 
@@ -49,7 +49,7 @@ const sealingKeys = {
   summary: 'The sealing keys of callback secrets, or SEALING_KEYS; each may be a file (_FILE)',
 };
 
-/** Makes a command that reads a registry file and changes it, whole or not at all. */
+/** Creates a command that reads a registry file and changes it, as a whole or not at all. */
 export function registryCommand({ options, seals, edit, ...texts }: RegistryCommand): Command {
   return {
     ...texts,
@@ -90,7 +90,10 @@ const contextOf = ({ environment, now }: Input): Context => ({
 /** `sealed with the key` → `sealed_with_the_key` */
 const wordOf = (name: string) => name.replaceAll(' ', '_');
 
-/** The services refuse a registry that names a directory that they cannot read. */
+/**
+ * Checks new directories, because the services refuse a registry that names a directory that they cannot
+ * read.
+ */
 function assertNewDirectories({ path, registry }: RegistryDocument, text: string): void {
   const known = new Set(directoriesIn(registry));
   const added = directoriesIn(parseDocument(text)).filter((name) => !known.has(name));
@@ -103,15 +106,13 @@ export const directoriesIn = (registry: Registry): string[] => [
   ...new Set(entriesIn(registry).flatMap(({ client: { directory } }) => directory ?? [])),
 ];
 
-/** Returns what is wrong with directory files, which are relative to the registry file. */
+/** Returns the errors of directory files, whose paths are relative to the registry file. */
 export const directoryProblems = (registryPath: string, names: readonly string[]): string[] =>
   names.flatMap((name) => {
     try {
       readDirectoryFile(resolve(dirname(registryPath), name));
       return [];
     } catch (error) {
-      return [
-        `The directory ${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
-      ];
+      return [`The directory ${name} is invalid: ${error instanceof Error ? error.message : String(error)}`];
     }
   });

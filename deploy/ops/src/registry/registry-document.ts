@@ -1,30 +1,30 @@
 import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { anyPublicUrl, parseRegistry, type Registry, withPublicUrl } from '@clinical-launch/contracts';
 
-/** The text of a registry file, and what it says. */
+/** The text of a registry file, and its content. */
 export type RegistryDocument = { readonly path: string; readonly text: string; readonly registry: Registry };
 
-/** Reads a registry file. @throws Error if it cannot be read or used */
+/** Reads a registry file. @throws Error if it cannot be read or is invalid */
 export async function readDocument(path: string): Promise<RegistryDocument> {
   const text = await readFile(path, 'utf8');
   return { path, text, registry: parseDocument(text) };
 }
 
 /**
- * Writes a registry file whole or not at all, and only one that can be used: a service that follows the file
+ * Writes a registry file as a whole or not at all, and only a valid one: a service that follows the file
  * never reads half of it.
- * @throws Error if the new text cannot be used, or somebody else changed the file since it was read
+ * @throws Error if the new text is invalid, or another user changed the file since it was read
  */
 export async function writeDocument(before: RegistryDocument, text: string): Promise<void> {
   parseDocument(text);
-  // Replaces the target of a link, and not the link.
+  // Replaces the target of a link, not the link itself.
   const path = await realpath(before.path);
   const { mode } = await stat(path);
   const draft = `${path}.${process.pid}.new`;
   try {
     const file = await open(draft, 'wx', mode);
     try {
-      // The umask of the operator must not hide the file from the services that read it.
+      // The operator's umask must not hide the file from the services that read it.
       await file.chmod(mode);
       await file.writeFile(text);
       await file.sync();
@@ -32,7 +32,7 @@ export async function writeDocument(before: RegistryDocument, text: string): Pro
       await file.close();
     }
     if ((await readFile(path, 'utf8')) !== before.text) {
-      throw new Error('The file was changed in the meantime: nothing was written, try again');
+      throw new Error('The file has changed since it was read, so nothing was written. Try again');
     }
     await rename(draft, path);
   } finally {
@@ -41,8 +41,8 @@ export async function writeDocument(before: RegistryDocument, text: string): Pro
 }
 
 /**
- * Returns what the text of a registry file says, away from its platform.
- * @throws Error if it cannot be used
+ * Returns the content of a registry file, read outside its platform.
+ * @throws Error if it is invalid
  */
 export function parseDocument(text: string): Registry {
   return parseRegistry(JSON.parse(withPublicUrl(text, anyPublicUrl)), { publicUrl: anyPublicUrl });

@@ -74,7 +74,7 @@ export const registry: Group = {
       edit: (document, answers) => addClient(document, answers, ['launch.issue']),
     }),
     'add-client': registryCommand({
-      summary: 'Registers another client, with the rights that are named.',
+      summary: 'Registers another client, with the given rights.',
       options: [...named, o.rights, o.requestsPerSecond, o.practices, o.directory, ...proofOptions],
       edit: (document, answers) => addClient(document, answers, answers.get(o.rights.name) ?? []),
     }),
@@ -97,12 +97,12 @@ export const registry: Group = {
       edit: addPartner,
     }),
     'set-client': registryCommand({
-      summary: 'Changes what a client registered.',
+      summary: 'Changes the registration of a client.',
       options: [...entry, ...changing(clientMembers), o.clear],
       edit: setClient,
     }),
     'set-partner': registryCommand({
-      summary: 'Changes what a partner application registered.',
+      summary: 'Changes the registration of a partner application.',
       options: [o.desktopRealm, o.clientId, ...changing(partnerMembers), o.clear],
       edit: setPartner,
     }),
@@ -113,12 +113,12 @@ export const registry: Group = {
     }),
     'set-directory': registryCommand({
       summary:
-        'Names the file of the values that were agreed with a client; --clear directory: the shared one.',
+        'Sets the file of the values that were agreed with a client; --clear directory: the shared one.',
       options: [...entry, o.directory, o.clear],
       edit: setDirectory,
     }),
     suspend: registryCommand({
-      summary: 'Suspends a client or partner: it counts as unknown, and keeps its entry.',
+      summary: 'Suspends a client or partner: it is treated as unknown, and its entry is kept.',
       options: entry,
       edit: suspend,
     }),
@@ -128,29 +128,29 @@ export const registry: Group = {
       edit: resume,
     }),
     remove: registryCommand({
-      summary: 'Removes a client or partner with everything that it registered.',
+      summary: 'Removes a client or partner with its registration.',
       options: entry,
       edit: remove,
     }),
     'roll-secret': registryCommand({
-      summary: 'Gives a client a new secret. The old one works on for a while.',
+      summary: 'Gives a client a new secret. The old one remains valid for some time.',
       options: [o.realm, o.clientId, o.keepOldHours],
       edit: rollSecret,
     }),
     'set-callback': registryCommand({
-      summary: 'Registers where the order documents of a client are posted, or changes the address.',
+      summary: 'Registers the address to which the order documents of a client are posted, or changes it.',
       options: [...entry, o.callbackUrl],
       seals: true,
       edit: setCallback,
     }),
     'roll-callback-secret': registryCommand({
-      summary: 'Gives a callback a new secret. Both sign for a while.',
+      summary: 'Gives a callback a new secret. Both sign for some time.',
       options: [...entry, o.keepOldHours],
       seals: true,
       edit: rollCallbackSecret,
     }),
     'remove-callback': registryCommand({
-      summary: 'Removes the callback of a client. Its pending deliveries are given up.',
+      summary: 'Removes the callback of a client. Its pending deliveries are stopped.',
       options: entry,
       edit: removeCallback,
     }),
@@ -161,12 +161,12 @@ export const registry: Group = {
       edit: (document, _answers, context) => resealCallbacks(document, context),
     }),
     'add-issuer': registryCommand({
-      summary: 'Trusts the access tokens of an identity provider of somebody else.',
+      summary: 'Trusts the access tokens of an external identity provider.',
       options: [o.issuer, ...issuerMembers.map(({ option }) => option)],
       edit: addIssuer,
     }),
     'set-issuer': registryCommand({
-      summary: 'Changes the terms on which the tokens of a trusted identity provider are accepted.',
+      summary: 'Changes the settings for the tokens of a trusted identity provider.',
       options: [o.issuer, ...changing(issuerMembers), o.clear],
       edit: setIssuer,
     }),

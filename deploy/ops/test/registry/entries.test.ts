@@ -29,7 +29,7 @@ describe('what the registry can say', () => {
   const { realms, trustedIssuers } = registrySchema.properties;
   const realm = realms.items.properties;
   const desktop = realm.desktop.properties;
-  // Set by commands of their own.
+  // Set by other commands.
   const elsewhere = [
     'realm',
     'clients',
@@ -141,7 +141,7 @@ describe('set-directory', () => {
     await writeFile(join(copy.folder, 'broken.csv'), 'kind,value\r\n');
     for (const name of ['missing.json', 'broken.csv']) {
       const { code, errors } = await copy.runHere('set-directory', ...pms, '--directory', name);
-      expect([code, errors]).toEqual([1, expect.stringContaining(`The directory ${name} cannot be used`)]);
+      expect([code, errors]).toEqual([1, expect.stringContaining(`The directory ${name} is invalid`)]);
     }
     expect(await copy.text()).toBe(copy.before);
     await writeFile(
@@ -162,7 +162,7 @@ describe('suspend, resume and remove', () => {
   ])('suspend %s, and resume it as it was', async (_what, of) => {
     expect((await copy.runHere('suspend', ...of)).code).toBe(0);
     expect((await copy.changedLines()).added.map((line) => line.trim())).toEqual(['"suspended": true']);
-    expect((await copy.runHere('suspend', ...of)).errors).toContain('suspended already');
+    expect((await copy.runHere('suspend', ...of)).errors).toContain('already suspended');
     expect((await copy.runHere('resume', ...of)).code).toBe(0);
     expect(await copy.text()).toBe(copy.before);
     expect((await copy.runHere('resume', ...of)).errors).toContain('is not suspended');

@@ -18,13 +18,13 @@ const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
 const callbackOf = async (clientId = 'pms-other') => (await copy.clientNamed('demo', clientId))?.callback;
 
-/** The secrets as the services read them. */
+/** Returns the secrets as the services read them. */
 const secretsOf = (callback: RegisteredCallback | undefined, environment = keys) =>
   callback?.secrets.map(({ sealed }) =>
     openSealers(environment, ['callback']).callback.open(callbackSecretPurpose, sealed, []),
   );
 
-/** Registers a callback of `pms-other`; its secret. */
+/** Registers a callback of `pms-other`; returns its secret. */
 async function aCallback(environment = keys): Promise<string> {
   const { told } = await copy.runWith(environment, 'set-callback', ...other, '--url', url);
   return String(told.get('callback_secret'));
@@ -174,7 +174,10 @@ describe('reseal-callbacks', () => {
     await aCallback();
     const before = await copy.text();
     const { code, errors } = await copy.runWith({ SEALING_KEYS: key('b') }, 'reseal-callbacks');
-    expect({ code, errors }).toEqual({ code: 1, errors: 'The key that sealed this is not configured\n' });
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: 'The key that sealed this value is not configured\n',
+    });
     expect(await copy.text()).toBe(before);
   });
 });
@@ -211,7 +214,7 @@ describe('check', () => {
     expect(await copy.runWith({}, 'check')).toMatchObject({
       code: 1,
       errors:
-        'realms[0].clients[1].callback.url must be https; http only for this machine, outside production\n',
+        'realms[0].clients[1].callback.url must be https; http is allowed only for this machine, outside production\n',
     });
   });
 });

@@ -40,7 +40,7 @@ describe('the file', () => {
   it('that somebody else changed in the meantime is not written over', async () => {
     const document = await readDocument(copy.path);
     await writeFile(copy.path, '{"realms":[]}');
-    await expect(writeDocument(document, copy.before)).rejects.toThrow('changed in the meantime');
+    await expect(writeDocument(document, copy.before)).rejects.toThrow('has changed since it was read');
     expect(await copy.text()).toBe('{"realms":[]}');
     expect(await readdir(copy.folder)).toEqual(['registry.json']);
   });

@@ -104,7 +104,7 @@ describe('add-pms', () => {
       '--name',
       'x',
     );
-    expect({ code, errors }).toEqual({ code: 1, errors: 'The realm demo has a client pms-demo already\n' });
+    expect({ code, errors }).toEqual({ code: 1, errors: 'The realm demo already has a client pms-demo\n' });
     expect(await copy.text()).toBe(copy.before);
   });
 });
@@ -167,7 +167,7 @@ describe('the practices of a client', () => {
     const { output } = await copy.runHere('check');
     const lines = output.split('\n').filter((line) => line.includes('.practices'));
     expect(lines).toEqual([
-      'production refuses it: realms[0].clients[6].practices is required: list the practices that the client may launch for, or state "any"',
+      'production refuses it: realms[0].clients[6].practices is required. List the practices that the client may launch for, or state "any"',
     ]);
   });
 });
@@ -297,7 +297,9 @@ describe('roll-secret', () => {
     const rolled = await copy.text();
     const { code, errors } = await copy.run('roll-secret', ...of);
     expect(code).toBe(1);
-    expect(errors).toMatch(/^Two secrets are live, one until .*: --keep-old-hours 0 ends both at once\n$/);
+    expect(errors).toMatch(
+      /^Two secrets are live, one until .*\. Use --keep-old-hours 0 to end both at once\n$/,
+    );
     expect(await copy.text()).toBe(rolled);
   });
 
@@ -357,7 +359,7 @@ describe('a person at a terminal', () => {
       now: Date.now(),
     });
     expect({ code, asked: asked.length }).toEqual({ code: 0, asked: answers.length });
-    expect(asked[1]).toContain('An answer is needed');
+    expect(asked[1]).toContain('An answer is required');
     expect(asked[5]).toContain('must be https');
     expect((await copy.realmNamed('demo/desktop'))?.desktop?.partners.at(-1)).toEqual({
       clientId: 'typed',

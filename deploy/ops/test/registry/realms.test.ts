@@ -67,7 +67,7 @@ describe('add-realm and set-realm', () => {
       /^--signing-algorithm/,
       2,
     ],
-    ['no change', ['set-realm', '--realm', 'demo'], /^Nothing to change/, 2],
+    ['no change', ['set-realm', '--realm', 'demo'], /^There is nothing to change/, 2],
     ['an option of another kind', ['set-realm', '--realm', 'demo', '--clear', 'url'], /^--clear has no/, 2],
     [
       'a launch lifetime of no desktop realm',
@@ -89,7 +89,7 @@ describe('remove-realm', () => {
     expect(await copy.text()).toBe(copy.before);
     expect(await copy.runHere('remove-realm', '--realm', 'demo')).toMatchObject({
       code: 1,
-      errors: 'The realm demo has 6 clients: remove them first\n',
+      errors: 'The realm demo has 6 clients. Remove them first\n',
     });
   });
 });
@@ -134,7 +134,7 @@ describe('a trusted issuer', () => {
     const client = ['--issuer', `${issuer}s`, '--client-id', 'pms'];
     expect(await copy.runHere('add-issuer-client', ...client)).toMatchObject({
       code: 1,
-      errors: `There is no trusted issuer ${issuer}s. Known issuers: ${issuer}. add-issuer adds one\n`,
+      errors: `There is no trusted issuer ${issuer}s. Known issuers: ${issuer}. Use add-issuer to add one\n`,
     });
   });
 });

@@ -5,7 +5,7 @@ import type { Simulation } from '../simulator.ts';
 /** A launch that is ready: `launchUrl` starts the partner application, once. */
 export type DesktopLaunchAnswer = { readonly launchUrl: string; readonly expiresInSeconds: number };
 
-/** The identity provider gave no launch identifier. */
+/** The identity provider issued no launch identifier. */
 export class DesktopLaunchRefused extends Error {
   constructor(status: number, correlationId: string | null) {
     super(
@@ -17,8 +17,8 @@ export class DesktopLaunchRefused extends Error {
 
 export type HostClient = {
   /**
-   * Asks for the launch of a partner application, for the signed-in user and a patient.
-   * @throws DesktopLaunchRefused, TokenRefused, or fetch's error when nothing answered.
+   * Requests the launch of a partner application, for the signed-in user and a patient.
+   * @throws DesktopLaunchRefused, TokenRefused, or fetch's error when nothing answered
    */
   requestLaunch(launch: WantedLaunch): Promise<DesktopLaunchAnswer>;
 };
@@ -27,11 +27,11 @@ type WantedLaunch = {
   /** The partner application. */
   readonly clientId: string;
   readonly patient: Patient;
-  /** What the signed-in user may do. */
+  /** The permissions of the signed-in user. */
   readonly authorizations: readonly string[];
 };
 
-/** The backend of a host application: it authenticates as itself and vouches for its user. */
+/** Creates the backend of a host application: it authenticates as itself and confirms its user. */
 export function createHostClient({ config: { platformUrl, dialect }, clock }: Simulation): HostClient {
   const tokens = createTokenCache(
     {
@@ -59,7 +59,7 @@ export function createHostClient({ config: { platformUrl, dialect }, clock }: Si
     async requestLaunch(wanted) {
       const body = launchBody(wanted);
       let response = await post(body);
-      // A key may have changed since the token was kept: one fresh token, one more try.
+      // A key may have changed since the token was cached: one new token, one more attempt.
       if (response.status === 401) response = await post(body);
       if (response.status !== 201)
         throw new DesktopLaunchRefused(response.status, response.headers.get('x-correlation-id'));
@@ -71,7 +71,7 @@ export function createHostClient({ config: { platformUrl, dialect }, clock }: Si
 
 const { author, practice, host } = records;
 
-/** Who is signed in, and where. */
+/** The signed-in user and practice. */
 const signedIn = {
   user: {
     userERN: host.userERN,
@@ -88,7 +88,7 @@ const signedIn = {
   },
 };
 
-/** The body of `POST …/launches`, for the user who is signed in. */
+/** Returns the body of `POST …/launches`, for the signed-in user. */
 export function launchBody({ clientId, patient, authorizations }: WantedLaunch) {
   return { client_id: clientId, ...signedIn, authorizations, patient: patientContext(patient) };
 }
@@ -101,7 +101,7 @@ const identifierTypes: Readonly<Record<string, string>> = {
   'hospital-number': 'Hospital Number',
 };
 
-/** The patient as the ID token tells it (desktop launch: authorizationDetails element). */
+/** Returns the patient as in the ID token (desktop launch: authorizationDetails element). */
 function patientContext({ name, birthDate, gender, address, identifiers, guid, ehrPartnerId }: Patient) {
   const [year = '', month = '', day = ''] = birthDate.split('-');
   return {

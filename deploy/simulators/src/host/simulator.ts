@@ -7,12 +7,12 @@ import { createHostClient, DesktopLaunchRefused } from './desktop-launch.ts';
 
 const application = { name: 'Harbour Desktop (simulator)', home: '/demo/host' };
 const partners = ['partner-demo', 'partner-native'];
-/** What the user's permission to read the clinical record is called. */
+/** The name of the user's permission to read the clinical record. */
 const clinicalPermission = 'clinical-cr.read';
 
 /**
- * A small host application, for the demo: its user is signed in, and its backend asks for the launch of a partner
- * application with the patient whose record is open. The user's browser then opens the launch URL.
+ * Creates a small host application, for the demo: its user is signed in, and its backend requests the launch
+ * of a partner application with the open patient. The user's browser then opens the launch URL.
  */
 export function hostSimulator(simulation: Simulation): Router {
   const { show, sendTo } = simulation;
@@ -27,7 +27,7 @@ export function hostSimulator(simulation: Simulation): Router {
     const form = await readForm(request, response);
     const patient = getPatient(form.get('patient') ?? '');
     const clientId = partners.find((name) => name === form.get('partner'));
-    if (clientId === undefined) throw badRequest('There is no such partner application');
+    if (clientId === undefined) throw badRequest('Partner application not found');
     const authorizations = records.host.authorizations.filter(
       (name) => name !== clinicalPermission || form.get('permission') === clinicalPermission,
     );
@@ -39,7 +39,7 @@ export function hostSimulator(simulation: Simulation): Router {
       });
       const scheme = new URL(launchUrl).protocol;
       if (/^https?:$/.test(scheme)) return sendTo(response, launchUrl);
-      // The browser asks its user before it starts another program, so they press a link that says what it does.
+      // The browser asks its user before it starts another program, so they use a link that explains it.
       const model = { application, patient, launchUrl, scheme, expiresInSeconds };
       show(response, 'host/views/native.njk', model);
     } catch (error) {

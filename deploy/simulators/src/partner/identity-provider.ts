@@ -1,7 +1,7 @@
 import { createPkcePair } from '@clinical-launch/pms-client';
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose';
 
-/** What onboarding assigned to the partner application, and what it registered. */
+/** The values that onboarding assigned to the partner application, and its registration. */
 export type Onboarding = {
   readonly issuer: string;
   readonly clientId: string;
@@ -9,7 +9,7 @@ export type Onboarding = {
   readonly scope: string;
 };
 
-/** A request to authorize that is under way: the verifier stays here, the form goes through the browser. */
+/** A pending authorization request: the verifier stays here, the form goes through the browser. */
 export type Authorization = {
   readonly state: string;
   readonly nonce: string;
@@ -21,12 +21,12 @@ export type Authorization = {
 export type Tokens = {
   readonly accessToken: string;
   readonly refreshToken: string;
-  /** Of the ID token, verified. */
+  /** The verified claims of the ID token. */
   readonly claims: JWTPayload;
   readonly expiresInSeconds: number;
 };
 
-/** The identity provider gave no tokens, or none that can be trusted. */
+/** The identity provider issued no tokens, or none that can be trusted. */
 export class TokensRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -34,9 +34,9 @@ export class TokensRefused extends Error {
   }
 }
 
-/** What a partner application says to the identity provider. */
+/** The requests of a partner application to the identity provider. */
 export type IdentityProvider = {
-  /** Prepares the authorization request of a launch. @throws Error when discovery cannot be had. */
+  /** Prepares the authorization request of a launch. @throws Error when discovery is unavailable */
   authorize(launch: string): Promise<Authorization>;
   /** @throws TokensRefused */
   exchangeCode(code: string, authorization: Authorization): Promise<Tokens>;
@@ -52,7 +52,7 @@ type Metadata = {
 };
 
 type Options = Onboarding & {
-  /** The address at which this backend reaches a published one. */
+  /** Returns the address at which this backend reaches a published one. */
   readonly reach: (address: string) => string;
   /** Milliseconds since 1970 */
   readonly now: () => number;
@@ -60,7 +60,9 @@ type Options = Onboarding & {
 
 const timeoutMs = 10_000;
 
-/** Speaks with one identity provider; its addresses come from its discovery document and are kept. */
+/**
+ * Creates the client of one identity provider; its addresses come from its discovery document and are cached.
+ */
 export function createIdentityProvider(options: Options): IdentityProvider {
   const { issuer, clientId, redirectUri, scope, reach } = options;
   let discovered: Promise<Metadata> | undefined;
@@ -81,7 +83,7 @@ export function createIdentityProvider(options: Options): IdentityProvider {
       clockTolerance: 10,
       currentDate: new Date(options.now()),
     });
-    // OpenID Connect Core 1.0 section 3.1.3.7: the token answers our own request and no other.
+    // OpenID Connect Core 1.0 section 3.1.3.7: the token must answer our own request.
     if (nonce !== undefined && payload.nonce !== nonce)
       throw new Error('The ID token answers another request');
     return payload;
@@ -153,14 +155,17 @@ export function createIdentityProvider(options: Options): IdentityProvider {
   };
 }
 
-/** OpenID Connect Discovery 1.0 section 4. @throws Error when the document cannot be had or is of another issuer. */
+/**
+ * Fetches the discovery document (OpenID Connect Discovery 1.0 section 4). @throws Error when the document is
+ * unavailable or belongs to another issuer
+ */
 async function discover({ issuer, reach }: Options): Promise<Metadata> {
   const response = await fetch(reach(`${issuer}/.well-known/openid-configuration`), {
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
   });
-  if (!response.ok) throw new Error(`The discovery document was answered ${response.status}`);
+  if (!response.ok) throw new Error(`The request for the discovery document was answered ${response.status}`);
   const metadata = (await response.json()) as Metadata;
-  if (metadata.issuer !== issuer) throw new Error('The discovery document is of another issuer');
+  if (metadata.issuer !== issuer) throw new Error('The discovery document belongs to another issuer');
   return metadata;
 }

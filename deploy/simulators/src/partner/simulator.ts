@@ -13,7 +13,7 @@ import {
 
 const application = { name: 'Lighthouse Shared Care (simulator)', home: '/demo/partner' };
 
-/** Tells the browser that began a launch from every other. */
+/** Distinguishes the browser that began a launch from every other. */
 const browserCookie = 'partner-browser';
 /** Opens one patient's pages; each has its own path, so two windows with two patients never mix. */
 const sessionCookie = 'partner-session';
@@ -27,8 +27,8 @@ type Session = {
 };
 
 /**
- * A small partner application, for the demo: the two addresses that it registered (launch handler and auth handler),
- * and the page that it shows when it has its tokens. All tokens stay in its backend.
+ * Creates a small partner application, for the demo: its two registered addresses (launch handler and auth
+ * handler), and the page that it shows when it has its tokens. All tokens stay in its backend.
  */
 export function partnerSimulator(simulation: Simulation): Router {
   const { config, clock, reach, show, sendTo } = simulation;
@@ -48,11 +48,11 @@ export function partnerSimulator(simulation: Simulation): Router {
   const refuse = (response: Response, message: string, status = 400) =>
     show(response.status(status), 'partner/views/refused.njk', { application, message });
 
-  /** `launchUrl`: begins the authorization code flow for the launch identifier. */
+  /** Handles `launchUrl`: begins the authorization code flow for the launch identifier. */
   const handleLaunch: RequestHandler = async (request, response) => {
     const query = queryOf(request);
     const launch = query.get('launch');
-    // Whoever could name another issuer here would be given the launch identifier.
+    // An attacker who could name another issuer here would receive the launch identifier.
     if (query.get('iss') !== issuer) return refuse(response, 'It was asked to sign in somewhere unknown.');
     if (launch === null || launch === '') return refuse(response, 'The launch identifier is missing.');
     const authorization = await identityProvider.authorize(launch);
@@ -68,14 +68,14 @@ export function partnerSimulator(simulation: Simulation): Router {
     show(response, 'partner/views/authorize.njk', { application, endpoint, fields });
   };
 
-  /** `redirectUri`: completes the flow that this same browser began. */
+  /** Handles `redirectUri`: completes the flow that this same browser began. */
   const handleCallback: RequestHandler = async (request, response) => {
     const query = queryOf(request);
     const [state, code] = [query.get('state') ?? '', query.get('code')];
     const begun = pending.get(state);
     if (begun === undefined || begun.browser !== cookiesOf(request)[browserCookie])
       return refuse(response, 'This answer belongs to no launch of this browser.');
-    // RFC 9207 section 2.4: an answer of another issuer would send it our code.
+    // RFC 9207 section 2.4: an answer of another issuer would make us send it our code.
     if (query.get('iss') !== issuer)
       return refuse(response, 'This answer is from another identity provider.');
     pending.delete(state);
@@ -134,7 +134,7 @@ export function partnerSimulator(simulation: Simulation): Router {
     return session;
   }
 
-  /** Answers with a page where the identity provider said no, or there is no session. */
+  /** Shows a page if the identity provider refused, or there is no session. */
   const orRefuse =
     <Params>(handle: RequestHandler<Params>): RequestHandler<Params> =>
     async (request, response, next) => {

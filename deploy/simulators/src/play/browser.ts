@@ -1,11 +1,14 @@
-/** A page as `Browser` sees it: enough to follow links and forms without scripts. */
+/** A page for `Browser`: enough to follow links and forms without scripts. */
 export type Page = { readonly url: string; readonly status: number; readonly html: string };
 
-/** A browser without scripts, for playing the demo on a machine that has none: cookies by path, redirects, forms. */
+/**
+ * A browser without scripts, to play the demo on a machine without a browser: cookies by path, redirects,
+ * forms.
+ */
 export class Browser {
   readonly #cookies: { path: string; pair: string }[] = [];
 
-  /** Goes to an address, or posts a form to it, and follows redirects and a page's immediate refresh. */
+  /** Opens an address, or posts a form to it, and follows redirects and a page's immediate refresh. */
   async open(address: string, form?: URLSearchParams): Promise<Page> {
     const url = new URL(address);
     const response = await fetch(url, {
@@ -38,7 +41,7 @@ export class Browser {
 
 const characters: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
 
-/** Text as it stands behind the character references of HTML. */
+/** Returns text with the character references of HTML resolved. */
 export function plainText(markup: string): string {
   return markup.replace(
     /&(?:#(\d+)|#x([0-9a-f]+)|(amp|lt|gt|quot));/gi,

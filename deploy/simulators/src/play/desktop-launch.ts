@@ -10,15 +10,16 @@ const scope = 'openid profile email offline_access launch resource.read';
 type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 
 /**
- * Plays one desktop launch, as the host application, the user's browser and the partner application would, step by step.
- * @throws Error at the first step that fails.
+ * Plays one desktop launch, as the host application, the user's browser and the partner application would,
+ * step by step.
+ * @throws Error at the first step that fails
  */
 export async function playDesktopLaunch(played: Played): Promise<void> {
   const { baseUrl } = played;
   const { launchUrl, correlationId } = await requestLaunch(played);
   say('the host application has a launch identifier', `correlation id ${correlationId}`);
 
-  // What the launch handler of the partner application is called with.
+  // The parameters that the launch handler of the partner application receives.
   const query = new URL(launchUrl).searchParams;
   const [issuer, launch] = [textOf(query.get('iss'), 'iss'), textOf(query.get('launch'), 'launch')];
   const discovery = await ask(`${issuer}/.well-known/openid-configuration`);
@@ -130,7 +131,7 @@ async function readResource(baseUrl: string, path: string, accessToken: string):
   say(`GET ${path} with the access token`, JSON.stringify(body));
 }
 
-/** A request that must be answered 200 with JSON. @throws Error otherwise, with the word of the error alone. */
+/** Sends a request that must be answered 200 with JSON. @throws Error otherwise, only with the error code */
 async function ask(address: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(address, init);
   const body = (await response.json()) as Record<string, unknown>;
@@ -138,7 +139,7 @@ async function ask(address: string, init: RequestInit = {}): Promise<Answer> {
   throw new Error(`${new URL(address).pathname} was answered ${response.status} ${String(body.error)}`);
 }
 
-/** Posts a form as a browser does, and stops before the redirect, which leads into the partner application. */
+/** Posts a form as a browser does, and stops before the redirect into the partner application. */
 const post = (address: string, form: URLSearchParams) =>
   fetch(address, { method: 'POST', body: form, redirect: 'manual' });
 

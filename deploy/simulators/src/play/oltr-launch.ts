@@ -4,7 +4,9 @@ import { buildServiceRequest, createPmsClient } from '@clinical-launch/pms-clien
 import { Browser, type Page, plainText } from './browser.ts';
 import { expect, expectStory, type Played, say } from './steps.ts';
 
-/** Plays one OLTR launch as a PMS and its user would, step by step. @throws Error at the first step that fails. */
+/**
+ * Plays one OLTR launch as a PMS and its user would, step by step. @throws Error at the first step that fails
+ */
 export async function playOltrLaunch(played: Played): Promise<void> {
   const { baseUrl, scope, namespaces } = played;
   const tokenUrl = `${baseUrl}/idp/demo/oauth2/v2.0/token`;

@@ -1,11 +1,12 @@
 import type { Dialect } from '../dialect.ts';
 
-/** The platform that is played on. */
+/** The platform that the demo plays on. */
 export type Played = Dialect & { readonly baseUrl: string };
 
 /**
- * Expects events of a launch in the audit trail, which is told by events, so it is asked until the last has arrived.
- * @throws Error when one of them does not come.
+ * Expects events of a launch in the audit trail, which receives them asynchronously, so it is polled until
+ * the last has arrived.
+ * @throws Error when one of them does not arrive
  */
 export async function expectStory(
   played: Played,
@@ -26,7 +27,7 @@ export async function expectStory(
   }
 }
 
-/** An access token of a client of the demo registry. @throws Error when there is none. */
+/** Returns an access token of a client of the demo registry. @throws Error when there is none */
 export async function fetchToken({ baseUrl, scope }: Played, clientId: string): Promise<string> {
   const response = await fetch(`${baseUrl}/idp/demo/oauth2/v2.0/token`, {
     method: 'POST',
@@ -42,13 +43,13 @@ export async function fetchToken({ baseUrl, scope }: Played, clientId: string): 
   return access_token;
 }
 
-/** Goes on when the claim is true, and says so. @throws Error when it is not. */
+/** Prints a claim if it is true. @throws Error if it is not */
 export function expect(isTrue: boolean, claim: string): void {
   if (!isTrue) throw new Error(`It is not so that ${claim}`);
   say(claim);
 }
 
-/** Tells one step that worked. */
+/** Prints one successful step. */
 export function say(step: string, detail?: string): void {
   process.stdout.write(`ok  ${step}${detail === undefined ? '' : `: ${detail}`}\n`);
 }

@@ -6,12 +6,12 @@ import { badRequest, getPatient } from '../records.ts';
 import { Memory, type Simulation } from '../simulator.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';
 
-/** Known to everybody, as all secrets of the demo are; its registry holds it sealed. */
+/** Public, as all secrets of the demo are; its registry contains it sealed. */
 const secrets = ['whsec_Y2xpbmljYWwtbGF1bmNoLWRlbW8tY2FsbGJhY2tzISE='];
 
-/** What the simulated PMS answers to callbacks, and how it says so. */
+/** The answers of the simulated PMS to callbacks, with their texts. */
 const answers = {
-  take: 'Callbacks are taken.',
+  take: 'Callbacks are accepted.',
   'refuse-two': 'The next two callbacks are answered 503, as if this system were restarting.',
   refuse: 'Every callback is answered 503, as if this system were down.',
 } as const;
@@ -26,14 +26,14 @@ const answerLabels: Readonly<Record<Answer, string>> = {
 type SeenCallback = {
   /** RFC 3339 */
   readonly at: string;
-  /** `webhook-id`; empty for one that was refused unread. */
+  /** `webhook-id`; empty for a callback that was refused unread. */
   readonly id: string;
   readonly outcome: string;
 };
 
 const shownCallbacks = 5;
 
-/** The callback address of the simulated PMS, and what its page shows of it. */
+/** Creates the callback address of the simulated PMS, and the part of its page about callbacks. */
 export function pmsCallbacks({ clock, sendTo }: Simulation, documents: ReturnedDocuments) {
   const seen: SeenCallback[] = [];
   const filed = new Memory<true>();
@@ -69,7 +69,7 @@ export function pmsCallbacks({ clock, sendTo }: Simulation, documents: ReturnedD
   const choose: RequestHandler = async (request, response) => {
     const form = await readForm(request, response);
     const chosen = (Object.keys(answers) as Answer[]).find((name) => name === form.get('answer'));
-    if (chosen === undefined) throw badRequest('There is no such answer');
+    if (chosen === undefined) throw badRequest('Answer not found');
     answer = chosen;
     refusals = 0;
     sendTo(response, `/demo/pms?patient=${getPatient(form.get('patient')).id}`);
@@ -77,14 +77,14 @@ export function pmsCallbacks({ clock, sendTo }: Simulation, documents: ReturnedD
 
   return {
     router: createCallbackRouter(take, choose),
-    /** For the page. */
+    /** Returns the model of the page. */
     shown: () => ({ answer, says: answers[answer], answerLabels, seen }),
   };
 }
 
 function createCallbackRouter(take: RequestHandler, choose: RequestHandler): Router {
   const router = createRouter();
-  // The signature is over the bytes as they came.
+  // The signature covers the bytes as they were received.
   router.post('/demo/pms/callbacks', express.raw({ type: 'application/json', limit: '1mb' }), take);
   router.post('/demo/pms/callbacks/answer', choose);
   return router;
@@ -93,7 +93,7 @@ function createCallbackRouter(take: RequestHandler, choose: RequestHandler): Rou
 /** @throws ServiceError 400 when it is not a callback of the platform */
 function readCallback({ headers, body }: Parameters<RequestHandler>[0], clock: Clock) {
   const bytes: unknown = body;
-  if (!Buffer.isBuffer(bytes)) throw badRequest('A callback is sent as application/json');
+  if (!Buffer.isBuffer(bytes)) throw badRequest('Send a callback as application/json');
   try {
     return verifyCallback({ headers, body: bytes, secrets, now: () => clock.now() });
   } catch (error) {

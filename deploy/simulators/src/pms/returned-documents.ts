@@ -1,37 +1,40 @@
 import { Memory } from '../simulator.ts';
 
-/** How a document came: offered to the page by the launched system, or posted to the callback address. */
+/** How a document arrived: sent to the page by the launched system, or posted to the callback address. */
 export type Way = 'page' | 'callback';
 
 export type ReturnedDocument = {
   readonly launchId: string;
   readonly orderGuid: string;
   readonly document: string;
-  /** Which state of the order it shows, where that was told. */
+  /** The version of the order that it shows, if known. */
   readonly orderVersion?: number;
   readonly ways: readonly Way[];
 };
 
-/** The order documents in the record: of each order the newest, whichever way and in whatever sequence they came. */
+/** The order documents in the record: the newest of each order, in whatever way and sequence they arrived. */
 export class ReturnedDocuments {
   readonly #ofOrders = new Memory<ReturnedDocument>();
 
-  /** Files a document, or notes that the one that is filed came this way too. An older one changes nothing. */
+  /**
+   * Files a document, or records that the filed document arrived in this way too. An older document changes
+   * nothing.
+   */
   file(came: Omit<ReturnedDocument, 'ways'>, way: Way): void {
     const filed = this.#ofOrders.get(came.orderGuid);
     if (filed?.document === came.document) {
       const ways = filed.ways.includes(way) ? filed.ways : [...filed.ways, way];
       this.#ofOrders.set(came.orderGuid, { ...filed, ...came, ways });
     } else if (filed === undefined || !isOlder(came, filed)) {
-      // The newest is shown first, also where its order was there before.
+      // The newest is shown first, even if its order was already in the list.
       this.#ofOrders.delete(came.orderGuid);
       this.#ofOrders.set(came.orderGuid, { ...came, ways: [way] });
     }
   }
 
   /**
-   * Those of a patient, the newest first. The document says whose it is: a launch for the whole practice returns
-   * requests of other patients than the one whose record it was opened from.
+   * Returns those of a patient, the newest first. The document names its patient: a launch for the whole
+   * practice returns requests of patients other than the open one.
    */
   of(nhsNumber: string): ReturnedDocument[] {
     return [...this.#ofOrders.values()]
@@ -40,14 +43,14 @@ export class ReturnedDocuments {
   }
 }
 
-/** By the version where both tell theirs, otherwise by the times in the documents. */
+/** Compares versions if both documents have one, otherwise the times in the documents. */
 function isOlder(came: Omit<ReturnedDocument, 'ways'>, filed: ReturnedDocument): boolean {
   if (came.orderVersion !== undefined && filed.orderVersion !== undefined)
     return came.orderVersion < filed.orderVersion;
   return lastChangeOf(came.document) < lastChangeOf(filed.document);
 }
 
-/** YYYYMMDDhhmmss; empty when the document has none. */
+/** Returns YYYYMMDDhhmmss; empty if the document has none. */
 function lastChangeOf(xml: string): string {
   const times = [...xml.matchAll(/<LastStatusDate>(\d{14})</g)].map(([, time = '']) => time);
   return times.toSorted().at(-1) ?? '';

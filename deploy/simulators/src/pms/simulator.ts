@@ -14,7 +14,7 @@ import { Memory, type Simulation } from '../simulator.ts';
 import { pmsCallbacks } from './callbacks.ts';
 import { ReturnedDocuments } from './returned-documents.ts';
 
-/** What the PMS remembers of a launch that it asked for. */
+/** The PMS's record of a launch that it requested. */
 type SentLaunch = { readonly patientId: string; readonly action: Action; readonly originatingId: string };
 
 const returnedDocument = compileSchema(
@@ -40,8 +40,8 @@ const actsOnExisting: readonly Action[] = ['UpdateTest', 'PatientSampleQueue', '
 const application = { name: 'Harbour Practice Manager (simulator)', home: '/demo/pms' };
 
 /**
- * A small practice management system, for the demo: its backend asks for a launch URL as any PMS's would, the
- * browser opens it, and the order document comes back to the page and to the backend.
+ * Creates a small practice management system, for the demo: its backend requests a launch URL as any PMS
+ * does, the browser opens it, and the order document is returned to the page and to the backend.
  */
 export function pmsSimulator(simulation: Simulation): Router {
   const { config, clock, show, sendTo } = simulation;
@@ -76,7 +76,7 @@ export function pmsSimulator(simulation: Simulation): Router {
     const form = await readForm(request, response);
     const patient = getPatient(form.get('patient') ?? '');
     const action = actions.find((name) => name === form.get('action'));
-    if (action === undefined) throw badRequest('There is no such action');
+    if (action === undefined) throw badRequest('Action not found');
     const originatingId = originatingIdFor(action, patient.id);
     try {
       const { url, correlationId } = await client.requestLaunch(
@@ -92,12 +92,12 @@ export function pmsSimulator(simulation: Simulation): Router {
   };
 
   const takeDocument: RequestHandler = async (request, response) => {
-    // A page of another site must not be able to put documents into the record.
+    // A page of another site must not be able to add documents to the record.
     if (request.get('origin') !== new URL(publicUrl).origin)
-      throw badRequest('Documents are taken from our own page');
+      throw badRequest('Documents are accepted only from our own page');
     const body = await readJson(request, response, { types: ['application/json'], limitBytes: 262_144 });
     if (!returnedDocument.is(body) || !launches.has(body.launchId))
-      throw badRequest('This is no document of our launches');
+      throw badRequest('This document does not belong to any of our launches');
     const { launchId, orderGuid, document } = body;
     documents.file({ launchId, orderGuid, document }, 'page');
     response.status(204).end();
@@ -125,6 +125,6 @@ export function pmsSimulator(simulation: Simulation): Router {
   return router;
 }
 
-/** Every patient of the demo has one. */
+/** Returns the NHS number, which every patient of the demo has. */
 const nhsNumberOf = ({ identifiers }: Patient) =>
   identifiers.find(({ system }) => system === 'nhs-number')?.value ?? 'none';

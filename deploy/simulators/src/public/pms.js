@@ -1,5 +1,6 @@
-// Takes the order document that the result page of the launched system offers, and files it in the record. The same
-// document also comes to the backend, by callback: so the page looks there, and draws anew what has changed alone.
+// Receives the order document from the result page of the launched system, and files it in the record. The
+// same document also arrives at the backend, by callback, so the page polls the backend and redraws only the
+// changes.
 const returned = document.getElementById('returned');
 const lookEveryMs = 2000;
 

@@ -1,2 +1,3 @@
-// The authorization request is a POST, which a link cannot make: the form goes by itself as soon as it is here.
+// The authorization request is a POST, which a link cannot send: the form submits itself as soon as it has
+// loaded.
 document.getElementById('authorize').submit();

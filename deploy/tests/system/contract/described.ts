@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-/** As much of an OpenAPI document as the tests read. */
+/** The parts of an OpenAPI document that the tests read. */
 export type OpenApi = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>> & { parameters?: Parameter[] }>>;
   readonly components: {
@@ -39,7 +39,7 @@ export type Operation = Described & {
   readonly document: OpenApi;
 };
 
-/** The operations of a document. */
+/** Returns the operations of a document. */
 export function operationsOf(document: OpenApi): Operation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
@@ -60,7 +60,10 @@ export type Sent = {
   readonly json?: unknown;
 };
 
-/** The request of the examples of an operation. @param which of several examples of the body; by default the first */
+/**
+ * Returns the request of the examples of an operation. @param which of several examples of the body; by
+ * default the first
+ */
 export function exampleOf({ parameters = [], requestBody }: Operation, which?: string): Sent {
   const named = (place: Parameter['in']) =>
     Object.fromEntries(
@@ -78,7 +81,7 @@ export function exampleOf({ parameters = [], requestBody }: Operation, which?: s
     : { ...sent, json: value, headers: { ...sent.headers, 'Content-Type': type } };
 }
 
-/** Sends a request of an operation; its address follows no redirect. */
+/** Sends a request of an operation; follows no redirect. */
 export function send(url: string, { path, method }: Operation, sent: Sent): Promise<Response> {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(sent.path[name] ?? ''),
@@ -93,7 +96,7 @@ export function send(url: string, { path, method }: Operation, sent: Sent): Prom
   });
 }
 
-/** What is different between an answer and its description; nothing for one that is as described. */
+/** Returns the differences between an answer and its description; empty if there are none. */
 export async function differencesOf(response: Response, operation: Operation): Promise<string[]> {
   const { document, responses } = operation;
   const answer = responses[response.status] ?? (response.status === 500 ? responses['default'] : undefined);
@@ -138,7 +141,7 @@ const ajv = new Ajv2020({
 });
 const validators = new Map<string, ValidateFunction>();
 
-/** Checks a value, in which every member must be one that the schema describes. */
+/** Returns a validator that accepts only members that the schema describes. */
 function closedValidator(schema: object, { components }: OpenApi): ValidateFunction {
   const whole = JSON.stringify(closed({ ...schema, $defs: components.schemas }));
   const known = validators.get(whole);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { root, run } from '../run-command.ts';
 import { startPlatformForTest } from '../running-platform.ts';
 
-/** What an integrator writes with the generated clients. */
+/** The program of an integrator with the generated clients. */
 const program = `
 import { createHash, randomBytes } from 'node:crypto';
 import * as idp from './idp.ts';
@@ -69,7 +69,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Runs a program of a package to its end. @returns what it printed, with its exit code when that is not 0 */
+/** Runs a program of a package to its end. @returns its output, with its exit code if that is not 0 */
 async function printed(...command: readonly string[]): Promise<string> {
   const started = run(process.execPath, [...command]);
   const code = await started.exited;

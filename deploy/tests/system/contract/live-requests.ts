@@ -16,8 +16,8 @@ export async function readOperations(url: string): Promise<Operations> {
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Speaks to running services by the examples of their documents. Where an example has a place for a live value (a
- * token, a launch identifier, a code), a fresh one is written there.
+ * Sends requests to running services by the examples of their documents. Replaces each placeholder for a live
+ * value (a token, a launch identifier, a code) with a new one.
  */
 export function liveRequests(url: string, operations: Operations) {
   const operation = (id: string): Operation => {
@@ -40,7 +40,7 @@ export function liveRequests(url: string, operations: Operations) {
     const form = { client_id: clientId, client_secret: `the secret of ${clientId}` };
     return String((await bodyOf('requestToken', withForm('requestToken', form)))['access_token']);
   };
-  /** The request with an access token of a client, by default one that has every right. */
+  /** Returns the request with an access token of a client, by default one with every right. */
   const authorized = async (sent: Sent, clientId?: string): Promise<Sent> => ({
     ...sent,
     headers: { ...sent.headers, Authorization: `Bearer ${await token(clientId)}` },
@@ -93,7 +93,7 @@ export function liveRequests(url: string, operations: Operations) {
     launch,
     desktopTokens,
     withForm,
-    /** A request of an operation that succeeds, once. */
+    /** Returns a request of an operation that succeeds, once. */
     live: async (id: string): Promise<Sent> => {
       const example = exampleOf(operation(id));
       return (await special[id]?.(example)) ?? example;

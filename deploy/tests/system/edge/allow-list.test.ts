@@ -29,7 +29,7 @@ const forBrowsers = [
   '/idp/demo/desktop/discovery/v2.0/keys',
 ];
 
-/** Asks every path in turn; answers status and body by path. */
+/** Requests every path in turn; returns status and body by path. */
 async function ask(edge: RunningEdge, paths: readonly string[], headers: Record<string, string> = {}) {
   const answers = paths.map(async (path) => {
     const response = await fetch(edge.url + path, { headers });

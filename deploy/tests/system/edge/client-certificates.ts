@@ -14,7 +14,7 @@ export type TestCertificate = {
   readonly header: string;
 };
 
-/** Makes an authority, and client certificates by it or by themselves, each for one day. */
+/** Creates an authority, and client certificates that it or they themselves signed, each for one day. */
 export function createAuthority() {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-clients-'));
   const at = (name: string) => join(folder, name);
@@ -64,7 +64,7 @@ type Sent = {
   readonly certificate?: TestCertificate | undefined;
 };
 
-/** Sends one request on a TLS connection of its own, with a client certificate or without. */
+/** Sends one request on a separate TLS connection, with a client certificate or without. */
 export function sendByTls({ port, ca, path, method = 'GET', headers = {}, body = '', certificate }: Sent) {
   return new Promise<{ status: number; location: string | undefined; body: Record<string, unknown> }>(
     (resolve, reject) => {

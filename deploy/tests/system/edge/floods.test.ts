@@ -8,7 +8,7 @@ describe('an address with extremely many refusals', () => {
   let edge: RunningEdge;
   beforeAll(async () => {
     edge = await startEdge({ EDGE_REFUSALS_PER_ADDRESS: '3' });
-    // The service behind this edge refuses what is too long for it, and nothing else.
+    // The service behind this edge only refuses requests that are too long for it.
     for (let refused = 0; refused <= 4; refused += 1) {
       await fetch(`${edge.url}/nothing/here`, { method: 'POST', body: 'x' });
       await fetch(`${edge.url}/oltr/${guid}/`, { method: 'POST', body: 'x'.repeat(300_000) });

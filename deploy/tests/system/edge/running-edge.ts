@@ -8,14 +8,17 @@ import { findFreePort, provideHaproxy, startHaproxy } from '@clinical-launch/tes
 
 const shipped = new URL('../../../docker/edge/haproxy.cfg', import.meta.url);
 
-/** What the service behind the edge reads of a body before it answers 413, as our services do. */
+/**
+ * The number of bytes of a body that the service behind the edge reads before it answers 413, as our services
+ * do.
+ */
 const serviceLimit = 262_144;
 
 export type RunningEdge = Awaited<ReturnType<typeof startEdge>>;
 
 /**
- * Runs the configuration that ships in front of one small service. Only the addresses differ: the ports that the edge
- * listens at, and the names of the services, which a container network would resolve.
+ * Runs the shipped configuration in front of one small service. Only the addresses differ: the edge's ports,
+ * and the names of the services, which a container network would resolve.
  */
 export async function startEdge(environment: NodeJS.ProcessEnv = {}) {
   const service = await startService();
@@ -34,16 +37,16 @@ export async function startEdge(environment: NodeJS.ProcessEnv = {}) {
 }
 
 type EdgePlan = {
-  /** Where one service, or the platform in one process, answers every path. */
+  /** The port at which one service, or the platform in one process, answers every path. */
   readonly port: number;
-  /** Where it answers `/readyz`. */
+  /** The port at which it answers `/readyz`. */
   readonly adminPort?: number;
-  /** Whether it expects paths whole, as the platform in one process does. */
+  /** Whether it expects whole paths, as the platform in one process does. */
   readonly keepsPrefix?: boolean;
   readonly environment: NodeJS.ProcessEnv;
 };
 
-/** Runs the configuration that ships in front of something that answers already. */
+/** Runs the shipped configuration in front of a running server. */
 export async function startEdgeBefore({
   port: servicePort,
   adminPort = servicePort,
@@ -77,7 +80,7 @@ function withAddresses(configuration: string, addresses: ReadonlyMap<RegExp, str
   }, configuration);
 }
 
-/** Checks the configuration that ships with these settings: what a container with it would say before it ends. */
+/** Checks the shipped configuration with these settings: returns a container's output before it ends. */
 export async function checkConfiguration(environment: NodeJS.ProcessEnv) {
   const { status, stderr } = spawnSync(await provideHaproxy(), ['-c', '-f', shipped.pathname], {
     env: { ...process.env, ...environment },
@@ -86,7 +89,10 @@ export async function checkConfiguration(environment: NodeJS.ProcessEnv) {
   return { status, output: stderr };
 }
 
-/** A service behind the edge: keeps what reached it, and answers 200, or 413 past its limit and closes. */
+/**
+ * Starts a service behind the edge: it stores the requests, and answers 200, or 413 beyond its limit and
+ * closes.
+ */
 async function startService() {
   const reached: { path: string; headers: IncomingMessage['headers'] }[] = [];
   let bytesRead = 0;
@@ -116,7 +122,7 @@ async function startService() {
   };
 }
 
-/** Makes a certificate of 127.0.0.1 for one day, and the PEM file that the edge is given. */
+/** Creates a certificate of 127.0.0.1 for one day, and the PEM file for the edge. */
 export function makeCertificate() {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-edge-'));
   const [key, certificate, both] = ['key.pem', 'certificate.pem', 'edge.pem'].map((name) =>

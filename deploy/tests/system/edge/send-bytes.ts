@@ -7,15 +7,15 @@ export type Answer = {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
-  /** From the last byte that was sent to the end of the answer's head. */
+  /** From the last sent byte to the end of the answer's head. */
   readonly durationMs: number;
-  /** How much of the request the other side took before it answered or closed. */
+  /** The number of bytes of the request that the server read before it answered or closed. */
   readonly bytesSent: number;
 };
 
 /**
- * Sends these bytes over a connection of their own, the body piece by piece for as long as there is no answer, and
- * resolves with the answer when the other side has closed.
+ * Sends these bytes over a separate connection, the body piece by piece until there is an answer, and
+ * resolves with the answer when the server has closed.
  */
 export async function sendBytes(
   { port, ca }: Connection,
@@ -39,7 +39,7 @@ export async function sendBytes(
   return { ...parse(received), durationMs: answeredAt - startedAt, bytesSent: socket.bytesWritten };
 }
 
-/** Resolves when the bytes have left, or the connection has ended. */
+/** Resolves when the bytes have been sent, or the connection has ended. */
 function write(socket: Socket, text: string): Promise<void> {
   return new Promise((resolve) => socket.write(text, () => resolve()));
 }

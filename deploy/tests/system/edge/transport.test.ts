@@ -27,7 +27,7 @@ describe('the edge with a certificate', () => {
     certificate.remove();
   });
 
-  /** The version that was agreed on, with a client that speaks this one alone. */
+  /** Returns the negotiated version, for a client that supports only this one. */
   const agreeOn = (version: SecureVersion) =>
     new Promise<string | null>((resolve, reject) => {
       const only = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' };
@@ -161,7 +161,7 @@ describe('the edge without a certificate', () => {
   it('passes a body of exactly a mebibyte on', async () => {
     const before = edge.service.bytesRead();
     const head = post('/idp/demo/oauth2/v2.0/token', 'Content-Length: 1048576');
-    // Its service refuses it then: its own limit is smaller.
+    // Its service refuses it then, because its own limit is smaller.
     await sendBytes({ port: edge.plain }, head, pieces(1_048_576));
     expect(edge.service.bytesRead()).toBeGreaterThan(before);
   });
@@ -169,9 +169,9 @@ describe('the edge without a certificate', () => {
   it('reads no further in a body of undeclared length when the service has refused it', async () => {
     const head = post('/AccessApi/RequestLaunchUrl', 'Transfer-Encoding: chunked');
     const answer = await sendBytes({ port: edge.plain }, head, chunks(200 * 2 ** 20));
-    // A sender that does not read while it writes may see the connection end instead of the answer.
+    // A client that does not read while it writes may see the connection end instead of the answer.
     expect([413, Number.NaN]).toContainEqual(answer.status);
-    // What waits in the buffers of the edge and of the operating system was sent as well.
+    // The bytes in the buffers of the edge and of the operating system were sent as well.
     expect(answer.bytesSent).toBeLessThan(20 * 2 ** 20);
   });
 
