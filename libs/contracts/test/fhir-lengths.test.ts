@@ -88,7 +88,7 @@ describe.each(names)('the given names of %s', (name) => {
     ['\u{20bb7}'.repeat(35), 'y'],
   ];
 
-  it.each(allowed.map((given) => [given]))('may have 35 characters in total: %j', (given) => {
+  it.each(allowed.map((given) => [given]))('may have 35 characters in all: %j', (given) => {
     expect(faultsOf(replaceAt(full, path, given))).toEqual([]);
   });
 
