@@ -1,6 +1,7 @@
 /**
- * `npm run docs`: writes the decisions and the conformance rows, as Markdown and as pages that can be filtered, from
- * the small files beside the tests, and the index of the records of decisions. A test fails when a written file differs from what they say.
+ * `npm run docs`: writes the decisions and the conformance rows, as Markdown and as pages that can be
+ * filtered, from the small files beside the tests, and the index of the records of decisions. A test fails
+ * when a written file differs from what they say.
  */
 import { writeFileSync } from 'node:fs';
 import { markdownOf } from './docs/markdown.ts';

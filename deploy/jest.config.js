@@ -42,6 +42,6 @@ export default {
   maxWorkers: '100%',
   workerIdleMemoryLimit: '400MB',
   testTimeout: testLimitMs,
-  // A failed test may leave a server open, but the run ends anyway.
+  // A test that failed may have left a server open, and the run is over all the same.
   forceExit: true,
 };

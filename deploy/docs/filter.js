@@ -1,5 +1,5 @@
-// Filters the rows of the page by words, section and package. Without it the page is the whole table. The filter is in
-// the address, behind the #, so that it can be sent to somebody.
+// Filters the rows of the page by words, section and package. Without it the page is the whole table. The
+// filter is in the address, behind the #, so that it can be sent to somebody.
 const form = document.querySelector('form');
 const shown = document.querySelector('[role=status]');
 const sections = [...document.querySelectorAll('tbody')].map((body) => ({

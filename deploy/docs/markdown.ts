@@ -47,7 +47,9 @@ function quoted({ file, titles }: CitedTests, linked: (path: string) => string):
 
 const filesOf = ({ code, tests }: TableRow) => [...code, ...tests.map(({ file }) => file)];
 
-/** Names each file for its links: `delivery.test`, or with folders where that is ambiguous (`pms-simulator`). */
+/**
+ * Names each file for its links: `delivery.test`, or with folders where that is ambiguous (`pms-simulator`).
+ */
 function linkNames(paths: readonly string[]): ReadonlyMap<string, string> {
   const all = [...new Set(paths)].toSorted();
   return new Map(all.map((path) => [path, shortestName(path, all)]));

@@ -9,10 +9,14 @@ const beside = (file: string) => readFileSync(new URL(file, import.meta.url), 'u
 const style = `\n${beside('page.css')}\n`;
 const script = `\n${beside('filter.js')}\n`;
 const sourceOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-/** Nothing but the style and the script of the page itself (Content Security Policy Level 3 section 2.3.1). */
+/**
+ * Nothing but the style and the script of the page itself (Content Security Policy Level 3 section 2.3.1).
+ */
 const policy = `default-src 'none'; script-src ${sourceOf(script)}; style-src ${sourceOf(style)}; base-uri 'none'; form-action 'none'`;
 
-/** Returns a document as `docs/<file>.html`: one table that can be filtered, in one file without other parts. */
+/**
+ * Returns a document as `docs/<file>.html`: one table that can be filtered, in one file without other parts.
+ */
 export function pageOf(document: TableDocument): string {
   const { title, file, about, heads, sections } = document;
   const names = [heads.name, heads.text, ...(heads.code === undefined ? [] : [heads.code]), 'held by'];
@@ -112,7 +116,10 @@ function quoted(one: CitedTests['titles'][number]): string {
 
 const linkTo = (path: string) => `<a href="../${path}">${basename(path)}</a>`;
 
-/** Writes the Markdown of a text as HTML: code in backquotes, and links, which lead to the page of a document here. */
+/**
+ * Writes the Markdown of a text as HTML: code in backquotes, and links, which lead to the page of a document
+ * here.
+ */
 function inline(text: string): string {
   const parts = text.split(/(`[^`]+`|\[[^\]]+\]\([^)\s]+\))/);
   return parts.map(partOf).join('');

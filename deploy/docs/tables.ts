@@ -29,7 +29,9 @@ export type TableDocument = {
   readonly title: string;
   /** The file name of each form, without its ending. */
   readonly file: string;
-  /** Paragraphs. Links lead to paths from the root, as in every text of a row: `[errors](/docs/errors.md)`. */
+  /**
+   * Paragraphs. Links lead to paths from the root, as in every text of a row: `[errors](/docs/errors.md)`.
+   */
   readonly about: readonly string[];
   readonly heads: { readonly name: string; readonly text: string; readonly code?: string };
   readonly sections: readonly Section[];
@@ -40,7 +42,8 @@ const howTestsAreQuoted =
 
 /**
  * Returns the decisions by topic.
- * @throws Error that lists every row with an unknown topic, without evidence, or with the question of another row.
+ * @throws Error that lists every row with an unknown topic, without evidence, or with the question of another
+ * row.
  */
 export function decisionTable({ topics }: Outline, decisions: readonly DecisionRow[]): TableDocument {
   const nameOf = ({ topic, question }: DecisionRow) => `${topic} / ${question}`;
@@ -71,7 +74,8 @@ export function decisionTable({ topics }: Outline, decisions: readonly DecisionR
 
 /**
  * Returns what we do about each row of the specifications, in their order.
- * @throws Error that lists every row of the outline without an entry, every entry without a place in it, and those
+ * @throws Error that lists every row of the outline without an entry, every entry without a place in it, and
+ * those
  *   without evidence.
  */
 export function conformanceTable(

@@ -13,18 +13,16 @@ const port = { minimum: 0, maximum: 65_535 };
 const environmentSchema = Type.Object({
   PORT: Type.Integer({ ...port, default: 8080 }),
   HOST: Type.Optional(Type.String()),
-  /** 0 for any free port, so that several instances can run at the same time. */
+  /** 0: any free one, so that several instances live beside each other. */
   ADMIN_PORT: Type.Integer({ ...port, default: 0 }),
   PUBLIC_URL: Type.Optional(originSetting),
-  /** The number of reverse proxies in front, for callers' addresses. */
+  /** Reverse proxies in front, for callers' addresses. */
   TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
   REGISTRY_FILE: Type.Optional(Type.String()),
   LOG_LEVEL: logLevelSetting,
 });
 
-/**
- * Reads the settings of the one-process platform, besides those of the services. @throws ConfigurationError
- */
+/** Reads what the one-process platform needs beside the services' own settings. @throws ConfigurationError */
 export function readDemoConfig(environment: Environment) {
   const read = readEnvironment(environmentSchema, environment);
   return Object.freeze({
@@ -39,9 +37,9 @@ export function readDemoConfig(environment: Environment) {
 }
 
 /**
- * Refuses demo settings in production: embedded parts lose everything with the process, and the secrets of
- * the demo registry are public. Missing keys are reported where keys are read.
- * @throws ConfigurationError in production mode, with everything that is missing
+ * Keeps what is only fit for a demo out of production: embedded parts lose everything with the process, the
+ * demo registry has secrets that everybody knows. Missing keys are reported where keys are read.
+ * @throws ConfigurationError in production mode, naming everything that is missing.
  */
 export function assertFitForProduction(environment: Environment): void {
   if (!isProduction(environment)) return;

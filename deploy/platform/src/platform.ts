@@ -48,7 +48,7 @@ export type Platform = {
   /** The address that browsers and backends use. */
   readonly publicUrl: string;
   readonly adminUrl: string;
-  /** Lets current work finish, then stops everything in reverse order. */
+  /** Lets what is under way finish, then ends everything in reverse order. */
   stop(): Promise<void>;
 };
 
@@ -56,8 +56,8 @@ type PlatformOptions = { readonly environment: Environment; readonly clock: Cloc
 
 /**
  * Starts the whole platform in this process, behind the edge map, with the simulators. A part whose variable
- * (`REDIS_URL`, `AMQP_URL`, `DATABASE_URL`) is unset is embedded, and its content ends with the process.
- * @throws TypeError that names every error of the configuration
+ * (`REDIS_URL`, `AMQP_URL`, `DATABASE_URL`) is unset is embedded, and what it holds ends with the process.
+ * @throws TypeError that names every fault of the configuration at once.
  */
 export async function startPlatform({ environment, clock, logger }: PlatformOptions): Promise<Platform> {
   let answer: RequestListener = startingUp;
@@ -68,8 +68,7 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
     registry: () => checkRegistry(environment),
     directories: () => readDirectories(environment),
     networks: () => readAllowedNetworks(environment),
-    // Read again below, with the address; here so that an invalid setting is reported before a port is
-    // opened.
+    // Read again below, with the address; here so that a faulty setting is reported before a port is taken.
     sealers: () => openEverySealer(environment),
     eventKeys: () => readSharedEventKeys(environment),
     services: () => readConfigs({ ...environment, PUBLIC_URL: environment.PUBLIC_URL || 'http://localhost' }),
@@ -115,7 +114,7 @@ async function stopAll(running: readonly Pick<RunningServer, 'stop'>[]): Promise
 type PartsOptions = PlatformOptions & {
   readonly configs: ReturnType<typeof readConfigs>;
   readonly registryFile: string | URL;
-  /** The address at which this process reaches itself. */
+  /** Where this process reaches itself. */
   readonly platformUrl: string;
   readonly trustedProxies: number;
 };
@@ -180,54 +179,11 @@ async function connectParts({
       policiesOf: (current) => policies(current, trust),
       fetchOutbound,
     });
-  const backing = {
-    clock,
-    logger,
-    registry,
-    directories,
-    sealers,
-    bus,
-    storage: storagePart.storage,
-    tickets: ticketParts.tickets,
-    revokedTokens: ticketParts.revokedTokens,
-    claims: ticketParts.claims,
-    limiter: ticketParts.limiter,
-    attempts: ticketParts.attempts,
-    events: ticketParts.outbox,
-    tokens: verifierOf(issuerPolicies),
-    fetchOutbound,
-  };
-
-  /** The edge map: services receive the whole path, except the identity provider, whose prefix is removed. */
-  const mounts: Mount[] = [
-    {
-      path: '/idp',
-      service: await identityProvider(configs.identityProvider, backing),
-    },
-    { path: '/', service: launchApi(configs.launchApi, backing) },
-    { path: '/', service: launchGateway(configs.launchGateway, backing) },
-    { path: '/', service: await ordering(configs.ordering, backing) },
-    { path: '/', service: await orderRenderer(configs.orderRenderer, backing) },
-    { path: '/', service: await auditTrail(configs.auditTrail, backing) },
-    {
-      path: '/',
-      service: resourceApi(configs.resourceApi, { ...backing, tokens: verifierOf(desktopIssuerPolicies) }),
-    },
-    ...(isProduction(environment)
-      ? []
-      : [{ path: '/', service: simulators({ publicUrl, platformUrl, dialect }, backing) }]),
-  ];
-  const services = await startServices({
-    mounts,
-    bus,
-    logger,
-    clock,
-    isProduction: isProduction(environment),
-    trustedProxies,
-    publicUrl,
-    refusals: ticketParts.refusals,
-  });
-  ticketParts.startRelay(bus);
+  const { tickets, revokedTokens, claims, limiter, attempts, outbox: events, refusals } = ticketParts;
+  const { bus } = busPart;
+  const { storage } = storagePart;
+  const own = { clock, logger, registry, directories, sealers, bus, storage, fetchOutbound };
+  const onTickets = { tickets, revokedTokens, claims, limiter, attempts, events };
   return {
     dependencies: { ...own, ...onTickets, tokens: verifierOf(issuerPolicies) },
     desktopTokens: verifierOf(desktopIssuerPolicies),
@@ -242,16 +198,38 @@ async function connectParts({
   };
 }
 
+/** The edge map: services see their whole path, but for the identity provider, whose prefix is removed. */
+async function createMounts(
+  { environment, configs, platformUrl }: PartsOptions,
+  { dependencies, desktopTokens }: Awaited<ReturnType<typeof connectParts>>,
+): Promise<Mount[]> {
+  const { publicUrl, audience } = configs.identityProvider;
+  const dialect = dialectOf({ audience, namespaces: configs.launchApi.namespaces });
+  const services = [
+    launchApi(configs.launchApi, dependencies),
+    launchGateway(configs.launchGateway, dependencies),
+    await ordering(configs.ordering, dependencies),
+    await orderRenderer(configs.orderRenderer, dependencies),
+    await auditTrail(configs.auditTrail, dependencies),
+    resourceApi(configs.resourceApi, { ...dependencies, tokens: desktopTokens }),
+    ...(isProduction(environment) ? [] : [simulators({ publicUrl, platformUrl, dialect }, dependencies)]),
+  ];
+  return [
+    { path: '/idp', service: await identityProvider(configs.identityProvider, dependencies) },
+    ...services.map((service) => ({ path: '/', service })),
+  ];
+}
+
 /**
- * Checks the operator's registry with the rest of the configuration; the demo's registry is only valid for a
- * demo.
+ * Checks the operator's registry with the rest of the configuration; that of the demo is fit for a demo
+ * alone.
  */
 function checkRegistry(environment: Environment): void {
   const { REGISTRY_FILE: path, PUBLIC_URL: publicUrl } = environment;
   if (path) checkRegistryFile(environment, { path, publicUrl: publicUrl || 'http://localhost' });
 }
 
-/** Changes the environment so that, in the demo, documents are posted to the simulators in this process. */
+/** In the demo documents are posted to the simulators in this process. */
 function reachingItself(environment: Environment, platformUrl: string): Environment {
   return isProduction(environment) ? environment : { ...environment, PLATFORM_URL: platformUrl };
 }
@@ -259,7 +237,7 @@ function reachingItself(environment: Environment, platformUrl: string): Environm
 const openEverySealer = (environment: Environment) =>
   openSealers(environment, sealingPurposes, { acceptsShared: true });
 
-/** Reads every service's configuration; reports all problems together. */
+/** Reads every service's configuration; the problems of all of them are reported together. */
 function readConfigs(environment: Environment) {
   return readTogether({
     identityProvider: () => readIdentityProviderConfig(environment),

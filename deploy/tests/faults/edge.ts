@@ -25,20 +25,24 @@ const edgeMap: readonly { readonly prefix: string; readonly service: ServiceName
 ];
 
 export type Edge = {
-  /** Sends a request to a replica of the path's service. @throws Error when there is no answer */
+  /**
+   * Sends a request to a replica of the service that its path belongs to.
+   * @throws Error when there is no answer.
+   */
   send(request: Omit<HttpRequest, 'url'> & { readonly path: string }): Promise<HttpAnswer>;
   close(): void;
 };
 
-const lookEveryMs = 100;
+const lookEveryMs = 250;
 /**
- * A process that does not answer for a second is busy, not down: a load balancer also checks more than once.
+ * A process that says nothing for a second is busy, not gone: a load balancer, too, asks it more than once.
  */
 const lookTimeoutMs = 5000;
 
 /**
- * Creates a load balancer: it knows from `/readyz` which replicas accept requests, and uses these in turn. If
- * none is ready it uses all of them, so that clients receive the service's own answer. It repeats nothing.
+ * What a load balancer does: knows from `/readyz` which replicas take requests, and uses these in turn.
+ * Without any that is ready it uses all of them, so that clients hear from the service itself what is wrong.
+ * It repeats nothing.
  */
 export function openEdge(replicas: readonly Replica[]): Edge {
   const closing = new AbortController();

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-/** Runs the load, with an action in the middle, and checks the books once nothing is pending. */
+/** Runs the load, has something happen in the middle, and checks the books once all has come to rest. */
 async function expectBalanceUnderLoad(
   name: string,
   happen: (load: Load) => Promise<void>,
@@ -66,7 +66,10 @@ describe('a process', () => {
   });
 });
 
-/** The number of times that Node can start in two seconds without load. A busy machine gets more time. */
+/**
+ * In two seconds Node starts so often with nothing to do. A crowded machine, where it takes longer, has
+ * longer.
+ */
 const bareStarts = 50;
 
 async function bareStartMs(): Promise<number> {
@@ -77,7 +80,7 @@ async function bareStartMs(): Promise<number> {
 
 describe('the launch path', () => {
   it('makes one Redis round trip per request', async () => {
-    // The relay of the audit trail, the only periodic reader of Redis, is stopped during the test.
+    // The relay of the audit trail, the one thing that asks Redis without being asked, is away.
     const [auditTrail] = system.replicasOf('audit-trail');
     const [launchApi] = system.replicasOf('launch-api');
     const [gateway] = system.replicasOf('launch-gateway');
@@ -90,10 +93,10 @@ describe('the launch path', () => {
         expect((await sendRequest({ url: `${gateway?.url}${path}` })).status).toBe(200);
       }
     };
-    // The first request of each kind loads the scripts into Redis.
+    // Redis is given the scripts with the first of each.
     await launchAll();
     const recorded = await recordCommands(system.redis.url, launchAll);
-    // The list of revoked tokens is read every two seconds, whatever the number of requests.
+    // Which tokens are revoked is read every two seconds, however much is requested.
     const commands = recorded.filter(({ key }) => !key.includes(':revoked-tokens')).map(({ name }) => name);
     await auditTrail?.start();
     say(`${launches} RequestLaunchUrl and ${launches} secureLaunch: ${commands.length} commands to Redis`);
@@ -142,7 +145,7 @@ describe('under a steady load of launches', () => {
       await system.redis.restart();
     });
     expect(ledger.count('issue', 'unavailable')).toBeGreaterThan(0);
-    // No service of ours stopped, so every request was answered.
+    // None of ours went away, so there was an answer to everything.
     expect(ledger.answers.filter(({ outcome }) => outcome === 'lost')).toEqual([]);
   });
 
@@ -159,7 +162,7 @@ describe('under a steady load of launches', () => {
 
   it('each of our services is killed and started again, at random: audit events = answers, exactly', async () => {
     const victims: ServiceProcess[] = [];
-    // Shuffled repeatedly, so that each has its turn.
+    // Shuffled again and again, so that each has its turn.
     while (victims.length < size.killRounds) victims.push(...shuffled(system.processes));
     const killed = victims.slice(0, size.killRounds);
     const { ledger, books } = await expectBalanceUnderLoad(`${size.killRounds} services killed`, async () => {
@@ -175,7 +178,7 @@ describe('under a steady load of launches', () => {
 
   it('SIGTERM to each process in turn, its twin going on, drops no request', async () => {
     const { ledger, books } = await expectBalanceUnderLoad('SIGTERM', async () => {
-      // First the service that the others query when they start, then a replica of each, then its twin.
+      // First the one that the others ask when they start again, then a replica of each, then its twin.
       const others = serviceNames.slice(1);
       const turns = [
         system.replicasOf('identity-provider'),
@@ -192,7 +195,7 @@ describe('under a steady load of launches', () => {
   });
 });
 
-/** A launch token that its user sends after its ten seconds is refused with and without a fault. */
+/** A launch token that its user brings after its ten seconds is refused whether anything fails or not. */
 function isFailure({ outcome }: Answered): boolean {
   return outcome !== 'ok' && outcome !== 'late';
 }

@@ -7,19 +7,19 @@ import { waitLimitMs } from '@clinical-launch/testing';
 import type { Replica, ServiceName } from './edge.ts';
 import { sendRequest } from './send-request.ts';
 
-/** One replica of one of our services, as a separate process from its `main.ts`. */
+/** One replica of one of our services, as its own process from its `main.ts`. */
 export type ServiceProcess = Replica & {
   /** Starts it and resolves when it is ready, with the milliseconds that this took. */
   start(): Promise<number>;
   /** kill -9 */
   kill(): Promise<void>;
-  /** SIGTERM; resolves with its exit code when it has ended. */
+  /** SIGTERM; resolves with its exit code when it is gone. */
   terminate(): Promise<number | null>;
 };
 
 type ServiceProcessOptions = Replica & {
   readonly environment: Readonly<Record<string, string>>;
-  /** The file for its output, over all of its restarts. */
+  /** Takes what it says, over all of its lives. */
   readonly logFile: string;
 };
 
@@ -29,8 +29,8 @@ const smallYoungGeneration = '--max-semi-space-size=2';
 const endsWithItsTest = new URL('ends-with-its-test.ts', import.meta.url).href;
 
 /**
- * Fills V8's code cache of a service as in the images, by a start that ends at the first missing setting: a
- * killed process leaves none.
+ * Fills V8's code cache of a service as the images have it, by a start that ends at the first missing
+ * setting: a process that is killed leaves none behind.
  */
 export async function fillCodeCache(service: ServiceName, environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [`${root}services/${service}/src/main.ts`], {
@@ -86,7 +86,7 @@ export function createServiceProcess({
   };
 }
 
-/** Returns whether `/readyz` reports that the process serves and its parts answer. */
+/** Whether `/readyz` says that the process serves and its parts answer. */
 export async function isReady(adminUrl: string): Promise<boolean> {
   const ready = await sendRequest({ url: `${adminUrl}/readyz`, timeoutMs: 2000 }).catch(() => undefined);
   return ready?.status === 200;

@@ -4,12 +4,13 @@ const short = {
   killRounds: 8,
   racedTokens: 100,
   attemptsEach: 10,
-  /** Milliseconds until the PMS answers a callback. */
+  /** How long the PMS takes to answer a callback. */
   callbackMs: 0,
-  /** Milliseconds in which strangers send requests as fast as they can. */
-  floodMs: 10_000,
-  /** The number of launches before a fault and after it. */
-  launches: 50,
+  /** How long strangers send requests as fast as they can. */
+  floodMs: 5000,
+  launchesPerSecond: 12,
+  /** Launches before a fault and after it. */
+  launches: 25,
 };
 
 const long: typeof short = {
@@ -18,12 +19,12 @@ const long: typeof short = {
   killRounds: 100,
   racedTokens: 1000,
   attemptsEach: 50,
-  // So that processes die during a callback. It is sent again when its lease ends, after 75 seconds.
+  // So that processes die in the middle of one. It is sent again when its lease is over, after 75 seconds.
   callbackMs: 100,
   floodMs: 60_000,
   launchesPerSecond: 25,
   launches: 200,
 };
 
-/** The long form (`npm run test:faults`) runs for many minutes; the short one is part of `npm test`. */
+/** The long form (`npm run test:faults`) takes its time; the short one is part of `npm test`. */
 export const size = process.env['FAULTS'] === 'long' ? long : short;

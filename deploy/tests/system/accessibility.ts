@@ -5,14 +5,14 @@ import type { Page } from 'playwright-core';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Follows a link, and continues only when the new page has loaded. */
+/** Follows a link and resolves when the new page is there. */
 export async function follow(page: Page, name: string | RegExp): Promise<void> {
   const link = page.getByRole('link', { name });
   const target = new URL((await link.getAttribute('href')) ?? '', page.url()).href;
   await Promise.all([page.waitForURL(target), link.click()]);
 }
 
-/** Expects that axe finds no problem in the current page. */
+/** Expects that axe finds nothing to complain about in the page as it is now. */
 export async function expectAccessible(page: Page): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
   const violations = await page.evaluate(async () => {
@@ -25,7 +25,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(violations).toEqual([]);
 }
 
-/** Expects that no part of the page is beyond the right edge of the window. */
+/** Expects that nothing of the page is beyond the right edge of the window. */
 export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
   const { scrollWidth, clientWidth } = await page.evaluate(() => {
     const { document } = globalThis as unknown as {

@@ -8,18 +8,18 @@ import { afterEach } from '@jest/globals';
 /** The repository. */
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 const running: ChildProcess[] = [];
-afterEach(() => {
-  // npm starts other processes, and a signal only to npm would leave them behind: each command has a process
-  // group.
+const databases: Awaited<ReturnType<typeof createTestDatabase>>[] = [];
+afterEach(async () => {
+  // npm starts others, and a signal to it alone would leave them behind: each command has a process group.
   for (const { pid, exitCode } of running.splice(0)) {
     if (pid !== undefined && exitCode === null) process.kill(-pid, 'SIGKILL');
   }
   for (const database of databases.splice(0)) await database.drop();
 });
 
-/** Runs a command as a user at a terminal does, with all of its output. */
+/** Runs a command as somebody at a terminal does, with everything that it says. */
 export function run(command: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
-  // The environment of the test runner must not reach the command.
+  // What the test runner has in its environment must not reach the command.
   const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
   const child = spawn(command, args, { cwd: root, env: { ...inherited, ...environment }, detached: true });
   running.push(child);
@@ -38,7 +38,7 @@ export function run(command: string, args: string[], environment: NodeJS.Process
     child,
     exited,
     output: () => output,
-    /** Resolves with the match once the command has printed it. @throws Error when it ends without */
+    /** Resolves with the match once the command has said it. @throws Error when it ends without. */
     said: (pattern: RegExp) =>
       new Promise<RegExpExecArray>((resolve, reject) => {
         const look = () => {
@@ -52,7 +52,7 @@ export function run(command: string, args: string[], environment: NodeJS.Process
   };
 }
 
-/** Returns a port that nothing listens on. */
+/** A port that nobody listens at. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0);
   const { port } = server.address() as AddressInfo;
@@ -62,7 +62,17 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts the demo as a new user does. Resolves with its address when it serves. */
+/** Makes a database for what a test runs, and returns its address. It is dropped after the test. */
+export async function ownDatabase(): Promise<string> {
+  const database = await createTestDatabase();
+  databases.push(database);
+  return database.url;
+}
+
+/**
+ * Starts the demo as `npm start` does, on a database of its own, which starts sooner than an embedded one.
+ * Resolves with its address when it serves.
+ */
 export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<string> {
   const start = run(process.execPath, ['deploy/platform/src/main.ts'], {
     ...environment,
@@ -74,8 +84,9 @@ export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<st
 }
 
 /**
- * Runs commands of a page of the documentation in one shell, unchanged except for the address of the demo.
- * @throws Error when they do not name that address
+ * Runs commands of a page of the documentation in one shell, as they stand there but for the address of the
+ * demo.
+ * @throws Error when they do not name that address.
  */
 export async function walk(commands: string, url: string): Promise<{ code: number | null; output: string }> {
   const address = 'http://localhost:8080';

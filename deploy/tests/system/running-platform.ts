@@ -2,9 +2,19 @@ import { startPlatform } from '@clinical-launch/platform';
 import { type Clock, type Environment, systemClock } from '@clinical-launch/service';
 import { createRecordedLogger, createTestDatabase, until } from '@clinical-launch/testing';
 
-/** Starts the whole platform on a free port, on a separate database, with its log lines. */
-export async function startPlatformForTest({ clock = systemClock }: { clock?: Clock } = {}) {
-  const { logger, lines } = createRecordedLogger('info');
+type PlatformForTest = {
+  readonly clock?: Clock;
+  readonly environment?: Environment;
+  readonly logLevel?: string;
+};
+
+/** The whole platform on a free port, on a database of its own, with its log lines. */
+export async function startPlatformForTest({
+  clock = systemClock,
+  environment = {},
+  logLevel = 'info',
+}: PlatformForTest = {}) {
+  const { logger, lines } = createRecordedLogger(logLevel);
   const database = await createTestDatabase();
   const all = { PORT: '0', DATABASE_URL: database.url, ...environment };
   const platform = await startPlatform({ environment: all, clock, logger });
@@ -18,7 +28,7 @@ export async function startPlatformForTest({ clock = systemClock }: { clock?: Cl
     },
     url,
     lines,
-    /** Returns an access token of a client of the demo registry. */
+    /** An access token of a client of the demo registry. */
     async tokenOf(clientId: string): Promise<string> {
       const response = await fetch(`${url}/idp/demo/oauth2/v2.0/token`, {
         method: 'POST',
@@ -32,7 +42,7 @@ export async function startPlatformForTest({ clock = systemClock }: { clock?: Cl
       const { access_token: token } = (await response.json()) as { access_token: string };
       return token;
     },
-    /** Resolves with the audit trail's events of a GUID, once all expected ones have arrived. */
+    /** Returns the events of a GUID, once all the expected ones are in the audit trail. */
     async storyOf(
       correlationId: string,
       wanted: readonly string[],

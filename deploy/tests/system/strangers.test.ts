@@ -95,7 +95,7 @@ describe('a stranger', () => {
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
     expect([...statuses]).toEqual([[200, 2000]]);
-    // A verified client's own errors also count only against itself.
+    // A verified client's own mistakes are its own as well.
     expect((await send('/AccessApi/RequestLaunchUrl', { from, token, json: {} })).status).toBe(400);
   });
 });

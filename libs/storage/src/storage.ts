@@ -32,7 +32,8 @@ export async function openEmbeddedStorage(): Promise<Storage> {
   // int8 as a string, as in the pg driver: a count must not change its type with the database. Loaded only
   // when needed: processes with a real database start sooner, and their image does not contain it.
   const { PGlite, types } = await import('@electric-sql/pglite');
-  // Optimised code for all of PostgreSQL would take 400 MB and a second at the start, for a few small queries.
+  // Optimised code for all of PostgreSQL would take 400 MB and a second at the start, for a few small
+  // queries.
   for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
   const pglite = await PGlite.create({ parsers: { [types.INT8]: (value) => value } });
   return storageOn(

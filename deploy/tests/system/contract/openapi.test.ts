@@ -15,14 +15,14 @@ afterAll(async () => {
 });
 
 const documents = ['/AccessApi/openapi.json', '/idp/openapi.json'];
-/** Parameters that every valid request has. */
+/** Parameters without which no request is in order. */
 const needed = ['grant_type', 'token', 'state'];
 const without = (names: readonly string[], values: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
-/** An assertion of unknown type: refused wherever clients authenticate. */
+/** An assertion of no known type: refused wherever clients authenticate. */
 const strange = { client_assertion: 'x', client_assertion_type: 'y' };
 
-/** How each refusal is provoked; the same for every operation except for the forms of its request. */
+/** How each refusal is provoked; the same for every operation but for the forms of its request. */
 const refusals: Readonly<Record<string, (operation: Operation) => Promise<Sent>>> = {
   400: async ({ operationId, method }) => {
     const sent = await live(operationId);
@@ -62,10 +62,10 @@ const refusals: Readonly<Record<string, (operation: Operation) => Promise<Sent>>
   },
 };
 
-/** Every described answer, once for each of its media types. */
+/** Every answer that is described, once for each media type that it may have. */
 const answers = [...operations.values()].flatMap((operation) =>
   Object.entries(operation.responses).flatMap(([status, { content = { '*/*': {} } }]) =>
-    // A failure that is described as `default` is a 500.
+    // A failure, where it is described as `default`, is a 500.
     Object.keys(content).map(
       (type) => [operation.operationId, status === 'default' ? '500' : status, type, operation] as const,
     ),
@@ -143,7 +143,7 @@ describe('whatever is wrong with a request', () => {
   const attempts = [...operations.values()].flatMap((operation) =>
     Object.keys(refusals).map((status) => [operation.operationId, status, operation] as const),
   );
-  // Without a body, there is no body of a wrong kind.
+  // Where nothing is sent, there is no body of a wrong kind.
   const sensible = attempts.filter(
     ([, status, { requestBody }]) => requestBody !== undefined || status < '413',
   );
@@ -195,9 +195,7 @@ describe('a method that is not described', () => {
 });
 
 describe('the routes of the services', () => {
-  /**
-   * Returns `GET /idp/*realm/discovery/v2.0/keys` and so on, for each route of a router and of its routers.
-   */
+  /** `GET /idp/*realm/discovery/v2.0/keys`, of each route of a router and of those in it. */
   const routesOf = (router: Router, prefix = ''): string[] =>
     router.stack.flatMap(({ route, handle }) => {
       if (route === undefined) return 'stack' in handle ? routesOf(handle as unknown as Router, prefix) : [];

@@ -10,7 +10,7 @@ import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@cl
 import type { RequestHandler, Router } from 'express';
 
 const audience = 'api://clinical-launch';
-/** The names in the documents' examples. */
+/** What the documents' examples name. */
 const partner = {
   clientId: 'example-partner',
   name: 'The partner application of the examples',
@@ -43,7 +43,7 @@ export type Running = Awaited<ReturnType<typeof startServices>>;
 type ServicesOptions = { readonly isLimited?: boolean } & Parameters<typeof openTestStorage>[0];
 
 /**
- * Serves the services that OpenAPI documents describe, with parts that can fail on request.
+ * Serves the services that OpenAPI documents describe, with parts that can be made to fail.
  * @param isLimited whether an address has one refusal, and one request of the launch API
  */
 export async function startServices({ isLimited = false, ...storageOptions }: ServicesOptions = {}) {
@@ -54,7 +54,7 @@ export async function startServices({ isLimited = false, ...storageOptions }: Se
   let fault: (() => Error) | undefined;
   const failing = <Part extends object>(part: Part) => failingWith(part, () => fault);
 
-  // The documents and the issuers contain the address, which is known only once the server listens.
+  // The documents and the issuers hold the address, which is known only when the server listens.
   let addressed: Router | undefined;
   const router = createRouter();
   const delegate: RequestHandler = (request, response, next) => addressed?.(request, response, next);
@@ -104,7 +104,7 @@ export async function startServices({ isLimited = false, ...storageOptions }: Se
     services,
     storage,
     clock,
-    /** Makes every part fail until `heal`: by not answering, or by a defect. */
+    /** Makes every part fail until `heal`: as one that does not answer, or as one with a defect. */
     fail(how: 'unavailable' | 'defect') {
       fault = () => (how === 'unavailable' ? new Unavailable('stopped by the test') : new Error('a defect'));
     },
@@ -120,7 +120,7 @@ export async function startServices({ isLimited = false, ...storageOptions }: Se
   };
 }
 
-/** Returns a part whose methods throw while there is a fault. */
+/** A part whose methods throw while there is a fault. */
 function failingWith<Part extends object>(part: Part, fault: () => (() => Error) | undefined): Part {
   return new Proxy(part, {
     get(target, name) {

@@ -24,7 +24,7 @@ const partner = {
   tlsClientCertificateBoundAccessTokens: true,
 };
 
-/** Returns the registry of the demo, with clients and partner applications that have certificates. */
+/** The registry of the demo, with clients and partner applications that have certificates. */
 function registryFile(): string {
   const demo = JSON.parse(
     readFileSync(new URL('../../../simulators/registry.json', import.meta.url), 'utf8'),
@@ -161,7 +161,7 @@ describe('a practice system that authenticates by mutual TLS (RFC 8705)', () => 
 
 describe('a partner application whose tokens are bound to a certificate', () => {
   const at = '/idp/demo/desktop';
-  /** Launches and authorizes; returns the form that redeems the code. */
+  /** A launch and its authorization; the form that redeems the code. */
   const codeFor = async (client_id: string) => {
     const { body: host } = await postForm('/idp/demo/oauth2/v2.0/token', {
       ...clientForm('host-demo'),

@@ -19,8 +19,8 @@ export function requireParts(environment: Environment, variables: readonly PartV
 export type RevocationsPart = RunningPart & { readonly revocations: Revocations };
 
 /**
- * Follows the list of revoked access tokens, for a process that verifies such tokens. It is ready when the list was
- * read.
+ * Follows the list of revoked access tokens, for a process that verifies such tokens. It is ready when the
+ * list was read.
  */
 export async function openRevocationsPart(
   { revokedTokens }: Pick<TicketParts, 'revokedTokens'>,
@@ -36,7 +36,10 @@ export async function openRevocationsPart(
 
 export type BusPart = RunningPart & { readonly bus: EventBus };
 
-/** The event bus: RabbitMQ, or within the process without `AMQP_URL`. A broker that is away delays nobody's start. */
+/**
+ * The event bus: RabbitMQ, or within the process without `AMQP_URL`. A broker that is away delays nobody's
+ * start.
+ */
 export async function openBusPart({ environment, logger, eventKeys }: PartOptions): Promise<BusPart> {
   if (!environment.AMQP_URL) {
     const bus = new InProcessBus({

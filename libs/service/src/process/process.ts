@@ -43,7 +43,9 @@ type ProcessPlan<Config> = {
   readonly name: string;
   /** Reads the service's part of the environment. @throws ConfigurationError */
   configure(environment: Environment): Config;
-  /** Connects the parts and makes the services, with the paths below which the edge sends requests to them. */
+  /**
+   * Connects the parts and makes the services, with the paths below which the edge sends requests to them.
+   */
   open(
     config: Config,
     tools: ProcessTools,
@@ -57,9 +59,9 @@ type ProcessPlan<Config> = {
 };
 
 /**
- * Runs one process of the platform until SIGTERM or SIGINT: reads the configuration (every problem at once, exit code
- * 1), connects, serves, and on the signal lets what is under way finish before it stops everything in reverse order.
- * A secret may also be given as `<NAME>_FILE`, a file that holds it.
+ * Runs one process of the platform until SIGTERM or SIGINT: reads the configuration (every problem at once,
+ * exit code 1), connects, serves, and on the signal lets what is under way finish before it stops everything
+ * in reverse order. A secret may also be given as `<NAME>_FILE`, a file that holds it.
  */
 export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<void> {
   try {
@@ -82,8 +84,8 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
 }
 
 /**
- * Ends a process that cannot start, with exit code 1: one line for what the operator can change, the stack of anything
- * else.
+ * Ends a process that cannot start, with exit code 1: one line for what the operator can change, the stack of
+ * anything else.
  */
 export function endAtStart(error: unknown): never {
   process.stderr.write(`${reasonOf(error)}\n`);
@@ -100,7 +102,9 @@ function reasonOf(error: unknown): string {
   return String(stack ?? error);
 }
 
-/** Ends this process on SIGTERM or SIGINT, once everything has stopped: exit code 0, or 1 if something failed. */
+/**
+ * Ends this process on SIGTERM or SIGINT, once everything has stopped: exit code 0, or 1 if something failed.
+ */
 export function stopOnSignal(running: { stop(): Promise<void> }, logger: Logger): void {
   const stop = (signal: NodeJS.Signals) => {
     logger.info({ signal }, 'stopping');

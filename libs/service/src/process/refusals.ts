@@ -18,15 +18,18 @@ export type RefusalsOptions = {
 };
 
 const sweepEveryMs = 1000;
-/** Addresses that a process remembers itself. Beyond them the shared count decides, with a round trip for each. */
+/**
+ * Addresses that a process remembers itself. Beyond them the shared count decides, with a round trip for
+ * each.
+ */
 const mostAddresses = 10_000;
 
 type Seen = { count: number; endsAt: number; isOver: boolean };
 
 /**
- * Creates what limits and audits refusals. An address that is over its limit is remembered here until its window
- * ends, so that a flood from it costs no Redis round trip. A process also counts by itself, so the limit holds while
- * Redis is away.
+ * Creates what limits and audits refusals. An address that is over its limit is remembered here until its
+ * window ends, so that a flood from it costs no Redis round trip. A process also counts by itself, so the
+ * limit holds while Redis is away.
  */
 export function createRefusals({
   limits,
@@ -95,7 +98,9 @@ function countingDropped(limits: Pick<Limits, 'refuse'>, meter: RefusalMeter) {
   };
 }
 
-/** The number of events of refusals is bounded, so their size has to be: 200 paths of faults may take 40 kB. */
+/**
+ * The number of events of refusals is bounded, so their size has to be: 200 paths of faults may take 40 kB.
+ */
 const mostPathCharacters = 4000;
 
 function bounded(event: CloudEvent<RefusalType>): CloudEvent<RefusalType> {

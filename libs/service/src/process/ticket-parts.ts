@@ -52,8 +52,8 @@ type TicketPartOptions = PartOptions & {
   /** The sealers of the kinds of tickets that this process works with. */
   readonly sealers?: TicketSealers;
   /**
-   * Refuses claims, and is not ready, until all recorded claims are held. For services that issue tickets with
-   * claims.
+   * Refuses claims, and is not ready, until all recorded claims are held. For services that issue tickets
+   * with claims.
    */
   readonly requiresCompleteClaims?: boolean;
 };

@@ -1,4 +1,7 @@
-/** Jest's `testEnvironment`: the process as it is. What Jest changes in it for one test file is put back after it. */
+/**
+ * Jest's `testEnvironment`: the process as it is. What Jest changes in it for one test file is put back after
+ * it.
+ */
 export default class NativeEnvironment {
   readonly global = globalThis;
   readonly #before = { console: globalThis.console, exit: Reflect.get(process, 'exit') };

@@ -15,14 +15,15 @@ registerHooks({
   },
 });
 
-// A worker whose parent is gone, however it went, ends and with it what its tests started. The listener keeps the
-// process alive: it goes when Jest stops listening, at an orderly end.
+// A worker whose parent is gone, however it went, ends and with it what its tests started. The listener keeps
+// the process alive: it goes when Jest stops listening, at an orderly end.
 const endWithParent = () => process.exit(1);
 process.on('disconnect', endWithParent).on('removeListener', (event) => {
   if (event === 'message') process.off('disconnect', endWithParent);
 });
 
-// Jest restarts a worker whose heap exceeds `workerIdleMemoryLimit`. WebAssembly and buffers are outside the heap.
+// Jest restarts a worker whose heap exceeds `workerIdleMemoryLimit`. WebAssembly and buffers are outside the
+// heap.
 if (process.send !== undefined) {
   const { memoryUsage } = process;
   const rss = () => memoryUsage.rss();
@@ -31,18 +32,20 @@ if (process.send !== undefined) {
 
 const globals = new URL('globals.js', import.meta.url).href;
 
-/** Modules in a folder for tests are loaded again for each test file, as they keep its state and use its `it`. */
+/**
+ * Modules in a folder for tests are loaded again for each test file, as they keep its state and use its `it`.
+ */
 const isOfTests = (url: string) => url.startsWith('file:') && isTestModule(fileURLToPath(url));
 
 const ofThisFile = (url: string) => `${url}?file=${files}`;
 
 /**
- * Jest's `runtime`: Node itself loads the test files and what they import, with its own type stripping and module
- * cache, as in production. Jest's own runtime loads every module again for each file into a `vm` context, which takes
- * longer and is never freed.
+ * Jest's `runtime`: Node itself loads the test files and what they import, with its own type stripping and
+ * module cache, as in production. Jest's own runtime loads every module again for each file into a `vm`
+ * context, which takes longer and is never freed.
  *
- * The test files of a worker share the sources' modules and `process.env`. Modules cannot be mocked, and there is no
- * coverage.
+ * The test files of a worker share the sources' modules and `process.env`. Modules cannot be mocked, and
+ * there is no coverage.
  */
 export default class NativeRuntime {
   setGlobalsForRuntime(values: object): void {

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 const codeCache = new URL('../../../../node_modules/.cache/compiled', import.meta.url);
 
 /**
- * Ends what is left of a run when its process is gone, however it went: standard input is a pipe that the kernel closes
- * then. For a second, what the run started may end by itself. On Linux, whoever has the folder in the environment
- * belongs to the run.
+ * Ends what is left of a run when its process is gone, however it went: standard input is a pipe that the
+ * kernel closes then. For a second, what the run started may end by itself. On Linux, anyone who has the folder
+ * in the environment belongs to the run.
  */
 const sweep = `
 trap '' HUP INT TERM
@@ -27,8 +27,8 @@ rm -rf "$1"
 let folder: string | undefined;
 
 /**
- * Makes the folder of a test run, for the temporary files of everything that this process starts from now on. When this
- * process ends, what still runs of it ends and the folder is removed. Once for a run.
+ * Makes the folder of a test run, for the temporary files of everything that this process starts from now on.
+ * When this process ends, what still runs of it ends and the folder is removed. Once for a run.
  */
 export function openRunFolder(): void {
   if (folder !== undefined) return;
@@ -46,7 +46,10 @@ export function openRunFolder(): void {
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(codeCache);
 }
 
-/** Returns the ids and command lines of the processes that belong to the run and still run, without this process. */
+/**
+ * Returns the ids and command lines of the processes that belong to the run and still run, without this
+ * process.
+ */
 export function leftovers(): string[] {
   return folder === undefined ? [] : processesWith(`TMPDIR=${folder}`);
 }

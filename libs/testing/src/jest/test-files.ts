@@ -11,8 +11,8 @@ export type TestFiles = {
   /** On the servers of the run, or on what they start. */
   readonly integration: readonly string[];
   /**
-   * One at a time, after all others: the fault tests kill processes under load and measure how fast the others answer,
-   * and each starts every service as a process of its own.
+   * One at a time, after all others: the fault tests kill processes under load and measure how fast the
+   * others answer, and each starts every service as a process of its own.
    */
   readonly alone: readonly string[];
 };
