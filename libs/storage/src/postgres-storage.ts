@@ -84,11 +84,11 @@ function openDatabase({ onConnectionLost }: PostgresStorageOptions, config: pg.P
   // Between two queries of a transaction nothing listens, so the event would end the process. The next query
   // fails instead.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return new Kysely<Record<never, never>>({ dialect: new PostgresDialect({ pool: tellingPool(pool) }) });
+  return new Kysely<Record<never, never>>({ dialect: new PostgresDialect({ pool: loggedPool(pool) }) });
 }
 
 /** Returns the pool, with errors that distinguish a fault of the server from one of the statement. */
-function tellingPool(pool: pg.Pool): PostgresPool {
+function loggedPool(pool: pg.Pool): PostgresPool {
   return {
     options: pool.options,
     connect: () => pool.connect().then((client) => new TellingClient(client), rejectAsStorageError),
@@ -112,9 +112,9 @@ class TellingClient implements PostgresPoolClient {
   ): Promise<PostgresQueryResult<Row>> | PostgresCursor<Row> {
     if (typeof query !== 'string') throw new TypeError('Streaming results is not supported');
     return this.#client.query<Row>(query, parameters).catch((error: unknown) => {
-      const told = asStorageError(error);
-      this.#isLost ||= told !== error;
-      throw told;
+      const reported = asStorageError(error);
+      this.#isLost ||= reported !== error;
+      throw reported;
     });
   }
 

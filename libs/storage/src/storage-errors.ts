@@ -34,7 +34,7 @@ export function asStorageError(error: unknown): unknown {
 }
 
 /** Removes values from a connection's errors; for a driver whose server is always available. */
-export async function tellNoValues(connection: DatabaseConnection): Promise<void> {
+export async function hideValues(connection: DatabaseConnection): Promise<void> {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = (query) =>
     execute<never>(query).catch((error: unknown) => {

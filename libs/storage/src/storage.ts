@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { Kysely, PGliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { StorageUnavailable, tellNoValues } from './storage-errors.ts';
+import { hideValues, StorageUnavailable } from './storage-errors.ts';
 
 /**
  * A database in which each service owns one schema. The errors of its queries contain no value of a row or
@@ -38,7 +38,7 @@ export async function openEmbeddedStorage(): Promise<Storage> {
   const pglite = await PGlite.create({ parsers: { [types.INT8]: (value) => value } });
   return storageOn(
     new Kysely<Record<never, never>>({
-      dialect: new PGliteDialect({ pglite, onCreateConnection: tellNoValues }),
+      dialect: new PGliteDialect({ pglite, onCreateConnection: hideValues }),
     }),
   );
 }

@@ -30,7 +30,7 @@ type Content = {
 /**
  * The dependencies of the tickets: a clock in milliseconds and a function that appends events synchronously.
  */
-export type InMemoryTicketsBacking = {
+export type InMemoryTicketsDependencies = {
   readonly clock: { now(): number };
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
   /** Seconds that a replay is answered `used` instead of `unknown`. */
@@ -44,8 +44,8 @@ const sweepEveryMs = 10_000;
  * turn of the event loop. Stores nothing across a restart and shares nothing with another process.
  */
 export class InMemoryTickets implements Tickets {
-  readonly #clock: InMemoryTicketsBacking['clock'];
-  readonly #outbox: InMemoryTicketsBacking['outbox'];
+  readonly #clock: InMemoryTicketsDependencies['clock'];
+  readonly #outbox: InMemoryTicketsDependencies['outbox'];
   readonly #usedMarkerSeconds: number;
   readonly #derivationKey = randomBytes(32);
   readonly #live: ExpiringMap<Content>;
@@ -58,7 +58,7 @@ export class InMemoryTickets implements Tickets {
   /** The holder of each claim. */
   readonly #claims: ExpiringMap<string>;
 
-  constructor({ clock, outbox, usedMarkerSeconds = 86_400 }: InMemoryTicketsBacking) {
+  constructor({ clock, outbox, usedMarkerSeconds = 86_400 }: InMemoryTicketsDependencies) {
     this.#clock = clock;
     this.#outbox = outbox;
     this.#usedMarkerSeconds = usedMarkerSeconds;

@@ -12,9 +12,9 @@ export {
   redisAclFile,
 } from './redis-access.ts';
 export { RedisClaims } from './redis-claims.ts';
-export { RedisOutbox, type RedisOutboxBacking } from './redis-outbox.ts';
+export { RedisOutbox, type RedisOutboxDependencies } from './redis-outbox.ts';
 export type { RedisClient } from './redis-scripts.ts';
-export { RedisTickets, type RedisTicketsBacking } from './redis-tickets.ts';
+export { RedisTickets, type RedisTicketsDependencies } from './redis-tickets.ts';
 export * from './revocations/in-memory-revoked-tokens.ts';
 export * from './revocations/redis-revoked-tokens.ts';
 export * from './revocations/revoked-tokens.ts';

@@ -32,7 +32,7 @@ type Read = { readonly event: CloudEvent } | { readonly reason: string };
 
 type Entry = { readonly shard: Shard; readonly id: string; readonly fields: ReadonlyMap<string, string> };
 
-export type RedisOutboxBacking = {
+export type RedisOutboxDependencies = {
   readonly redis: RedisClient;
   readonly prefix?: string;
   /**
@@ -58,7 +58,7 @@ export class RedisOutbox {
   readonly #keys: Keys;
   readonly #takeOverAfterMs: number;
   readonly #stream: (shard: Shard) => string;
-  readonly #onRejected: RedisOutboxBacking['onRejected'];
+  readonly #onRejected: RedisOutboxDependencies['onRejected'];
   readonly #cursors = new Map<Shard, string>();
 
   constructor({
@@ -68,7 +68,7 @@ export class RedisOutbox {
     stream = 'outbox',
     onRejected,
     writeEvent = JSON.stringify,
-  }: RedisOutboxBacking) {
+  }: RedisOutboxDependencies) {
     this.#writeEvent = writeEvent;
     this.#scripts = new RedisScripts(redis);
     this.#keys = createKeys(prefix);

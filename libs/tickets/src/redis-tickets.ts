@@ -27,7 +27,7 @@ const findChainOfScript = readScript('find-chain-of');
 const findChainRecordScript = readScript('find-chain-record');
 const isChainRevokedScript = readScript('is-chain-revoked');
 
-export type RedisTicketsBacking = {
+export type RedisTicketsDependencies = {
   readonly redis: RedisClient;
   readonly sealers: TicketSealers;
   /** Receives an error when a stored record was not sealed for its ticket. */
@@ -73,7 +73,7 @@ export class RedisTickets implements Tickets {
     failoverGuardSeconds = 10,
     requiresCompleteClaims = false,
     writeEvent = JSON.stringify,
-  }: RedisTicketsBacking) {
+  }: RedisTicketsDependencies) {
     this.#scripts = new RedisScripts(redis);
     this.#seals = new TicketSeals(sealers, logger);
     this.#keys = createKeys(prefix);

@@ -12,7 +12,7 @@ import { createAuditStore, openSchema } from './store/audit-store.ts';
 import { createOriginatingIds } from './store/originating-ids.ts';
 import { startClaimKeeper } from './work/keep-claims.ts';
 
-export type AuditTrailBacking = {
+export type AuditTrailDependencies = {
   readonly storage: Storage;
   readonly tokens: AccessTokenVerifier;
   readonly events: Outbox;
@@ -33,7 +33,10 @@ export const readAuditTrailConfig = (environment: Environment): AuditTrailConfig
  * Creates the audit trail, which stores every event and returns the events of a GUID. Answers below `/audit`.
  * When it resolves, its schema exists, and the claims of a Redis that lost its data are restored.
  */
-export async function auditTrail(config: AuditTrailConfig, backing: AuditTrailBacking): Promise<Service> {
+export async function auditTrail(
+  config: AuditTrailConfig,
+  backing: AuditTrailDependencies,
+): Promise<Service> {
   const { storage, tokens, events, claims } = backing;
   const database = await openSchema(storage);
   const store = createAuditStore(database);

@@ -161,8 +161,8 @@ export class TokenRefusal extends ServiceError {
   constructor(reason: RefusalReason, { parameter, headers, cause, ...exact }: RefusalOptions = {}) {
     const { message: general, ...refusal } = refusals[reason];
     const message = exact.message ?? general;
-    const told = parameter === undefined ? message : `The parameter ${parameter} ${message}`;
-    super({ ...refusal, message: told, cause, ...(headers === undefined ? {} : { headers }) });
+    const sentence = parameter === undefined ? message : `The parameter ${parameter} ${message}`;
+    super({ ...refusal, message: sentence, cause, ...(headers === undefined ? {} : { headers }) });
     this.reason = reason;
   }
 }
@@ -264,9 +264,9 @@ export class AuthorizeRefusal extends ServiceError {
   readonly parameters: readonly string[];
 
   constructor(reason: keyof typeof launchRefusals, faults: readonly ParameterFault[] = []) {
-    const told = faults.map(({ name, message }) => `The parameter ${name} ${message}`).join('. ');
+    const sentence = faults.map(({ name, message }) => `The parameter ${name} ${message}`).join('. ');
     const { code, message } = launchRefusals[reason];
-    super({ status: 400, code: faults[0]?.code ?? code, message: told === '' ? message : told });
+    super({ status: 400, code: faults[0]?.code ?? code, message: sentence === '' ? message : sentence });
     this.reason = reason;
     this.parameters = faults.map(({ name }) => name);
   }

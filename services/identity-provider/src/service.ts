@@ -35,7 +35,7 @@ import { publishedDescription } from './openapi/published-description.ts';
 import { createLogouts } from './store/logouts.ts';
 import { openSchema } from './store/tables.ts';
 
-export type IdentityProviderBacking = {
+export type IdentityProviderDependencies = {
   /** The registry. It may change while the service runs; changes apply from the next request. */
   readonly registry: RegistrySource;
   readonly storage: Storage;
@@ -65,7 +65,7 @@ export type IdentityProviderBacking = {
  */
 export async function identityProvider(
   config: IdentityProviderConfig,
-  backing: IdentityProviderBacking,
+  backing: IdentityProviderDependencies,
 ): Promise<Service> {
   const { publicUrl, audience, isProduction, keyRotationDays, clientCertificateHeader } = config;
   const { registry, events, clock, tickets, sealers } = backing;

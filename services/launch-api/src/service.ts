@@ -20,7 +20,7 @@ import { requestLaunchUrl } from './http/request-launch-url.ts';
 import { validate } from './http/validate.ts';
 import { publishedDocuments } from './openapi/published-documents.ts';
 
-export type LaunchApiBacking = {
+export type LaunchApiDependencies = {
   readonly tickets: Tickets;
   readonly tokens: AccessTokenVerifier;
   readonly limiter: RateLimiter;
@@ -35,7 +35,7 @@ export type LaunchApiBacking = {
  */
 export function launchApi(
   config: LaunchApiConfig,
-  { tickets, tokens, limiter, clock, directories }: LaunchApiBacking,
+  { tickets, tokens, limiter, clock, directories }: LaunchApiDependencies,
 ): Service {
   const addressLimit = createRateLimiter(clock);
   const check = createLaunchCheck(config, { tokens, clock, limiter, addresses: addressLimit, directories });

@@ -4,13 +4,13 @@ import type { Tickets } from '@clinical-launch/tickets';
 import type { LaunchGatewayConfig } from './config.ts';
 import { auditRefusal, secureLaunch } from './http/secure-launch.ts';
 
-export type LaunchGatewayBacking = { readonly tickets: Tickets };
+export type LaunchGatewayDependencies = { readonly tickets: Tickets };
 
 /**
  * Creates the launch gateway, which exchanges a launch token for a launch session, once. Answers at
  * `/secureLaunch`.
  */
-export function launchGateway(config: LaunchGatewayConfig, { tickets }: LaunchGatewayBacking): Service {
+export function launchGateway(config: LaunchGatewayConfig, { tickets }: LaunchGatewayDependencies): Service {
   const path = '/secureLaunch';
   const launch = secureLaunch(config, tickets);
   const handler = endpoint({

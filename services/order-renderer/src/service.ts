@@ -11,11 +11,11 @@ import { onOrderSubmitted } from './consumers/on-order-submitted.ts';
 import { deliver, isCallbackRegistered } from './delivery/deliver.ts';
 import { startDocumentDelivery } from './delivery/deliver-documents.ts';
 import { pageDialect } from './errors.ts';
-import { type DocumentNeeds, getDownload, getNotepad } from './http/get-order-document.ts';
+import { type DocumentDependencies, getDownload, getNotepad } from './http/get-order-document.ts';
 import { observeDeliveries } from './metrics.ts';
 import { createDocuments, type Documents, openSchema } from './store/documents.ts';
 
-export type OrderRendererBacking = {
+export type OrderRendererDependencies = {
   readonly storage: Storage;
   readonly tickets: Pick<Tickets, 'find'>;
   readonly bus: Pick<EventBus, 'publish'>;
@@ -35,7 +35,7 @@ export type OrderRendererBacking = {
  */
 export async function orderRenderer(
   config: OrderRendererConfig,
-  backing: OrderRendererBacking,
+  backing: OrderRendererDependencies,
 ): Promise<Service> {
   const { storage, tickets, clock, logger } = backing;
   const documents = createDocuments(
@@ -88,7 +88,7 @@ export async function orderRenderer(
 
 function relayOutbox(
   outbox: Documents['outbox'],
-  { bus, logger }: Pick<OrderRendererBacking, 'bus' | 'logger'>,
+  { bus, logger }: Pick<OrderRendererDependencies, 'bus' | 'logger'>,
 ): Relay {
   return startRelay({
     source: outbox,
@@ -97,11 +97,11 @@ function relayOutbox(
   });
 }
 
-function createDocumentRouter(config: OrderRendererConfig, needs: DocumentNeeds) {
+function createDocumentRouter(config: OrderRendererConfig, dependencies: DocumentDependencies) {
   const shared = { source: '/order-renderer', dialect: pageDialect(config), open: openToAll };
   const serve = (get: ReturnType<typeof getNotepad>) =>
     endpoint<object, { readonly guid: string }>({ ...shared, methods: { GET: get, HEAD: get } });
   return createRouter()
-    .all('/orders/:guid/notepad', serve(getNotepad(needs)))
-    .all('/orders/:guid.xml', serve(getDownload(needs)));
+    .all('/orders/:guid/notepad', serve(getNotepad(dependencies)))
+    .all('/orders/:guid.xml', serve(getDownload(dependencies)));
 }

@@ -16,7 +16,7 @@ import { createTimeWriter } from './present/written-time.ts';
 import { openOrderingDatabase } from './store/database.ts';
 import { keepWordsCurrent } from './work/keep-words-current.ts';
 
-export type OrderingBacking = {
+export type OrderingDependencies = {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
   readonly storage: Storage;
   /** The bus to which its outbox publishes. */
@@ -33,7 +33,7 @@ const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url)
  * Creates the OLTR web application. Mounted at `/`: it answers below `/oltr`. Its schema exists when it
  * resolves.
  */
-export async function ordering(config: OrderingConfig, backing: OrderingBacking): Promise<Service> {
+export async function ordering(config: OrderingConfig, backing: OrderingDependencies): Promise<Service> {
   const { tickets, storage, bus, sealers, clock, logger } = backing;
   const { catalogues, timeZone } = config;
   const { origin: publicOrigin, protocol } = new URL(config.publicUrl);

@@ -18,7 +18,7 @@ import { resources } from './domain/resources.ts';
 import { auditRefusal, getResource } from './http/get-resource.ts';
 import { createRevocations } from './store/revocations.ts';
 
-export type ResourceApiBacking = {
+export type ResourceApiDependencies = {
   /** Accepts only the tokens of desktop realms. */
   readonly tokens: AccessTokenVerifier;
   readonly tickets: Pick<Tickets, 'isChainRevoked' | 'claim'>;
@@ -33,7 +33,7 @@ export type ResourceApiBacking = {
  * Creates the resource API, which partner applications read for the user of a desktop launch. Answers below
  * `/resource`.
  */
-export function resourceApi(config: ResourceApiConfig, backing: ResourceApiBacking): Service {
+export function resourceApi(config: ResourceApiConfig, backing: ResourceApiDependencies): Service {
   const { tickets, clock, sealers } = backing;
   const sealer = sealers['access-token'];
   const revocations = createRevocations(tickets, clock);

@@ -163,13 +163,13 @@ export function problemDialect({ isProduction }: { isProduction: boolean }): Err
  * invalid.
  */
 export const oauthDialect: ErrorDialect = (error, { response, call }) => {
-  const told: OAuthError = {
+  const answer: OAuthError = {
     error: error.code,
     error_description: error.message,
     correlation_id: call.correlationId,
     ...(error.faults.length === 0 ? {} : { errors: [...error.faults] }),
   };
-  response.set('Pragma', 'no-cache').type('application/json').send(JSON.stringify(told));
+  response.set('Pragma', 'no-cache').type('application/json').send(JSON.stringify(answer));
 };
 
 function asServiceError(thrown: unknown): ServiceError {

@@ -8,7 +8,7 @@ import {
   type RefusalRecord,
 } from './limits.ts';
 
-export type InMemoryLimitsBacking = {
+export type InMemoryLimitsDependencies = {
   readonly clock: { now(): number };
   /** Accepts the events of refusals; without a depth it counts as empty. */
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void>; depth?(): Promise<number> };
@@ -21,15 +21,15 @@ const mostEntries = 10_000;
 
 /** The limits of one process. */
 export class InMemoryLimits implements Limits {
-  readonly #clock: InMemoryLimitsBacking['clock'];
-  readonly #outbox: InMemoryLimitsBacking['outbox'];
+  readonly #clock: InMemoryLimitsDependencies['clock'];
+  readonly #outbox: InMemoryLimitsDependencies['outbox'];
   readonly #mostEvents: number;
   readonly #attempts = new Map<string, Attempts>();
   /** Refusals by address in the current window. */
   #refusals = new Map<string, number>();
   #windowEndsAt = 0;
 
-  constructor({ clock, outbox, mostEvents = defaultMostRefusalEvents }: InMemoryLimitsBacking) {
+  constructor({ clock, outbox, mostEvents = defaultMostRefusalEvents }: InMemoryLimitsDependencies) {
     this.#clock = clock;
     this.#outbox = outbox;
     this.#mostEvents = mostEvents;

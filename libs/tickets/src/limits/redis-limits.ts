@@ -17,7 +17,7 @@ const refuseScript = readScript('shared', 'refuse');
 const failAttemptScript = readScript('shared', 'fail-attempt');
 const forgiveAttemptsScript = readScript('forgive-attempts');
 
-export type RedisLimitsBacking = {
+export type RedisLimitsDependencies = {
   readonly redis: RedisClient;
   readonly prefix?: string;
   /** The maximum number of refusal events that wait in Redis. */
@@ -48,7 +48,7 @@ export class RedisLimits implements Limits {
     mostEvents = defaultMostRefusalEvents,
     mostEntries = 2048,
     writeEvent = JSON.stringify,
-  }: RedisLimitsBacking) {
+  }: RedisLimitsDependencies) {
     this.#writeEvent = writeEvent;
     this.#mostEntries = mostEntries;
     this.#scripts = new RedisScripts(redis);

@@ -30,7 +30,7 @@ export interface Rates {
 const leaseScript = readScript('lease');
 const giveBackScript = readScript('give-back');
 
-export type RedisRatesBacking = {
+export type RedisRatesDependencies = {
   readonly redis: RedisClient;
   readonly service: string;
   readonly prefix?: string;
@@ -45,7 +45,7 @@ export class RedisRates implements Rates {
   /**
    * @param backing with the service whose clients are counted; the clients of other services are out of reach
    */
-  constructor({ redis, service, prefix = defaultPrefix }: RedisRatesBacking) {
+  constructor({ redis, service, prefix = defaultPrefix }: RedisRatesDependencies) {
     this.#scripts = new RedisScripts(redis);
     this.#keys = createKeys(prefix);
     this.#service = service;

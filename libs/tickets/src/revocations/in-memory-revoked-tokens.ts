@@ -8,7 +8,7 @@ import {
   type TokenRevocation,
 } from './revoked-tokens.ts';
 
-export type InMemoryRevokedTokensBacking = {
+export type InMemoryRevokedTokensDependencies = {
   readonly clock: { now(): number };
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
   /** The maximum number of live entries of an owner. */
@@ -19,14 +19,14 @@ type Entry = { readonly owner: string; readonly sequence: number; readonly endsA
 
 /** The revoked tokens of one process. */
 export class InMemoryRevokedTokens implements RevokedTokens {
-  readonly #clock: InMemoryRevokedTokensBacking['clock'];
-  readonly #outbox: InMemoryRevokedTokensBacking['outbox'];
+  readonly #clock: InMemoryRevokedTokensDependencies['clock'];
+  readonly #outbox: InMemoryRevokedTokensDependencies['outbox'];
   readonly #mostTokens: number;
   /** In the order of their sequence. */
   readonly #entries = new Map<string, Entry>();
   #sequence = 0;
 
-  constructor({ clock, outbox, mostTokens = defaultMostRevokedTokens }: InMemoryRevokedTokensBacking) {
+  constructor({ clock, outbox, mostTokens = defaultMostRevokedTokens }: InMemoryRevokedTokensDependencies) {
     this.#clock = clock;
     this.#outbox = outbox;
     this.#mostTokens = mostTokens;

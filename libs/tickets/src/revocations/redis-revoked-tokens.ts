@@ -15,7 +15,7 @@ const revokeScript = readScript('shared', 'ends', 'revoke-token');
 const hasScript = readScript('ends', 'is-token-revoked');
 const readAfterScript = readScript('shared', 'ends', 'read-revoked-tokens');
 
-export type RedisRevokedTokensBacking = {
+export type RedisRevokedTokensDependencies = {
   readonly redis: RedisClient;
   readonly prefix?: string;
   /** The maximum number of live entries of an owner. */
@@ -39,7 +39,7 @@ export class RedisRevokedTokens implements RevokedTokens {
     prefix = defaultPrefix,
     mostTokens = defaultMostRevokedTokens,
     writeEvent = JSON.stringify,
-  }: RedisRevokedTokensBacking) {
+  }: RedisRevokedTokensDependencies) {
     this.#writeEvent = writeEvent;
     this.#scripts = new RedisScripts(redis);
     this.#keys = createKeys(prefix);

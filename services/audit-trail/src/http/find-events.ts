@@ -13,7 +13,7 @@ import type { AuditStore } from '../store/audit-store.ts';
 const requiredRight = 'audit.read';
 const pageSize = 500;
 
-export type FindEventsBacking = {
+export type FindEventsDependencies = {
   readonly store: AuditStore;
   readonly tokens: AccessTokenVerifier;
   readonly events: Outbox;
@@ -24,7 +24,7 @@ export type FindEventsBacking = {
  * `GET /audit/events?correlationId=GUID`. A page contains the next 500 that arrived; `next`, if there are
  * more, is the address of the following page. The look-up is an event too.
  */
-export function findEvents({ store, tokens, events }: FindEventsBacking): Handler<Exchange> {
+export function findEvents({ store, tokens, events }: FindEventsDependencies): Handler<Exchange> {
   return async ({ request, response, call }) => {
     const caller = await tokens.verify(authorizationOf(request));
     call.identify(`client ${caller.issuer} ${caller.clientId}`);

@@ -6,7 +6,7 @@ import type { NewLogout } from '../store/logouts.ts';
 
 const revoked = 'desktop.chain.revoked.v1';
 
-type Parts = {
+type Dependencies = {
   readonly realms: Realms;
   readonly tickets: Pick<Tickets, 'findChainRecord'>;
   readonly add: (logout: NewLogout) => Promise<void>;
@@ -17,7 +17,7 @@ type Parts = {
  * `backchannelLogoutUri` and did not revoke the launch itself. The chain's record names the partner, because
  * anyone may have sent the request that revoked the launch.
  */
-export function onChainRevoked({ realms, tickets, add }: Parts): Consumer {
+export function onChainRevoked({ realms, tickets, add }: Dependencies): Consumer {
   return {
     name: 'desktop-logout',
     ...eventConsumers['desktop-logout'],

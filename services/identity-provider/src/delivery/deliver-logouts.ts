@@ -16,7 +16,7 @@ import type { Realms } from '../domain/realms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { type DueLogout, type Logouts, receiverOf } from '../store/logouts.ts';
 
-type Parts = {
+type Dependencies = {
   readonly logouts: Logouts;
   readonly realms: Realms;
   readonly keyRing: KeyRing;
@@ -30,22 +30,22 @@ type Parts = {
  * Delivers logout tokens (OpenID Connect Back-Channel Logout 1.0 section 2.5), each at least once. Retries a
  * failed delivery with growing waits for twelve hours. Each attempt sends a new token with its own `jti`.
  */
-export function startLogoutDelivery(parts: Parts): DeliveryWorker {
-  const { logouts, clock, logger } = parts;
+export function startLogoutDelivery(dependencies: Dependencies): DeliveryWorker {
+  const { logouts, clock, logger } = dependencies;
   return startDeliveryWorker({
     slots: 8,
     pollMs: 1000,
     claim: (busy) => logouts.claim(clock.now(), busy),
-    attempt: (due, ending) => attemptOnce(parts, due, ending),
+    attempt: (due, ending) => attemptOnce(dependencies, due, ending),
     receiverOf,
     what: 'logout tokens',
     logger,
   });
 }
 
-async function attemptOnce(parts: Parts, due: DueLogout, ending: AbortSignal): Promise<void> {
-  const { logouts, events, clock, logger } = parts;
-  const attempt = await deliver(parts, due, ending);
+async function attemptOnce(dependencies: Dependencies, due: DueLogout, ending: AbortSignal): Promise<void> {
+  const { logouts, events, clock, logger } = dependencies;
+  const attempt = await deliver(dependencies, due, ending);
   if (attempt.outcome === 'interrupted') return logouts.giveBack(due);
   const now = clock.now();
   const next = attempt.outcome === 'delivered' ? undefined : whenAgain(due, attempt, now);
@@ -63,7 +63,7 @@ async function attemptOnce(parts: Parts, due: DueLogout, ending: AbortSignal): P
 
 /** Posts a logout token to the address that its partner has registered now. */
 async function deliver(
-  { realms, keyRing, fetchOutbound, clock }: Parts,
+  { realms, keyRing, fetchOutbound, clock }: Dependencies,
   { realm: name, clientId, launchId }: DueLogout,
   signal: AbortSignal,
 ): Promise<DeliveryAttempt> {

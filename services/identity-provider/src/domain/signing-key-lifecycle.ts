@@ -61,7 +61,7 @@ export function keyStateAt(key: KeyTimes, keys: readonly KeyTimes[], now: number
 }
 
 /** Returns the keys of a realm in the states for which `column` of the lifecycle is yes. */
-export function keysThat<Key extends KeyTimes>(
+export function keysWhere<Key extends KeyTimes>(
   column: 'isPublished' | 'signs',
   keys: readonly Key[],
   now: number,

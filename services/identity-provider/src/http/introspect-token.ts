@@ -32,24 +32,27 @@ type IntrospectParts = {
 export function introspectToken(parts: IntrospectParts): Handler<RealmExchange> {
   const { tokens, limiter, events, clientCertificateHeader } = parts;
   return async ({ realm, request, response, call }) => {
-    const asker = await tokens.verify(authorizationOf(request), {
+    const requester = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, clientCertificateHeader),
     });
-    call.identify(`client ${asker.issuer} ${asker.clientId}`);
-    await limiter.count(`introspection ${asker.issuer} ${asker.clientId}`, asker.policy.requestsPerSecond);
-    assertRight(asker, introspectionRight);
+    call.identify(`client ${requester.issuer} ${requester.clientId}`);
+    await limiter.count(
+      `introspection ${requester.issuer} ${requester.clientId}`,
+      requester.policy.requestsPerSecond,
+    );
+    assertRight(requester, introspectionRight);
     const form = await readTokenForm(request, response);
     const token = pickParameters(form, ['token', 'token_type_hint']).get('token');
     if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'token' });
-    const told = await lookUp(parts, realm, token);
+    const answer = await lookUp(parts, realm, token);
     const introspected = call.event('access.introspected.v1', {
       realm: realm.name,
-      issuer: asker.issuer,
-      clientId: asker.clientId,
-      isActive: told.active,
+      issuer: requester.issuer,
+      clientId: requester.clientId,
+      isActive: answer.active,
     });
     await events.append([introspected]);
-    response.json(told);
+    response.json(answer);
   };
 }
 
@@ -69,7 +72,7 @@ async function lookUp(parts: IntrospectParts, realm: IssuingRealm, token: string
   }
   const claims = await findOwnToken(realm, token);
   if (claims === undefined || (await hasEnded(claims, realm, parts))) return inactive;
-  return { active: true, token_type: isBoundToKey(claims) ? 'DPoP' : 'Bearer', ...toldOf(claims) };
+  return { active: true, token_type: isBoundToKey(claims) ? 'DPoP' : 'Bearer', ...publicClaimsOf(claims) };
 }
 
 /**
@@ -94,6 +97,6 @@ async function hasEnded(
 const isBoundToKey = ({ cnf }: JWTPayload) => typeof cnf === 'object' && cnf !== null && 'jkt' in cnf;
 
 /** Returns the claims without `launch_context`, which only the resource API can decrypt. */
-function toldOf({ launch_context: _sealed, ...claims }: JWTPayload): JWTPayload {
+function publicClaimsOf({ launch_context: _sealed, ...claims }: JWTPayload): JWTPayload {
   return claims;
 }

@@ -9,8 +9,8 @@ import {
   isIdle,
   keyStateAt,
   keysReadEveryMs,
-  keysThat,
   keysTrustedForMs,
+  keysWhere,
   planKeys,
 } from '../domain/signing-key-lifecycle.ts';
 import { createKeyPair, openPrivateKey, type PrivateKey } from './key-pairs.ts';
@@ -71,7 +71,7 @@ export class KeyRing {
    */
   async signer(realm: IssuingRealm): Promise<Signer> {
     const known = await this.#upToDate(realm);
-    const [key] = keysThat('signs', keysOf(realm, known.keys), this.#parts.clock.now());
+    const [key] = keysWhere('signs', keysOf(realm, known.keys), this.#parts.clock.now());
     const privateKey = key === undefined ? undefined : known.privateKeys.get(key.kid);
     if (key === undefined || privateKey === undefined) {
       throw keysOutOfReach(new Error(`The realm ${realm.name} has no signing key`));
@@ -92,7 +92,7 @@ export class KeyRing {
    */
   async publicKeys(realm: IssuingRealm): Promise<JWK[]> {
     const { keys } = await this.#upToDate(realm);
-    const published = keysThat('isPublished', keysOf(realm, keys), this.#parts.clock.now());
+    const published = keysWhere('isPublished', keysOf(realm, keys), this.#parts.clock.now());
     return published.map(({ publicJwk }) => publicJwk);
   }
 

@@ -30,7 +30,7 @@ import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challe
 export const requiredRight = 'ocs-launch.write';
 export const payloadTypes = ['application/json', 'application/fhir+json'];
 
-export type LaunchCheckBacking = {
+export type LaunchCheckDependencies = {
   readonly tokens: AccessTokenVerifier;
   /** Limits requests by client, for all replicas. */
   readonly limiter: RateLimiter;
@@ -57,7 +57,7 @@ export type LaunchExchange = Exchange<{ readonly caller: Caller }>;
 /** Creates the checks of a request for a launch (OLTR: Endpoints). They use up nothing except the limits. */
 export function createLaunchCheck(
   config: LaunchApiConfig,
-  { tokens, limiter, clock, addresses, directories }: LaunchCheckBacking,
+  { tokens, limiter, clock, addresses, directories }: LaunchCheckDependencies,
 ): LaunchCheck {
   const readServiceRequest = createServiceRequestReader(config.namespaces, clock, config.identifierCheck);
   const body = { types: payloadTypes, limitBytes: config.maxPayloadBytes };

@@ -9,7 +9,7 @@ import type { LaunchCheck, LaunchExchange } from './check-launch.ts';
 
 const daySeconds = 86_400;
 
-export type RequestLaunchUrlBacking = {
+export type RequestLaunchUrlDependencies = {
   readonly tickets: Pick<Tickets, 'issue'>;
   readonly check: LaunchCheck;
 };
@@ -20,7 +20,7 @@ export type RequestLaunchUrlBacking = {
  */
 export function requestLaunchUrl(
   config: LaunchApiConfig,
-  { tickets, check }: RequestLaunchUrlBacking,
+  { tickets, check }: RequestLaunchUrlDependencies,
 ): Handler<LaunchExchange> {
   return async (exchange) => {
     const { caller, challenge, launch } = await check(exchange);

@@ -17,7 +17,7 @@ import type { NewDocument } from '../store/documents.ts';
 
 const submitted = 'order.submitted.v1';
 
-type Needs = {
+type Dependencies = {
   readonly config: OrderRendererConfig;
   readonly sealer: Sealer;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ type Needs = {
  * Creates the document of an order that was submitted or amended. An event that cannot be handled becomes a
  * dead letter.
  */
-export function onOrderSubmitted({ config, sealer, clock, isToBeDelivered, keep }: Needs): Consumer {
+export function onOrderSubmitted({ config, sealer, clock, isToBeDelivered, keep }: Dependencies): Consumer {
   return {
     name: 'order-renderer',
     ...eventConsumers['order-renderer'],

@@ -5,7 +5,7 @@ import type { CallbackConfig } from '../config.ts';
 import type { Deliveries, DueDelivery } from '../store/deliveries.ts';
 import type { Attempt } from './deliver.ts';
 
-type Needs = {
+type Dependencies = {
   readonly config: CallbackConfig;
   readonly deliveries: Deliveries;
   readonly deliver: (delivery: DueDelivery, stopping: AbortSignal) => Promise<Attempt>;
@@ -19,20 +19,20 @@ type Needs = {
  * Delivers the documents that are due, each at least once: a receiver may get a document twice, with the same
  * `webhook-id`.
  */
-export function startDocumentDelivery(needs: Needs): DeliveryWorker {
-  const { config, deliveries, clock, logger } = needs;
+export function startDocumentDelivery(dependencies: Dependencies): DeliveryWorker {
+  const { config, deliveries, clock, logger } = dependencies;
   return startDeliveryWorker({
     ...config,
     claim: (busyClients) => deliveries.claim(clock.now(), busyClients),
-    attempt: (due, ending) => attemptOnce(needs, due, ending),
+    attempt: (due, ending) => attemptOnce(dependencies, due, ending),
     receiverOf: ({ clientKey }) => clientKey,
     what: 'documents',
     logger,
   });
 }
 
-async function attemptOnce(needs: Needs, due: DueDelivery, ending: AbortSignal): Promise<void> {
-  const { deliveries, deliver, clock, logger, onEvents } = needs;
+async function attemptOnce(dependencies: Dependencies, due: DueDelivery, ending: AbortSignal): Promise<void> {
+  const { deliveries, deliver, clock, logger, onEvents } = dependencies;
   const attempt = await deliver(due, ending);
   if (attempt.outcome === 'interrupted') return deliveries.giveBack(due);
   const now = clock.now();

@@ -11,7 +11,7 @@ import type { DueDelivery } from '../store/deliveries.ts';
 /** The result of one attempt. */
 export type Attempt = DeliveryAttempt<'no_usable_secret'>;
 
-type Needs = {
+type Dependencies = {
   readonly config: CallbackConfig;
   readonly registry: RegistrySource;
   readonly sealer: Sealer;
@@ -21,7 +21,7 @@ type Needs = {
 };
 
 /** Returns whether this client has a callback address for its documents. */
-export function isCallbackRegistered({ config, registry }: Needs, client: ClientKey): boolean {
+export function isCallbackRegistered({ config, registry }: Dependencies, client: ClientKey): boolean {
   return findCallback(registry.current(), config.publicUrl, client) !== undefined;
 }
 
@@ -29,8 +29,12 @@ export function isCallbackRegistered({ config, registry }: Needs, client: Client
  * Posts a document to the address that its client has registered now, signed with the secrets that it has
  * now.
  */
-export async function deliver(needs: Needs, delivery: DueDelivery, stopping: AbortSignal): Promise<Attempt> {
-  const { config, registry, sealer, clock } = needs;
+export async function deliver(
+  dependencies: Dependencies,
+  delivery: DueDelivery,
+  stopping: AbortSignal,
+): Promise<Attempt> {
+  const { config, registry, sealer, clock } = dependencies;
   const callback = findCallback(registry.current(), config.publicUrl, delivery);
   if (callback === undefined) return { outcome: 'failed', reason: 'unregistered' };
   const now = clock.now();
@@ -38,7 +42,7 @@ export async function deliver(needs: Needs, delivery: DueDelivery, stopping: Abo
   if (secrets.length === 0) return { outcome: 'failed', reason: 'no_usable_secret' };
   const body = callbackBody(delivery.document);
   const headers = signatureHeaders({ id: delivery.document.messageId, now, body, secrets });
-  return post(needs, { url: callback.url, headers, body }, stopping);
+  return post(dependencies, { url: callback.url, headers, body }, stopping);
 }
 
 type Post = {
@@ -48,7 +52,7 @@ type Post = {
 };
 
 async function post(
-  { config, clock, resolveName }: Needs,
+  { config, clock, resolveName }: Dependencies,
   { url: address, headers, body }: Post,
   signal: AbortSignal,
 ): Promise<Attempt> {

@@ -9,7 +9,7 @@ import { notepadPage } from '../views/pages.ts';
 import { awaitDocument } from './await-document.ts';
 import { getLaunchSession } from './launch-session.ts';
 
-export type DocumentNeeds = {
+export type DocumentDependencies = {
   readonly tickets: Pick<Tickets, 'find'>;
   /** Whether the platform is served by https. */
   readonly isSecure: boolean;
@@ -55,27 +55,29 @@ const download: Form = {
 };
 
 /** Returns the page with the TEXTAREA `Output` (OLTR: Returned data): `GET /orders/{guid}/notepad`. */
-export const getNotepad = (needs: DocumentNeeds) => getOrderDocument(notepad, needs);
+export const getNotepad = (dependencies: DocumentDependencies) => getOrderDocument(notepad, dependencies);
 
 /** Returns the document itself: `GET /orders/{guid}.xml`. */
-export const getDownload = (needs: DocumentNeeds) => getOrderDocument(download, needs);
+export const getDownload = (dependencies: DocumentDependencies) => getOrderDocument(download, dependencies);
 
-function getOrderDocument(form: Form, needs: DocumentNeeds): Handler<OrderExchange> {
+function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handler<OrderExchange> {
   return async ({ request, response, call }) => {
     const { guid } = request.params;
     response.set(pageHeaders({ frameAncestors: form.frameAncestors() }));
     const mayRead = async (session: LaunchContext) =>
-      guidForm.test(guid) && (await needs.find({ orderGuid: guid, ...ownDocuments(session) })) !== undefined;
-    const session = await getLaunchSession({ ...needs, mayRead }, request);
+      guidForm.test(guid) &&
+      (await dependencies.find({ orderGuid: guid, ...ownDocuments(session) })) !== undefined;
+    const session = await getLaunchSession({ ...dependencies, mayRead }, request);
     response.set(pageHeaders({ frameAncestors: form.frameAncestors(session) }));
     call.adopt(session.launchId);
     call.identify(`session ${session.launchId}`);
     const key = { orderGuid: guid, ...ownDocuments(session), ...versionAskedFor(request) };
-    const document = await findDocument({ key, response, needs });
+    const document = await findDocument({ key, response, dependencies });
     if (document === undefined) return;
-    const others = form.hasOthers ? await needs.findOthers(key) : [];
+    const others = form.hasOthers ? await dependencies.findOthers(key) : [];
     // Express answers HEAD with this handler too, which returns no document.
-    if (request.method === 'GET') await recordReturn({ documents: [document, ...others], form, call, needs });
+    if (request.method === 'GET')
+      await recordReturn({ documents: [document, ...others], form, call, dependencies });
     form.send(response, document, others);
   };
 }
@@ -102,7 +104,7 @@ function versionAskedFor(request: OrderExchange['request']): { leastVersion?: nu
 type Reading = {
   readonly key: DocumentKey;
   readonly response: Response;
-  readonly needs: DocumentNeeds;
+  readonly dependencies: DocumentDependencies;
 };
 
 /**
@@ -111,12 +113,12 @@ type Reading = {
  * orders exist.
  * @throws ServiceError 404 for a malformed GUID, 503 when this launch has no document of the order (yet)
  */
-async function findDocument({ key, response, needs }: Reading): Promise<OrderDocument | undefined> {
+async function findDocument({ key, response, dependencies }: Reading): Promise<OrderDocument | undefined> {
   if (!guidForm.test(key.orderGuid)) throw orderNotFound();
   const reader = new AbortController();
   response.once('close', () => reader.abort());
-  const end = AbortSignal.any([reader.signal, AbortSignal.timeout(needs.waitMs)]);
-  const document = await awaitDocument(() => needs.find(key), end);
+  const end = AbortSignal.any([reader.signal, AbortSignal.timeout(dependencies.waitMs)]);
+  const document = await awaitDocument(() => dependencies.find(key), end);
   if (reader.signal.aborted) return undefined;
   if (document === undefined) throw documentNotReady();
   return document;
@@ -126,12 +128,12 @@ type Returning = {
   readonly documents: readonly OrderDocument[];
   readonly form: Form;
   readonly call: Call;
-  readonly needs: DocumentNeeds;
+  readonly dependencies: DocumentDependencies;
 };
 
 /** Stores the audit events before anything is sent, so that the trail names every document that was read. */
-function recordReturn({ documents, form: { by }, call, needs }: Returning): Promise<void> {
-  return needs.record(
+function recordReturn({ documents, form: { by }, call, dependencies }: Returning): Promise<void> {
+  return dependencies.record(
     documents.map(({ orderGuid, messageId }) =>
       call.event('order.document.returned.v1', { orderGuid, messageId, by }),
     ),

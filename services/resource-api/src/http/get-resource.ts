@@ -23,7 +23,7 @@ import type { Resource } from '../domain/resources.ts';
 import type { Revocations } from '../store/revocations.ts';
 import { launchOfToken, openContext } from './launch-of-token.ts';
 
-type GetResourceBacking = {
+type GetResourceDependencies = {
   readonly tokens: AccessTokenVerifier;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly events: Outbox;
@@ -45,7 +45,7 @@ type Found = { readonly caller: Caller };
 export function getResource(
   resource: Resource,
   config: ResourceApiConfig,
-  { tokens, tickets, revocations, limiter, addresses, sealer, events }: GetResourceBacking,
+  { tokens, tickets, revocations, limiter, addresses, sealer, events }: GetResourceDependencies,
 ): Handler<Exchange<Found>> {
   return async ({ request, response, call, found }) => {
     addresses.count(`address ${request.ip}`, config.requestsPerSecondPerAddress);
@@ -77,7 +77,7 @@ export function getResource(
  * replay
  */
 async function keep(
-  { events, tickets }: Pick<GetResourceBacking, 'events' | 'tickets'>,
+  { events, tickets }: Pick<GetResourceDependencies, 'events' | 'tickets'>,
   proof: DpopProof | undefined,
   read: readonly CloudEvent[],
 ): Promise<void> {
