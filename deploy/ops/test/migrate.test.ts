@@ -165,7 +165,7 @@ describe('npm run ops -- migrate', () => {
     });
     try {
       await expect(openOrderingDatabase(storage)).rejects.toThrow(
-        'The schema ordering is not up to date: run `npm run ops -- migrate`, then start again',
+        'The schema ordering is not up to date. Run `npm run ops -- migrate`, then start again',
       );
     } finally {
       await storage.close();
@@ -177,7 +177,7 @@ describe('npm run ops -- migrate', () => {
     writeFileSync(path, owner);
     const { code, errors } = await migrate();
     writeFileSync(path, addressOf(roleOf('ordering')));
-    expect([code, errors]).toEqual([1, expect.stringContaining('may do more than a service may')]);
+    expect([code, errors]).toEqual([1, expect.stringContaining('has more rights than a service may have')]);
   });
 
   it('ends with 2 and changes nothing when it is called wrongly', async () => {

@@ -65,7 +65,7 @@ describe('npm run ops -- secrets', () => {
     const keys = readFileSync(path);
     rmSync(path);
     const refused = await runOps(['secrets', directory], {});
-    expect([refused.code, refused.errors]).toEqual([2, expect.stringContaining('remove the others')]);
+    expect([refused.code, refused.errors]).toEqual([2, expect.stringContaining('Remove the others')]);
     writeFileSync(path, keys);
     chmodSync(path, 0o444);
   });

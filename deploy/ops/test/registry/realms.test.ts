@@ -30,7 +30,7 @@ describe('a realm that is mistyped', () => {
     expect({ code, errors }).toEqual({
       code: 1,
       errors: expect.stringMatching(
-        /^There is no realm \S+\. Known realms: demo, demo\/desktop\. add-realm /,
+        /^There is no realm \S+\. Known realms: demo, demo\/desktop\. Use add-realm /,
       ),
     });
     expect(await copy.text()).toBe(copy.before);
@@ -72,7 +72,7 @@ describe('add-realm and set-realm', () => {
     [
       'a launch lifetime of no desktop realm',
       ['set-realm', '--realm', 'demo', '--session-seconds', '90'],
-      /not one/,
+      /not a realm of the desktop launch/,
       1,
     ],
   ])('refuse %s, and change nothing', async (_what, args, said, expected) => {
