@@ -2,5 +2,5 @@ export { readCatalogue, readCatalogues } from './catalogue-file.ts';
 export { type OrderingConfig, readOrderingConfig } from './config.ts';
 export { type Catalogue, parseCatalogue } from './domain/catalogue.ts';
 export { type Catalogues, createCatalogues } from './domain/catalogues.ts';
-export { type OrderingBacking, ordering } from './service.ts';
+export { type OrderingDependencies, ordering } from './service.ts';
 export { type OrderingDatabase, openOrderingDatabase } from './store/database.ts';

@@ -8,8 +8,8 @@ const codeCache = new URL('../../../../node_modules/.cache/compiled', import.met
 
 /**
  * Ends what is left of a run when its process is gone, however it went: standard input is a pipe that the
- * kernel closes then. For a second, what the run started may end by itself. On Linux, anyone who has the folder
- * in the environment belongs to the run.
+ * kernel closes then. For a second, what the run started may end by itself. On Linux, anyone who has the
+ * folder in the environment belongs to the run.
  */
 const sweep = `
 trap '' HUP INT TERM

@@ -1,5 +1,4 @@
-import type { LaunchContext } from '@clinical-launch/contracts';
-import type { Call } from '@clinical-launch/service/http';
+import type { CloudEvent, EventData, EventType, LaunchContext } from '@clinical-launch/contracts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Draft, DraftPlace } from '../domain/draft.ts';
 import type { TestRequest } from '../domain/test-request.ts';
@@ -8,7 +7,10 @@ import type { TestRequest } from '../domain/test-request.ts';
 export type Launch = {
   readonly context: LaunchContext;
 
-  readonly call: Pick<Call, 'event'>;
+  readonly call: {
+    /** Makes an event of the catalogue that follows from its request. */
+    event<Type extends EventType>(type: Type, data: EventData<Type>): CloudEvent<Type>;
+  };
 };
 
 /** What tests are chosen for in a launch: a new order, or the change of a request. */
