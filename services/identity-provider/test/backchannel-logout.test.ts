@@ -266,7 +266,9 @@ describe('a partner that is down', () => {
       backchannelLogoutUri: `http://127.0.0.1:${port}/logout`,
     });
     const realms = [...desktopRealms(), { realm: at, clients: [], desktop: { partners: [down] } }];
-    const options = { clock, storage, realms };
+    // Its own: the service of the other tests would claim this delivery too, and does not know the partner.
+    const ownStorage = await openTestStorage();
+    const options = { clock, storage: ownStorage, realms };
     const first = await runDesktop(options);
     const tokens = await first.tokensFor({ client_id: 'down' }, at);
     const launch = chainOf(tokens);
@@ -283,6 +285,7 @@ describe('a partner that is down', () => {
     expect(await up.about(launch)).toHaveLength(1);
     await second.stop();
     await up.stop();
+    await ownStorage.close();
   });
 });
 
