@@ -38,6 +38,10 @@ async function launch(context: BrowserContext, pms: Page, button: string): Promi
   return oltr;
 }
 
+/** The order document in the Notepad page, once that is there. */
+const notepadOf = (oltr: Page) =>
+  oltr.frameLocator('iframe[name="Notepad"]').locator('textarea[name="Output"]');
+
 describe('one whole OLTR launch in a browser', () => {
   it('leads from the PMS through two tests of two laboratories to the order XML with two batches', async () => {
     const { context, pms, complaints } = await openPms();
@@ -68,8 +72,7 @@ describe('one whole OLTR launch in a browser', () => {
     expect([valid, rawOutput]).toEqual([true, expect.anything()]);
     await expectAccessible(pms);
 
-    const notepad = oltr.frame({ name: 'Notepad' });
-    expect(await notepad?.locator('textarea[name="Output"]').inputValue()).toBe(xml);
+    expect(await notepadOf(oltr).inputValue()).toBe(xml);
     expect(complaints).toEqual([]);
     await context.close();
   });
@@ -90,7 +93,7 @@ describe('one whole OLTR launch in a browser', () => {
     await oltr.getByRole('button', { name: 'Review order' }).click();
     await oltr.getByRole('button', { name: 'Submit order' }).click();
     await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
-    await oltr.frame({ name: 'Notepad' })?.locator('textarea[name="Output"]').waitFor({ state: 'attached' });
+    await notepadOf(oltr).waitFor({ state: 'attached' });
     await oltr.waitForLoadState('load');
     // Sent later, so it arrives later: the document would arrive before it.
     await oltr.evaluate("window.opener.postMessage('within reach', '*')");
@@ -109,9 +112,8 @@ describe('one whole OLTR launch in a browser', () => {
     await oltr.getByRole('button', { name: 'Review order' }).click();
     await oltr.getByRole('button', { name: 'Submit order' }).click();
     await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
-    const notepad = oltr.frame({ name: 'Notepad' });
-    const output = await notepad?.locator('textarea[name="Output"]').inputValue();
-    expect(output?.match(/<orderBatch>/g)).toHaveLength(2);
+    const output = await notepadOf(oltr).inputValue();
+    expect(output.match(/<orderBatch>/g)).toHaveLength(2);
     await context.close();
   });
 

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { waitLimitMs } from './until.ts';
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /**
- * Starts the Chromium of this machine, or the one that `CHROMIUM_PATH` names.
+ * Starts the Chromium of this machine, or the one that `CHROMIUM_PATH` names. Its pages wait for up to `waitLimitMs`.
  * @throws Error that names what to install if there is none: a browser test is never skipped
  */
 export async function startChromium(): Promise<Browser> {
@@ -14,7 +15,7 @@ export async function startChromium(): Promise<Browser> {
   }
   // Loaded here because it is large, and most tests do not need it.
   const { chromium } = await import('playwright-core');
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath,
     // Its sandbox does not start for root, which runs CI in a container.
     chromiumSandbox: process.getuid?.() !== 0,
@@ -27,4 +28,13 @@ export async function startChromium(): Promise<Browser> {
       '--disable-sync',
     ],
   });
+  const patient = <Opened extends BrowserContext | Page>(opened: Opened) => {
+    opened.setDefaultTimeout(waitLimitMs);
+    return opened;
+  };
+  const newContext = browser.newContext.bind(browser);
+  const newPage = browser.newPage.bind(browser);
+  browser.newContext = async (options) => patient(await newContext(options));
+  browser.newPage = async (options) => patient(await newPage(options));
+  return browser;
 }

@@ -103,6 +103,9 @@ async function run(settings: readonly string[]): Promise<ChildProcess> {
     '',
     '--appendonly',
     'yes',
+    // On a busy disk `everysec` writes up to two seconds late: a kill would lose what was acknowledged.
+    '--appendfsync',
+    'always',
     '--repl-diskless-sync-delay',
     '0',
     '--loglevel',

@@ -8,8 +8,16 @@ import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 
 const run = promisify(execFile);
 
-/** The server that all tests of a run share. It is never killed, so it need not flush its commits. */
-export const sharedPostgres = postgresWith(['fsync=off', 'full_page_writes=off', 'max_connections=300']);
+/**
+ * The server that all tests of a run share. It is never killed, so it need not flush its commits. No automatic vacuum
+ * holds a lock while a test runs.
+ */
+export const sharedPostgres = postgresWith([
+  'fsync=off',
+  'full_page_writes=off',
+  'autovacuum=off',
+  'max_connections=300',
+]);
 
 /** Starts a PostgreSQL for the test, with an empty cluster and its defaults (every commit is flushed). */
 export function startPostgres(): Promise<PrivateServer> {
