@@ -1,10 +1,11 @@
 import { createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { findFreePort } from '@clinical-launch/testing';
 import { connectRedis } from '@clinical-launch/tickets';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { freePort, run } from '../../tests/system/run-command.ts';
+import { run } from '../../tests/system/run-command.ts';
 import { type ServiceName, serviceNames } from '../src/service-access.ts';
 import { type SeparatedParts, startSeparatedParts } from './separated-parts.ts';
 
@@ -52,7 +53,9 @@ async function startEdge(portOf: (service: ServiceName | 'simulators') => number
 describe('the platform with a user of its own for each service', () => {
   it('plays both launches to the end, and Redis refuses nobody anything', async () => {
     const names = [...serviceNames, 'simulators'] as const;
-    const ports = new Map(await Promise.all(names.map(async (name) => [name, await freePort()] as const)));
+    const ports = new Map(
+      await Promise.all(names.map(async (name) => [name, await findFreePort()] as const)),
+    );
     const portOf = (name: ServiceName | 'simulators') => ports.get(name) ?? 0;
     const edge = await startEdge(portOf);
     try {

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  findFreePort,
   type PrivateRabbitMq,
   type PrivateServer,
   startPostgres,
@@ -135,7 +135,7 @@ async function createProcesses(
   directory: string,
   { services, parts, environment }: ProcessesOptions,
 ): Promise<ServiceProcess[]> {
-  const ports = await findStablePorts(services.length * 2);
+  const ports = await findPorts(services.length * 2);
   const addresses = services.map((service, index) => ({
     service,
     url: `http://127.0.0.1:${ports[2 * index]}`,
@@ -165,24 +165,8 @@ async function createProcesses(
   );
 }
 
-/**
- * Returns free ports below those that the system uses for outgoing connections, so that a killed process gets
- * its own again.
- */
-async function findStablePorts(count: number): Promise<number[]> {
+async function findPorts(count: number): Promise<number[]> {
   const found = new Set<number>();
-  while (found.size < count) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    if (await isFree(port)) found.add(port);
-  }
+  while (found.size < count) found.add(await findFreePort());
   return [...found];
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  server.once('error', () => resolve(false)).listen({ port, host: '127.0.0.1' }, () => resolve(true));
-  const free = await promise;
-  if (free) await new Promise((closed) => server.close(closed));
-  return free;
 }

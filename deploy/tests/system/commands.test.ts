@@ -1,7 +1,8 @@
 import { readFileSync, utimesSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { findFreePort } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
-import { freePort, ownDatabase, root, run, startDemo, walk } from './run-command.ts';
+import { ownDatabase, root, run, startDemo, walk } from './run-command.ts';
 
 const otherNames = {
   AUDIENCE: 'api://another-name',
@@ -12,7 +13,7 @@ const otherNames = {
 
 describe('npm start', () => {
   it('serves at the address that it says is ready, tells its health elsewhere, and stops cleanly on SIGTERM', async () => {
-    const port = String(await freePort());
+    const port = String(await findFreePort());
     const start = run('npm', ['start'], { PORT: port });
     const [, url = ''] = await start.said(/^ready (.*)$/m);
     expect(url).toBe(`http://localhost:${port}`);
@@ -26,7 +27,7 @@ describe('npm start', () => {
   });
 
   it('uses PUBLIC_URL in the addresses that it gives out', async () => {
-    const port = String(await freePort());
+    const port = String(await findFreePort());
     const environment = { PUBLIC_URL: 'https://launch.example', DATABASE_URL: await ownDatabase() };
     const start = run('npm', ['start'], { PORT: port, ...environment });
     await start.said(/^ready https:\/\/launch\.example$/m);
@@ -90,7 +91,7 @@ describe('npm start, when it cannot start', () => {
 
 describe('npm start at a terminal', () => {
   it('shows where to begin, the clients of the demo and a readable log', async () => {
-    const port = String(await freePort());
+    const port = String(await findFreePort());
     // A terminal of util-linux's making.
     const start = run('script', ['-qec', 'node deploy/platform/src/main.ts', '/dev/null'], { PORT: port });
     await start.said(/^ready (.*)$/m);
@@ -106,7 +107,7 @@ describe('npm start at a terminal', () => {
 
 describe('npm run dev', () => {
   it('serves as npm start does, and serves again after a source file was saved', async () => {
-    const dev = run('npm', ['run', 'dev'], { PORT: String(await freePort()) });
+    const dev = run('npm', ['run', 'dev'], { PORT: String(await findFreePort()) });
     const [, url = ''] = await dev.said(/^ready (.*)$/m);
     const now = new Date();
     utimesSync(`${root}services/launch-api/src/service.ts`, now, now);
@@ -140,7 +141,7 @@ describe('npm run demo', () => {
   });
 
   it('fails where nothing answers', async () => {
-    const demo = run('npm', ['run', 'demo'], { BASE_URL: `http://127.0.0.1:${await freePort()}` });
+    const demo = run('npm', ['run', 'demo'], { BASE_URL: `http://127.0.0.1:${await findFreePort()}` });
     expect(await demo.exited).toBe(1);
   });
 });

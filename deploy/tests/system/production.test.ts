@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClientSecret, hashClientSecret } from '@clinical-launch/identity-provider';
-import { createTestDatabase } from '@clinical-launch/testing';
+import { createTestDatabase, findFreePort } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { freePort, root, run } from './run-command.ts';
+import { root, run } from './run-command.ts';
 
 const demoRegistry = `${root}deploy/simulators/registry.json`;
 const sealingKeys = `k1:${randomBytes(32).toString('base64url')}`;
@@ -89,7 +89,7 @@ describe('the platform in one process', () => {
     const secrets = [{ sha256: hashClientSecret(secret) }];
     const clients = [{ clientId: 'pms', name: 'PMS', secrets, scopes: [] }];
     await writeFile(path, JSON.stringify({ realms: [{ realm: 'demo', clients }] }));
-    const port = String(await freePort());
+    const port = String(await findFreePort());
     const platform = start({ ...realParts(), PORT: port, REGISTRY_FILE: path, SEALING_KEYS: sealingKeys });
     await platform.said(/^ready /m);
     await writeFile(path, await readFile(demoRegistry));

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createTestDatabase } from '@clinical-launch/testing';
+import { createTestDatabase, findFreePort } from '@clinical-launch/testing';
 import { afterEach } from '@jest/globals';
 
 /** The repository. */
@@ -52,16 +50,6 @@ export function run(command: string, args: string[], environment: NodeJS.Process
   };
 }
 
-/** A port that nobody listens at. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
-}
-
 /** Makes a database for what a test runs, and returns its address. It is dropped after the test. */
 export async function ownDatabase(): Promise<string> {
   const database = await createTestDatabase();
@@ -77,7 +65,7 @@ export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<st
   const start = run(process.execPath, ['deploy/platform/src/main.ts'], {
     ...environment,
     DATABASE_URL: await ownDatabase(),
-    PORT: String(await freePort()),
+    PORT: String(await findFreePort()),
   });
   const [, url = ''] = await start.said(/^ready (.*)$/m);
   return url;

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '@clinical-launch/testing';
+import { findFreePort, until } from '@clinical-launch/testing';
 import { Redis } from 'ioredis';
 
 /** A private `redis-server` in its own directory. */
@@ -55,7 +54,7 @@ export type RedisClusterServers = {
 export async function startRedisCluster(): Promise<RedisClusterServers> {
   const servers = await Promise.all(
     Array.from({ length: 3 }, async () =>
-      startRedisServer('--cluster-enabled', 'yes', '--cluster-port', String(await freePort())),
+      startRedisServer('--cluster-enabled', 'yes', '--cluster-port', String(await findFreePort())),
     ),
   );
   const nodes = servers.map(({ port }) => new Redis(port));
@@ -85,7 +84,7 @@ const isComplete = (info: string) =>
 
 async function startOnFreePort(start: (port: number) => Promise<ChildProcess>) {
   for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
+    const port = await findFreePort();
     try {
       return { child: await start(port), port };
     } catch (error) {
@@ -124,14 +123,4 @@ async function run(settings: readonly string[]): Promise<ChildProcess> {
     if (said.includes('Ready to accept connections')) resolve(child);
   });
   return await promise;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port was given');
-  return address.port;
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -86,16 +87,24 @@ export async function runPrivately(program: ServerProgram): Promise<PrivateServe
 /** Creates a directory for a server's data. */
 export const makeServerDirectory = (name: string) => mkdtempSync(join(tmpdir(), `clinical-launch-${name}-`));
 
-/** Returns a port of 127.0.0.1 that nothing listens on. */
+/**
+ * Returns a port of 127.0.0.1 that nothing listens on. It is below the ports that the system uses for outgoing
+ * connections, so that no connection takes it before a server starts, or while a server restarts.
+ */
 export async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(15_000, 32_000);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen({ port: 0, host: '127.0.0.1' }, resolve);
-  await promise;
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === 'string') throw new Error('The system assigned no port');
-  return address.port;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  server.once('error', () => resolve(false)).listen({ port, host: '127.0.0.1' }, () => resolve(true));
+  const free = await promise;
+  if (free) await new Promise((closed) => server.close(closed));
+  return free;
 }
 
 /**
