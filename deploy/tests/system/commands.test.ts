@@ -84,7 +84,7 @@ describe('npm start, when it cannot start', () => {
     const start = run('node', ['deploy/platform/src/main.ts'], { REGISTRY_FILE: '/nowhere/registry.json' });
     expect(await start.exited).toBe(1);
     expect(start.output()).toMatch(
-      /^The configuration cannot be used:\n {2}REGISTRY_FILE: .*\/nowhere\/registry.json.*\n$/,
+      /^The configuration is invalid:\n {2}REGISTRY_FILE: .*\/nowhere\/registry.json.*\n$/,
     );
   });
 });
@@ -93,7 +93,7 @@ describe('npm start at a terminal', () => {
   it('shows where to begin, the clients of the demo and a readable log', async () => {
     const port = String(await findFreePort());
     // A terminal of util-linux's making.
-    const start = run('script', ['-qec', 'node deploy/platform/src/main.ts', '/dev/null'], { PORT: port });
+    const start = run('script', ['-qec', 'exec node deploy/platform/src/main.ts', '/dev/null'], { PORT: port });
     await start.said(/^ready (.*)$/m);
     const shown = start.output();
     expect(shown).toMatch(/^\[\d\d:\d\d:\d\d\].*INFO/m);

@@ -93,7 +93,7 @@ describe('the platform in one process', () => {
     const platform = start({ ...realParts(), PORT: port, REGISTRY_FILE: path, SEALING_KEYS: sealingKeys });
     await platform.said(/^ready /m);
     await writeFile(path, await readFile(demoRegistry));
-    await platform.said(/the changed registry cannot be used/);
+    await platform.said(/the changed registry is invalid/);
     const statusOf = async (clientId: string, clientSecret: string) => {
       const response = await fetch(`http://127.0.0.1:${port}/idp/demo/oauth2/v2.0/token`, {
         method: 'POST',
