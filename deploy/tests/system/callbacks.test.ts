@@ -160,9 +160,11 @@ describe('the page of the PMS', () => {
         await oltr.getByRole('button', { name: 'Review order' }).click();
         await oltr.getByRole('button', { name: 'Submit order' }).click();
         await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
-        await pms.getByText(/Came (to this page and by callback|by callback and to this page)\./).waitFor();
+        await pms
+          .getByText(/Arrived (to this page and by callback|by callback and to this page)\./)
+          .waitFor();
         expect(await pms.locator('pre').count()).toBe(1);
-        expect(await pms.locator('#callbacks').innerText()).toMatch(/Callbacks are taken\.[^]*filed/);
+        expect(await pms.locator('#callbacks').innerText()).toMatch(/Callbacks are accepted\.[^]*filed/);
         await expectAccessible(pms);
         await expectNoSidewaysScrolling(pms);
       } finally {

@@ -93,7 +93,9 @@ describe('npm start at a terminal', () => {
   it('shows where to begin, the clients of the demo and a readable log', async () => {
     const port = String(await findFreePort());
     // A terminal of util-linux's making.
-    const start = run('script', ['-qec', 'exec node deploy/platform/src/main.ts', '/dev/null'], { PORT: port });
+    const start = run('script', ['-qec', 'exec node deploy/platform/src/main.ts', '/dev/null'], {
+      PORT: port,
+    });
     await start.said(/^ready (.*)$/m);
     const shown = start.output();
     expect(shown).toMatch(/^\[\d\d:\d\d:\d\d\].*INFO/m);

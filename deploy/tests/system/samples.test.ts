@@ -54,7 +54,9 @@ describe('the action of a sample', () => {
   ])('%s opens with its list, since its identifier was never seen before', async (name, heading, isNamed) => {
     const { page } = await launch(name);
     expect(page.html).toContain(`<h1 class="nhsuk-heading-l app-tight">${heading}</h1>`);
-    expect(page.html.includes('The request that your practice system named is not here')).toBe(isNamed);
+    expect(page.html.includes('The request that you opened in your practice system was not found')).toBe(
+      isNamed,
+    );
     expect(page.html).not.toMatch(/<iframe|<textarea/);
   });
 });
