@@ -5,7 +5,8 @@ import { waitLimitMs } from './until.ts';
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /**
- * Starts the Chromium of this machine, or the one that `CHROMIUM_PATH` names. Its pages wait for up to `waitLimitMs`.
+ * Starts the Chromium of this machine, or the one that `CHROMIUM_PATH` names.
+ * Its pages wait for up to `waitLimitMs`.
  * @throws Error that names what to install if there is none: a browser test is never skipped
  */
 export async function startChromium(): Promise<Browser> {

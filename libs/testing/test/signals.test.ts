@@ -52,7 +52,7 @@ afterEach(() => {
 
 const reportPattern = /everything runs in (\S+) under (\d+)\./;
 
-/** Runs the test command until these programs run. Returns the run's folder, Jest's process, and every process. */
+/** Runs the test command until these programs run. Returns its folder, Jest's process, and all processes. */
 async function startUntilRunning(programs: readonly string[], servers: NodeJS.ProcessEnv = {}) {
   output = '';
   command = spawn('npm', ['test', '--', `--projects=${folder}/jest.config.js`], {

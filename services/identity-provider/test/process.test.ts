@@ -80,7 +80,7 @@ it('the process takes a changed registry up without a restart, and keeps the old
   await taken;
   expect(await ask()).toBe(200);
 
-  const refused = waitFor('the changed registry cannot be used');
+  const refused = waitFor('the changed registry is invalid');
   await writeFile(registryFile, registry('Demo Realm'));
   expect(JSON.parse(await refused)).toMatchObject({
     level: 50,

@@ -9,8 +9,8 @@ import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 const run = promisify(execFile);
 
 /**
- * The server that all tests of a run share. It is never killed, so it need not flush its commits. No automatic vacuum
- * holds a lock while a test runs.
+ * The server that all tests of a run share. It is never killed, so it need not flush its commits.
+ * No automatic vacuum holds a lock while a test runs.
  */
 export const sharedPostgres = postgresWith([
   'fsync=off',

@@ -88,8 +88,8 @@ export async function runPrivately(program: ServerProgram): Promise<PrivateServe
 export const makeServerDirectory = (name: string) => mkdtempSync(join(tmpdir(), `clinical-launch-${name}-`));
 
 /**
- * Returns a port of 127.0.0.1 that nothing listens on. It is below the ports that the system uses for outgoing
- * connections, so that no connection takes it before a server starts, or while a server restarts.
+ * Returns a port of 127.0.0.1 that nothing listens on. It is below the ports that the system uses for
+ * outgoing connections, so that no connection takes it before a server starts, or while one restarts.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {
