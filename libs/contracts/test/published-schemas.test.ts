@@ -27,7 +27,7 @@ const rulesInWords = [
   /^must be a national identifier, a hospital number, or one of each$/,
   /^must have an entry whose system is one of /,
   /^must not be in the future$/,
-  /^must be a real date/,
+  /^must be a date (and time )?that exists/,
 ];
 
 describe('the JSON Schema of the payload', () => {

@@ -78,7 +78,8 @@ beforeAll(async () => {
   const jest = [`${root}node_modules/jest/bin/jest.js`, `--config=${folder}/jest.config.js`];
   exitCode = await new Promise((resolve) => {
     const options = ['--json', `--outputFile=${output}`];
-    execFile(process.execPath, [...jest, ...options], (error) => resolve(error?.code ?? 0));
+    const env = { ...process.env, FORCE_COLOR: '0' };
+    execFile(process.execPath, [...jest, ...options], { env }, (error) => resolve(error?.code ?? 0));
   });
   results = JSON.parse(readFileSync(output, 'utf8')).testResults;
 });

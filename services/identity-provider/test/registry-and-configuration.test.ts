@@ -65,7 +65,7 @@ describe('a registry for production', () => {
       realms: [{ realm: 'north', clients: JSON.parse(JSON.stringify(clients)) }],
       trustedIssuers: [{ issuer: 'https://login.example', clients: [{ clientId: 'pms' }] }],
     });
-    const said = 'is required: list the practices that the client may launch for, or state "any"';
+    const said = 'is required. List the practices that the client may launch for, or state "any"';
     expect(productionRegistryProblems(refused)).toEqual([
       `realms[0].clients[0].practices ${said}`,
       `trustedIssuers[0].clients[0].practices ${said}`,

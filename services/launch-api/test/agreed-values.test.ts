@@ -246,7 +246,7 @@ describe('the directory of one client', () => {
       expect(told.pop()).toContain('the changed directory is in use');
 
       await change('{"performers":[{"system":"performing-org","code":"secret-code"},{}], "practices":');
-      expect(told[0]).toContain('the changed directory cannot be used');
+      expect(told[0]).toContain('the changed directory is invalid');
       expect(told[0]).toContain('at line 1, column');
       expect(told[0]).not.toContain('secret-code');
       expect([await statusOf('OWN02', token), await statusOf('OWN01', token)]).toEqual([200, 400]);

@@ -55,7 +55,7 @@ describe('the configuration of the order renderer', () => {
     (network) => {
       const read = () =>
         readOrderRendererConfig({ PUBLIC_URL: publicUrl, CALLBACK_ALLOWED_NETWORKS: network });
-      expect(read).toThrow(/CALLBACK_ALLOWED_NETWORKS must be networks as 10\.1\.0\.0\/16/);
+      expect(read).toThrow(/CALLBACK_ALLOWED_NETWORKS must be networks such as 10\.1\.0\.0\/16/);
       expect(read).not.toThrow(new RegExp(`: .*${network}`));
     },
   );

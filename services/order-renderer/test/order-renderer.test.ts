@@ -312,7 +312,7 @@ describe('the order renderer', () => {
     await platform.submit({ guid: randomUUID(), launchId, sealedValue: { patient: 'Whitfield' } });
     const letter = platform.deadLetters.at(-1);
     expect(letter?.event.correlationid).toBe(launchId);
-    expect(String(letter?.error)).toMatch(/no order/);
+    expect(String(letter?.error)).toMatch(/not a valid order/);
     expect(String(letter?.error)).not.toContain('Whitfield');
   });
 
