@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Environment } from '@clinical-launch/service';
+import { readRegistryFile } from '@clinical-launch/service/trust';
 import pretty from 'pino-pretty';
 import { readDemoConfig } from './config.ts';
 import type { Platform } from './platform.ts';
@@ -15,7 +15,7 @@ export function summaryOf({ publicUrl, adminUrl }: Platform, environment: Enviro
     ['Start here', `${publicUrl}/`],
     ['API descriptions', `${publicUrl}/AccessApi/openapi.json  ${publicUrl}/idp/openapi.json`],
     ['Health', `${adminUrl}/readyz`],
-    ...clientRows(environment),
+    ...clientRows(publicUrl, environment),
     ['Documentation', 'README.md, docs/partner-guide.md, docs/operations.md'],
     ['Stored data', storedData(environment)],
   ];
@@ -24,14 +24,10 @@ export function summaryOf({ publicUrl, adminUrl }: Platform, environment: Enviro
 }
 
 /** The clients of the demo registry: the secret of each is its id with `-secret`. */
-function clientRows(environment: Environment): string[][] {
-  const { registryFile } = readDemoConfig(environment);
-  if (environment.REGISTRY_FILE) return [['Registry', String(registryFile)]];
-  const registry: { realms: { realm: string; clients: { clientId: string }[] }[] } = JSON.parse(
-    readFileSync(registryFile, 'utf8'),
-  );
-  return registry.realms
-    .filter(({ clients }) => clients.length > 0)
+function clientRows(publicUrl: string, environment: Environment): string[][] {
+  if (environment.REGISTRY_FILE) return [['Registry', environment.REGISTRY_FILE]];
+  return readRegistryFile(readDemoConfig(environment).registryFile, { publicUrl })
+    .realms.filter(({ clients }) => clients.length > 0)
     .map(({ realm, clients }) => [
       `Clients of ${realm}`,
       `${clients.map(({ clientId }) => clientId).join(', ')} (secret: the name and "-secret")`,

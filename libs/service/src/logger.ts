@@ -26,16 +26,18 @@ const redactedFields = [
 const redacted = '[redacted]';
 const isRedacted = new Set(redactedFields);
 
+const levels = [...Object.keys(pino.levels.values), 'silent'];
+
 /** The setting `LOG_LEVEL`: the least severe lines that are written. */
 export const logLevelSetting = Type.String({
   default: 'info',
-  pattern: '^(trace|debug|info|warn|error|fatal|silent)$',
-  description: 'must be trace, debug, info, warn, error, fatal or silent',
+  pattern: `^(${levels.join('|')})$`,
+  description: `must be ${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}`,
 });
 
 /** Returns the level to log at until the configuration is checked: `info` for a `LOG_LEVEL` that is none. */
 export function initialLogLevel(level: string | undefined): string {
-  return level !== undefined && (level === 'silent' || level in pino.levels.values) ? level : 'info';
+  return level !== undefined && levels.includes(level) ? level : 'info';
 }
 
 /** Creates the log of a process: JSON lines on standard output, times in ISO 8601. */

@@ -133,8 +133,8 @@ const ownOrBoundary = /^(express|kysely|pg)$|^@clinical-launch\/(?!contracts$)/;
 const packagesOfRooms: Readonly<Record<string, RegExp>> = {
   domain: ownOrBoundary,
   present: ownOrBoundary,
-  work: /^(express|kysely|pg)$/,
-  store: /^express$/,
+  work: /^(express|kysely|pg)$|^@clinical-launch\/service\//,
+  store: /^express$|^@clinical-launch\/service/,
 };
 
 describe.each([

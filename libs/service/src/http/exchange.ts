@@ -80,13 +80,7 @@ export function endpoint<
       if (handle === undefined) throw methodNotAllowed(allowed);
       await handle(opened);
     } catch (thrown) {
-      await refuse(thrown, {
-        request,
-        response,
-        call,
-        dialect,
-        audit: (error) => audit?.(error, exchange),
-      });
+      await refuse(thrown, { ...exchange, dialect, audit: (error) => audit?.(error, exchange) });
     }
   };
   return Object.assign(answer, { methods: allowed });

@@ -21,6 +21,7 @@ export {
   fixedRegistry,
   followRegistry,
   type RegistrySource,
+  readRegistryFile,
   type WatchedRegistry,
   watchRegistryFile,
 } from './registry-file.ts';

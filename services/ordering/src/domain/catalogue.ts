@@ -1,8 +1,6 @@
-import { compileSchema, type FileFault, performerCode } from '@clinical-launch/contracts';
-import { type Static, type TProperties, Type } from 'typebox';
+import { closedObject, compileSchema, type FileFault, performerCode } from '@clinical-launch/contracts';
+import { type Static, Type } from 'typebox';
 
-const closed = <P extends TProperties>(properties: P) =>
-  Type.Object(properties, { additionalProperties: false });
 const text = Type.String({ minLength: 1, maxLength: 100 });
 const id = Type.String({
   pattern: '^[A-Za-z0-9-]{1,40}$',
@@ -11,7 +9,7 @@ const id = Type.String({
 const code = Type.String({ pattern: '^[A-Z0-9]{1,20}$', description: 'must be capital letters and digits' });
 
 /** A question of the laboratory about the patient, asked once for all tests that need it. */
-const question = closed({
+const question = closedObject({
   id,
   text,
   hint: Type.Optional(text),
@@ -21,17 +19,17 @@ const question = closed({
 });
 
 /** The form of the catalogue file: entries refer to each other by id. */
-export const catalogueSchema = closed({
+export const catalogueSchema = closedObject({
   /** Separates a practice's choices in this catalogue from those in others. Required with `performers`. */
   id: Type.Optional(id),
   /** The performers that offer these tests; without them, this is the default catalogue. */
-  performers: Type.Optional(Type.Array(closed(performerCode), { minItems: 1 })),
+  performers: Type.Optional(Type.Array(closedObject(performerCode), { minItems: 1 })),
   locations: Type.Array(
-    closed({
+    closedObject({
       /** Also the prefix of the references of its order batches. */
       id: Type.String({ pattern: '^[A-Z]{2,5}$', description: 'must be two to five capital letters' }),
       name: text,
-      code: closed({
+      code: closedObject({
         value: text,
         scheme: Type.Union([Type.Literal('NHSORGANISATIONS'), Type.Literal('LOCAL')]),
       }),
@@ -41,7 +39,7 @@ export const catalogueSchema = closed({
     { minItems: 1 },
   ),
   containers: Type.Array(
-    closed({
+    closedObject({
       id,
       name: text,
       closure: text,
@@ -70,9 +68,9 @@ export const catalogueSchema = closed({
       isLabelledByHand: Type.Optional(Type.Boolean()),
     }),
   ),
-  groups: Type.Array(closed({ id, name: text }), { minItems: 1 }),
+  groups: Type.Array(closedObject({ id, name: text }), { minItems: 1 }),
   orderables: Type.Array(
-    closed({
+    closedObject({
       code,
       name: text,
       abbreviation: Type.Optional(text),
@@ -86,14 +84,16 @@ export const catalogueSchema = closed({
       covers: Type.Optional(Type.Array(code, { minItems: 1 })),
       /** A repeat for the same patient within this interval needs a reason. */
       minimumIntervalDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3660 })),
-      asks: Type.Optional(Type.Array(closed({ question: id, isRequired: Type.Optional(Type.Boolean()) }))),
+      asks: Type.Optional(
+        Type.Array(closedObject({ question: id, isRequired: Type.Optional(Type.Boolean()) })),
+      ),
       /** The laboratory refuses it without clinical details. */
       needsClinicalDetails: Type.Optional(Type.Boolean()),
     }),
     { minItems: 1 },
   ),
   questions: Type.Optional(Type.Array(question)),
-  orderSets: Type.Array(closed({ id, name: text, tests: Type.Array(code, { minItems: 1 }) })),
+  orderSets: Type.Array(closedObject({ id, name: text, tests: Type.Array(code, { minItems: 1 }) })),
 });
 
 type CatalogueFile = Static<typeof catalogueSchema>;
