@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
-import { client } from '../../services/ordering/test/stored/invented-requests.ts';
+import { client } from '../../../services/ordering/test/stored/invented-requests.ts';
 import type { Memory } from './server.ts';
 
 /** A launch in its browser. Redirects are not followed. */

@@ -1,6 +1,6 @@
 import type { Action, LaunchRequest } from '@clinical-launch/contracts';
 import type { OrderingDatabase } from '@clinical-launch/ordering';
-import { inventPatient } from '../../services/ordering/test/stored/invented-requests.ts';
+import { inventPatient } from '../../../services/ordering/test/stored/invented-requests.ts';
 
 /** A kind of page to measure. */
 export type Scenario = {

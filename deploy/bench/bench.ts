@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+
+export type Goal = { readonly atMost: number } | { readonly atLeast: number };
+
+/** A measured quantity. */
+export type Figure = {
+  /** What was measured, and whose: `RequestLaunchUrl, launch-api`. */
+  readonly name: string;
+  readonly unit: 'µs' | 'ms' | 's' | '/s' | 'MiB' | 'B' | '×';
+  /** One value per round. */
+  readonly values: readonly number[];
+  /** The number of rounds in which other processes used more than a tenth of a core. */
+  readonly disturbed?: number;
+  readonly goal?: Goal;
+};
+
+export type BenchOptions = {
+  /** A quick look without trustworthy figures, for CI: few rounds, small amounts. */
+  readonly short: boolean;
+  /** Reports what is being measured. */
+  readonly progress: (text: string) => void;
+};
+
+/** A group of rows of the table. Its contenders take turns, so that all of them meet the same machine. */
+export type Bench = {
+  readonly name: string;
+  run(options: BenchOptions): Promise<readonly Figure[]>;
+};
+
+/** Returns the value in the middle of a sorted copy; of an even number, the mean of both. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+}
+
+/** Returns the smallest value that at least this share of the values does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
+/** Returns the ratio of two contenders in each round, which a noisy machine changes less than either. */
+export function ratios(dividends: readonly number[], divisors: readonly number[]): number[] {
+  return dividends.map((dividend, round) => dividend / (divisors[round] ?? Number.NaN));
+}
+
+/** Returns whether a figure misses its goal. */
+export function misses({ goal, values }: Figure): boolean {
+  if (goal === undefined) return false;
+  const value = median(values);
+  return 'atMost' in goal ? !(value <= goal.atMost) : !(value >= goal.atLeast);
+}
+
+const ticksPerSecond = 100;
+
+/** Returns the microseconds of CPU that a process has used so far, with all its threads. */
+export function cpuOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name of the program, in brackets, may contain spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / ticksPerSecond;
+}
+
+/** Returns the microseconds of CPU that the whole machine has used so far. */
+export function cpuOfMachine(): number {
+  const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (
+    readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? ''
+  )
+    .split(/ +/)
+    .map(Number);
+  return ((user + nice + system + irq + softirq + steal) * 1e6) / ticksPerSecond;
+}
+
+/**
+ * Measures the CPU of processes during some work.
+ * @param pids the processes of the measurement; the first is the one to measure
+ * @returns the microseconds of the first process, and whether others disturbed it
+ */
+export async function measureCpu(
+  pids: readonly number[],
+  work: () => Promise<void>,
+): Promise<{ cpuUs: number; isDisturbed: boolean }> {
+  const all = () => pids.map(cpuOf);
+  const [before, machineBefore, startedAt] = [all(), cpuOfMachine(), performance.now()];
+  await work();
+  const [after, machineAfter, endedAt] = [all(), cpuOfMachine(), performance.now()];
+  const used = after.map((value, index) => value - (before[index] ?? 0));
+  const foreignUs = machineAfter - machineBefore - used.reduce((sum, value) => sum + value, 0);
+  return { cpuUs: used[0] ?? Number.NaN, isDisturbed: foreignUs > (endedAt - startedAt) * 1000 * 0.1 };
+}
