@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 export type Goal = { readonly atMost: number } | { readonly atLeast: number };
 
@@ -55,12 +55,14 @@ export function misses({ goal, values }: Figure): boolean {
 
 const ticksPerSecond = 100;
 
-/** Returns the microseconds of CPU that a process has used so far, with all its threads. */
+/**
+ * Returns the microseconds of CPU that the threads of a process have used so far, by the scheduler's own
+ * clock: `/proc/PID/stat` counts in hundredths of a second.
+ */
 export function cpuOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program, in brackets, may contain spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / ticksPerSecond;
+  return readdirSync(`/proc/${pid}/task`)
+    .map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]))
+    .reduce((sum, nanoseconds) => sum + nanoseconds / 1000, 0);
 }
 
 /** Returns the microseconds of CPU that the whole machine has used so far. */

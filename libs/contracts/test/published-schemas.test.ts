@@ -19,7 +19,7 @@ const accepts = ajv.compile(serviceRequestDocument(defaultNamespaces, id));
 
 /** The rules in the schema's description, as the reader reports them. */
 const rulesInWords = [
-  /^must refer to (a resource|one resource) /,
+  /^must refer to (a resource|one resource|exactly one resource) /,
   /^must not be the id of another contained resource$/,
   /^must have at most 35 characters in total$/,
   /^must have at most (35|70) characters$/,
