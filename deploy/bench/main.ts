@@ -2,9 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Bench, type Figure, median, misses } from './bench.ts';
+import { launch } from './launch/launch.ts';
 import { lists } from './lists/lists.ts';
 
-const benches: readonly Bench[] = [lists];
+const benches: readonly Bench[] = [launch, lists];
 
 const usage = `Usage: npm run bench -- [--short] [--json FILE] [NAME...]
 

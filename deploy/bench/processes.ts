@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findFreePort } from '@clinical-launch/testing';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A program that is measured, on a core of its own where the machine has two. */
+export type Measured = {
+  readonly pid: number;
+  readonly url: string;
+  /** What the program prints while it starts. */
+  readonly output: string;
+  stop(): Promise<void>;
+};
+
+type StartOptions = {
+  /** From the root of the repository. */
+  readonly program: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly arguments?: readonly string[];
+  readonly flags?: readonly string[];
+};
+
+const hasTwoCores = availableParallelism() > 1;
+
+/** Moves this process, which makes the load, and what it starts from now on, to the second core. */
+export async function leaveFirstCore(): Promise<void> {
+  if (hasTwoCores) await once(spawn('taskset', ['-acp', '1', `${process.pid}`], { stdio: 'ignore' }), 'exit');
+}
+
+/**
+ * Starts a program of the repository on the first core and resolves when it prints `ready`.
+ * @throws Error with its output if it ends before
+ */
+export async function startMeasured({ program, flags = [], ...options }: StartOptions): Promise<Measured> {
+  const [port, adminPort] = [await findFreePort(), await findFreePort()];
+  const command = [process.execPath, ...flags, join(root, program), ...(options.arguments ?? [])];
+  const [file = '', ...rest] = hasTwoCores ? ['taskset', '-c', '0', ...command] : command;
+  const child = spawn(file, rest, {
+    cwd: root,
+    env: {
+      PATH: process.env['PATH'],
+      PORT: `${port}`,
+      ADMIN_PORT: `${adminPort}`,
+      HOST: '127.0.0.1',
+      ADMIN_HOST: '127.0.0.1',
+      NODE_COMPILE_CACHE: compileCache,
+      ...options.environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = await readyOf(child, program);
+  return {
+    pid: child.pid ?? 0,
+    url: `http://127.0.0.1:${port}`,
+    output,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+const compileCache = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
+process.once('exit', () => rmSync(compileCache, { recursive: true, force: true }));
+
+function readyOf(child: ChildProcess, program: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let output = '';
+  let isReady = false;
+  const read = (chunk: Buffer) => {
+    if (isReady) return;
+    output += chunk.toString();
+    isReady = /^ready /m.test(output);
+    if (isReady) resolve(output);
+  };
+  child.stdout?.on('data', read);
+  child.stderr?.on('data', read);
+  child.once('exit', () => reject(new Error(`${program} ended:\n${output}`)));
+  return promise;
+}

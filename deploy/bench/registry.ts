@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The algorithms with which the platform signs tokens; each has a realm with one client. */
+export const signingAlgorithms = ['RS256', 'ES256', 'EdDSA'] as const;
+export type SigningAlgorithm = (typeof signingAlgorithms)[number];
+
+const clientId = 'bench';
+const secret = 'the-secret-of-the-bench';
+const realmOf = (algorithm: SigningAlgorithm) => algorithm.toLowerCase();
+
+/** Writes the registry of the bench into a directory of its own. */
+export function writeRegistry() {
+  const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
+  const path = join(directory, 'registry.json');
+  const client = {
+    clientId,
+    name: 'The load of the bench',
+    secrets: [{ sha256: createHash('sha256').update(secret).digest('hex') }],
+    scopes: ['ocs-launch.write'],
+    practices: 'any',
+  };
+  const realms = signingAlgorithms.map((signingAlgorithm) => ({
+    realm: realmOf(signingAlgorithm),
+    signingAlgorithm,
+    clients: [client],
+  }));
+  writeFileSync(path, JSON.stringify({ realms }));
+  return { path, remove: () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+/** The client credentials grant of the bench's client. */
+export function tokenRequest(algorithm: SigningAlgorithm) {
+  return {
+    path: `/${realmOf(algorithm)}/oauth2/v2.0/token`,
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: secret,
+      scope: 'api://clinical-launch/.default',
+    }).toString(),
+  };
+}
+
+/** Gets an access token. @throws Error when there is none */
+export async function fetchToken(issuerUrl: string, algorithm: SigningAlgorithm): Promise<string> {
+  const { path, body } = tokenRequest(algorithm);
+  const response = await fetch(`${issuerUrl}${path}`, {
+    method: 'POST',
+    body: new URLSearchParams(body),
+  });
+  const answer = (await response.json()) as { access_token?: string };
+  if (answer.access_token === undefined) throw new Error(`No token: ${JSON.stringify(answer)}`);
+  return answer.access_token;
+}
