@@ -19,7 +19,7 @@ type Stage = {
 };
 
 /** Starts what the launch path needs, and nothing else. */
-async function openStage(): Promise<Stage> {
+export async function openStage(flags: readonly string[] = []): Promise<Stage> {
   await leaveFirstCore();
   const stops: (() => Promise<void>)[] = [];
   const kept = async <Part extends { stop(): Promise<void> }>(starting: Promise<Part>) => {
@@ -44,6 +44,7 @@ async function openStage(): Promise<Stage> {
     kept(
       startMeasured({
         program: `services/${service}/src/main.ts`,
+        flags,
         environment: { ...common, ...environment },
       }),
     );
@@ -66,7 +67,7 @@ async function openStage(): Promise<Stage> {
 const payload = aServiceRequest({ originatingId: 'THE-IDENTIFIER' });
 
 /** Returns requests for a launch, each with an identifier of its own. */
-function launchRequests(count: number, token: string): RequestText[] {
+export function launchRequests(count: number, token: string): RequestText[] {
   const [before = '', after = ''] = JSON.stringify(payload).split('THE-IDENTIFIER');
   const headers = {
     Authorization: `Bearer ${token}`,
@@ -177,7 +178,10 @@ export const launch: Bench = {
 };
 
 /** Gets launch URLs, and returns the requests of the browsers that open them. */
-async function secureLaunches(api: Measured, requests: readonly RequestText[]): Promise<RequestText[]> {
+export async function secureLaunches(
+  api: Measured,
+  requests: readonly RequestText[],
+): Promise<RequestText[]> {
   const urls: string[] = [];
   const onAnswer = ({ body }: { body: string }) => urls.push(JSON.parse(body).url);
   await sendAll({ url: api.url, connections, requests, onAnswer });

@@ -130,8 +130,9 @@ describe('the log line of a request', () => {
     await response.text();
     const launchId = response.headers.get('x-correlation-id');
     const [link, answered] = await own.log();
-    expect(link).toMatchObject({ launchId, msg: 'belongs to a launch' });
+    expect(link).toMatchObject({ launchId, level: 20, msg: 'belongs to a launch' });
     expect(link?.['correlationId']).not.toBe(launchId);
-    expect(answered).toMatchObject({ correlationId: launchId, msg: 'request answered' });
+    const beganAs = link?.['correlationId'];
+    expect(answered).toMatchObject({ correlationId: launchId, beganAs, msg: 'request answered' });
   });
 });

@@ -6,9 +6,9 @@ import {
   createAdminApp,
   createApp,
   createRouter,
+  type DirectExchange,
+  directEndpoint,
   type ErrorDialect,
-  type Exchange,
-  endpoint,
   listen,
   openToAll,
 } from '../src/http/index.ts';
@@ -144,13 +144,21 @@ describe('services behind one address', () => {
   it('reach a direct route by its exact path, and answer what it throws', async () => {
     const router = createRouter();
     router.get('/here', (_request, response) => void response.send('by the router'));
-    const answer = ({ request, response, call }: Exchange) => {
-      if (request.originalUrl.endsWith('?fails')) throw new Error('no');
-      response.send(`direct, ${call.correlationId}`);
+    const answer = ({ request, response, call }: DirectExchange) => {
+      if (request.url?.endsWith('?fails')) throw new Error('no');
+      response.end(`direct, ${call.correlationId}`);
     };
-    const dialect: ErrorDialect = (_error, { response }) => void response.status(418).end();
-    const handler = endpoint({ source: '/test', dialect, open: openToAll, methods: { GET: answer } });
-    const direct = [{ method: 'GET', path: '/here', handler }] as const;
+    const dialect: ErrorDialect = (_error, { response }) => {
+      response.statusCode = 418;
+      response.end();
+    };
+    const { direct: answerHere } = directEndpoint({
+      source: '/test',
+      dialect,
+      open: openToAll,
+      methods: { GET: answer },
+    });
+    const direct = [{ method: 'GET', path: '/here', answer: answerHere }] as const;
     const app = createApp({
       mounts: [{ path: '/', service: { router, direct } }],
       logger: createRecordedLogger().logger,

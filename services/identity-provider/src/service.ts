@@ -98,7 +98,8 @@ export async function identityProvider(
 
   const router = createRouter();
   router.all('/openapi.json', allowAnyOrigin('GET'), publishedDescription(parts));
-  router.use(tokenRoutes(parts), desktopRoutes(parts), publishedRoutes(parts));
+  const tokens = tokenRoutes(parts);
+  router.use(tokens.router, desktopRoutes(parts), publishedRoutes(parts));
   router.use(errorEdge(oauthDialect));
   const logouts = createLogouts(await openSchema(backing.storage));
   const worker = startLogoutDelivery({ ...parts, logouts });
@@ -109,5 +110,6 @@ export async function identityProvider(
       if (await logouts.add(logout, clock.now())) worker.nudge();
     },
   });
-  return { name: 'identity-provider', router, consumers: [consumer], stop: () => worker.stop() };
+  const { direct = [] } = tokens;
+  return { name: 'identity-provider', router, direct, consumers: [consumer], stop: () => worker.stop() };
 }

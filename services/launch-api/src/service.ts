@@ -3,6 +3,7 @@ import {
   createRateLimiter,
   createRouter,
   type DirectRoute,
+  directEndpoint,
   type Exchange,
   endpoint,
   type Handler,
@@ -40,7 +41,7 @@ export function launchApi(
   const addressLimit = createRateLimiter(clock);
   const check = createLaunchCheck(config, { tokens, clock, limiter, addresses: addressLimit, directories });
   const shared = { source: '/launch-api', dialect: problemDialect(config), open: openToAll };
-  const launch = endpoint({
+  const launch = directEndpoint({
     ...shared,
     audit: auditRefusal(),
     methods: { POST: requestLaunchUrl(config, { tickets, check }) },
@@ -53,11 +54,11 @@ export function launchApi(
   );
   for (const [path, send] of Object.entries(publishedDocuments(config))) {
     const publish: Handler<Exchange> = (exchange) => {
-      countAddress(config, addressLimit, exchange.request);
+      countAddress(config, addressLimit, exchange.call);
       return send(exchange);
     };
     router.all(path, endpoint({ ...shared, methods: { GET: publish, HEAD: publish } }));
   }
-  const direct: DirectRoute = { method: 'POST', path: addresses.requestLaunchUrl, handler: launch };
+  const direct: DirectRoute = { method: 'POST', path: addresses.requestLaunchUrl, answer: launch.direct };
   return { name: 'launch-api', router, direct: [direct] };
 }

@@ -1,4 +1,4 @@
-import { createRouter, endpoint, openToAll, problemDialect } from '@clinical-launch/service/http';
+import { createRouter, directEndpoint, openToAll, problemDialect } from '@clinical-launch/service/http';
 import type { Service } from '@clinical-launch/service/process';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { LaunchGatewayConfig } from './config.ts';
@@ -13,7 +13,7 @@ export type LaunchGatewayDependencies = { readonly tickets: Tickets };
 export function launchGateway(config: LaunchGatewayConfig, { tickets }: LaunchGatewayDependencies): Service {
   const path = '/secureLaunch';
   const launch = secureLaunch(config, tickets);
-  const handler = endpoint({
+  const handler = directEndpoint({
     source: '/launch-gateway',
     dialect: problemDialect(config),
     audit: auditRefusal,
@@ -22,5 +22,5 @@ export function launchGateway(config: LaunchGatewayConfig, { tickets }: LaunchGa
   });
   const router = createRouter();
   router.all(path, handler);
-  return { name: 'launch-gateway', router, direct: [{ method: 'GET', path, handler }] };
+  return { name: 'launch-gateway', router, direct: [{ method: 'GET', path, answer: handler.direct }] };
 }

@@ -1,4 +1,4 @@
-import { type ErrorDialect, ServiceError } from '@clinical-launch/service/http';
+import { type ErrorDialect, ServiceError, sendText } from '@clinical-launch/service/http';
 import { messagePage } from './views/pages.ts';
 
 const retryAfterSeconds = 2;
@@ -43,6 +43,6 @@ export function pageDialect({ isProduction }: { isProduction: boolean }): ErrorD
       ...(error.code === 'document_not_ready' ? { refreshAfterSeconds: retryAfterSeconds } : {}),
       ...(isFailure && !isProduction ? { correlationId: call.correlationId } : {}),
     });
-    response.type('html').send(page);
+    sendText(response, 'text/html', page);
   };
 }

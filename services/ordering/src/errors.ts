@@ -1,4 +1,4 @@
-import { type ErrorDialect, ServiceError } from '@clinical-launch/service/http';
+import { type ErrorDialect, ServiceError, sendText, setHeaders } from '@clinical-launch/service/http';
 import { pageHeaders } from '@clinical-launch/service/pages';
 import type { Pages } from '@clinical-launch/service/pages/templates';
 
@@ -97,10 +97,8 @@ export function pageDialect(pages: Pages): ErrorDialect {
     });
     const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
     // Keeps the origin that may frame the page; the error itself reveals nothing.
-    const policy = response.get('Content-Security-Policy') ?? headers['Content-Security-Policy'];
-    response
-      .set({ ...headers, 'Content-Security-Policy': policy })
-      .type('html')
-      .send(page);
+    const policy = response.getHeader('Content-Security-Policy') ?? headers['Content-Security-Policy'];
+    setHeaders(response, { ...headers, 'Content-Security-Policy': policy });
+    sendText(response, 'text/html', page);
   };
 }

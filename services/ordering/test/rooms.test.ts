@@ -19,6 +19,6 @@ describe('the rooms of the service', () => {
     const imported = sources
       .filter(({ path }) => path.startsWith('store/migrations/'))
       .flatMap(({ text }) => [...text.matchAll(/\b(?:from|import) ?\(?'([^']+)'/g)].map(([, from]) => from));
-    expect([...new Set(imported)].toSorted()).toEqual(['kysely', 'kysely/migration']);
+    expect(new Set(imported)).toEqual(new Set(['kysely', 'kysely/migration']));
   });
 });

@@ -1,5 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, FaultCode } from '@clinical-launch/contracts';
-import type { Request, Response } from 'express';
 import { ServiceError } from './errors.ts';
 import { type JsonFault, scanJson } from './json-scan.ts';
 import { findJsonSyntaxFault, placeIn } from './json-syntax.ts';
@@ -20,7 +20,11 @@ type BodyOptions = { readonly types: readonly string[]; readonly limitBytes: num
  * @throws ServiceError 415 for another media type, charset or an encoding, 413 for too many bytes, 400
  * otherwise
  */
-export async function readJson(request: Request, response: Response, options: BodyOptions): Promise<unknown> {
+export async function readJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: BodyOptions,
+): Promise<unknown> {
   const text = await readText(request, response, options);
   const fault = scanJson(text);
   if (fault !== undefined) throw unreadable(placed(fault, text));
@@ -43,8 +47,8 @@ function placed({ at, message, code }: JsonFault, text: string): Unreadable {
  * @throws ServiceError 415, 413, or 400, also for more than 1,000 fields
  */
 export async function readForm(
-  request: Request,
-  response: Response,
+  request: IncomingMessage,
+  response: ServerResponse,
   limitBytes = 64 * 1024,
 ): Promise<URLSearchParams> {
   const text = await readText(request, response, {
@@ -66,8 +70,8 @@ function isSplitMoreOften(text: string, separator: string, times: number): boole
 }
 
 async function readText(
-  request: Request,
-  response: Response,
+  request: IncomingMessage,
+  response: ServerResponse,
   { types, limitBytes }: BodyOptions,
 ): Promise<string> {
   assertMediaType(request, types);
@@ -79,13 +83,13 @@ async function readText(
   }
 }
 
-function assertMediaType(request: Request, types: readonly string[]): void {
-  const [type = '', ...parameters] = (request.get('content-type') ?? '').toLowerCase().split(';');
+function assertMediaType({ headers }: IncomingMessage, types: readonly string[]): void {
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
   const charset = parameters
     .map((parameter) => parameter.trim())
     .find((parameter) => parameter.startsWith('charset='));
   const isUtf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);
-  const encoding = request.get('content-encoding') ?? 'identity';
+  const encoding = headers['content-encoding'] ?? 'identity';
   if (types.includes(type.trim()) && isUtf8 && encoding === 'identity') return;
   throw new ServiceError({
     status: 415,
@@ -99,9 +103,9 @@ function assertMediaType(request: Request, types: readonly string[]): void {
  * chunked body only up to the limit. `Expect: 100-continue` is answered only here, after the header was
  * checked.
  */
-function readBytes(request: Request, response: Response, limitBytes: number): Promise<Buffer> {
+function readBytes(request: IncomingMessage, response: ServerResponse, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    if (Number(request.get('content-length')) > limitBytes) return reject(tooLarge(limitBytes));
+    if (Number(request.headers['content-length']) > limitBytes) return reject(tooLarge(limitBytes));
     if (isAwaitingContinue(request)) {
       response.removeHeader('Connection');
       response.writeContinue();

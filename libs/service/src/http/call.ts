@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type CloudEvent,
   createEvent,
@@ -8,6 +9,7 @@ import {
   guidPattern,
 } from '@clinical-launch/contracts';
 import type { Request, RequestHandler, Response } from 'express';
+import proxyAddress from 'proxy-addr';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { createRequestMeter } from '../metrics.ts';
@@ -18,7 +20,13 @@ export const guidForm = new RegExp(guidPattern);
 
 const traceparentForm = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-type CallParts = { readonly logger: Logger; readonly clock: Clock; readonly refusals?: Refusals | undefined };
+type CallParts = {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly refusals?: Refusals | undefined;
+  /** The number of reverse proxies in front, to determine a caller's address. */
+  readonly trustedProxies?: number;
+};
 
 /** The context of one inbound request, for every log line, event and session that follows from it. */
 export class Call {
@@ -27,20 +35,25 @@ export class Call {
   readonly refusals: Refusals | undefined;
   /** The `source` of its events; set by the endpoint that answers. */
   source = '/';
-  readonly #response: Response;
+  /** The route as it is written in the code, never the path; undefined until one matches. */
+  route: string | undefined;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
   readonly #parts: CallParts;
-  #correlationId: string;
-  #logger: Logger;
+  #correlationId: string = randomUUID();
+  /** Created when something is logged: most requests log one line, under their last GUID. */
+  #logger: Logger | undefined;
   #identity: string | undefined;
-  #isAdopted = false;
+  /** The GUID that the request began with, once it belongs to a launch. */
+  #beganAs: string | undefined;
 
-  constructor(request: Pick<Request, 'headers'>, response: Response, parts: CallParts) {
+  constructor(request: IncomingMessage, response: ServerResponse, parts: CallParts) {
+    this.#request = request;
     this.#response = response;
     this.#parts = parts;
     this.refusals = parts.refusals;
     this.traceparent = continuedTrace(request.headers.traceparent);
-    this.#correlationId = randomUUID();
-    this.#logger = this.#file();
+    response.setHeader('X-Correlation-Id', this.#correlationId);
   }
 
   get correlationId(): string {
@@ -48,7 +61,20 @@ export class Call {
   }
 
   get logger(): Logger {
+    this.#logger ??= this.#parts.logger.child({ correlationId: this.#correlationId });
     return this.#logger;
+  }
+
+  /** For the log: the GUID that the request began with, if its launch has another. */
+  get beginning(): { readonly beganAs?: string } {
+    return this.#beganAs === undefined ? {} : { beganAs: this.#beganAs };
+  }
+
+  /** The caller's address: of the connection, or as the trusted proxies in front forwarded it. */
+  get address(): string | undefined {
+    const { trustedProxies = 0 } = this.#parts;
+    if (trustedProxies === 0) return this.#request.socket.remoteAddress;
+    return proxyAddress(this.#request, (_address, index) => index < trustedProxies);
   }
 
   /** The verified caller, if there is one. */
@@ -58,7 +84,7 @@ export class Call {
 
   /** Whether both the caller and the launch are unknown. */
   get isAnonymous(): boolean {
-    return this.#identity === undefined && !this.#isAdopted;
+    return this.#identity === undefined && this.#beganAs === undefined;
   }
 
   /** Creates an event of the catalogue that follows from this request. */
@@ -78,15 +104,11 @@ export class Call {
 
   /** Continues under the GUID of the launch that this request belongs to. */
   adopt(launchId: string): void {
-    this.#isAdopted = true;
-    this.#logger.info({ launchId }, 'belongs to a launch');
+    if (this.#parts.logger.isLevelEnabled('debug')) this.logger.debug({ launchId }, 'belongs to a launch');
+    this.#beganAs ??= this.#correlationId;
     this.#correlationId = launchId;
-    this.#logger = this.#file();
-  }
-
-  #file(): Logger {
-    if (!this.#response.headersSent) this.#response.setHeader('X-Correlation-Id', this.#correlationId);
-    return this.#parts.logger.child({ correlationId: this.#correlationId });
+    this.#logger = undefined;
+    if (!this.#response.headersSent) this.#response.setHeader('X-Correlation-Id', launchId);
   }
 }
 
@@ -99,22 +121,25 @@ declare global {
   }
 }
 
+/** Opens the context of a request. */
+export type OpenCall = (request: IncomingMessage, response: ServerResponse) => Call;
+
 /**
- * Gives every request its GUID, returns it in `X-Correlation-Id`, accepts `traceparent` (W3C Trace Context)
- * and logs the outcome: method, route, status, duration. Logs an address that no route matches as `unknown`,
- * never as it was sent: a client that encodes its `?` puts its token into the path.
+ * Creates the beginning of every request: gives it its GUID, returns it in `X-Correlation-Id`, accepts
+ * `traceparent` (W3C Trace Context) and logs the outcome in one line: method, route, status, duration. Logs
+ * an address that no route matches as `unknown`, never as it was sent: a client that encodes its `?` puts its
+ * token into the path.
  */
-export function correlate(parts: CallParts): RequestHandler {
+export function createCalls(parts: CallParts): OpenCall {
   const measure = createRequestMeter();
-  return (request, response, next) => {
+  return (request, response) => {
     const call = new Call(request, response, parts);
-    response.locals.call = call;
     const startedAt = performance.now();
     response.on('close', () => {
       const durationMs = performance.now() - startedAt;
-      const { method } = request;
+      const { method = '' } = request;
+      const { route } = call;
       const status = response.statusCode;
-      const route = routeOf(request);
       call.logger.info(
         {
           method,
@@ -122,10 +147,24 @@ export function correlate(parts: CallParts): RequestHandler {
           status,
           complete: response.writableFinished,
           durationMs: Math.round(durationMs * 10) / 10,
+          ...call.beginning,
         },
         'request answered',
       );
       measure({ method, route: route ?? '/*', status, seconds: durationMs / 1000 });
+    });
+    return call;
+  };
+}
+
+/** Opens the context of each request that Express answers. */
+export function correlate(open: OpenCall): RequestHandler {
+  return (request, response, next) => {
+    const call = open(request, response);
+    response.locals.call = call;
+    // Before the listener that logs the request, and after Express has found the route.
+    response.prependListener('close', () => {
+      call.route = routeOf(request);
     });
     next();
   };

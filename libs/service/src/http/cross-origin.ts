@@ -1,4 +1,11 @@
 import type { RequestHandler } from 'express';
+import { setHeaders } from './answer.ts';
+
+/** The headers with which pages of any origin may read an answer. */
+export const anyOriginHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'X-Correlation-Id, Retry-After, WWW-Authenticate',
+};
 
 /**
  * Lets pages of any origin read the answers (WHATWG Fetch, CORS protocol), because browser-based SMART
@@ -6,10 +13,7 @@ import type { RequestHandler } from 'express';
  */
 export function allowAnyOrigin(...methods: string[]): RequestHandler {
   return (request, response, next) => {
-    response.set({
-      'Access-Control-Allow-Origin': '*',
-      'Access-Control-Expose-Headers': 'X-Correlation-Id, Retry-After, WWW-Authenticate',
-    });
+    setHeaders(response, anyOriginHeaders);
     if (request.method !== 'OPTIONS' || request.get('access-control-request-method') === undefined)
       return next();
     response

@@ -1,49 +1,64 @@
-import type { RequestListener } from 'node:http';
-import type { Express, Request, RequestHandler, Response } from 'express';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Call } from './call.ts';
+
+/** Answers a request by Node's own means, also if it is refused. */
+export type DirectAnswer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  call: Call,
+  params: Readonly<Record<string, string[]>>,
+) => Promise<void>;
 
 /**
- * A route of the launch path, which is found by its method and its exact path before Express searches for a
+ * A route of the launch path, which is found by its method and its exact path, before Express searches for a
  * route.
  */
 export type DirectRoute = {
   readonly method: 'GET' | 'POST';
-  /** As the caller writes it, without parameters. */
+  /**
+   * As the caller writes it. It may begin with the parameter `/*realm`, which then is one segment; Express
+   * answers longer and encoded ones.
+   */
   readonly path: string;
-  /** An endpoint, which answers its errors itself. */
-  readonly handler: RequestHandler;
+  readonly answer: DirectAnswer;
 };
 
 type Direct = {
   readonly routes: readonly DirectRoute[];
-  /** The handlers that Express runs before every route, in this order. */
-  readonly before: readonly RequestHandler[];
+  /** Prepares every request, and returns its context. */
+  readonly open: (request: IncomingMessage, response: ServerResponse) => Call;
+  /** Answers everything else. */
+  readonly others: RequestListener;
 };
 
+/** The parameter that a path may begin with. */
+const parameter = '/*realm';
+
 /**
- * Answers the direct routes without Express's search for a route, which takes a tenth of a launch, and
- * everything else through Express. Handlers see the same request and response either way.
+ * Answers the direct routes on Node's own request and response, without Express's search for a route, which
+ * takes a tenth of a launch, and everything else through Express.
  */
-export function withDirectRoutes(app: Express, { routes, before }: Direct): RequestListener {
+export function withDirectRoutes({ routes, open, others }: Direct): RequestListener {
   const byAddress = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
 
-  return (incoming, outgoing) => {
-    const { method = '', url = '' } = incoming;
-    const mark = url.indexOf('?');
-    const route = byAddress.get(`${method} ${mark < 0 ? url : url.slice(0, mark)}`);
-    if (route === undefined) return app(incoming, outgoing);
+  const find = (method: string, path: string) => {
+    const exact = byAddress.get(`${method} ${path}`);
+    if (exact !== undefined) return { route: exact, params: {} };
+    const end = path.indexOf('/', 1);
+    const route = end < 0 ? undefined : byAddress.get(`${method} ${parameter}${path.slice(end)}`);
+    const segment = path.slice(1, end);
+    return route !== undefined && /^[\w-]+$/.test(segment)
+      ? { route, params: { realm: [segment] } }
+      : undefined;
+  };
 
-    const request: Request = Object.setPrototypeOf(incoming, app.request);
-    const response: Response = Object.setPrototypeOf(outgoing, app.response);
-    // The properties that Express itself adds to both.
-    Object.assign(request, { res: response, originalUrl: url, baseUrl: '', route });
-    Object.assign(response, { req: request, locals: {} });
-    const run = async () => {
-      for (const handler of before) handler(request, response, ignore);
-      await route.handler(request, response, ignore);
-    };
-    run().catch(() => response.destroy());
+  return (request, response) => {
+    const { method = '', url = '' } = request;
+    const mark = url.indexOf('?');
+    const found = find(method, mark < 0 ? url : url.slice(0, mark));
+    if (found === undefined) return others(request, response);
+    const call = open(request, response);
+    call.route = found.route.path;
+    found.route.answer(request, response, call, found.params).catch(() => response.destroy());
   };
 }
-
-/** Does nothing: direct routes are the last to handle a request. */
-const ignore = () => undefined;

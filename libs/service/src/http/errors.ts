@@ -1,5 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CloudEvent, type Fault, type RefusalType, Unavailable } from '@clinical-launch/contracts';
-import type { ErrorRequestHandler, Request, Response } from 'express';
+import type { ErrorRequestHandler } from 'express';
+import { preferredType, sendJson, sendText, setHeaders } from './answer.ts';
 import { type Call, callOf } from './call.ts';
 import type { OAuthError, Problem } from './openapi/error-schemas.ts';
 import { operationOutcome } from './operation-outcome.ts';
@@ -50,18 +52,15 @@ export function temporarilyUnavailable(
   });
 }
 
-/** The parts of a refused request that are read, whatever its parameters. */
-type ExpressRequest = Pick<Request, 'accepts' | 'ip'>;
-
 /** Answers the errors of one path. Sends the body; status and headers are already set. */
 export type ErrorDialect = (
   error: ServiceError,
-  exchange: { request: ExpressRequest; response: Response; call: Call },
+  exchange: { request: IncomingMessage; response: ServerResponse; call: Call },
 ) => void;
 
 type Refusal = {
-  readonly request: ExpressRequest;
-  readonly response: Response;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
   readonly call: Call;
   readonly dialect: ErrorDialect;
   /** Creates the audit event of the error, if it has one. Never called for a 429. */
@@ -79,14 +78,15 @@ export async function refuse(
 ): Promise<void> {
   const found = asServiceError(thrown);
   const event = found.status === 429 ? undefined : audit?.(found);
-  const error = await withinLimit(found, { event, call, address: request.ip });
+  const error = await withinLimit(found, { event, call, address: call.address });
   // Without `resource`, because its id comes from the caller.
   const faults = error.faults.map(({ path, message, code }) => ({ path, message, code }));
   const said = { status: error.status, code: error.code, faults };
   if (error.status >= 500) call.logger.error({ ...said, err: error.cause ?? error }, error.message);
   else call.logger.warn(said, error.message);
   if (response.headersSent) return void response.destroy();
-  response.status(error.status).set({ 'Cache-Control': 'no-store', ...error.headers });
+  response.statusCode = error.status;
+  setHeaders(response, { 'Cache-Control': 'no-store', ...error.headers });
   dialect(error, { request, response, call });
 }
 
@@ -140,12 +140,11 @@ export function problemDialect({ isProduction }: { isProduction: boolean }): Err
   return (error, { request, response, call }) => {
     if (!hasProblemBody(error.status, { isProduction })) return void response.end();
     if (
-      request.accepts(['application/problem+json', 'application/json', 'application/fhir+json']) ===
+      preferredType(request, ['application/problem+json', 'application/json', 'application/fhir+json']) ===
       'application/fhir+json'
     ) {
-      return void response
-        .type('application/fhir+json')
-        .send(JSON.stringify(operationOutcome(error, call.correlationId)));
+      const outcome = JSON.stringify(operationOutcome(error, call.correlationId));
+      return sendText(response, 'application/fhir+json', outcome);
     }
     const problem: Problem = {
       type: 'about:blank',
@@ -154,7 +153,7 @@ export function problemDialect({ isProduction }: { isProduction: boolean }): Err
       correlationId: call.correlationId,
       ...(error.status === 400 ? { errors: [...error.faults] } : {}),
     };
-    response.type('application/problem+json').send(JSON.stringify(problem));
+    sendText(response, 'application/problem+json', JSON.stringify(problem));
   };
 }
 
@@ -169,7 +168,8 @@ export const oauthDialect: ErrorDialect = (error, { response, call }) => {
     correlation_id: call.correlationId,
     ...(error.faults.length === 0 ? {} : { errors: [...error.faults] }),
   };
-  response.set('Pragma', 'no-cache').type('application/json').send(JSON.stringify(answer));
+  response.setHeader('Pragma', 'no-cache');
+  sendJson(response, answer);
 };
 
 function asServiceError(thrown: unknown): ServiceError {

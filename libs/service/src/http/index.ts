@@ -1,7 +1,8 @@
 export { networkOf, plainAddress } from './address.ts';
+export { preferredType, sendJson, sendText, setHeaders } from './answer.ts';
 export { readForm, readJson } from './body.ts';
 export { type Call, callOf, guidForm } from './call.ts';
-export { allowAnyOrigin } from './cross-origin.ts';
+export { allowAnyOrigin, anyOriginHeaders } from './cross-origin.ts';
 export type { DirectRoute } from './direct-routes.ts';
 export {
   type ErrorDialect,
@@ -12,7 +13,15 @@ export {
   ServiceError,
   temporarilyUnavailable,
 } from './errors.ts';
-export { type Exchange, endpoint, type Handler, openToAll, type RefusalAudit } from './exchange.ts';
+export {
+  type DirectExchange,
+  directEndpoint,
+  type Exchange,
+  endpoint,
+  type Handler,
+  openToAll,
+  type RefusalAudit,
+} from './exchange.ts';
 export { createNetworkGuard } from './network-guard.ts';
 export { OutboundError } from './outbound-error.ts';
 export {
@@ -28,5 +37,5 @@ export { createRateLimiter, type LocalRateLimiter, type RateLimiter } from './ra
 export type { Refusals } from './refusals.ts';
 export { authorizationOf, queryOf } from './request-target.ts';
 export { createRouter } from './router.ts';
-export { createAdminApp, createApp, listen, type RunningServer } from './server.ts';
+export { createAdminApp, createApp, listen, type Mounted, type RunningServer } from './server.ts';
 export { isSpeculative } from './speculative.ts';

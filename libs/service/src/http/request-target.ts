@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { ServiceError } from './errors.ts';
 
 /**
@@ -6,9 +6,9 @@ import { ServiceError } from './errors.ts';
  * target is not parsed, because an absolute form (RFC 9112 section 3.2.2) may have an authority that is not a
  * URL.
  */
-export function queryOf({ originalUrl }: Pick<Request, 'originalUrl'>): URLSearchParams {
-  const mark = originalUrl.indexOf('?');
-  return new URLSearchParams(mark < 0 ? '' : originalUrl.slice(mark + 1));
+export function queryOf({ url = '' }: Pick<IncomingMessage, 'url'>): URLSearchParams {
+  const mark = url.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
 }
 
 /**
@@ -19,7 +19,7 @@ export function queryOf({ originalUrl }: Pick<Request, 'originalUrl'>): URLSearc
 export function authorizationOf({
   rawHeaders,
   headers,
-}: Pick<Request, 'rawHeaders' | 'headers'>): string | undefined {
+}: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): string | undefined {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() === 'authorization') count += 1;

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import express, { type Express, type RequestHandler, type Router } from 'express';
+import express, { type Express, type Router } from 'express';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
-import { correlate } from './call.ts';
+import { correlate, createCalls, type OpenCall } from './call.ts';
 import { type DirectRoute, withDirectRoutes } from './direct-routes.ts';
 import { errorEdge, problemDialect, ServiceError } from './errors.ts';
 import type { Refusals } from './refusals.ts';
@@ -13,7 +13,7 @@ import { answerUnreadableRequests, requireHost } from './unreadable-requests.ts'
 /** A handler of requests. */
 export type Mounted = {
   readonly router: Router;
-  /** The routes of the launch path, which the router has too. Only for a service that is mounted at `/`. */
+  /** The routes of the launch path, which the router has too. Used where the service is mounted at `/`. */
   readonly direct?: readonly DirectRoute[];
 };
 
@@ -44,24 +44,22 @@ export function createApp(options: AppOptions): RequestListener {
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   // Endpoints read the query themselves, so that a parameter is always a string and never an array or an
   // object.
-  app.set('query parser', false).set('trust proxy', trustedProxies);
-  const before = [
-    correlate({ logger, clock, refusals }),
-    ...(publicUrl.startsWith('https:') ? [sendStrictTransportSecurity] : []),
-  ];
-  app.use(before);
+  app.set('query parser', false);
+  const createCall = createCalls({ logger, clock, refusals, trustedProxies });
+  const isHttps = publicUrl.startsWith('https:');
+  const open: OpenCall = (request, response) => {
+    if (isHttps) response.setHeader('Strict-Transport-Security', strictTransportSecurity);
+    return createCall(request, response);
+  };
+  app.use(correlate(open));
   for (const { path, service } of mounts) app.use(path, service.router);
   app.use(() => {
     throw new ServiceError({ status: 404, code: 'not_found', message: 'There is nothing at this address' });
   });
   app.use(errorEdge(problemDialect({ isProduction })));
-  return withDirectRoutes(app, { before, routes: mounts.flatMap(({ service }) => service.direct ?? []) });
+  const routes = mounts.flatMap(({ path, service: { direct = [] } }) => (path === '/' ? direct : []));
+  return withDirectRoutes({ routes, open, others: app });
 }
-
-const sendStrictTransportSecurity: RequestHandler = (_request, response, next) => {
-  response.setHeader('Strict-Transport-Security', strictTransportSecurity);
-  next();
-};
 
 export type RunningServer = {
   readonly port: number;

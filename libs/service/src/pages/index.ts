@@ -2,6 +2,7 @@ export {
   launchSessionCookie,
   launchSessionCookieOptions,
   launchSessionIdleSeconds,
+  openSessionCookie,
   readLaunchSessionCookies,
 } from './launch-session.ts';
 export { pageHeaders } from './page-headers.ts';

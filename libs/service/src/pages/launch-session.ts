@@ -1,5 +1,5 @@
-import { parseCookie } from 'cookie';
-import type { CookieOptions, Request } from 'express';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { Request } from 'express';
 
 /** The number of cookies of one name that are tried, which limits the look-ups of a request. */
 const mostCookies = 4;
@@ -29,16 +29,20 @@ type SessionCookieOptions = {
  * Returns the options of the session cookie. It ends with the browser, scripts cannot read it, and it is sent
  * only to one launch (or one order), so that two tabs with two patients never mix.
  */
-export function launchSessionCookieOptions({
-  path,
-  isSecure,
-  isFramed,
-}: SessionCookieOptions): CookieOptions {
-  const shared: CookieOptions = { path, httpOnly: true, secure: isSecure };
+export function launchSessionCookieOptions({ path, isSecure, isFramed }: SessionCookieOptions) {
+  const shared = { path, httpOnly: true, secure: isSecure };
   return isFramed && isSecure
-    ? { ...shared, sameSite: 'none', partitioned: true }
-    : { ...shared, sameSite: 'lax' };
+    ? ({ ...shared, sameSite: 'none', partitioned: true } as const)
+    : ({ ...shared, sameSite: 'lax' } as const);
 }
+
+/** Returns the `Set-Cookie` that opens a session (RFC 6265 section 4.1). */
+export const openSessionCookie = (ticket: string, options: SessionCookieOptions): string =>
+  stringifySetCookie({
+    name: launchSessionCookie(options.isSecure),
+    value: ticket,
+    ...launchSessionCookieOptions(options),
+  });
 
 /**
  * Returns the session tickets that the browser sent, at most four, in its order. There are several if a

@@ -1,5 +1,5 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { Type } from 'typebox';
 import { type Environment, readEnvironment } from '../environment.ts';
 
@@ -38,7 +38,7 @@ const form = /^:([A-Za-z0-9+/]+={0,2}):(;verified)?$/;
  * @param header the value of `CLIENT_CERTIFICATE_HEADER`; without it, every header is ignored
  */
 export function clientCertificateOf(
-  request: Pick<Request, 'headers'>,
+  request: Pick<IncomingMessage, 'headers'>,
   header: string | undefined,
 ): ClientCertificate | undefined {
   const sent = header === undefined ? undefined : request.headers[header.toLowerCase()];

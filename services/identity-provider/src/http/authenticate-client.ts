@@ -11,7 +11,7 @@ import type { ClientRequest } from '../grants/grant.ts';
 import type { FindClientKeys } from '../keys/client-keys.ts';
 import { authenticateByAssertion, readClientAssertion } from './client-assertion.ts';
 import { type ClientCredentials, readClientCredentials } from './client-credentials.ts';
-import type { RealmExchange } from './door.ts';
+import type { DirectRealmExchange } from './door.ts';
 
 export type ClientAuthenticationParts = {
   readonly findClientKeys: FindClientKeys;
@@ -24,7 +24,7 @@ export type ClientAuthenticationParts = {
   readonly clientCertificateHeader?: string | undefined;
 };
 
-type ClientExchange = Pick<RealmExchange, 'realm' | 'request' | 'call' | 'found'> & {
+type ClientExchange = Pick<DirectRealmExchange, 'realm' | 'request' | 'call' | 'found'> & {
   readonly parts: ClientAuthenticationParts & { readonly limiter: RateLimiter };
   readonly parameters: ReadonlyMap<string, string>;
 };
@@ -54,7 +54,7 @@ export async function authenticateClient({
   const { parts, realm, call } = exchange;
   const authorization = authorizationOf(request);
   const certificate = clientCertificateOf(request, parts.clientCertificateHeader);
-  const proven = await proveClient({ ...exchange, authorization, certificate, address: request.ip });
+  const proven = await proveClient({ ...exchange, authorization, certificate, address: call.address });
   const { clientId, requestsPerSecond } = proven.client;
   call.identify(`client ${realm.issuer} ${clientId}`);
   // Counted only now, so that only callers with the client's credentials can use up its limit.

@@ -2,12 +2,13 @@ import type { RegisteredPartner } from '@clinical-launch/contracts';
 import { authorizationOf } from '@clinical-launch/service/http';
 import { clientCertificateOf } from '@clinical-launch/service/trust';
 import { hasCertificates, isCertificateOf, isConfidential } from '../domain/client-certificates.ts';
+import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
 import { type ClientAuthenticationParts, useUp } from './authenticate-client.ts';
 import { authenticateByAssertion, readClientAssertion } from './client-assertion.ts';
-import type { DesktopExchange } from './door.ts';
+import type { DirectRealmExchange } from './door.ts';
 
-type PartnerExchange = Pick<DesktopExchange, 'realm' | 'request' | 'found'> & {
+type PartnerExchange = Pick<DirectRealmExchange<DesktopIssuingRealm>, 'realm' | 'request' | 'found'> & {
   readonly parts: ClientAuthenticationParts;
   readonly parameters: ReadonlyMap<string, string>;
 };

@@ -1,16 +1,21 @@
 import { escapeMarkup } from '@clinical-launch/contracts';
-import { type ErrorDialect, oauthDialect } from '@clinical-launch/service/http';
+import {
+  type ErrorDialect,
+  oauthDialect,
+  preferredType,
+  sendText,
+  setHeaders,
+} from '@clinical-launch/service/http';
 import { pageHeaders } from '@clinical-launch/service/pages';
 
 /** Answers the errors of authorize: OAuth's JSON, or the same as a page for a browser that a person uses. */
 export const authorizeDialect: ErrorDialect = (error, exchange) => {
   const { request, response, call } = exchange;
-  if (request.accepts(['application/json', 'text/html']) !== 'text/html')
+  if (preferredType(request, ['application/json', 'text/html']) !== 'text/html')
     return oauthDialect(error, exchange);
-  response
-    .set(pageHeaders())
-    .type('html')
-    .send(page({ error: error.code, description: error.message, correlationId: call.correlationId }));
+  const { correlationId } = call;
+  setHeaders(response, pageHeaders());
+  sendText(response, 'text/html', page({ error: error.code, description: error.message, correlationId }));
 };
 
 function page(reported: { error: string; description: string; correlationId: string }): string {

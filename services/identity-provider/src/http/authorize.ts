@@ -18,7 +18,7 @@ import { type CodeDetail, codeProof, launchProof } from '../domain/desktop-chain
 import { readPushedParameters } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { AuthorizeRefusal, speculativeRequest, TokenRefusal } from '../errors.ts';
-import type { DesktopExchange, Found, RealmParams } from './door.ts';
+import type { DesktopExchange, Found } from './door.ts';
 import { readTokenForm } from './token-form.ts';
 
 type AuthorizeParts = {
@@ -177,7 +177,7 @@ function assertRedeemed(redemption: Redemption, call: Call): string {
 }
 
 /** Creates `desktop.launch.refused.v1`. */
-export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit<Found, RealmParams> {
+export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit<Found> {
   return (error, { call, found: { realm, clientId } }) => {
     if (realm === undefined) return undefined;
     const hasReason = error instanceof AuthorizeRefusal || error instanceof TokenRefusal;

@@ -1,4 +1,4 @@
-import type { Exchange, Handler } from '@clinical-launch/service/http';
+import type { DirectExchange, Exchange, Handler } from '@clinical-launch/service/http';
 import type { Caller } from '@clinical-launch/service/trust';
 import type { DesktopIssuingRealm, IssuingRealm, Realms } from '../domain/realms.ts';
 import { noDesktopRealm, unknownRealm } from '../errors.ts';
@@ -14,6 +14,15 @@ export type Found = {
   /** The host application, once its token is verified. */
   readonly host: Caller;
 };
+
+/** A request in a realm, on Node's own request and response. */
+export type DirectRealmExchange<Realm extends IssuingRealm = IssuingRealm> = DirectExchange<
+  Found,
+  RealmParams
+> & { readonly realm: Realm };
+
+/** A request to a path of a realm, before its realm is found. */
+export type RealmRequest = Exchange<Found, RealmParams>;
 
 /** A request in a realm. */
 export type RealmExchange<
@@ -32,10 +41,10 @@ export type DesktopExchange<Params extends RealmParams = RealmParams> = RealmExc
  * registry.
  */
 export function inRealm(realms: Realms) {
-  return <Params extends RealmParams>(
-    exchange: Exchange<Found, Params>,
-  ): RealmExchange<IssuingRealm, Params> => {
-    const realm = realms.find(exchange.request.params.realm);
+  return <Begun extends DirectExchange<Found, RealmParams>>(
+    exchange: Begun,
+  ): Begun & { readonly realm: IssuingRealm } => {
+    const realm = realms.find(exchange.params.realm);
     if (realm === undefined) throw unknownRealm();
     exchange.found.realm = realm.name;
     return { ...exchange, realm };

@@ -1,14 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@clinical-launch/service';
 import { verifyDpopProof } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
-import type { Request } from 'express';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
 
 type DpopExchange = {
   readonly parts: { readonly tickets: Pick<Tickets, 'claim'>; readonly clock: Clock };
   readonly realm: DesktopIssuingRealm;
-  readonly request: Pick<Request, 'get' | 'method'>;
+  readonly request: Pick<IncomingMessage, 'headers' | 'method'>;
   /** The last segment of the endpoint's address. */
   readonly endpoint: 'token' | 'par';
 };
@@ -24,10 +24,11 @@ export async function readDpopKey({
   request,
   endpoint,
 }: DpopExchange): Promise<string | undefined> {
-  const header = request.get('dpop');
-  if (header === undefined) return undefined;
+  // Node joins repeated headers of this name into one text, which is no proof.
+  const { dpop: header } = request.headers;
+  if (typeof header !== 'string') return undefined;
   const url = `${realm.baseUrl}/oauth2/v2.0/${endpoint}`;
-  const proof = await verifyDpopProof(header, { method: request.method, url }, parts.clock.now());
+  const proof = await verifyDpopProof(header, { method: request.method ?? '', url }, parts.clock.now());
   if ('fault' in proof) throw new TokenRefusal('invalid_dpop_proof', { message: proof.fault });
   const { name, forSeconds } = proof;
   if (!(await parts.tickets.claim(name, { forSeconds, events: [] })))

@@ -29,7 +29,7 @@ import type { LaunchAnswer } from '../domain/answers.ts';
 import { launchOwner, launchProof } from '../domain/desktop-chain.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import type { LaunchCaller } from './call-launch-url.ts';
-import type { DesktopExchange, Found, RealmExchange, RealmParams } from './door.ts';
+import type { DesktopExchange, Found, RealmExchange } from './door.ts';
 
 /** The right that a host application needs. */
 export const hostRight = 'launch.issue';
@@ -178,9 +178,7 @@ function issuedEvent({
 }
 
 /** Creates `desktop.launch.refused.v1`. */
-export function auditLaunchRefusal<Params extends RealmParams>(
-  step: 'launches' | 'end',
-): RefusalAudit<Found, Params> {
+export function auditLaunchRefusal(step: 'launches' | 'end'): RefusalAudit<Found> {
   return (error, { call, found: { realm, host } }) => {
     if (realm === undefined) return undefined;
     return call.event('desktop.launch.refused.v1', {

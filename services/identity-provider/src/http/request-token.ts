@@ -1,4 +1,10 @@
-import type { Handler, RateLimiter, RefusalAudit } from '@clinical-launch/service/http';
+import {
+  type Handler,
+  type RateLimiter,
+  type RefusalAudit,
+  sendJson,
+  setHeaders,
+} from '@clinical-launch/service/http';
 import { clientCertificateOf } from '@clinical-launch/service/trust';
 import type { RequestHandler } from 'express';
 import { TokenRefusal } from '../errors.ts';
@@ -12,7 +18,7 @@ import {
 import { authenticateClient, type ClientAuthenticationParts } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
 import { clientParameters } from './client-credentials.ts';
-import { type Found, isDesktopRealm, type RealmExchange, type RealmParams } from './door.ts';
+import { type DirectRealmExchange, type Found, isDesktopRealm } from './door.ts';
 import { readDpopKey } from './dpop.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
@@ -21,27 +27,31 @@ type RequestTokenParts = ClientAuthenticationParts & {
   readonly limiter: RateLimiter;
 };
 
+/** Of every answer with a token (RFC 6749 section 5.1). */
+export const neverCachedHeaders = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+
 /** Prevents every answer of this endpoint from being cached (RFC 6749 section 5.1). */
 export const neverCached: RequestHandler = (_request, response, next) => {
-  response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
+  setHeaders(response, neverCachedHeaders);
   next();
 };
 
 /** Issues tokens: `POST /{realm}/oauth2/v2.0/token` (RFC 6749 section 3.2). */
-export function requestToken(parts: RequestTokenParts): Handler<RealmExchange> {
+export function requestToken(parts: RequestTokenParts): Handler<DirectRealmExchange> {
   return async (exchange) => {
     const { request, response } = exchange;
     const form = await readTokenForm(request, response);
     const grant = chooseGrant(parts.grants, form);
     const parameters = pickParameters(form, [...clientParameters, ...grant.parameters]);
     const asked = { ...exchange, parts, parameters };
-    response.json(
+    sendJson(
+      response,
       await (grant.clients === 'public' ? servePartner(grant, asked) : serveClient(grant, asked)),
     );
   };
 }
 
-type TokenExchange = RealmExchange & {
+type TokenExchange = DirectRealmExchange & {
   readonly parts: RequestTokenParts;
   readonly parameters: ReadonlyMap<string, string>;
 };
@@ -79,10 +89,7 @@ async function servePartner(grant: PartnerGrant, exchange: TokenExchange): Promi
 }
 
 /** Creates the audit event of a refused token request; none for a realm that does not exist. */
-export const auditRefusal: RefusalAudit<Found, RealmParams> = (
-  error,
-  { call, found: { realm, clientId } },
-) => {
+export const auditRefusal: RefusalAudit<Found> = (error, { call, found: { realm, clientId } }) => {
   if (realm === undefined) return undefined;
   const reason = error instanceof TokenRefusal ? error.reason : error.code;
   return call.event('access.token.refused.v1', {

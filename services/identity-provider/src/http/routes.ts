@@ -2,11 +2,18 @@ import type { Outbox } from '@clinical-launch/events';
 import type { Clock } from '@clinical-launch/service';
 import {
   allowAnyOrigin,
+  anyOriginHeaders,
   createRouter,
+  type DirectExchange,
+  type DirectRoute,
+  directEndpoint,
+  type Exchange,
   endpoint,
+  type Mounted,
   type OutboundFetch,
   oauthDialect,
   type RateLimiter,
+  setHeaders,
 } from '@clinical-launch/service/http';
 import type { AccessTokenVerifier, Attempts } from '@clinical-launch/service/trust';
 import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
@@ -20,14 +27,14 @@ import type { FindOwnToken } from '../keys/own-tokens.ts';
 import { auditAuthorizeRefusal, authorize } from './authorize.ts';
 import { authorizeDialect } from './authorize-dialect.ts';
 import { createLaunchCaller } from './call-launch-url.ts';
-import { inDesktopRealm, inRealm, type RealmParams } from './door.ts';
+import { type Found, inDesktopRealm, inRealm, type RealmParams, type RealmRequest } from './door.ts';
 import { endLaunch, type LaunchParams } from './end-launch.ts';
 import { getDiscovery, getSmartConfiguration } from './get-discovery.ts';
 import { getKeys } from './get-keys.ts';
 import { introspectToken } from './introspect-token.ts';
 import { auditLaunchRefusal, issueLaunch } from './issue-launch.ts';
 import { pushAuthorizationRequest } from './push-authorization-request.ts';
-import { auditRefusal, neverCached, requestToken } from './request-token.ts';
+import { auditRefusal, neverCached, neverCachedHeaders, requestToken } from './request-token.ts';
 import { revokeToken } from './revoke-token.ts';
 
 export type RouteParts = {
@@ -51,25 +58,34 @@ export type RouteParts = {
   readonly clientCertificateHeader?: string | undefined;
 };
 
-/** Creates the routes that issue, revoke and introspect tokens. */
-export function tokenRoutes(parts: RouteParts): Router {
-  const handlers = {
-    token: requestToken(parts),
+const tokenPath = '/*realm/oauth2/v2.0/token';
+
+/** Creates the routes that issue, revoke and introspect tokens; those of the launch path without Express. */
+export function tokenRoutes(parts: RouteParts): Mounted {
+  const open = inRealm(parts.realms);
+  const shared = { source, dialect: oauthDialect, audit: auditRefusal };
+  const token = directEndpoint({
+    ...shared,
+    open: open<DirectExchange<Found, RealmParams>>,
+    methods: { POST: requestToken(parts) },
+  });
+  const direct: DirectRoute = {
+    method: 'POST',
+    path: tokenPath,
+    answer(request, response, call, { realm = [] }) {
+      setHeaders(response, { ...neverCachedHeaders, ...anyOriginHeaders });
+      return token.direct(request, response, call, { realm });
+    },
+  };
+  const router = createRouter().all(tokenPath, neverCached, allowAnyOrigin('POST'), token);
+  for (const [name, handle] of Object.entries({
     revoke: revokeToken(parts),
     introspect: introspectToken(parts),
-  };
-  const router = createRouter();
-  for (const [name, handle] of Object.entries(handlers)) {
-    const serve = endpoint({
-      source,
-      dialect: oauthDialect,
-      audit: auditRefusal,
-      open: inRealm(parts.realms)<RealmParams>,
-      methods: { POST: handle },
-    });
+  })) {
+    const serve = endpoint({ ...shared, open: open<RealmRequest>, methods: { POST: handle } });
     router.all(`/*realm/oauth2/v2.0/${name}`, neverCached, allowAnyOrigin('POST'), serve);
   }
-  return router;
+  return { router, direct: [direct] };
 }
 
 /**
@@ -82,22 +98,22 @@ export function desktopRoutes(parts: RouteParts): Router {
   const launches = endpoint({
     source,
     dialect: oauthDialect,
-    audit: auditLaunchRefusal<RealmParams>('launches'),
-    open: open<RealmParams>,
+    audit: auditLaunchRefusal('launches'),
+    open: open<RealmRequest>,
     methods: { POST: inDesktopRealm(issue) },
   });
   const endings = endpoint({
     source,
     dialect: oauthDialect,
-    audit: auditLaunchRefusal<LaunchParams>('end'),
-    open: open<LaunchParams>,
+    audit: auditLaunchRefusal('end'),
+    open: open<Exchange<Found, LaunchParams>>,
     methods: { DELETE: inDesktopRealm(endLaunch(parts)) },
   });
   const pushes = endpoint({
     source,
     dialect: oauthDialect,
     audit: auditAuthorizeRefusal('push'),
-    open: open<RealmParams>,
+    open: open<RealmRequest>,
     methods: { POST: inDesktopRealm(pushAuthorizationRequest(parts)) },
   });
   const authorizing = inDesktopRealm(authorize(parts));
@@ -105,7 +121,7 @@ export function desktopRoutes(parts: RouteParts): Router {
     source,
     dialect: authorizeDialect,
     audit: auditAuthorizeRefusal('authorize'),
-    open: open<RealmParams>,
+    open: open<RealmRequest>,
     methods: { GET: authorizing, POST: authorizing },
     // HEAD would use up the launch identifier.
     refusesHead: true,
@@ -129,7 +145,7 @@ export function publishedRoutes(parts: RouteParts): Router {
     const publish = endpoint({
       source,
       dialect: oauthDialect,
-      open: inRealm(parts.realms)<RealmParams>,
+      open: inRealm(parts.realms)<RealmRequest>,
       methods: { GET: get, HEAD: get },
     });
     router.all(`/*realm/${path}`, allowAnyOrigin('GET'), publish);

@@ -1,12 +1,15 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readForm, ServiceError } from '@clinical-launch/service/http';
-import type { Request, Response } from 'express';
 import { TokenRefusal } from '../errors.ts';
 
 /** More than the largest request of any client. */
 export const formLimitBytes = 8 * 1024;
 
 /** Reads the form of a token request. @throws TokenRefusal 400, and 413 for more than 8 KiB. */
-export async function readTokenForm(request: Request, response: Response): Promise<URLSearchParams> {
+export async function readTokenForm(
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<URLSearchParams> {
   try {
     return await readForm(request, response, formLimitBytes);
   } catch (cause) {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import {
   createServiceRequestReader,
   type Fault,
@@ -8,7 +9,8 @@ import {
 import type { Clock } from '@clinical-launch/service';
 import {
   authorizationOf,
-  type Exchange,
+  type Call,
+  type DirectExchange,
   type LocalRateLimiter,
   queryOf,
   type RateLimiter,
@@ -23,7 +25,6 @@ import {
   clientCertificateOf,
   type Directories,
 } from '@clinical-launch/service/trust';
-import type { Request } from 'express';
 import type { LaunchApiConfig } from '../config.ts';
 import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challenge.ts';
 
@@ -52,7 +53,7 @@ export type CheckedLaunch = {
 export type LaunchCheck = (exchange: LaunchExchange) => Promise<CheckedLaunch>;
 
 /** A request for a launch; its caller is known once the token is verified. */
-export type LaunchExchange = Exchange<{ readonly caller: Caller }>;
+export type LaunchExchange = DirectExchange<{ readonly caller: Caller }>;
 
 /** Creates the checks of a request for a launch (OLTR: Endpoints). They use up nothing except the limits. */
 export function createLaunchCheck(
@@ -63,7 +64,7 @@ export function createLaunchCheck(
   const body = { types: payloadTypes, limitBytes: config.maxPayloadBytes };
 
   return async ({ request, response, call, found }) => {
-    countAddress(config, addresses, request);
+    countAddress(config, addresses, call);
     const caller = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
     });
@@ -83,9 +84,9 @@ export function createLaunchCheck(
 export function countAddress(
   { requestsPerSecondPerAddress }: LaunchApiConfig,
   addresses: LocalRateLimiter,
-  request: Request,
+  { address }: Call,
 ): void {
-  addresses.count(`address ${request.ip}`, requestsPerSecondPerAddress);
+  addresses.count(`address ${address}`, requestsPerSecondPerAddress);
 }
 
 /** Creates `launch.url.refused.v1`; `step` distinguishes a refused check from a refused launch URL. */
@@ -105,7 +106,7 @@ export function auditRefusal(step?: 'validate'): RefusalAudit<{ readonly caller:
  */
 function validate(
   payload: unknown,
-  request: Request,
+  request: IncomingMessage,
   readServiceRequest: (payload: unknown) => ServiceRequestReading,
 ): { challenge: string; launch: LaunchRequest } {
   const read = readServiceRequest(payload);
@@ -136,7 +137,7 @@ export const challengeNames = {
 const challengeMethodNames = { headers: [], fields: ['codeChallengeMethod', 'code_challenge_method'] };
 
 /** Returns the values that were sent under some names: headers (a repeated one is a list), query, body. */
-function sentValuesOf(request: Request, payload: unknown) {
+function sentValuesOf(request: IncomingMessage, payload: unknown) {
   const query = queryOf(request);
   const memberOf = (name: string): unknown =>
     typeof payload === 'object' && payload !== null
@@ -144,7 +145,7 @@ function sentValuesOf(request: Request, payload: unknown) {
       : undefined;
   return ({ headers, fields }: { headers: string[]; fields: string[] }): unknown[] => {
     const sent = [
-      ...headers.flatMap((name) => request.get(name)?.split(', ') ?? []),
+      ...headers.flatMap((name) => request.headers[name] ?? []).flatMap((value) => value.split(', ')),
       ...fields.flatMap((name) => query.getAll(name)),
       ...fields.map(memberOf),
     ];

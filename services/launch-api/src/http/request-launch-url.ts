@@ -1,5 +1,5 @@
 import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
-import { type Call, type Handler, ServiceError } from '@clinical-launch/service/http';
+import { type Call, type Handler, ServiceError, sendJson } from '@clinical-launch/service/http';
 import type { Caller } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { LaunchApiConfig } from '../config.ts';
@@ -45,15 +45,8 @@ export function requestLaunchUrl(
     });
     if (issue.outcome === 'claimed') throw identifierUsed();
     const answer: LaunchUrlAnswer = { url: `${config.oltrServer}/secureLaunch?launchToken=${issue.ticket}` };
-    const body = JSON.stringify(answer);
-    // Node's own methods: on this path, Express's content negotiation costs more than it gives.
-    response
-      .writeHead(200, {
-        'Content-Type': 'application/json; charset=utf-8',
-        'Content-Length': Buffer.byteLength(body),
-        'Cache-Control': 'no-store',
-      })
-      .end(body);
+    response.setHeader('Cache-Control', 'no-store');
+    sendJson(response, answer);
   };
 }
 

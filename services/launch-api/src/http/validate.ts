@@ -1,4 +1,4 @@
-import type { Handler } from '@clinical-launch/service/http';
+import { type Handler, sendJson } from '@clinical-launch/service/http';
 import type { ValidateAnswer } from './answers.ts';
 import type { LaunchCheck, LaunchExchange } from './check-launch.ts';
 
@@ -11,6 +11,7 @@ export function validate(check: LaunchCheck): Handler<LaunchExchange> {
   return async (exchange) => {
     await check(exchange);
     const answer: ValidateAnswer = { errors: [] };
-    exchange.response.set('Cache-Control', 'no-store').json(answer);
+    exchange.response.setHeader('Cache-Control', 'no-store');
+    sendJson(exchange.response, answer);
   };
 }

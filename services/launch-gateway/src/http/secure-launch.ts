@@ -1,23 +1,20 @@
 import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { escapeMarkup, type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
 import {
   type Call,
-  type Exchange,
+  type DirectExchange,
   type Handler,
   isSpeculative,
   queryOf,
   type RefusalAudit,
   readForm,
   ServiceError,
+  sendText,
+  setHeaders,
 } from '@clinical-launch/service/http';
-import {
-  launchSessionCookie,
-  launchSessionCookieOptions,
-  launchSessionIdleSeconds,
-  pageHeaders,
-} from '@clinical-launch/service/pages';
+import { launchSessionIdleSeconds, openSessionCookie, pageHeaders } from '@clinical-launch/service/pages';
 import type { Redemption, Tickets } from '@clinical-launch/tickets';
-import type { Request, Response } from 'express';
 import type { LaunchGatewayConfig } from '../config.ts';
 import { challengesOf } from '../domain/code-verifier.ts';
 
@@ -30,7 +27,7 @@ const scriptHash = `'sha256-${createHash('sha256').update(script).digest('base64
  * Answers 200 to the one winner, 410 for a used token, 401 for everything else. A mismatch leaves the token
  * usable.
  */
-export function secureLaunch(config: LaunchGatewayConfig, tickets: Tickets): Handler<Exchange> {
+export function secureLaunch(config: LaunchGatewayConfig, tickets: Tickets): Handler<DirectExchange> {
   return async ({ request, response, call }) => {
     // Prefetches and previews must not use up a single-use token.
     if (request.method === 'HEAD' || isSpeculative(request))
@@ -54,7 +51,7 @@ export const auditRefusal: RefusalAudit = ({ status, code }, { call }) =>
   call.event('launch.token.refused.v1', { status, reason: code });
 
 /** Returns both parameters, once each, in exactly this case. @throws ServiceError 401 */
-async function launchParameters(request: Request, response: Response) {
+async function launchParameters(request: IncomingMessage, response: ServerResponse) {
   const sent = request.method === 'POST' ? await readLaunchForm(request, response) : queryOf(request);
   const [launchToken, ...moreTokens] = sent.getAll('launchToken');
   const [codeVerifier, ...moreVerifiers] = sent.getAll('codeVerifier');
@@ -72,7 +69,7 @@ async function launchParameters(request: Request, response: Response) {
  * Reads the form of a POST. A body that is not a form, or cannot be read, is not a valid launch (OLTR: 401
  * otherwise). A body that is too long still closes the connection.
  */
-async function readLaunchForm(request: Request, response: Response): Promise<URLSearchParams> {
+async function readLaunchForm(request: IncomingMessage, response: ServerResponse): Promise<URLSearchParams> {
   try {
     return await readForm(request, response);
   } catch (error) {
@@ -107,19 +104,23 @@ function assertRedeemed(redemption: Redemption, call: Call): Redeemed {
 }
 
 function openSession(
-  response: Response,
+  response: ServerResponse,
   { isSecure }: LaunchGatewayConfig,
   { context, session }: Redeemed,
 ): void {
   const { launchId, client } = context;
   const path = `/oltr/${launchId}`;
   const isFramed = client.frameAncestors.length > 0;
-  response
-    .set(pageHeaders({ frameAncestors: client.frameAncestors, scriptHashes: [scriptHash] }))
-    .cookie(launchSessionCookie(isSecure), session, launchSessionCookieOptions({ path, isSecure, isFramed }))
-    .type('html')
-    .send(page(`${path}/`));
+  setHeaders(response, headersFor(client.frameAncestors));
+  response.setHeader('Set-Cookie', openSessionCookie(session, { path, isSecure, isFramed }));
+  sendText(response, 'text/html', page(`${path}/`));
 }
+
+const unframedHeaders = pageHeaders({ scriptHashes: [scriptHash] });
+
+/** Returns the headers of the page; most clients frame nothing, and share theirs. */
+const headersFor = (frameAncestors: readonly string[]) =>
+  frameAncestors.length === 0 ? unframedHeaders : pageHeaders({ frameAncestors, scriptHashes: [scriptHash] });
 
 /** Returns the page, which works without scripts too: the refresh does the same as the script. */
 function page(address: string): string {

@@ -48,7 +48,7 @@ export function getResource(
   { tokens, tickets, revocations, limiter, addresses, sealer, events }: GetResourceDependencies,
 ): Handler<Exchange<Found>> {
   return async ({ request, response, call, found }) => {
-    addresses.count(`address ${request.ip}`, config.requestsPerSecondPerAddress);
+    addresses.count(`address ${call.address}`, config.requestsPerSecondPerAddress);
     const caller = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
       dpop: {
