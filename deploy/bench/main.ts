@@ -4,8 +4,9 @@ import { parseArgs } from 'node:util';
 import { type Bench, type Figure, median, misses } from './bench.ts';
 import { launch } from './launch/launch.ts';
 import { lists } from './lists/lists.ts';
+import { tokens } from './tokens/tokens.ts';
 
-const benches: readonly Bench[] = [launch, lists];
+const benches: readonly Bench[] = [launch, tokens, lists];
 
 const usage = `Usage: npm run bench -- [--short] [--json FILE] [NAME...]
 

@@ -25,6 +25,28 @@ type StartOptions = {
   readonly flags?: readonly string[];
 };
 
+type Stoppable = { stop(): Promise<void> };
+
+type Kept = {
+  readonly kept: <Part extends Stoppable>(starting: Promise<Part>) => Promise<Part>;
+  readonly stop: () => Promise<void>;
+};
+
+/** Keeps what is started, to stop all of it in reverse order. */
+export function keepAll(): Kept {
+  const parts: Stoppable[] = [];
+  return {
+    kept: async (starting) => {
+      const part = await starting;
+      parts.push(part);
+      return part;
+    },
+    stop: async () => {
+      for (const part of parts.toReversed()) await part.stop();
+    },
+  };
+}
+
 const hasTwoCores = availableParallelism() > 1;
 
 /** Moves this process, which makes the load, and what it starts from now on, to the second core. */

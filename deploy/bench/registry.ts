@@ -7,18 +7,20 @@ import { join } from 'node:path';
 export const signingAlgorithms = ['RS256', 'ES256', 'EdDSA'] as const;
 export type SigningAlgorithm = (typeof signingAlgorithms)[number];
 
-const clientId = 'bench';
-const secret = 'the-secret-of-the-bench';
-const realmOf = (algorithm: SigningAlgorithm) => algorithm.toLowerCase();
+export const benchClient = { id: 'bench', secret: 'the-secret-of-the-bench' };
+export const tokenScope = 'api://clinical-launch/.default';
+
+/** Returns the realm whose tokens are signed so. */
+export const realmOf = (algorithm: SigningAlgorithm): string => algorithm.toLowerCase();
 
 /** Writes the registry of the bench into a directory of its own. */
-export function writeRegistry() {
+export async function writeRegistry() {
   const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
   const path = join(directory, 'registry.json');
   const client = {
-    clientId,
+    clientId: benchClient.id,
     name: 'The load of the bench',
-    secrets: [{ sha256: createHash('sha256').update(secret).digest('hex') }],
+    secrets: [{ sha256: createHash('sha256').update(benchClient.secret).digest('hex') }],
     scopes: ['ocs-launch.write'],
     practices: 'any',
   };
@@ -28,7 +30,7 @@ export function writeRegistry() {
     clients: [client],
   }));
   writeFileSync(path, JSON.stringify({ realms }));
-  return { path, remove: () => rmSync(directory, { recursive: true, force: true }) };
+  return { path, stop: async () => rmSync(directory, { recursive: true, force: true }) };
 }
 
 /** The client credentials grant of the bench's client. */
@@ -37,9 +39,9 @@ export function tokenRequest(algorithm: SigningAlgorithm) {
     path: `/${realmOf(algorithm)}/oauth2/v2.0/token`,
     body: new URLSearchParams({
       grant_type: 'client_credentials',
-      client_id: clientId,
-      client_secret: secret,
-      scope: 'api://clinical-launch/.default',
+      client_id: benchClient.id,
+      client_secret: benchClient.secret,
+      scope: tokenScope,
     }).toString(),
   };
 }

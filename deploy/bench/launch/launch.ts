@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { createPkcePair } from '@clinical-launch/pms-client';
 import { aServiceRequest, startPostgres, startRedis } from '@clinical-launch/testing';
 import { connectRedis, RedisClaims } from '@clinical-launch/tickets';
-import { type Bench, type BenchOptions, type Figure, measureCpu, ratios } from '../bench.ts';
+import type { Bench, BenchOptions, Figure } from '../bench.ts';
+import { connections, contest, figuresOf, shareOf } from '../contest.ts';
 import { get, p50, p99, post, type RequestText, sendAll } from '../load.ts';
-import { leaveFirstCore, type Measured, startMeasured } from '../processes.ts';
+import { keepAll, leaveFirstCore, type Measured, startMeasured } from '../processes.ts';
 import { fetchToken, writeRegistry } from '../registry.ts';
 
-const connections = 32;
 const { codeVerifier, codeChallenge } = createPkcePair();
 
 type Stage = {
@@ -21,19 +21,13 @@ type Stage = {
 /** Starts what the launch path needs, and nothing else. */
 export async function openStage(flags: readonly string[] = []): Promise<Stage> {
   await leaveFirstCore();
-  const stops: (() => Promise<void>)[] = [];
-  const kept = async <Part extends { stop(): Promise<void> }>(starting: Promise<Part>) => {
-    const part = await starting;
-    stops.push(() => part.stop());
-    return part;
-  };
+  const { kept, stop } = keepAll();
   const [redis, postgres] = [await kept(startRedis()), await kept(startPostgres())];
   const client = await connectRedis(redis.url);
   // In operation audit-trail does this when it starts.
   await new RedisClaims({ redis: client }).rebuild((async function* () {})());
   client.disconnect();
-  const registry = writeRegistry();
-  stops.push(async () => registry.remove());
+  const registry = await kept(writeRegistry());
   const common = {
     REDIS_URL: redis.url,
     DATABASE_URL: postgres.url,
@@ -58,9 +52,7 @@ export async function openStage(flags: readonly string[] = []): Promise<Stage> {
     bare: (name) =>
       kept(startMeasured({ program: 'deploy/bench/launch/bare.ts', arguments: [name], environment: common })),
     token: await fetchToken(issuer.url, 'RS256'),
-    async stop() {
-      for (const stop of stops.toReversed()) await stop();
-    },
+    stop,
   };
 }
 
@@ -77,56 +69,6 @@ export function launchRequests(count: number, token: string): RequestText[] {
   return Array.from({ length: count }, () =>
     post('/AccessApi/RequestLaunchUrl', `${before}${randomUUID()}${after}`, headers),
   );
-}
-
-type Round = { readonly cpuUs: number; readonly isDisturbed: boolean };
-
-/** Measures one contender with requests that exist before the clock starts. */
-async function round(server: Measured, requests: readonly RequestText[]): Promise<Round> {
-  const measured = await measureCpu([server.pid, process.pid], async () => {
-    await sendAll({ url: server.url, connections, requests });
-  });
-  return { ...measured, cpuUs: measured.cpuUs / requests.length };
-}
-
-type Contender = { readonly name: string; readonly server: Measured };
-
-/** Lets the contenders take turns; the first rounds warm them up. */
-async function contest(
-  contenders: readonly Contender[],
-  requests: () => Promise<readonly RequestText[]>,
-  { rounds, warmUps, progress }: { rounds: number; warmUps: number; progress: BenchOptions['progress'] },
-): Promise<ReadonlyMap<string, readonly Round[]>> {
-  const results = new Map<string, Round[]>(contenders.map(({ name }) => [name, []]));
-  for (let index = -warmUps; index < rounds; index += 1) {
-    progress(index < 0 ? 'warming up' : `round ${index + 1} of ${rounds}`);
-    for (const { name, server } of contenders) {
-      const result = await round(server, await requests());
-      if (index >= 0) results.get(name)?.push(result);
-    }
-  }
-  return results;
-}
-
-function figuresOf(row: string, results: ReadonlyMap<string, readonly Round[]>): Figure[] {
-  return [...results].map(([name, rounds]) => ({
-    name: `${row}, ${name}`,
-    unit: 'µs',
-    values: rounds.map(({ cpuUs }) => cpuUs),
-    disturbed: rounds.filter(({ isDisturbed }) => isDisturbed).length,
-  }));
-}
-
-function shareOf(figures: readonly Figure[], row: string, limit: string, atLeast: number): Figure {
-  const valuesOf = (name: string) =>
-    figures.find((figure) => figure.name === `${row}, ${name}`)?.values ?? [];
-  const ours = figures[0]?.values ?? [];
-  return {
-    name: `${row}: ${limit} ÷ ours`,
-    unit: '×',
-    values: ratios(valuesOf(limit), ours),
-    goal: { atLeast },
-  };
 }
 
 /** CPU of RequestLaunchUrl and secureLaunch beside bare servers, and their answers at an even rate. */

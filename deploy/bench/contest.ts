@@ -1,0 +1,58 @@
+import { type BenchOptions, type Figure, measureCpu, ratios } from './bench.ts';
+import { type RequestText, sendAll } from './load.ts';
+import type { Measured } from './processes.ts';
+
+/** Connections of the load in a closed loop. */
+export const connections = 32;
+
+type Round = { readonly cpuUs: number; readonly isDisturbed: boolean };
+
+/** Measures one contender with requests that exist before the clock starts. */
+async function round(server: Measured, requests: readonly RequestText[]): Promise<Round> {
+  const measured = await measureCpu([server.pid, process.pid], async () => {
+    await sendAll({ url: server.url, connections, requests });
+  });
+  return { ...measured, cpuUs: measured.cpuUs / requests.length };
+}
+
+export type Contender = { readonly name: string; readonly server: Measured };
+
+/** Lets the contenders take turns; the first rounds warm them up. */
+export async function contest(
+  contenders: readonly Contender[],
+  requests: () => Promise<readonly RequestText[]>,
+  { rounds, warmUps, progress }: { rounds: number; warmUps: number; progress: BenchOptions['progress'] },
+): Promise<ReadonlyMap<string, readonly Round[]>> {
+  const results = new Map<string, Round[]>(contenders.map(({ name }) => [name, []]));
+  for (let index = -warmUps; index < rounds; index += 1) {
+    progress(index < 0 ? 'warming up' : `round ${index + 1} of ${rounds}`);
+    for (const { name, server } of contenders) {
+      const result = await round(server, await requests());
+      if (index >= 0) results.get(name)?.push(result);
+    }
+  }
+  return results;
+}
+
+/** Returns the CPU of each contender. */
+export function figuresOf(row: string, results: ReadonlyMap<string, readonly Round[]>): Figure[] {
+  return [...results].map(([name, rounds]) => ({
+    name: `${row}, ${name}`,
+    unit: 'µs',
+    values: rounds.map(({ cpuUs }) => cpuUs),
+    disturbed: rounds.filter(({ isDisturbed }) => isDisturbed).length,
+  }));
+}
+
+/** Returns how many of our requests cost as much as one of a contender, in each round. */
+export function shareOf(figures: readonly Figure[], row: string, limit: string, atLeast?: number): Figure {
+  const valuesOf = (name: string) =>
+    figures.find((figure) => figure.name === `${row}, ${name}`)?.values ?? [];
+  const ours = figures[0]?.values ?? [];
+  return {
+    name: `${row}: ${limit} ÷ ours`,
+    unit: '×',
+    values: ratios(valuesOf(limit), ours),
+    ...(atLeast === undefined ? {} : { goal: { atLeast } }),
+  };
+}
