@@ -13,7 +13,9 @@ const alg = algorithm as SigningAlgorithm;
 const path = `/${realmOf(alg)}/oauth2/v2.0/token`;
 const { privateKey } = await generateKeyPair(alg, { extractable: true });
 
-async function oidcProvider(): Promise<RequestListener> {
+type Answer = (...request: Parameters<RequestListener>) => Promise<void>;
+
+async function oidcProvider(): Promise<Answer> {
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -49,7 +51,7 @@ async function oidcProvider(): Promise<RequestListener> {
   return provider.callback();
 }
 
-function bare(): RequestListener {
+function bare(): Answer {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   const expected = digest(benchClient.secret);
   return async (request, response) => {
@@ -80,6 +82,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return promise;
 }
 
-createServer(name === 'bare' ? bare() : await oidcProvider()).listen(port, '127.0.0.1', () =>
+const answer = name === 'bare' ? bare() : await oidcProvider();
+createServer((request, response) => void answer(request, response)).listen(port, '127.0.0.1', () =>
   process.stdout.write(`ready ${name}\n`),
 );

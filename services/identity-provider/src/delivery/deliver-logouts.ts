@@ -72,7 +72,7 @@ async function deliver(
   if (realm === undefined || address === undefined) return { outcome: 'failed', reason: 'unregistered' };
   const signer = await keyRing.signer(realm);
   const about = { issuer: realm.issuer, clientId, launchId, tokenId: randomUUID(), now: clock.now() };
-  const token = await signer.sign('logout+jwt', logoutTokenClaims(about));
+  const token = signer.sign('logout+jwt', logoutTokenClaims(about));
   const send = () =>
     fetchOutbound(new URL(address), {
       method: 'POST',

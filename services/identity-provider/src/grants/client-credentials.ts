@@ -32,7 +32,7 @@ export function clientCredentials({ audience, keyRing, clock }: ClientCredential
       const certificate = certificateToBind(client, sent.certificate);
       const claims = accessTokenClaims({ realm, client, audience, tokenId, certificate, now: clock.now() });
       const signer = await keyRing.signer(realm);
-      const token = await signer.sign('at+jwt', claims);
+      const token = signer.sign('at+jwt', claims);
       const issued = call.event('access.token.issued.v1', {
         realm: realm.name,
         clientId: client.clientId,

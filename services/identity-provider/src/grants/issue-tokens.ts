@@ -78,7 +78,7 @@ export function createTokenIssue({ audience, keyRing, sealer, clock }: TokenIssu
         const place = placeOfTokenContext({ tokenId, launchId });
         const sealedContext = sealer.seal(contextSealPurpose, { user, organisation, patient }, place);
         const about = { realm, context, now: clock.now(), expiresInSeconds };
-        const accessToken = await signer.sign(
+        const accessToken = signer.sign(
           'at+jwt',
           desktopAccessTokenClaims({ ...about, audience, tokenId, scope, sealedContext, binding }),
         );
@@ -88,10 +88,7 @@ export function createTokenIssue({ audience, keyRing, sealer, clock }: TokenIssu
           token_type: binding.dpopKey === undefined ? 'Bearer' : 'DPoP',
           expires_in: expiresInSeconds,
           refresh_token: refreshToken,
-          id_token: await signer.sign(
-            'JWT',
-            idTokenClaims({ ...about, accessTokenHash: hash, nonce, hasSession }),
-          ),
+          id_token: signer.sign('JWT', idTokenClaims({ ...about, accessTokenHash: hash, nonce, hasSession })),
           scope,
         };
       },

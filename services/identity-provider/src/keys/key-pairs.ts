@@ -1,11 +1,12 @@
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { compileSchema, type Sealer } from '@clinical-launch/contracts';
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { Type } from 'typebox';
 import type { SigningAlgorithm } from '../domain/realms.ts';
 import type { KeptKey } from './signing-key-table.ts';
 
-/** A private key in a form that signs and cannot be exported. */
-export type PrivateKey = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
+/** Signs the input of a JWS and returns the signature (RFC 7515 section 5.1, steps 5 and 6). */
+export type Sign = (input: string) => Buffer;
 
 const privateJwk = compileSchema(
   Type.Object({ kty: Type.Union([Type.Literal('RSA'), Type.Literal('EC'), Type.Literal('OKP')]) }),
@@ -24,17 +25,30 @@ export async function createKeyPair(
   return { kid, publicJwk, sealedPrivateJwk };
 }
 
-/** Opens the private part of a stored key. @throws Error when none of the sealing keys fits */
-export async function openPrivateKey(
-  { realm, kid, algorithm, sealedPrivateJwk }: KeptKey,
-  sealer: Sealer,
-): Promise<PrivateKey> {
+/**
+ * Opens the private part of a stored key. It signs at once, in this thread: a job of the thread pool takes
+ * longer than an ES256 or EdDSA signature, and costs a seventh more for RS256.
+ * @throws Error when none of the sealing keys fits
+ */
+export function openPrivateKey({ realm, kid, algorithm, sealedPrivateJwk }: KeptKey, sealer: Sealer): Sign {
   try {
     const opened = sealer.open(sealPurpose(realm, kid), sealedPrivateJwk, []);
     if (!privateJwk.is(opened)) throw new TypeError('The sealed content is not a private key');
-    return await importJWK(opened, algorithm);
+    return signerOf(algorithm, createPrivateKey({ key: opened, format: 'jwk' }));
   } catch (cause) {
     throw new Error(`None of the sealing keys opens the signing key ${kid} of the realm ${realm}`, { cause });
+  }
+}
+
+/** RFC 7518 sections 3.3 and 3.4, RFC 8037 section 3.1 */
+function signerOf(algorithm: SigningAlgorithm, key: KeyObject): Sign {
+  switch (algorithm) {
+    case 'RS256':
+      return (input) => sign('sha256', Buffer.from(input, 'ascii'), key);
+    case 'ES256':
+      return (input) => sign('sha256', Buffer.from(input, 'ascii'), { key, dsaEncoding: 'ieee-p1363' });
+    case 'EdDSA':
+      return (input) => sign(null, Buffer.from(input, 'ascii'), key);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Sealer } from '@clinical-launch/contracts';
 import type { Clock, Logger } from '@clinical-launch/service';
 import { temporarilyUnavailable } from '@clinical-launch/service/http';
 import type { Storage } from '@clinical-launch/storage';
-import { CompactSign, type JWK } from 'jose';
+import type { JWK } from 'jose';
 import { asciiJson } from '../domain/ascii-json.ts';
 import type { IssuingRealm, Realms, SigningAlgorithm } from '../domain/realms.ts';
 import {
@@ -13,7 +13,7 @@ import {
   keysWhere,
   planKeys,
 } from '../domain/signing-key-lifecycle.ts';
-import { createKeyPair, openPrivateKey, type PrivateKey } from './key-pairs.ts';
+import { createKeyPair, openPrivateKey, type Sign } from './key-pairs.ts';
 import { type KeptKey, openSigningKeyTable, type SigningKeyTable } from './signing-key-table.ts';
 
 type KeyRingParts = {
@@ -27,15 +27,15 @@ type KeyRingParts = {
 
 type KnownKeys = {
   readonly keys: readonly KeptKey[];
-  readonly privateKeys: ReadonlyMap<string, PrivateKey>;
+  readonly signers: ReadonlyMap<string, Sign>;
   readonly readAt: number;
 };
 
 /** The key that currently signs for a realm. */
 export type Signer = {
   readonly algorithm: SigningAlgorithm;
-  /** Signs claims as a JWT of a type: `at+jwt` (RFC 9068 section 2.1), `JWT` or `logout+jwt`. */
-  sign(type: 'at+jwt' | 'JWT' | 'logout+jwt', claims: object): Promise<string>;
+  /** Signs claims as a JWT in compact form (RFC 7515 section 7.1) of a type: `at+jwt` (RFC 9068 section 2.1), `JWT` or `logout+jwt`. */
+  sign(type: 'at+jwt' | 'JWT' | 'logout+jwt', claims: object): string;
 };
 
 const readAgainAfterFailureMs = 5000;
@@ -48,7 +48,7 @@ const readAgainAfterFailureMs = 5000;
 export class KeyRing {
   readonly #parts: KeyRingParts;
   readonly #table: SigningKeyTable;
-  #known: KnownKeys = { keys: [], privateKeys: new Map(), readAt: Number.NEGATIVE_INFINITY };
+  #known: KnownKeys = { keys: [], signers: new Map(), readAt: Number.NEGATIVE_INFINITY };
   #readAgainAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
@@ -72,17 +72,17 @@ export class KeyRing {
   async signer(realm: IssuingRealm): Promise<Signer> {
     const known = await this.#upToDate(realm);
     const [key] = keysWhere('signs', keysOf(realm, known.keys), this.#parts.clock.now());
-    const privateKey = key === undefined ? undefined : known.privateKeys.get(key.kid);
-    if (key === undefined || privateKey === undefined) {
+    const sign = key === undefined ? undefined : known.signers.get(key.kid);
+    if (key === undefined || sign === undefined) {
       throw keysOutOfReach(new Error(`The realm ${realm.name} has no signing key`));
     }
     const { algorithm, kid } = key;
     return {
       algorithm,
-      sign: (type, claims) =>
-        new CompactSign(Buffer.from(asciiJson(claims), 'ascii'))
-          .setProtectedHeader({ alg: algorithm, typ: type, kid })
-          .sign(privateKey),
+      sign: (type, claims) => {
+        const input = `${base64Url({ alg: algorithm, typ: type, kid })}.${base64Url(claims)}`;
+        return `${input}.${sign(input).toString('base64url')}`;
+      },
     };
   }
 
@@ -123,8 +123,8 @@ export class KeyRing {
     const readAt = this.#parts.clock.now();
     let keys = await this.#table.read();
     if (this.#plansFor(keys, readAt).some(({ plan }) => !isIdle(plan))) keys = await this.#change();
-    const privateKeys = await this.#openNew(keys, readAt);
-    this.#known = { keys, privateKeys, readAt };
+    const signers = this.#openNew(keys, readAt);
+    this.#known = { keys, signers, readAt };
     this.#readAgainAt = readAt + keysReadEveryMs;
   }
 
@@ -154,19 +154,18 @@ export class KeyRing {
   }
 
   /** Opens the private keys that sign or will sign; keeps those that are already open. */
-  async #openNew(keys: readonly KeptKey[], now: number): Promise<Map<string, PrivateKey>> {
+  #openNew(keys: readonly KeptKey[], now: number): Map<string, Sign> {
     const signing = this.#parts.realms.all().flatMap((realm) => {
       const ofRealm = keysOf(realm, keys);
       return ofRealm.filter((key) => ['next', 'current'].includes(keyStateAt(key, ofRealm, now)));
     });
-    const opened = signing.map(async (key) => {
-      const privateKey =
-        this.#known.privateKeys.get(key.kid) ?? (await openPrivateKey(key, this.#parts.sealer));
-      return [key.kid, privateKey] as const;
-    });
-    return new Map(await Promise.all(opened));
+    const opened = (key: KeptKey) =>
+      this.#known.signers.get(key.kid) ?? openPrivateKey(key, this.#parts.sealer);
+    return new Map(signing.map((key) => [key.kid, opened(key)]));
   }
 }
+
+const base64Url = (part: object) => Buffer.from(asciiJson(part), 'ascii').toString('base64url');
 
 function keysOf(realm: IssuingRealm, keys: readonly KeptKey[]): KeptKey[] {
   return keys.filter((key) => key.realm === realm.name);
