@@ -20,14 +20,15 @@ export type Contender = { readonly name: string; readonly server: Measured };
 /** Lets the contenders take turns; the first rounds warm them up. */
 export async function contest(
   contenders: readonly Contender[],
-  requests: () => Promise<readonly RequestText[]>,
+  requests: (contender: Contender) => Promise<readonly RequestText[]>,
   { rounds, warmUps, progress }: { rounds: number; warmUps: number; progress: BenchOptions['progress'] },
 ): Promise<ReadonlyMap<string, readonly Round[]>> {
   const results = new Map<string, Round[]>(contenders.map(({ name }) => [name, []]));
   for (let index = -warmUps; index < rounds; index += 1) {
     progress(index < 0 ? 'warming up' : `round ${index + 1} of ${rounds}`);
-    for (const { name, server } of contenders) {
-      const result = await round(server, await requests());
+    for (const contender of contenders) {
+      const { name, server } = contender;
+      const result = await round(server, await requests(contender));
       if (index >= 0) results.get(name)?.push(result);
     }
   }

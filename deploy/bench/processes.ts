@@ -5,6 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@clinical-launch/testing';
+import type { Stalls } from './launch/stalls.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -14,6 +15,8 @@ export type Measured = {
   readonly url: string;
   /** What the program prints while it starts. */
   readonly output: string;
+  /** Asks a program that imported `launch/stalls.ts` how long it was held since it was asked before. */
+  readonly stalls: () => Promise<Stalls>;
   stop(): Promise<void>;
 };
 
@@ -80,6 +83,7 @@ export async function startMeasured({ program, flags = [], ...options }: StartOp
     pid: child.pid ?? 0,
     url: `http://127.0.0.1:${port}`,
     output,
+    stalls: () => askStalls(child),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
@@ -87,6 +91,17 @@ export async function startMeasured({ program, flags = [], ...options }: StartOp
       await exited;
     },
   };
+}
+
+async function askStalls(child: ChildProcess): Promise<Stalls> {
+  const { promise, resolve } = Promise.withResolvers<Stalls>();
+  const read = (chunk: Buffer) => {
+    const [, stalls] = /^stalls (.*)$/m.exec(chunk.toString()) ?? [];
+    if (stalls !== undefined) resolve(JSON.parse(stalls));
+  };
+  child.stderr?.on('data', read);
+  child.kill('SIGUSR2');
+  return promise.finally(() => child.stderr?.off('data', read));
 }
 
 const compileCache = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));

@@ -13,8 +13,11 @@ export const tokenScope = 'api://clinical-launch/.default';
 /** Returns the realm whose tokens are signed so. */
 export const realmOf = (algorithm: SigningAlgorithm): string => algorithm.toLowerCase();
 
+/** How many realms and clients there are beside those of the bench. */
+export type RegistrySize = { readonly realms?: number; readonly clients?: number };
+
 /** Writes the registry of the bench into a directory of its own. */
-export async function writeRegistry() {
+export async function writeRegistry({ realms: others = 0, clients = 0 }: RegistrySize = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
   const path = join(directory, 'registry.json');
   const client = {
@@ -24,12 +27,20 @@ export async function writeRegistry() {
     scopes: ['ocs-launch.write'],
     practices: 'any',
   };
+  const crowd = (length: number) =>
+    Array.from({ length }, (_, index) => ({ ...client, clientId: `client-${index}` }));
   const realms = signingAlgorithms.map((signingAlgorithm) => ({
     realm: realmOf(signingAlgorithm),
     signingAlgorithm,
+    clients: [client, ...crowd(clients)],
+  }));
+  const further = Array.from({ length: others }, (_, index) => ({
+    realm: `realm-${index}`,
+    // The cheapest to create.
+    signingAlgorithm: 'EdDSA',
     clients: [client],
   }));
-  writeFileSync(path, JSON.stringify({ realms }));
+  writeFileSync(path, JSON.stringify({ realms: [...realms, ...further] }));
   return { path, stop: async () => rmSync(directory, { recursive: true, force: true }) };
 }
 

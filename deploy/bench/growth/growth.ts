@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { startRedisCluster } from '../../../libs/tickets/test/redis-server.ts';
+import { type Bench, type BenchOptions, type Figure, ratios } from '../bench.ts';
+import { type Contender, contest, figuresOf } from '../contest.ts';
+import { browserRequest, launchRequests, openStage, type Stage, type StageOptions } from '../launch/stage.ts';
+import { sendAll } from '../load.ts';
+
+/** What a launch may cost more with a thousand times as much of something. */
+const flat = { atMost: 1.25 };
+const megabyte = 1024 * 1024;
+
+/** How the cost of RequestLaunchUrl grows with its payload, with what is stored, and with time. */
+export const growth: Bench = {
+  name: 'growth',
+  async run(options) {
+    const figures: Figure[] = [...(await measurePayloads(options))];
+    const many = options.short ? 10_000 : 1_000_000;
+    const crowd = options.short ? 20 : 1000;
+    figures.push(
+      ...(await compare('kept identifiers', options, [
+        { name: '1', stage: { identifiers: 1 } },
+        { name: many.toLocaleString('en-GB'), stage: { identifiers: many } },
+      ])),
+      ...(await compare('issuers', options, [
+        { name: '3', stage: {} },
+        { name: `${crowd}`, stage: { registry: { realms: crowd } } },
+      ])),
+      ...(await compare('clients of an issuer', options, [
+        { name: '1', stage: {} },
+        { name: `${crowd}`, stage: { registry: { clients: crowd } } },
+      ])),
+      ...(await compareCluster(options)),
+      ...(await measureTime(options)),
+    );
+    return figures;
+  },
+};
+
+const paceOf = ({ short, progress }: BenchOptions, subject: string) => ({
+  rounds: short ? 1 : 5,
+  warmUps: 1,
+  progress: (text: string) => progress(`${subject}: ${text}`),
+});
+const sizeOf = ({ short }: BenchOptions) => (short ? 200 : 4000);
+
+async function measurePayloads(options: BenchOptions): Promise<Figure[]> {
+  const stage = await openStage();
+  const samples = ['09-minimal', '01-OrderTest', '12-full-r4-extras', '10-at-every-limit'];
+  const payloads = new Map(samples.map((name) => [name, readSample(name)]));
+  try {
+    // One server for all: each contender is a payload.
+    const contenders = samples.map((name) => ({ name, server: stage.api }));
+    const requests = async ({ name }: Contender) =>
+      launchRequests(sizeOf(options), stage.token, payloads.get(name));
+    const figures = figuresOf('payload', await contest(contenders, requests, paceOf(options, 'payload')));
+    return withRatios('payload', figures);
+  } finally {
+    await stage.stop();
+  }
+}
+
+function readSample(name: string): unknown {
+  const url = new URL(`../../../libs/testing/samples/${name}.json`, import.meta.url);
+  const sample = JSON.parse(readFileSync(url, 'utf8'));
+  const [identifier] = sample.identifier;
+  return { ...sample, identifier: [{ ...identifier, value: 'THE-IDENTIFIER' }] };
+}
+
+type Variant = { readonly name: string; readonly stage: StageOptions };
+
+async function compare(
+  subject: string,
+  options: BenchOptions,
+  variants: readonly Variant[],
+): Promise<Figure[]> {
+  const stages: { name: string; stage: Stage }[] = [];
+  try {
+    for (const { name, stage } of variants) {
+      options.progress(`${subject}: ${name}`);
+      stages.push({ name, stage: await openStage(stage) });
+    }
+    const contenders = stages.map(({ name, stage }) => ({ name, server: stage.api }));
+    const requests = async ({ name }: Contender) =>
+      launchRequests(sizeOf(options), stages.find((one) => one.name === name)?.stage.token ?? '');
+    const figures = figuresOf(subject, await contest(contenders, requests, paceOf(options, subject)));
+    return withRatios(subject, figures);
+  } finally {
+    for (const { stage } of stages) await stage.stop();
+  }
+}
+
+async function compareCluster(options: BenchOptions): Promise<Figure[]> {
+  const cluster = await startRedisCluster();
+  try {
+    return await compare('nodes of Redis', options, [
+      { name: '1', stage: {} },
+      { name: '3, as a cluster', stage: { redisUrl: cluster.url } },
+    ]);
+  } finally {
+    await cluster.stop();
+  }
+}
+
+/** Adds how often the cost of the first each one is. */
+function withRatios(subject: string, figures: readonly Figure[]): Figure[] {
+  const [first, ...others] = figures;
+  return [
+    ...figures,
+    ...others.map((figure): Figure => {
+      const [name] = figure.name.split(', ').slice(1);
+      return {
+        name: `${subject}: ${name} ÷ the first`,
+        unit: '×',
+        values: ratios(figure.values, first?.values ?? []),
+        goal: flat,
+      };
+    }),
+  ];
+}
+
+/** Memory must not grow with time: the same load, before and after it has run for a while. */
+async function measureTime(options: BenchOptions): Promise<Figure[]> {
+  const perSecond = options.short ? 100 : 500;
+  const stage = await openStage();
+  try {
+    const minutes = options.short ? 0.05 : Number(process.env['BENCH_MINUTES'] ?? 6);
+    // Half of it is enough for the answers that Redis keeps for a minute.
+    const before = await runFor(minutes / 2, perSecond, stage, options);
+    const after = await runFor(minutes / 2, perSecond, stage, options);
+    const during = `${perSecond} launches a second`;
+    return (['api', 'gateway'] as const).flatMap((name) => [
+      { name: `${during}: memory of ${name} at the end`, unit: 'MiB', values: [after[name]] },
+      {
+        name: `${during}: memory of ${name}, after ${minutes} minutes ÷ after ${minutes / 2}`,
+        unit: '×',
+        values: [after[name] / before[name]],
+        goal: flat,
+      },
+    ]);
+  } finally {
+    await stage.stop();
+  }
+}
+
+async function runFor(minutes: number, perSecond: number, stage: Stage, { progress }: BenchOptions) {
+  const chunkSeconds = 5;
+  const { api, gateway, token } = stage;
+  for (let seconds = 0; seconds < minutes * 60; seconds += chunkSeconds) {
+    progress(`${perSecond} launches a second, ${seconds} of ${minutes * 60} seconds`);
+    const opened: Promise<unknown>[] = [];
+    const waiting: string[] = [];
+    await sendAll({
+      url: api.url,
+      connections: 32,
+      requests: launchRequests(perSecond * chunkSeconds, token),
+      perSecond,
+      onAnswer: ({ body }) => {
+        waiting.push(JSON.parse(body).url);
+        if (waiting.length < 100) return;
+        const requests = waiting.splice(0).map(browserRequest);
+        opened.push(sendAll({ url: gateway.url, connections: 8, requests }));
+      },
+    });
+    await Promise.all(opened);
+  }
+  return { api: memoryOf(api.pid), gateway: memoryOf(gateway.pid) };
+}
+
+/** Returns the resident memory of a process in MiB. */
+function memoryOf(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return (Number(kilobytes) * 1024) / megabyte;
+}
