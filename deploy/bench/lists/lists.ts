@@ -1,6 +1,6 @@
 import type { LaunchRequest } from '@clinical-launch/contracts';
 import { openOrderingDatabase, readCatalogue } from '@clinical-launch/ordering';
-import { openPostgresStorage } from '@clinical-launch/storage';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { startPostgres } from '@clinical-launch/testing';
 import { inventPatient, inventRequests } from '../../../services/ordering/test/stored/invented-requests.ts';
 import { seedRequests, settle } from '../../../services/ordering/test/stored/seed.ts';

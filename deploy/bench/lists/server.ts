@@ -5,7 +5,7 @@ import { ordering, readCatalogues } from '@clinical-launch/ordering';
 import { systemClock as clock, createLogger } from '@clinical-launch/service';
 import { createApp, listen } from '@clinical-launch/service/http';
 import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
-import { openPostgresStorage } from '@clinical-launch/storage';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { InMemoryTickets } from '@clinical-launch/tickets';
 
 /**

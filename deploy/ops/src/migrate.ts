@@ -2,7 +2,8 @@ import { openSchema as openAuditSchema } from '@clinical-launch/audit-trail';
 import { openSigningKeyTable } from '@clinical-launch/identity-provider';
 import { openSchema } from '@clinical-launch/order-renderer';
 import { openOrderingDatabase } from '@clinical-launch/ordering';
-import { openPostgresStorage, type Storage, separateRoles } from '@clinical-launch/storage';
+import type { Storage } from '@clinical-launch/storage';
+import { openPostgresStorage, separateRoles } from '@clinical-launch/storage/postgres';
 import { readCredentials } from './credentials.ts';
 import { databaseAccess, type ServiceName, serviceNames } from './service-access.ts';
 

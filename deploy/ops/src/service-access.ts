@@ -1,6 +1,6 @@
 import { type EventType, eventConsumers, eventSources, type ServiceName } from '@clinical-launch/contracts';
-import type { BrokerAccess } from '@clinical-launch/events';
-import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage';
+import type { BrokerAccess } from '@clinical-launch/events/rabbitmq';
+import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage/postgres';
 
 export type { ServiceName };
 

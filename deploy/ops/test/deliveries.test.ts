@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
+import type { Storage } from '@clinical-launch/storage';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createTestDatabase, until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { replayDeliveries } from '../../../services/order-renderer/src/store/delivery-desk.ts';

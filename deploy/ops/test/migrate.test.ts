@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuditStore, openSchema } from '@clinical-launch/audit-trail';
 import { openOrderingDatabase } from '@clinical-launch/ordering';
-import { openPostgresStorage } from '@clinical-launch/storage';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';

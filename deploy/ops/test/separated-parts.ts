@@ -8,7 +8,7 @@ import {
   startRabbitMq,
   startRedis,
 } from '@clinical-launch/testing';
-import { connectRedis } from '@clinical-launch/tickets';
+import { connectRedis } from '@clinical-launch/tickets/redis';
 import pg from 'pg';
 import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
 import { runOps } from './run-ops.ts';

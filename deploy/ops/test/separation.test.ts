@@ -1,6 +1,6 @@
 import { eventCatalogue, eventConsumers } from '@clinical-launch/contracts';
-import { connectRabbitMq, topologyOf } from '@clinical-launch/events';
-import { redisAccess } from '@clinical-launch/tickets';
+import { connectRabbitMq, topologyOf } from '@clinical-launch/events/rabbitmq';
+import { redisAccess } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Channel, type ConfirmChannel, connect } from 'amqplib';
 import { Redis } from 'ioredis';

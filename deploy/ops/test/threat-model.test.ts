@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { redisAccess } from '@clinical-launch/tickets';
+import { redisAccess } from '@clinical-launch/tickets/redis';
 import { describe, expect, it } from '@jest/globals';
 import { purposesOf } from '../../tests/system/purposes-of.ts';
 import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '../src/service-access.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitLimitMs } from '@clinical-launch/testing';
-import { connectRedis, RedisOutbox } from '@clinical-launch/tickets';
+import { connectRedis, RedisOutbox } from '@clinical-launch/tickets/redis';
 import pg from 'pg';
 import type { Callback } from './receiver.ts';
 import type { System } from './system.ts';

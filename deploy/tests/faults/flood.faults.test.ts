@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitLimitMs } from '@clinical-launch/testing';
-import { connectRedis, type RedisClient, RedisOutbox } from '@clinical-launch/tickets';
+import { connectRedis, type RedisClient, RedisOutbox } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { say } from './balance.ts';

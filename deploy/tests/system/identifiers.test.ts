@@ -7,7 +7,7 @@ import {
   startRedis,
   until,
 } from '@clinical-launch/testing';
-import { connectRedis } from '@clinical-launch/tickets';
+import { connectRedis } from '@clinical-launch/tickets/redis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 

@@ -1,7 +1,7 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { listDeadLetters } from '../src/index.ts';
+import { listDeadLetters } from '../src/rabbitmq.ts';
 import { keepConnected } from '../src/rabbitmq-link.ts';
 import { describeEventBus } from './event-bus-contract.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';

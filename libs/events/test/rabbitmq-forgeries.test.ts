@@ -11,7 +11,7 @@ import {
 } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { listDeadLetters } from '../src/index.ts';
+import { listDeadLetters } from '../src/rabbitmq.ts';
 import { openPlace, type Place } from './rabbitmq-place.ts';
 
 let place: Place;

@@ -1,4 +1,4 @@
-import { connectRedis, type RedisClient, RedisRates } from '@clinical-launch/tickets';
+import { connectRedis, type RedisClient, RedisRates } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RateLimiter, ServiceError } from '../src/http/index.ts';
 import { createSharedRateLimiter } from '../src/process/index.ts';

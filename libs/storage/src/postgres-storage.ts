@@ -7,8 +7,8 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import pg from 'pg';
+import { asStorageError } from './postgres-errors.ts';
 import { type Storage, storageOn } from './storage.ts';
-import { asStorageError } from './storage-errors.ts';
 
 export type PostgresStorageOptions = {
   /** `postgres://user:password@host:port/database`, with `?sslmode=` and other libpq parameters. */

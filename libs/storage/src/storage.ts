@@ -1,7 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
-import { Kysely, PGliteDialect, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { hideValues, StorageUnavailable } from './storage-errors.ts';
+import { StorageUnavailable } from './storage-errors.ts';
 
 /**
  * A database in which each service owns one schema. The errors of its queries contain no value of a row or
@@ -23,25 +22,6 @@ export type Storage = {
   isReady(): Promise<boolean>;
   close(): Promise<void>;
 };
-
-/**
- * Opens an embedded PostgreSQL (PGlite, WebAssembly) in this process's memory, which ends with it. It has one
- * connection: transactions run one after the other.
- */
-export async function openEmbeddedStorage(): Promise<Storage> {
-  // int8 as a string, as in the pg driver: a count must not change its type with the database. Loaded only
-  // when needed: processes with a real database start sooner, and their image does not contain it.
-  const { PGlite, types } = await import('@electric-sql/pglite');
-  // Optimised code for all of PostgreSQL would take 400 MB and a second at the start, for a few small
-  // queries.
-  for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
-  const pglite = await PGlite.create({ parsers: { [types.INT8]: (value) => value } });
-  return storageOn(
-    new Kysely<Record<never, never>>({
-      dialect: new PGliteDialect({ pglite, onCreateConnection: hideValues }),
-    }),
-  );
-}
 
 /**
  * Returns the storage on an open database. Migrations run on `openMigrations()` if given, with other

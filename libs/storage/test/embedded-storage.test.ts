@@ -1,4 +1,4 @@
-import { openEmbeddedStorage } from '../src/index.ts';
+import { openEmbeddedStorage } from '../src/embedded-storage.ts';
 import { describeSqlOutbox } from './sql-outbox-contract.ts';
 import { describeStorage } from './storage-contract.ts';
 

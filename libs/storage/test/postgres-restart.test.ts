@@ -4,12 +4,12 @@ import { type Kysely, sql } from 'kysely';
 import {
   appendToOutbox,
   type OutboxTables,
-  openPostgresStorage,
   outboxMigration,
   type Storage,
   StorageUnavailable,
   sqlOutbox,
 } from '../src/index.ts';
+import { openPostgresStorage } from '../src/postgres.ts';
 import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts';
 import { someEvents } from './some-events.ts';
 

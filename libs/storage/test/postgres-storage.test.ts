@@ -5,13 +5,12 @@ import { type Kysely, sql } from 'kysely';
 import {
   appendToOutbox,
   type OutboxTables,
-  openPostgresStorage,
   outboxMigration,
-  type PostgresStorageOptions,
   type Storage,
   StorageUnavailable,
   sqlOutbox,
 } from '../src/index.ts';
+import { openPostgresStorage, type PostgresStorageOptions } from '../src/postgres.ts';
 import { startReplicas } from './replicas.ts';
 import { someEvents } from './some-events.ts';
 import { describeSqlOutbox } from './sql-outbox-contract.ts';

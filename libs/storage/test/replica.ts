@@ -3,7 +3,7 @@
 // time than the migrations take.
 import { once } from 'node:events';
 import { type Kysely, sql } from 'kysely';
-import { openPostgresStorage } from '../src/index.ts';
+import { openPostgresStorage } from '../src/postgres.ts';
 
 const ran: string[] = [];
 const step = (name: string, statement: string) => ({

@@ -1,4 +1,5 @@
-import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
+import type { Storage } from '@clinical-launch/storage';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createTestDatabase } from './test-database.ts';
 import { waitLimitMs } from './until.ts';
 

@@ -1,52 +1,6 @@
-import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-
-const root = new URL('../../../', import.meta.url).pathname;
-const services = globSync('services/*', { cwd: root }).map((path) => path.slice('services/'.length));
-const packages = globSync(['libs/*', 'services/*', 'deploy/{ops,platform,simulators}'], {
-  cwd: root,
-}).toSorted();
-const sources = new Set(packages.flatMap((name) => globSync(`${name}/src/**/*.ts`, { cwd: root })));
-
-/** The entry points of our packages, by their import names. */
-const entries = new Map(
-  packages.flatMap((path) => {
-    const { name, exports = {} } = manifestOf(path);
-    return Object.entries(exports).flatMap(([entry, target]) =>
-      typeof target === 'string' && target.endsWith('.ts')
-        ? [[join(name, entry), normalize(join(path, target))] as const]
-        : [],
-    );
-  }),
-);
-
-function manifestOf(path: string): { readonly name: string; readonly exports?: Record<string, unknown> } {
-  return JSON.parse(readFileSync(`${root}${path}/package.json`, 'utf8'));
-}
-
-/** Returns the imports of a source, including dynamic imports, and type imports unless excluded. */
-function specifiersOf(path: string, { withTypes = true } = {}): string[] {
-  const imports = readFileSync(`${root}${path}`, 'utf8').matchAll(
-    /^(?:import|export)( type)?\b[^;'(]*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm,
-  );
-  return [...imports]
-    .filter(([, type]) => withTypes || type === undefined)
-    .map(([, , from, alone, dynamic]) => from ?? alone ?? dynamic ?? '');
-}
-
-/** Returns our sources that a source imports, as paths from the root. */
-function importsOf(path: string): string[] {
-  return specifiersOf(path).flatMap((specifier) => {
-    if (specifier.startsWith('.')) return [normalize(join(dirname(path), specifier))];
-    return entries.get(specifier) ?? [];
-  });
-}
-
-const imports = new Map([...sources].map((path) => [path, importsOf(path)]));
-const packageOf = (path: string) => path.split('/').slice(0, 2).join('/');
-/** Returns `http` for `services/ordering/src/http/visit.ts`; undefined for a source outside of the rooms. */
-const roomOf = (path: string) => /^[^/]+\/[^/]+\/src\/([^/]+)\//.exec(path)?.[1];
+import { imports, packageOf, packages, roomOf, services, sources, specifiersOf } from './sources.ts';
 
 describe('who may import whom', () => {
   /** The packages that each package may import. A package that is not listed may import none. */

@@ -3,12 +3,10 @@ import {
   type Claims,
   InMemoryClaims,
   InMemoryTickets,
-  RedisClaims,
-  type RedisClient,
-  RedisTickets,
   type Tickets,
   TicketsUnavailable,
 } from '../src/index.ts';
+import { RedisClaims, type RedisClient, RedisTickets } from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anIssue, aPrefix, sealers } from './ticket-fixtures.ts';
 

@@ -1,13 +1,8 @@
 import { until } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
-import {
-  assertSafeRedis,
-  connectRedis,
-  type RedisClient,
-  TicketsUnavailable,
-  UnsafeRedis,
-} from '../src/index.ts';
+import { TicketsUnavailable } from '../src/index.ts';
+import { assertSafeRedis, connectRedis, type RedisClient, UnsafeRedis } from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { type RedisServer } from './redis-server.ts';
 import { aPrefix, createTickets, issueTicket } from './ticket-fixtures.ts';

@@ -17,7 +17,7 @@ import {
   RedisTickets,
   redisAccess,
   redisAclFile,
-} from '../src/index.ts';
+} from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anEvent, createTickets, sealers } from './ticket-fixtures.ts';
 

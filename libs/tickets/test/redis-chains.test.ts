@@ -5,15 +5,8 @@ import { createSealers } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import {
-  connectRedis,
-  type RedeemRequest,
-  type Redemption,
-  type RedisClient,
-  RedisOutbox,
-  RedisTickets,
-  type Tickets,
-} from '../src/index.ts';
+import type { RedeemRequest, Redemption, Tickets } from '../src/index.ts';
+import { connectRedis, type RedisClient, RedisOutbox, RedisTickets } from '../src/redis.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
 import { anEvent, anIssue, aPrefix, createTickets } from './ticket-fixtures.ts';

@@ -1,4 +1,4 @@
-import { connectRedis, type RedisClient } from '../src/index.ts';
+import { connectRedis, type RedisClient } from '../src/redis.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import {
   type RedisClusterServers,

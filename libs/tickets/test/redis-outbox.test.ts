@@ -3,7 +3,7 @@ import type { CloudEvent, RejectedEvent } from '@clinical-launch/contracts';
 import { startRelay } from '@clinical-launch/events';
 import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RedisClient, RedisOutbox } from '../src/index.ts';
+import { type RedisClient, RedisOutbox } from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anEvent, aPrefix, createTickets, drainAll, issueTicket, redeemTicket } from './ticket-fixtures.ts';
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RedisClient, RedisOutbox, RedisTickets, type TicketKind } from '../src/index.ts';
+import type { TicketKind } from '../src/index.ts';
+import { type RedisClient, RedisOutbox, RedisTickets } from '../src/redis.ts';
 import { createKeys } from '../src/redis-keys.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anEvent, anIssue, aPrefix, drainAll, sealers } from './ticket-fixtures.ts';

@@ -1,6 +1,6 @@
 import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RedisClient, RedisOutbox } from '../src/index.ts';
+import { type RedisClient, RedisOutbox } from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { type RedisServer } from './redis-server.ts';
 import {

@@ -5,13 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  InMemoryRevokedTokens,
-  type RedisClient,
-  RedisOutbox,
-  RedisRevokedTokens,
-  TicketsUnavailable,
-} from '../src/index.ts';
+import { InMemoryRevokedTokens, TicketsUnavailable } from '../src/index.ts';
+import { type RedisClient, RedisOutbox, RedisRevokedTokens } from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { type RedisServer } from './redis-server.ts';
 import { describeRevokedTokens, mostTokens } from './revoked-tokens-contract.ts';

@@ -1,14 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CloudEvent, createEvent, createSealers } from '@clinical-launch/contracts';
-import {
-  type IssueRequest,
-  type RedeemRequest,
-  type RedisClient,
-  RedisOutbox,
-  RedisTickets,
-  type Tickets,
-} from '../src/index.ts';
+import type { IssueRequest, RedeemRequest, Tickets } from '../src/index.ts';
+import { type RedisClient, RedisOutbox, RedisTickets } from '../src/redis.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
 
 export const aPrefix = () => `test-${randomUUID()}:`;

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openEmbeddedStorage, openPostgresStorage, type Storage } from '@clinical-launch/storage';
+import type { Storage } from '@clinical-launch/storage';
+import { openEmbeddedStorage } from '@clinical-launch/storage/embedded';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createRecordedLogger, createTestDatabase, openTestStorage } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';

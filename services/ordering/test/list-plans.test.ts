@@ -1,5 +1,6 @@
 import type { Action } from '@clinical-launch/contracts';
-import { openPostgresStorage, type Storage } from '@clinical-launch/storage';
+import type { Storage } from '@clinical-launch/storage';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompiledQuery, type KyselyPlugin, PostgresQueryCompiler, sql } from 'kysely';

@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { openEmbeddedStorage, openPostgresStorage, type Storage } from '@clinical-launch/storage';
+import type { Storage } from '@clinical-launch/storage';
+import { openEmbeddedStorage } from '@clinical-launch/storage/embedded';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createTestDatabase } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';

@@ -3,7 +3,7 @@ import { createSealers, type LaunchContext } from '@clinical-launch/contracts';
 import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/process';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
-import { connectRedis, type RedisClient } from '@clinical-launch/tickets';
+import { connectRedis, type RedisClient } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ordering, readCatalogues } from '../src/index.ts';
 import { aLaunchContext, publicUrl } from './launches.ts';

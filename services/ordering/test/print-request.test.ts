@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Action, actions, assertCloudEvent, type LaunchPatient } from '@clinical-launch/contracts';
-import { openPostgresStorage } from '@clinical-launch/storage';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {

@@ -1,4 +1,4 @@
-import { openPostgresStorage } from '@clinical-launch/storage';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {

@@ -3,7 +3,7 @@ import {
   listDeadLetters,
   replayDeadLetters,
   type StoredDeadLetter,
-} from '@clinical-launch/events';
+} from '@clinical-launch/events/rabbitmq';
 import type { Environment } from '@clinical-launch/service';
 import type { Argument, Group } from '../command.ts';
 import { amqpNamespace, amqpUrl, optional, required } from '../settings.ts';

@@ -1,6 +1,6 @@
 import { eventConsumers } from '@clinical-launch/contracts';
-import { connectRabbitMq, type EventBus, InProcessBus } from '@clinical-launch/events';
-import { openEmbeddedStorage, openPostgresStorage, type Storage } from '@clinical-launch/storage';
+import { type EventBus, InProcessBus } from '@clinical-launch/events';
+import type { Storage } from '@clinical-launch/storage';
 import { ConfigurationError, type Environment } from '../environment.ts';
 import type { Revocations } from '../trust/revocations.ts';
 import type { PartOptions, RunningPart } from './part.ts';
@@ -51,6 +51,8 @@ export async function openBusPart({ environment, logger, eventKeys }: PartOption
     });
     return { bus, checks: {}, stop: () => bus.stop() };
   }
+  // Loaded when it is used, as every client here: a library is a tenth of a process's start and memory.
+  const { connectRabbitMq } = await import('@clinical-launch/events/rabbitmq');
   const bus = await connectRabbitMq({
     url: environment.AMQP_URL,
     logger,
@@ -71,11 +73,21 @@ export async function openStoragePart({
   name,
 }: Omit<PartOptions, 'eventKeys'>): Promise<StoragePart> {
   const storage = environment.DATABASE_URL
-    ? await openPostgresStorage({
-        url: environment.DATABASE_URL,
-        applicationName: name,
-        onConnectionLost: (error) => logger.warn({ err: error }, 'a database connection was lost'),
-      })
-    : await openEmbeddedStorage();
+    ? await openPostgres(environment.DATABASE_URL, { name, logger })
+    : await openEmbedded();
   return { storage, checks: { database: () => storage.isReady() }, stop: () => storage.close() };
+}
+
+async function openPostgres(url: string, { name, logger }: Pick<PartOptions, 'name' | 'logger'>) {
+  const { openPostgresStorage } = await import('@clinical-launch/storage/postgres');
+  return openPostgresStorage({
+    url,
+    applicationName: name,
+    onConnectionLost: (error) => logger.warn({ err: error }, 'a database connection was lost'),
+  });
+}
+
+async function openEmbedded() {
+  const { openEmbeddedStorage } = await import('@clinical-launch/storage/embedded');
+  return openEmbeddedStorage();
 }

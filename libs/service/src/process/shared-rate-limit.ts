@@ -1,4 +1,4 @@
-import type { Rates } from '@clinical-launch/tickets';
+import type { Rates } from '@clinical-launch/tickets/redis';
 import { tooMany } from '../http/errors.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 

@@ -1,23 +1,16 @@
 import { type EventBus, InMemoryOutbox, type Outbox, type Relay, startRelay } from '@clinical-launch/events';
 import {
-  assertSafeRedis,
   type Claims,
-  connectRedis,
   InMemoryClaims,
   InMemoryLimits,
   InMemoryRevokedTokens,
   InMemoryTickets,
   type Limits,
-  RedisClaims,
-  RedisLimits,
-  RedisOutbox,
-  RedisRates,
-  RedisRevokedTokens,
-  RedisTickets,
   type RevokedTokens,
   type TicketSealers,
   type Tickets,
 } from '@clinical-launch/tickets';
+import type { RedisOutbox } from '@clinical-launch/tickets/redis';
 import { createRateLimiter, type RateLimiter } from '../http/rate-limit.ts';
 import type { Refusals } from '../http/refusals.ts';
 import type { Logger } from '../logger.ts';
@@ -92,6 +85,16 @@ function createEmbeddedParts(options: TicketPartOptions): TicketParts {
 
 async function openRedisParts(options: TicketPartOptions, url: string): Promise<TicketParts> {
   const { environment, logger, eventKeys, sealers = {}, requiresCompleteClaims = false } = options;
+  const {
+    assertSafeRedis,
+    connectRedis,
+    RedisClaims,
+    RedisLimits,
+    RedisOutbox,
+    RedisRates,
+    RedisRevokedTokens,
+    RedisTickets,
+  } = await import('@clinical-launch/tickets/redis');
   const redis = await connectRedis(url, { logger });
   await assertSafeRedis(redis, { isProduction: isProduction(environment), logger });
   // A prefix of its own lets several systems share one Redis.

@@ -1,0 +1,3 @@
+/** Everything that loads the PostgreSQL client, for processes with a real database. */
+export * from './database-roles.ts';
+export * from './postgres-storage.ts';

@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { packagesLoadedWith, services } from './sources.ts';
+
+/** What every process serves, measures and logs with. */
+const all = [
+  '@opentelemetry/api',
+  '@opentelemetry/exporter-prometheus',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-metrics',
+  'ajv',
+  'express',
+  'pino',
+  'typebox',
+];
+
+const verification = ['jose', 'lru-cache'];
+
+/**
+ * The other packages that a service's process loads at its start. The clients of Redis, RabbitMQ and
+ * PostgreSQL come later, when a part is opened: see openBusPart, openStoragePart and openTicketParts.
+ */
+const own: Readonly<Record<string, readonly string[]>> = {
+  'audit-trail': [...verification, 'kysely'],
+  'identity-provider': [...verification, 'cookie', 'kysely'],
+  'launch-api': verification,
+  'launch-gateway': ['cookie'],
+  'order-renderer': [...verification, 'cookie', 'kysely'],
+  ordering: ['cookie', 'kysely', 'nunjucks'],
+  'resource-api': verification,
+};
+
+describe('the packages that the process of a service loads at its start', () => {
+  it.each(services)('%s', (name) => {
+    const loaded = packagesLoadedWith(`services/${name}/src/main.ts`);
+    expect([...loaded].toSorted()).toEqual([...all, ...(own[name] ?? [])].toSorted());
+  });
+});

@@ -1,0 +1,80 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const root = new URL('../../../', import.meta.url).pathname;
+export const services = globSync('services/*', { cwd: root }).map((path) => path.slice('services/'.length));
+/** The folders of our packages. */
+export const packages = globSync(['libs/*', 'services/*', 'deploy/{ops,platform,simulators}'], {
+  cwd: root,
+}).toSorted();
+/** The sources of our packages, as paths from the root. */
+export const sources = new Set(packages.flatMap((name) => globSync(`${name}/src/**/*.ts`, { cwd: root })));
+
+/** The entry points of our packages, by their import names. */
+const entries = new Map(
+  packages.flatMap((path) => {
+    const { name, exports = {} } = manifestOf(path);
+    return Object.entries(exports).flatMap(([entry, target]) =>
+      typeof target === 'string' && target.endsWith('.ts')
+        ? [[join(name, entry), normalize(join(path, target))] as const]
+        : [],
+    );
+  }),
+);
+
+function manifestOf(path: string): { readonly name: string; readonly exports?: Record<string, unknown> } {
+  return JSON.parse(readFileSync(`${root}${path}/package.json`, 'utf8'));
+}
+
+const dynamicImport = /\bimport\('([^']+)'\)/g;
+const staticImport = /^(?:import|export)( type)?\b[^;'(]*?\bfrom '([^']+)'|^import '([^']+)'/gm;
+
+/** Returns the imports of a source, including dynamic imports, and type imports unless excluded. */
+export function specifiersOf(path: string, { withTypes = true } = {}): string[] {
+  const dynamic = [...textOf(path).matchAll(dynamicImport)].map(([, specifier]) => specifier ?? '');
+  return [...staticSpecifiersOf(path, { withTypes }), ...dynamic];
+}
+
+function staticSpecifiersOf(path: string, { withTypes }: { readonly withTypes: boolean }): string[] {
+  return [...textOf(path).matchAll(staticImport)]
+    .filter(([, type]) => withTypes || type === undefined)
+    .map(([, , from, alone]) => from ?? alone ?? '');
+}
+
+const textOf = (path: string) => readFileSync(`${root}${path}`, 'utf8');
+
+/** Returns the source of ours that an import means, as a path from the root; undefined for a package. */
+function resolve(specifier: string, from: string): string | undefined {
+  return specifier.startsWith('.') ? normalize(join(dirname(from), specifier)) : entries.get(specifier);
+}
+
+/** Returns our sources that a source imports. */
+function importsOf(path: string): string[] {
+  return specifiersOf(path).flatMap((specifier) => resolve(specifier, path) ?? []);
+}
+
+/** Returns the packages of others that are loaded with a source, before anything runs. */
+export function packagesLoadedWith(path: string): Set<string> {
+  const packages = new Set<string>();
+  const seen = new Set<string>();
+  const visit = (source: string): void => {
+    if (seen.has(source)) return;
+    seen.add(source);
+    for (const specifier of staticSpecifiersOf(source, { withTypes: false })) {
+      const own = resolve(specifier, source);
+      if (own?.endsWith('.ts')) visit(own);
+      else if (own === undefined && !specifier.startsWith('node:')) packages.add(packageNameOf(specifier));
+    }
+  };
+  visit(path);
+  return packages;
+}
+
+const packageNameOf = (specifier: string) =>
+  specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+
+/** The sources that each source imports, type imports included. */
+export const imports = new Map([...sources].map((path) => [path, importsOf(path)]));
+export const packageOf = (path: string) => path.split('/').slice(0, 2).join('/');
+/** Returns `http` for `services/ordering/src/http/visit.ts`; undefined for a source outside of the rooms. */
+export const roomOf = (path: string) => /^[^/]+\/[^/]+\/src\/([^/]+)\//.exec(path)?.[1];
