@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { closedObject, createParser, type StaticOf } from '@clinical-launch/contracts';
+import { Type } from '@clinical-launch/contracts/type';
 import { parseYaml } from '@redocly/openapi-core';
-import { Type } from 'typebox';
 
 /** The folder of the repository, with a slash at its end. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,3 +1,4 @@
+import { Type } from '@clinical-launch/contracts/type';
 import {
   ConfigurationError,
   type Environment,
@@ -6,7 +7,6 @@ import {
   originSetting,
   readEnvironment,
 } from '@clinical-launch/service';
-import { Type } from 'typebox';
 
 const port = { minimum: 0, maximum: 65_535 };
 

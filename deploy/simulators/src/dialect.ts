@@ -1,7 +1,7 @@
 import type { Namespaces } from '@clinical-launch/contracts';
+import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, namespaceSettings, namespacesOf, readEnvironment } from '@clinical-launch/service';
 import { audienceSetting } from '@clinical-launch/service/trust';
-import { Type } from 'typebox';
 
 /** The scope and namespaces that callers of a platform must use, as its operator configured them. */
 export type Dialect = {

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
+import { Type } from '@clinical-launch/contracts/type';
 import { type Clock, type Environment, originSetting, readEnvironment } from '@clinical-launch/service';
 import { pageHeaders } from '@clinical-launch/service/pages';
 import { createPages } from '@clinical-launch/service/pages/templates';
 import type { Response } from 'express';
-import { Type } from 'typebox';
 import { type Dialect, readDialect } from './dialect.ts';
 
 export type SimulatorConfig = {

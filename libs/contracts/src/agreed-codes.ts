@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from './type.ts';
 
 /** An identifier whose system is written without its namespace: `nhs-number`, `ods-organization-code`. */
 export type CodedIdentifier<System extends string = string> = {

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from './type.ts';
 import { certificateThumbprint, hostName } from './words.ts';
 
 /** How a client authenticates with the certificate of its TLS connection (RFC 8705 section 2). */

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { type Static, Type } from 'typebox';
 import { compileSchema } from './schema.ts';
+import { type Static, Type } from './type.ts';
 import { httpAddress } from './words.ts';
 
 /**

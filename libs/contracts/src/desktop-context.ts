@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox';
 import type { Fault } from './fault.ts';
 import { isCalendarDate, isFutureDate, singleLine } from './formats.ts';
 import { entriesOf, memberOf } from './members.ts';
 import { compileSchema, guidPattern, maxFaults } from './schema.ts';
+import { type Static, Type } from './type.ts';
 
 const described = (pattern: string, description: string) => Type.String({ pattern, description });
 /**

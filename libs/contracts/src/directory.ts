@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox';
 import { clinicianCode, codeKeyOf, performerCode, practiceCode } from './agreed-codes.ts';
 import type { FileFault } from './fault.ts';
 import { memberOf } from './members.ts';
 import { compileSchema } from './schema.ts';
+import { type Static, Type } from './type.ts';
 
 const closed = { additionalProperties: false };
 const atLeastOne = { minItems: 1 };

@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { practiceBindingSchema } from './practice-binding.ts';
 import { closedObject, createParser, guidPattern, type StaticOf } from './schema.ts';
+import { Type } from './type.ts';
 
 /** The eight actions of the OLTR specification ("Action definitions"), in its order. */
 export const actions = [

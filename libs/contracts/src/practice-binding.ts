@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
 import { type CodedIdentifier, inCapitals, practiceCode } from './agreed-codes.ts';
+import { type Static, Type } from './type.ts';
 
 const odsCode = 'ods-organization-code';
 const localCode = 'local-org-code';

@@ -1,10 +1,10 @@
-import { type Static, Type } from 'typebox';
 import { clientCertificates } from './client-certificates.ts';
 import { clientKeys } from './client-keys.ts';
 import type { FileFault } from './fault.ts';
 import { statedPracticesSchema } from './practice-binding.ts';
 import { contradictionsIn } from './registry-contradictions.ts';
 import { compileSchema } from './schema.ts';
+import { type Static, Type } from './type.ts';
 import {
   claimName,
   clientId,

@@ -1,7 +1,7 @@
 import { Ajv2020, type DefinedError } from 'ajv/dist/2020.js';
-import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { Fault, FaultCode } from './fault.ts';
 import { formats } from './formats.ts';
+import { type Static, type TProperties, type TSchema, Type } from './type.ts';
 
 /** The maximum number of reported errors of one value. */
 export const maxFaults = 200;

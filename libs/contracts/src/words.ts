@@ -1,7 +1,7 @@
 /*
  * The words of the registry: one schema for each, with which the registry and the operator's commands check.
  */
-import { Type } from 'typebox';
+import { Type } from './type.ts';
 
 /** The id of a client or of a partner application. */
 export const clientId = Type.String({

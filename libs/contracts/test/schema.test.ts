@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Type } from 'typebox';
 import { compileSchema, faultWithin, maxFaults } from '../src/index.ts';
+import { Type } from '../src/type.ts';
 
 const name = Type.Object({
   family: Type.String({ minLength: 1, maxLength: 4 }),

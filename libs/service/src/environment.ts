@@ -1,5 +1,5 @@
 import { compileSchema, isTimeZone, words } from '@clinical-launch/contracts';
-import { type Static, type TObject, Type } from 'typebox';
+import { type Static, type TObject, Type } from '@clinical-launch/contracts/type';
 
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;

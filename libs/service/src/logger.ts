@@ -1,6 +1,6 @@
 import { types } from 'node:util';
+import { Type } from '@clinical-launch/contracts/type';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
-import { Type } from 'typebox';
 import { describeError } from './logged-error.ts';
 
 export type { Logger } from 'pino';

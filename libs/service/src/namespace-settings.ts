@@ -1,5 +1,5 @@
 import { defaultNamespaces, type Namespaces } from '@clinical-launch/contracts';
-import { Type } from 'typebox';
+import { Type } from '@clinical-launch/contracts/type';
 
 /** The settings of the namespaces of payloads, for the environment's schema of a process. */
 export const namespaceSettings = {

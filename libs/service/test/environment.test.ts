@@ -1,5 +1,5 @@
+import { Type } from '@clinical-launch/contracts/type';
 import { describe, expect, it } from '@jest/globals';
-import { Type } from 'typebox';
 import { ConfigurationError, readEnvironment, readTogether } from '../src/index.ts';
 
 const schema = Type.Object({

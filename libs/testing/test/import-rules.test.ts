@@ -82,7 +82,7 @@ const roomsInServices: Rooms = {
   store: ['domain'],
   domain: [],
 };
-const ownOrBoundary = /^(express|kysely|pg)$|^@clinical-launch\/(?!contracts$)/;
+const ownOrBoundary = /^(express|kysely|pg)$|^@clinical-launch\/(?!contracts(\/type)?$)/;
 /** The packages that a room may not import; type imports are removed at run time. */
 const packagesOfRooms: Readonly<Record<string, RegExp>> = {
   domain: ownOrBoundary,

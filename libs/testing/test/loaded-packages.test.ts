@@ -10,7 +10,6 @@ const all = [
   'ajv',
   'express',
   'pino',
-  'typebox',
 ];
 
 const verification = ['jose', 'lru-cache'];

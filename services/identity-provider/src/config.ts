@@ -1,6 +1,6 @@
+import { Type } from '@clinical-launch/contracts/type';
 import { isProduction, readEnvironment } from '@clinical-launch/service';
 import { readClientCertificateHeader } from '@clinical-launch/service/trust';
-import { Type } from 'typebox';
 
 export type IdentityProviderConfig = {
   /** The address at which callers reach the platform; every issuer is below it. */

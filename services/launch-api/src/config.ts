@@ -1,4 +1,5 @@
 import { defaultXmlNamespace, type IdentifierCheck, type Namespaces } from '@clinical-launch/contracts';
+import { Type } from '@clinical-launch/contracts/type';
 import {
   isProduction,
   namespaceSettings,
@@ -7,7 +8,6 @@ import {
   readEnvironment,
 } from '@clinical-launch/service';
 import { readClientCertificateHeader } from '@clinical-launch/service/trust';
-import { Type } from 'typebox';
 
 export type LaunchApiConfig = {
   /** The origin at which backends reach this service. */

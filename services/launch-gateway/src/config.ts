@@ -1,5 +1,5 @@
+import { Type } from '@clinical-launch/contracts/type';
 import { isProduction, originSetting, readEnvironment } from '@clinical-launch/service';
-import { Type } from 'typebox';
 
 export type LaunchGatewayConfig = {
   /** Whether browsers reach it by https; session cookies are then `Secure`. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defaultXmlNamespace } from '@clinical-launch/contracts';
+import { Type } from '@clinical-launch/contracts/type';
 import {
   assertTimeZone,
   type Environment,
@@ -9,7 +10,6 @@ import {
 } from '@clinical-launch/service';
 import { parseNetworks, readAllowedNetworks } from '@clinical-launch/service/http';
 import { checkRegistryFile } from '@clinical-launch/service/trust';
-import { Type } from 'typebox';
 
 /** How documents are posted to the callback addresses of the clients. */
 export type CallbackConfig = {

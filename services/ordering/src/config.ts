@@ -1,5 +1,5 @@
+import { Type } from '@clinical-launch/contracts/type';
 import { assertTimeZone, ConfigurationError, originSetting, readEnvironment } from '@clinical-launch/service';
-import { Type } from 'typebox';
 import { readCatalogues } from './catalogue-file.ts';
 import type { Catalogues } from './domain/catalogues.ts';
 

@@ -1,5 +1,5 @@
 import { callbackAddressFault, compileSchema, partnerAddressFault, words } from '@clinical-launch/contracts';
-import type { TSchema } from 'typebox';
+import type { TSchema } from '@clinical-launch/contracts/type';
 import type { Option } from '../command.ts';
 
 type FaultOf = NonNullable<Option['faultOf']>;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Action, actions, compileSchema } from '@clinical-launch/contracts';
+import { Type } from '@clinical-launch/contracts/type';
 import {
   buildServiceRequest,
   createPmsClient,
@@ -8,7 +9,6 @@ import {
 } from '@clinical-launch/pms-client';
 import { callOf, createRouter, queryOf, readForm, readJson } from '@clinical-launch/service/http';
 import type { RequestHandler, Router } from 'express';
-import { Type } from 'typebox';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';
 import { Memory, type Simulation } from '../simulator.ts';
 import { pmsCallbacks } from './callbacks.ts';

@@ -1,5 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox';
 import { guidPattern } from '../schema.ts';
+import { type Static, type TSchema, Type } from '../type.ts';
 
 const guid = Type.String({ pattern: guidPattern });
 /**

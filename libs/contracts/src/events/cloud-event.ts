@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { Type } from 'typebox';
 import { faultWithin } from '../fault.ts';
 import { compileSchema, guidPattern } from '../schema.ts';
+import { Type } from '../type.ts';
 import { type EventData, type EventType, eventCatalogue } from './catalogue.ts';
 
 /**

@@ -1,4 +1,3 @@
-import type { Static, TSchema } from 'typebox';
 import type { CodedIdentifier } from '../agreed-codes.ts';
 import type { Fault } from '../fault.ts';
 import type {
@@ -10,6 +9,7 @@ import type {
 } from '../launch-context.ts';
 import { readPatientIdentifier } from '../patient-identifiers.ts';
 import { compileSchema } from '../schema.ts';
+import type { Static, TSchema } from '../type.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import {
   birthDateFaults,

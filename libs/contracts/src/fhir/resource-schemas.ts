@@ -1,7 +1,7 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { singleLine } from '../formats.ts';
 import { actions } from '../launch-context.ts';
 import { maxEntries } from '../members.ts';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from '../type.ts';
 import type { Vocabulary } from './identifier-systems.ts';
 
 /** The maximum number of characters of a string if the specification's tables name no limit. */

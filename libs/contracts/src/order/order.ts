@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { organizationSchema, patientSchema, practitionerSchema } from '../launch-context.ts';
 import { closedObject, createParser, guidPattern, type StaticOf } from '../schema.ts';
+import { Type } from '../type.ts';
 
 const guid = Type.String({ pattern: guidPattern });
 const word = Type.String({ minLength: 1 });

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '@clinical-launch/contracts/type';
 import { ConfigurationError, type Environment, readEnvironment } from '../environment.ts';
 import { isProduction } from '../mode.ts';
 import { isCidr } from './network-guard.ts';

@@ -1,9 +1,9 @@
+import { Type } from '@clinical-launch/contracts/type';
 import type { EventBus } from '@clinical-launch/events';
 import { metrics } from '@opentelemetry/api';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { Type } from 'typebox';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConfigurationError, type Environment, readEnvironment, readTogether } from '../environment.ts';
 import type { Refusals } from '../http/refusals.ts';

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '../environment.ts';
 
 const environmentSchema = Type.Object({

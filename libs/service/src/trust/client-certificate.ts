@@ -1,6 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Type } from 'typebox';
+import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '../environment.ts';
 
 const schema = Type.Object({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { asymmetricAlgorithms, compileSchema } from '@clinical-launch/contracts';
+import { Type } from '@clinical-launch/contracts/type';
 import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTVerifyResult, jwtVerify } from 'jose';
-import { Type } from 'typebox';
 
 /**
  * The maximum difference of `iat` of a proof from our clock, in seconds: a proof is created for one request.

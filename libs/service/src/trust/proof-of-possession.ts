@@ -1,5 +1,5 @@
 import { asymmetricAlgorithms, compileSchema } from '@clinical-launch/contracts';
-import { Type } from 'typebox';
+import { Type } from '@clinical-launch/contracts/type';
 import type { ClientCertificate } from './client-certificate.ts';
 import { type DpopProof, type ProvenRequest, verifyDpopProof } from './dpop-proof.ts';
 import { invalidToken } from './invalid-token.ts';

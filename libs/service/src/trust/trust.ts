@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '@clinical-launch/contracts/type';
 import { ConfigurationError, type Environment, originSetting, readEnvironment } from '../environment.ts';
 import { readAllowedNetworks } from '../http/outbound-settings.ts';
 import { isProduction } from '../mode.ts';

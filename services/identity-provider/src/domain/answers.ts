@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '@clinical-launch/contracts/type';
 
 const seconds = Type.Integer({ minimum: 1, description: 'seconds' });
 const words = Type.Array(Type.String());

@@ -1,6 +1,6 @@
 import { asymmetricAlgorithms, compileSchema, type RegisteredClient } from '@clinical-launch/contracts';
+import { Type } from '@clinical-launch/contracts/type';
 import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { Type } from 'typebox';
 
 /** RFC 7523 section 2.2 */
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';

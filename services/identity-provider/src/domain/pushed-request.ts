@@ -1,5 +1,5 @@
 import { compileSchema } from '@clinical-launch/contracts';
-import { Type } from 'typebox';
+import { Type } from '@clinical-launch/contracts/type';
 
 /**
  * Seconds that a pushed request waits for its authorization, enough to open a browser (RFC 9126 section 2.2).

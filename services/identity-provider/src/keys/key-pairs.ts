@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { compileSchema, type Sealer } from '@clinical-launch/contracts';
+import { Type } from '@clinical-launch/contracts/type';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
-import { Type } from 'typebox';
 import type { SigningAlgorithm } from '../domain/realms.ts';
 import type { KeptKey } from './signing-key-table.ts';
 

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '@clinical-launch/contracts/type';
 
 /** The answer of RequestLaunchUrl (OLTR: Launch URL response). */
 export const launchUrlAnswer = Type.Object({

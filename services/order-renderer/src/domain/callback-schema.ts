@@ -1,5 +1,5 @@
 import { guidPattern } from '@clinical-launch/contracts';
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '@clinical-launch/contracts/type';
 
 const guid = Type.String({ pattern: guidPattern });
 

@@ -1,5 +1,5 @@
 import { closedObject, compileSchema, type FileFault, performerCode } from '@clinical-launch/contracts';
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '@clinical-launch/contracts/type';
 
 const text = Type.String({ minLength: 1, maxLength: 100 });
 const id = Type.String({

@@ -1,6 +1,6 @@
 import { compileSchema, guidPattern, placeOfTokenContext, type Sealer } from '@clinical-launch/contracts';
+import { Type } from '@clinical-launch/contracts/type';
 import { type Caller, invalidToken } from '@clinical-launch/service/trust';
-import { Type } from 'typebox';
 import type { LaunchOfToken, TokenContext } from '../domain/resources.ts';
 
 const claimsForm = compileSchema(
