@@ -8,6 +8,6 @@ export {
   readTogether,
 } from './environment.ts';
 export { createLogger, initialLogLevel, type Logger, logLevelSetting } from './logger.ts';
-export { observeOutbox } from './metrics.ts';
+export { meter, observeOutbox } from './metrics.ts';
 export { assertPublicAddresses, isProduction } from './mode.ts';
 export { namespaceSettings, namespacesOf } from './namespace-settings.ts';

@@ -1,9 +1,10 @@
-import { metrics } from '@opentelemetry/api';
+import { metrics } from './open-telemetry.ts';
 
 /** The level of an outbox for its metrics. */
 export type OutboxLevel = { readonly depth: number; readonly oldestAgeSeconds: number };
 
-const meter = () => metrics.getMeter('clinical-launch');
+/** Returns the meter of our metrics; a process that measures nothing has one without effect. */
+export const meter = () => metrics.getMeter('clinical-launch');
 
 /** Observes depth and age of an outbox at each scrape. An outbox that does not answer shows nothing. */
 export function observeOutbox(outbox: string, level: () => Promise<OutboxLevel>): void {

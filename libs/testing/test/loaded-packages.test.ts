@@ -2,21 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { packagesLoadedWith, services } from './sources.ts';
 
 /** What every process serves, measures and logs with. */
-const all = [
-  '@opentelemetry/api',
-  '@opentelemetry/exporter-prometheus',
-  '@opentelemetry/resources',
-  '@opentelemetry/sdk-metrics',
-  'ajv',
-  'express',
-  'pino',
-];
+const all = ['ajv', 'express', 'pino'];
 
 const verification = ['jose', 'lru-cache'];
 
 /**
  * The other packages that a service's process loads at its start. The clients of Redis, RabbitMQ and
  * PostgreSQL come later, when a part is opened: see openBusPart, openStoragePart and openTicketParts.
+ * OpenTelemetry is loaded by `require`: see open-telemetry.ts.
  */
 const own: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': [...verification, 'kysely'],
@@ -28,9 +21,19 @@ const own: Readonly<Record<string, readonly string[]>> = {
   'resource-api': verification,
 };
 
+describe('HTTP of Node', () => {
+  it('is imported by no process of a service, because that loads undici', () => {
+    const importing = services.filter((name) =>
+      [...packagesLoadedWith(`services/${name}/src/main.ts`)].includes('node:http'),
+    );
+    expect(importing).toEqual([]);
+  });
+});
+
 describe('the packages that the process of a service loads at its start', () => {
   it.each(services)('%s', (name) => {
     const loaded = packagesLoadedWith(`services/${name}/src/main.ts`);
-    expect([...loaded].toSorted()).toEqual([...all, ...(own[name] ?? [])].toSorted());
+    const packages = [...loaded].filter((one) => !one.startsWith('node:'));
+    expect(packages.toSorted()).toEqual([...all, ...(own[name] ?? [])].toSorted());
   });
 });

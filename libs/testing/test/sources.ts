@@ -53,7 +53,7 @@ function importsOf(path: string): string[] {
   return specifiersOf(path).flatMap((specifier) => resolve(specifier, path) ?? []);
 }
 
-/** Returns the packages of others that are loaded with a source, before anything runs. */
+/** Returns the packages of others, and the modules of Node, that are loaded with a source, before anything runs. */
 export function packagesLoadedWith(path: string): Set<string> {
   const packages = new Set<string>();
   const seen = new Set<string>();
@@ -63,7 +63,7 @@ export function packagesLoadedWith(path: string): Set<string> {
     for (const specifier of staticSpecifiersOf(source, { withTypes: false })) {
       const own = resolve(specifier, source);
       if (own?.endsWith('.ts')) visit(own);
-      else if (own === undefined && !specifier.startsWith('node:')) packages.add(packageNameOf(specifier));
+      else if (own === undefined) packages.add(packageNameOf(specifier));
     }
   };
   visit(path);
@@ -71,7 +71,9 @@ export function packagesLoadedWith(path: string): Set<string> {
 }
 
 const packageNameOf = (specifier: string) =>
-  specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  specifier.startsWith('node:')
+    ? specifier
+    : specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
 /** The sources that each source imports, type imports included. */
 export const imports = new Map([...sources].map((path) => [path, importsOf(path)]));

@@ -1,9 +1,9 @@
-import { metrics } from '@opentelemetry/api';
+import { meter as getMeter } from '@clinical-launch/service';
 import type { DeliveryLevel } from './store/deliveries.ts';
 
 /** Observes how many deliveries wait and how many are dead, at each scrape, as for the outboxes. */
 export function observeDeliveries(level: () => Promise<DeliveryLevel>): void {
-  const meter = metrics.getMeter('clinical-launch');
+  const meter = getMeter();
   const pending = meter.createObservableGauge('clinical_launch.delivery.pending', {
     description: 'Documents that wait for delivery to a callback address',
     unit: '{document}',

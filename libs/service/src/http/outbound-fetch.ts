@@ -1,13 +1,9 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import {
-  type ClientRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request as requestByHttp,
-} from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { http } from '../node-http.ts';
 import { createNetworkGuard, type NetworkGuard } from './network-guard.ts';
 import { failureOf, OutboundError } from './outbound-error.ts';
 
@@ -130,7 +126,7 @@ function send(
   { method = 'GET', headers = {}, body }: OutboundRequest,
   { addresses, signal }: Connection,
 ): ClientRequest {
-  const request = url.protocol === 'https:' ? requestByHttps : requestByHttp;
+  const request = url.protocol === 'https:' ? requestByHttps : http.request;
   const sending = request(url, {
     method,
     headers: {

@@ -1,8 +1,9 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import express, { type Express, type Router } from 'express';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
+import { http } from '../node-http.ts';
 import { correlate, createCalls, type OpenCall } from './call.ts';
 import { type DirectRoute, withDirectRoutes } from './direct-routes.ts';
 import { errorEdge, problemDialect, ServiceError } from './errors.ts';
@@ -82,7 +83,7 @@ export async function listen(
   listener: RequestListener,
   { port, host, logger }: ListenOptions,
 ): Promise<RunningServer> {
-  const server = createServer(
+  const server = http.createServer(
     {
       headersTimeout: 10_000,
       requestTimeout: requestTimeoutMs,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type RequestListener, type Server, ServerResponse, STATUS_CODES } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../logger.ts';
+import { http } from '../node-http.ts';
 
 const correlationHeader = 'X-Correlation-Id';
 
@@ -30,7 +31,7 @@ export function answerUnreadableRequests(server: Server, logger: Logger | undefi
       const correlationId = String(response?.getHeader(correlationHeader) ?? randomUUID());
       log(correlationId, status, code);
       socket.write(
-        `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n${correlationHeader}: ${correlationId}\r\n\r\n`,
+        `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nConnection: close\r\n${correlationHeader}: ${correlationId}\r\n\r\n`,
       );
     }
     closeAfterWriting(socket);
@@ -63,7 +64,7 @@ export function requireHost(listener: RequestListener, logger: Logger | undefine
  */
 function responseUnderWay(socket: Duplex): ServerResponse | undefined {
   const current: unknown = Reflect.get(socket, '_httpMessage');
-  return current instanceof ServerResponse ? current : undefined;
+  return current instanceof http.ServerResponse ? current : undefined;
 }
 
 function closeAfterWriting(socket: Duplex): void {

@@ -12,8 +12,8 @@ import {
   listenersOf,
   type ServiceName,
 } from '@clinical-launch/contracts';
-import { metrics } from '@opentelemetry/api';
 import { ConfigurationError, type Environment, readTogether } from '../environment.ts';
+import { meter } from '../metrics.ts';
 import { isProduction } from '../mode.ts';
 import { readSharedKeys } from './sealing-keys.ts';
 
@@ -84,7 +84,7 @@ function eventKeysOf(
 
 /** Counts events that fail verification: each is an error of the configuration, or an attack. */
 function counting(consumer: string, verify: EventVerifier): EventVerifier {
-  const count = metrics.getMeter('clinical-launch').createCounter('clinical_launch.events.refused', {
+  const count = meter().createCounter('clinical_launch.events.refused', {
     description: 'Events that failed verification of their source; they are dead letters',
     unit: '{event}',
   });

@@ -12,6 +12,7 @@ export {
 export { endAtStart, runProcess, stopOnSignal } from './process.ts';
 export { createRefusals, type RefusalsOptions } from './refusals.ts';
 export { reportRejectedEvents } from './rejected-events.ts';
+export { releaseMemoryOfStart } from './release-memory.ts';
 export { type FollowedRevocations, followRevocations } from './revocations.ts';
 export { openSealers } from './sealing-keys.ts';
 export { withSecretFiles } from './secret-files.ts';

@@ -1,17 +1,15 @@
 import { Type } from '@clinical-launch/contracts/type';
 import type { EventBus } from '@clinical-launch/events';
-import { metrics } from '@opentelemetry/api';
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConfigurationError, type Environment, readEnvironment, readTogether } from '../environment.ts';
 import type { Refusals } from '../http/refusals.ts';
 import { createAdminApp, listen } from '../http/server.ts';
 import { createLogger, type Logger, logLevelSetting } from '../logger.ts';
 import { assertPublicAddresses, isProduction } from '../mode.ts';
+import { MeterProvider, metrics, PrometheusExporter, resourceFromAttributes } from '../open-telemetry.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
 import type { RunningPart } from './part.ts';
+import { releaseMemoryOfStart } from './release-memory.ts';
 import { withSecretFiles } from './secret-files.ts';
 import { type Mount, startServices } from './start-services.ts';
 
@@ -78,6 +76,7 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
     process.stdout.write(
       `ready ${plan.name} http://localhost:${running.port} admin http://localhost:${running.adminPort}\n`,
     );
+    setImmediate(releaseMemoryOfStart);
   } catch (error) {
     endAtStart(error);
   }
@@ -186,7 +185,7 @@ async function start<Config>(
 }
 
 /** Metrics of this process, for Prometheus to fetch at `/metrics` of the admin port. */
-function startMetrics(service: string): PrometheusExporter {
+function startMetrics(service: string) {
   const exporter = new PrometheusExporter({ preventServerStart: true });
   const provider = new MeterProvider({
     readers: [exporter],

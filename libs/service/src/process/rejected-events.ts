@@ -1,12 +1,12 @@
 import type { RejectedEvent } from '@clinical-launch/contracts';
-import { metrics } from '@opentelemetry/api';
 import type { Logger } from '../logger.ts';
+import { meter } from '../metrics.ts';
 
 /**
  * Creates the report of events that an outbox set aside: an error in the log and a count, without their data.
  */
 export function reportRejectedEvents(outbox: string, logger: Logger): (rejected: RejectedEvent) => void {
-  const count = metrics.getMeter('clinical-launch').createCounter('clinical_launch.outbox.rejected', {
+  const count = meter().createCounter('clinical_launch.outbox.rejected', {
     description: 'Events that an outbox set aside, because the bus would refuse them',
     unit: '{event}',
   });
