@@ -4,7 +4,7 @@ import { createHash, hash, randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServiceRequestReader, defaultNamespaces } from '@clinical-launch/contracts';
 import { openSealers } from '@clinical-launch/service/process';
-import { connectRedis } from '@clinical-launch/tickets';
+import { connectRedis } from '@clinical-launch/tickets/redis';
 import { createKeys, defaultPrefix } from '../../../libs/tickets/src/redis-keys.ts';
 import { listOf, readScript, type Script } from '../../../libs/tickets/src/redis-scripts.ts';
 import { beginChain, nameTicket, readChain, shardOfText } from '../../../libs/tickets/src/ticket-text.ts';

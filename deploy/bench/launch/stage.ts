@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPkcePair } from '@clinical-launch/pms-client';
 import { aServiceRequest, startPostgres, startRedis } from '@clinical-launch/testing';
-import { connectRedis, RedisClaims } from '@clinical-launch/tickets';
+import { connectRedis, RedisClaims } from '@clinical-launch/tickets/redis';
 import { connections } from '../contest.ts';
 import { get, post, type RequestText, sendAll } from '../load.ts';
 import { keepAll, leaveFirstCore, type Measured, startMeasured } from '../processes.ts';

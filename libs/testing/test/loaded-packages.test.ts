@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { packagesLoadedWith, services } from './sources.ts';
 
 /** What every process serves, measures and logs with. */
-const all = ['ajv', 'express', 'pino'];
+const all = ['accepts', 'ajv', 'express', 'pino', 'proxy-addr'];
 
 const verification = ['jose', 'lru-cache'];
 

@@ -53,7 +53,7 @@ function importsOf(path: string): string[] {
   return specifiersOf(path).flatMap((specifier) => resolve(specifier, path) ?? []);
 }
 
-/** Returns the packages of others, and the modules of Node, that are loaded with a source, before anything runs. */
+/** Returns the packages of others, and the modules of Node, that a source loads before anything runs. */
 export function packagesLoadedWith(path: string): Set<string> {
   const packages = new Set<string>();
   const seen = new Set<string>();

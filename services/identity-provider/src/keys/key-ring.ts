@@ -34,7 +34,10 @@ type KnownKeys = {
 /** The key that currently signs for a realm. */
 export type Signer = {
   readonly algorithm: SigningAlgorithm;
-  /** Signs claims as a JWT in compact form (RFC 7515 section 7.1) of a type: `at+jwt` (RFC 9068 section 2.1), `JWT` or `logout+jwt`. */
+  /**
+   * Signs claims as a JWT in compact form (RFC 7515 section 7.1), of a type: `at+jwt` (RFC 9068 section 2.1),
+   * `JWT` or `logout+jwt`.
+   */
   sign(type: 'at+jwt' | 'JWT' | 'logout+jwt', claims: object): string;
 };
 
