@@ -15,7 +15,7 @@ export type Measured = {
   readonly url: string;
   /** What the program prints while it starts. */
   readonly output: string;
-  /** Asks a program that imported `launch/stalls.ts` how long it was held since it was asked before. */
+  /** Makes a program that imported `launch/stalls.ts` watch for stalls, and then say what it saw. */
   readonly stalls: () => Promise<Stalls>;
   stop(): Promise<void>;
 };

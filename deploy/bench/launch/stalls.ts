@@ -1,31 +1,36 @@
-// Imported into a measured process with `--import`: writes, when it is asked by SIGUSR2, how long its event
-// loop was late and its garbage collector paused since it was asked before.
+// Imported into a measured process with `--import`: SIGUSR2 makes it watch how long its event loop is late and
+// its garbage collector pauses, and the next SIGUSR2 makes it write that.
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 
-/** Milliseconds since the last question. */
+/** Milliseconds, of the time between a question and the one before. */
 export type Stalls = {
   readonly delayP99: number;
-  readonly delayMax: number;
   readonly gcMax: number;
-  readonly gcTotal: number;
 };
 
 const millisecond = 1e6;
 const delay = monitorEventLoopDelay({ resolution: 1 });
-delay.enable();
 let pauses: number[] = [];
-new PerformanceObserver((list) => {
+const observer = new PerformanceObserver((list) => {
   pauses.push(...list.getEntries().map(({ duration }) => duration));
-}).observe({ entryTypes: ['gc'] });
+});
+let isWatching = false;
 
+// Watching costs CPU, so only between two questions.
 process.on('SIGUSR2', () => {
+  isWatching = !isWatching;
+  if (isWatching) {
+    pauses = [];
+    delay.reset();
+    delay.enable();
+    observer.observe({ entryTypes: ['gc'] });
+  } else {
+    delay.disable();
+    observer.disconnect();
+  }
   const stalls: Stalls = {
     delayP99: delay.percentile(99) / millisecond,
-    delayMax: delay.max / millisecond,
     gcMax: Math.max(0, ...pauses),
-    gcTotal: pauses.reduce((sum, pause) => sum + pause, 0),
   };
-  delay.reset();
-  pauses = [];
   process.stderr.write(`stalls ${JSON.stringify(stalls)}\n`);
 });
