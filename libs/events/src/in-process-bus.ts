@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts';
 import type { Consumer, EventBus, Outbox } from './event-bus.ts';
+import { batchSizeOf, handleInParts } from './handle-in-parts.ts';
 
 export type DeadLetter = { readonly consumer: string; readonly event: CloudEvent; readonly error: unknown };
 
@@ -76,26 +77,40 @@ export class InProcessBus implements EventBus, Outbox {
   }
 
   async #deliverAll({ consumer, events }: Queue): Promise<void> {
-    for (let event = events.shift(); event !== undefined; event = events.shift()) {
-      await this.#deliver(consumer, event);
-    }
+    while (events.length > 0) await this.#deliver(consumer, events.splice(0, batchSizeOf(consumer)));
   }
 
-  async #deliver(consumer: Consumer, event: CloudEvent): Promise<void> {
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await consumer.handle(event);
-      } catch (error) {
-        const waitMs = this.#retryAfterMs[attempt];
-        if (waitMs === undefined) return this.#bury({ consumer: consumer.name, event, error });
-        // A bus that stops does not wait between attempts, so that the current events complete.
-        await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-      }
+  /** Handles a batch. Its events that fail are retried when the others are handled. */
+  async #deliver(consumer: Consumer, events: readonly CloudEvent[]): Promise<void> {
+    let failed = await attemptAll(consumer, events);
+    for (const waitMs of this.#retryAfterMs) {
+      if (failed.length === 0) return;
+      // A bus that stops does not wait between attempts, so that the current events complete.
+      await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      failed = await attemptAll(
+        consumer,
+        failed.map(({ event }) => event),
+      );
     }
+    for (const { event, error } of failed) this.#bury({ consumer: consumer.name, event, error });
   }
 
   #bury(letter: DeadLetter): void {
     this.deadLetters.push(letter);
     this.#onDeadLetter(letter);
   }
+}
+
+type Failure = { readonly event: CloudEvent; readonly error: unknown };
+
+/** Returns the events that the consumer could not handle. */
+async function attemptAll(consumer: Consumer, events: readonly CloudEvent[]): Promise<readonly Failure[]> {
+  const failed: Failure[] = [];
+  const items = events.map((event) => ({ event }));
+  await handleInParts(consumer, items, {
+    mayBegin: () => true,
+    onHandled: () => undefined,
+    onFailed: ({ event }, error) => void failed.push({ event, error }),
+  });
+  return failed;
 }

@@ -18,8 +18,7 @@ type RabbitMqOptions = Broker &
     /** Consumers whose queues exist before their first start, so that earlier events wait for them. */
     readonly knownConsumers?: readonly Pick<Consumer, 'name' | 'types'>[];
     /**
-     * The number of messages that a consumer holds at once, so also the number that may wait between attempts
-     * before it stops receiving.
+     * The number of messages that a consumer holds at once; by default enough for its next batch.
      */
     readonly prefetch?: number;
     /**
@@ -71,7 +70,7 @@ export async function connectRabbitMq(options: RabbitMqOptions): Promise<RabbitM
     link: linkTerms,
     topology,
     publisher,
-    prefetch: options.prefetch ?? 32,
+    prefetch: options.prefetch,
     retryAfterMs: options.retryAfterMs ?? defaultRetryAfterMs,
     confirmWithinMs: options.confirmWithinMs ?? 10_000,
     writeEvent: options.writeEvent ?? JSON.stringify,
@@ -112,7 +111,7 @@ type Parts = {
   readonly link: LinkTerms;
   readonly topology: Topology;
   readonly publisher: Link<Publisher>;
-  readonly prefetch: number;
+  readonly prefetch: number | undefined;
   readonly retryAfterMs: readonly number[];
   readonly confirmWithinMs: number;
   readonly writeEvent: EventWriter;

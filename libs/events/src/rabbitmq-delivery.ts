@@ -1,10 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { CloudEvent, EventVerifier } from '@clinical-launch/contracts';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 import type { Consumer } from './event-bus.ts';
 import { attemptsOf, readEvent, toDeadLetter } from './event-message.ts';
+import { batchSizeOf, handleInParts } from './handle-in-parts.ts';
 import type { BusLogger } from './rabbitmq-link.ts';
+import { UnsettledMessages } from './rabbitmq-settlement.ts';
 
 export type DeliveryTerms = {
   readonly queue: string;
@@ -13,94 +15,131 @@ export type DeliveryTerms = {
   /** Waits between the attempts, in milliseconds; there is one more attempt than waits. */
   readonly retryAfterMs: readonly number[];
   /** Runs work after all earlier work has completed. */
-  takeTurn<Result>(work: () => Promise<Result>): Promise<Result>;
+  readonly takeTurn: (work: () => Promise<void>) => Promise<void>;
   /** Sends a message to the dead-letter exchange; resolves when it is stored there. */
-  bury(letter: OutgoingMessage): Promise<void>;
+  readonly bury: (letter: OutgoingMessage) => Promise<void>;
   /** Verifies that an event comes from its source, before it is handled. */
   readonly verify?: EventVerifier | undefined;
 };
 
-type Outcome =
-  | { readonly kind: 'done' }
-  | { readonly kind: 'not begun' }
-  | { readonly kind: 'failed'; readonly error: unknown };
+type Received = { readonly message: ConsumeMessage; readonly event: CloudEvent };
 
 /**
- * Completes one message: acknowledges it when the consumer handled it, returns it to the queue after a wait
- * when it failed (others pass it in the meantime), or makes it a dead letter after its last attempt, or if it
- * is no event or fails verification. Once `ending` is aborted, nothing starts and nothing waits. Never
- * rejects.
+ * The number of events that may wait for their next attempt before no others are begun. If everything fails,
+ * as without a database, only so many events at a time use up their attempts.
  */
-export async function deliver(
-  terms: DeliveryTerms,
-  channel: Channel,
-  message: ConsumeMessage,
-  ending: AbortSignal,
-): Promise<void> {
-  let event: CloudEvent;
-  try {
-    const read = readEvent(message);
-    event = terms.verify?.(read) ?? read;
-  } catch (error) {
-    return bury(terms, channel, message, { error });
+const mostAside = 32;
+
+/**
+ * Completes the messages of one channel. The messages that wait are handled together, as far as the consumer
+ * wants that, and acknowledged together. A message that fails returns to the queue after a wait (others pass
+ * it in the meantime), or becomes a dead letter after its last attempt, or if it is no event or fails
+ * verification. Once `ending` is aborted, nothing starts and nothing waits.
+ */
+export class ChannelDeliveries {
+  readonly #terms: DeliveryTerms;
+  readonly #ending: AbortSignal;
+  readonly #unsettled: UnsettledMessages;
+  readonly #underWay = new Set<Promise<void>>();
+  #waiting: Received[] = [];
+  #aside = 0;
+  #isHandling = false;
+
+  constructor(terms: DeliveryTerms, channel: Channel, ending: AbortSignal) {
+    this.#terms = terms;
+    this.#ending = ending;
+    this.#unsettled = new UnsettledMessages(channel);
   }
-  const outcome = await terms.takeTurn(() => handle(terms.consumer, event, ending));
-  if (outcome.kind === 'done') return settle(() => channel.ack(message));
-  // From 4.3 on, RabbitMQ counts a reject as a failed delivery but not a nack; before, it counts both.
-  if (outcome.kind === 'not begun') return settle(() => channel.nack(message, false, true));
 
-  const attempt = attemptsOf(message);
-  const waitMs = terms.retryAfterMs[attempt - 1];
-  if (waitMs === undefined) return bury(terms, channel, message, { error: outcome.error, event });
-  const fields = { ...fieldsOf(terms, event), attempt, err: outcome.error };
-  terms.logger.warn(fields, 'an event was not handled: it will be delivered again');
-  await delay(waitMs, undefined, { signal: ending }).catch(() => undefined);
-  settle(() => channel.reject(message, true));
-}
+  receive(message: ConsumeMessage): void {
+    this.#unsettled.add(message);
+    const { verify, consumer } = this.#terms;
+    try {
+      const read = readEvent(message);
+      const event = verify?.(read) ?? read;
+      // Still in the queue from a time when the consumer wanted other types.
+      if (consumer.types?.includes(event.type) === false) this.#unsettled.acknowledge([message]);
+      else this.#waiting.push({ message, event });
+    } catch (error) {
+      this.#track(this.#bury(message, { error }));
+    }
+    this.#begin();
+  }
 
-async function handle(consumer: Consumer, event: CloudEvent, ending: AbortSignal): Promise<Outcome> {
-  if (ending.aborted) return { kind: 'not begun' };
-  // Still in the queue from a time when the consumer wanted other types.
-  if (consumer.types?.includes(event.type) === false) return { kind: 'done' };
-  try {
-    await consumer.handle(event);
-    return { kind: 'done' };
-  } catch (error) {
-    return { kind: 'failed', error };
+  /** Resolves when nothing is under way any more. */
+  async end(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  #track(work: Promise<void>): void {
+    this.#underWay.add(work);
+    void work.finally(() => this.#underWay.delete(work));
+  }
+
+  #begin(): void {
+    if (this.#isHandling || this.#waiting.length === 0 || this.#isFull()) return;
+    this.#isHandling = true;
+    this.#track(
+      this.#handleWaiting().finally(() => {
+        this.#isHandling = false;
+        this.#begin();
+      }),
+    );
+  }
+
+  readonly #isFull = () => this.#aside >= mostAside && !this.#ending.aborted;
+
+  async #handleWaiting(): Promise<void> {
+    const { consumer, takeTurn } = this.#terms;
+    // The other messages of the same packet arrive in this turn of the event loop.
+    await turn();
+    await takeTurn(async () => {
+      const batch = this.#waiting.splice(0, batchSizeOf(consumer));
+      const left = await handleInParts(consumer, batch, {
+        mayBegin: () => !this.#ending.aborted && !this.#isFull(),
+        onHandled: (handled) => this.#unsettled.acknowledge(handled.map(({ message }) => message)),
+        onFailed: (received, error) => this.#track(this.#fail(received, error)),
+      });
+      this.#waiting.unshift(...left);
+    });
+    if (!this.#ending.aborted) return;
+    for (const { message } of this.#waiting.splice(0)) this.#unsettled.giveBack(message);
+  }
+
+  async #fail({ message, event }: Received, error: unknown): Promise<void> {
+    const attempt = attemptsOf(message);
+    const waitMs = this.#terms.retryAfterMs[attempt - 1];
+    if (waitMs === undefined) return this.#bury(message, { error, event });
+    const fields = { ...this.#fieldsOf(event), attempt, err: error };
+    this.#terms.logger.warn(fields, 'an event was not handled: it will be delivered again');
+    this.#aside += 1;
+    await delay(waitMs, undefined, { signal: this.#ending }).catch(() => undefined);
+    this.#aside -= 1;
+    this.#unsettled.retry(message);
+    this.#begin();
+  }
+
+  async #bury(message: ConsumeMessage, { error, event }: Failed): Promise<void> {
+    const { logger, bury, queue } = this.#terms;
+    const fields = { ...this.#fieldsOf(event), attempt: attemptsOf(message), err: error };
+    logger.error(fields, 'an event was not handled: it is a dead letter');
+    try {
+      await bury(toDeadLetter(message, queue, error));
+      this.#unsettled.acknowledge([message]);
+    } catch {
+      // The broker then moves it itself, but without the reason.
+      this.#unsettled.discard(message);
+    }
+  }
+
+  #fieldsOf(event: CloudEvent | undefined) {
+    return {
+      consumer: this.#terms.consumer.name,
+      eventId: event?.id,
+      eventType: event?.type,
+      correlationId: event?.correlationid,
+    };
   }
 }
 
 type Failed = { readonly error: unknown; readonly event?: CloudEvent };
-
-async function bury(
-  terms: DeliveryTerms,
-  channel: Channel,
-  message: ConsumeMessage,
-  { error, event }: Failed,
-): Promise<void> {
-  const fields = { ...fieldsOf(terms, event), attempt: attemptsOf(message), err: error };
-  terms.logger.error(fields, 'an event was not handled: it is a dead letter');
-  try {
-    await terms.bury(toDeadLetter(message, terms.queue, error));
-    settle(() => channel.ack(message));
-  } catch {
-    // The broker then moves it itself, but without the reason.
-    settle(() => channel.reject(message, false));
-  }
-}
-
-const fieldsOf = ({ consumer }: DeliveryTerms, event: CloudEvent | undefined) => ({
-  consumer: consumer.name,
-  eventId: event?.id,
-  eventType: event?.type,
-  correlationId: event?.correlationid,
-});
-
-/** Settles a message. If the channel is closed, does nothing: the broker has already requeued the message. */
-function settle(send: () => void): void {
-  try {
-    send();
-  } catch {
-    // The channel is closed, see above.
-  }
-}

@@ -1,6 +1,8 @@
-import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
+import type { Channel, ChannelModel } from 'amqplib';
+import type { Consumer } from './event-bus.ts';
+import { batchSizeOf } from './handle-in-parts.ts';
 import { declareTopology } from './rabbitmq-declare.ts';
-import { type DeliveryTerms, deliver } from './rabbitmq-delivery.ts';
+import { ChannelDeliveries, type DeliveryTerms } from './rabbitmq-delivery.ts';
 import { keepConnected, type LinkTerms } from './rabbitmq-link.ts';
 import { deliveryLimit, type Topology } from './rabbitmq-topology.ts';
 
@@ -8,10 +10,13 @@ type SubscriptionOptions = Pick<DeliveryTerms, 'consumer' | 'retryAfterMs' | 'bu
   readonly link: LinkTerms;
   readonly topology: Topology;
   /** The number of messages held at once: those that wait their turn and those that wait for a retry. */
-  readonly prefetch: number;
+  readonly prefetch?: number | undefined;
 };
 
 type Session = { readonly channel: Channel; readonly consumerTag: string };
+
+/** One batch is handled while the next one arrives. */
+const prefetchFor = (consumer: Consumer) => Math.max(32, 2 * batchSizeOf(consumer));
 
 /**
  * One consumer's queue, on a separate connection: a broker that accepts no more events continues to deliver.
@@ -23,15 +28,17 @@ export type Subscription = {
 };
 
 /**
- * Passes the events of its queue to a consumer, one at a time and in order, until it is stopped. An event
- * that fails waits aside and returns to the queue (any instance may get it next), a bounded number of times;
- * then it is a dead letter. Nothing is acknowledged before it was handled, so an event may come twice.
+ * Passes the events of its queue to a consumer in order until it is stopped: one at a time, or in batches if
+ * the consumer handles batches. An event that fails waits aside and returns to the queue (any instance may
+ * get it next), a bounded number of times; then it is a dead letter. Nothing is acknowledged before it was
+ * handled, so an event may come twice.
  * Resolves when the consumer is subscribed, or immediately if the broker is down: then it subscribes when the
  * broker is back.
  * @throws TypeError when there are more waits than the queue has deliveries
  */
 export async function subscribe(options: SubscriptionOptions): Promise<Subscription> {
-  const { consumer, retryAfterMs, bury, verify, topology, prefetch } = options;
+  const { consumer, retryAfterMs, bury, verify, topology } = options;
+  const prefetch = options.prefetch ?? prefetchFor(consumer);
   if (retryAfterMs.length >= deliveryLimit) {
     throw new TypeError(`An event can be retried at most ${deliveryLimit - 1} times`);
   }
@@ -46,7 +53,7 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
     takeTurn: inTurn(),
   };
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Set<ChannelDeliveries>();
 
   const open = async (connection: ChannelModel, drop: (cause: Error) => void): Promise<Session> => {
     await declareTopology(connection, { topology, consumers: [consumer] });
@@ -59,14 +66,12 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
       drop(new Error('The channel was closed'));
     });
     await channel.prefetch(prefetch);
-    const receive = (message: ConsumeMessage) => {
-      const delivery = deliver(terms, channel, message, ending);
-      underWay.add(delivery);
-      void delivery.finally(() => underWay.delete(delivery));
-    };
+    const deliveries = new ChannelDeliveries(terms, channel, ending);
+    underWay.add(deliveries);
+    channel.on('close', () => void deliveries.end().then(() => underWay.delete(deliveries)));
     const { consumerTag } = await channel.consume(queue, (message) => {
       if (message === null) drop(new Error('The queue was deleted'));
-      else receive(message);
+      else deliveries.receive(message);
     });
     return { channel, consumerTag };
   };
@@ -85,7 +90,7 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
       const cancelled = session?.channel.cancel(session.consumerTag).catch(() => undefined);
       stopping.abort();
       await cancelled;
-      await Promise.all(underWay);
+      await Promise.all([...underWay].map((deliveries) => deliveries.end()));
       await link.stop();
     },
   };

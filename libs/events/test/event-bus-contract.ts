@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Consumer, EventBus } from '../src/index.ts';
+import type { BatchConsumer, EventBus, EventConsumer } from '../src/index.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';
 
 /** One implementation, ready for the suite, with no other publisher or consumer. */
@@ -17,10 +17,13 @@ export type EventBusUnderTest = {
 };
 
 /** Returns a consumer that stores each event after `deal` handled it. */
-function aConsumer({ deal = async () => undefined, ...rest }: Partial<Consumer> & { deal?: Deal } = {}) {
+function aConsumer({
+  deal = async () => undefined,
+  ...rest
+}: Pick<Partial<EventConsumer>, 'types'> & { deal?: Deal } = {}) {
   const handed: CloudEvent[] = [];
   const dealtWith: CloudEvent[] = [];
-  const consumer: Consumer = {
+  const consumer: EventConsumer = {
     name: `consumer-${crypto.randomUUID()}`,
     ...rest,
     handle: async (event) => {
@@ -32,6 +35,21 @@ function aConsumer({ deal = async () => undefined, ...rest }: Partial<Consumer> 
   return { consumer, handed, dealtWith };
 }
 type Deal = (event: CloudEvent) => Promise<void>;
+
+/** Returns a consumer of batches that stores each batch after `deal` handled it, all of it or nothing. */
+function aBatchConsumer(deal: (events: readonly CloudEvent[]) => Promise<void> = async () => undefined) {
+  const handed: CloudEvent[][] = [];
+  const dealtWith: CloudEvent[] = [];
+  const consumer: BatchConsumer = {
+    name: `consumer-${crypto.randomUUID()}`,
+    handleAll: async (events) => {
+      handed.push([...events]);
+      await deal(events);
+      dealtWith.push(...events);
+    },
+  };
+  return { consumer, handed, dealtWith };
+}
 
 const failing = async () => {
   throw new Error('cannot deal with it');
@@ -103,6 +121,61 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       await under.bus.publish(someEvents(10));
       await until(() => idsOf(dealtWith).length === 10);
       expect(most).toBe(1);
+    });
+
+    it('hands a consumer of batches together what waits for it, in order and one batch at a time', async () => {
+      const first = Promise.withResolvers<void>();
+      let atOnce = 0;
+      let most = 0;
+      const { consumer, handed, dealtWith } = aBatchConsumer(async () => {
+        atOnce += 1;
+        most = Math.max(most, atOnce);
+        await first.promise;
+        atOnce -= 1;
+      });
+      // Its only batch is there when this one has received all of the events.
+      const witness = aConsumer();
+      for (const one of [consumer, witness.consumer]) await under.bus.consume(one);
+      const events = someEvents(100);
+      await under.bus.publish(events.slice(0, 1));
+      await until(() => handed.length === 1);
+      await under.bus.publish(events.slice(1));
+      await until(() => witness.dealtWith.length === events.length);
+      first.resolve();
+      await until(() => dealtWith.length === events.length);
+      expect(idsOf(dealtWith)).toEqual(idsOf(events));
+      expect(handed.length).toBeLessThan(20);
+      expect(most).toBe(1);
+    });
+
+    it('isolates an event that fails its batch: the others are handled once, and it alone is a dead letter', async () => {
+      const events = someEvents(40);
+      const bad = events[17];
+      const { consumer, handed, dealtWith } = aBatchConsumer(async (batch) => {
+        if (batch.some(({ id }) => id === bad?.id)) await failing();
+      });
+      await under.bus.consume(consumer);
+      await under.bus.publish(events);
+      await until(async () => (await under.deadLetters(consumer.name)).length > 0);
+      await until(() => dealtWith.length === events.length - 1);
+      expect(await under.deadLetters(consumer.name)).toEqual([bad]);
+      expect(idsOf(dealtWith)).toEqual(idsOf(events.filter((event) => event !== bad)));
+      const alone = handed.filter((batch) => batch.length === 1 && batch[0]?.id === bad?.id);
+      expect(alone).toHaveLength(under.deliveries);
+    });
+
+    it('brings a batch again that failed for a moment, every event of it', async () => {
+      let failures = 1;
+      const { consumer, dealtWith } = aBatchConsumer(async () => {
+        failures -= 1;
+        if (failures >= 0) await failing();
+      });
+      await under.bus.consume(consumer);
+      const events = someEvents(10);
+      await under.bus.publish(events);
+      await until(() => dealtWith.length === events.length);
+      expect(new Set(idsOf(dealtWith))).toEqual(new Set(idsOf(events)));
+      expect(await under.deadLetters(consumer.name)).toEqual([]);
     });
 
     it('brings an event again to the consumer that failed, and to it alone', async () => {

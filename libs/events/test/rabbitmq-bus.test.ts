@@ -197,6 +197,69 @@ describe('RabbitMQ: consumers', () => {
     await until(async () => (await place.depthOf(place.topology.queueOf('patient'))) === 1);
   });
 
+  it('goes on with the neighbours of an event that fails its batch, while that one waits', async () => {
+    const bus = await place.connect({ retryAfterMs: [3_600_000] });
+    const events = someEvents(600);
+    const bad = events[300];
+    const stored: string[] = [];
+    const handleAll = async (batch: readonly CloudEvent[]) => {
+      if (batch.some(({ id }) => id === bad?.id)) throw new Error('cannot deal with it');
+      stored.push(...idsOf(batch));
+    };
+    await bus.consume({ name: 'batches', handleAll });
+    await bus.publish(events);
+    await until(() => stored.length === events.length - 1);
+    expect(stored).toEqual(idsOf(events.filter((event) => event !== bad)));
+    await bus.stop();
+    // All others are acknowledged, also those that came after it.
+    await until(async () => (await place.depthOf(place.topology.queueOf('batches'))) === 1);
+  });
+
+  it('uses up the attempts of few events while everything fails, and handles all of them afterwards', async () => {
+    const bus = await place.connect({ retryAfterMs: [500, 3_600_000] });
+    let isDown = true;
+    const tried = new Set<string>();
+    const stored: string[] = [];
+    const handleAll = async (batch: readonly CloudEvent[]) => {
+      if (isDown && batch.length === 1) for (const id of idsOf(batch)) tried.add(id);
+      if (isDown) throw new Error('the database is away');
+      stored.push(...idsOf(batch));
+    };
+    await bus.consume({ name: 'batches', handleAll });
+    const events = someEvents(400);
+    await bus.publish(events);
+    await until(() => tried.size === 32);
+    isDown = false;
+    await until(() => stored.length === events.length);
+    expect(new Set(stored)).toEqual(new Set(idsOf(events)));
+    expect(tried.size).toBe(32);
+  });
+
+  it('receives a batch again that it had handled when its connection was lost', async () => {
+    const proxy = await startStallingProxy(brokerUrl);
+    const bus = await place.connect({ url: proxy.url });
+    const effects = new Set<string>();
+    let deliveries = 0;
+    const handleAll = async (batch: readonly CloudEvent[]) => {
+      deliveries += batch.length;
+      for (const id of idsOf(batch)) effects.add(id);
+      if (deliveries > batch.length) return;
+      // Nothing is acknowledged on this connection any more.
+      proxy.refuse(true);
+      await until(async () => !(await bus.isReady()));
+      proxy.refuse(false);
+    };
+    const publisher = await place.connect({ knownConsumers: [{ name: 'batches' }] });
+    const events = someEvents(200);
+    await publisher.publish(events);
+    await bus.consume({ name: 'batches', handleAll });
+    await until(() => deliveries > events.length && effects.size === events.length);
+    await bus.stop();
+    await proxy.stop();
+    expect(await place.depthOf(place.topology.queueOf('batches'))).toBe(0);
+    expect(effects).toEqual(new Set(idsOf(events)));
+  });
+
   it('gives back what it has not begun when it is stopped', async () => {
     const bus = await place.connect();
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();

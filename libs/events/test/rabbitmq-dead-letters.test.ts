@@ -128,6 +128,26 @@ describe('dead letters', () => {
     expect(handed).toEqual([]);
   });
 
+  it('take no neighbour with them: a message that cannot be read or proven, in the middle of a batch', async () => {
+    const verify = (event: CloudEvent) => {
+      if (event.type === 'launch.token.refused.v1') throw new Error('its source did not write it');
+      return event;
+    };
+    const publisher = await place.connect({ knownConsumers: [{ name: consumer }] });
+    const events = someEvents(20);
+    await publisher.publish(events.slice(0, 10));
+    await place.withChannel(async (channel) => {
+      channel.sendToQueue(place.topology.queueOf(consumer), Buffer.from('Whitfield'));
+    });
+    await publisher.publish([anEvent('launch.token.refused.v1'), ...events.slice(10)]);
+    const bus = await place.connect({ verifierOf: () => verify });
+    const stored: CloudEvent[] = [];
+    await bus.consume({ name: consumer, handleAll: async (batch) => void stored.push(...batch) });
+    await until(() => stored.length === events.length);
+    expect(stored).toEqual(events);
+    await until(async () => (await listDeadLetters(place.broker, consumer)).length === 2);
+  });
+
   it('are made by the broker itself when a message ends its consumer again and again', async () => {
     const { bus, buried } = await startAudit();
     await bus.stop();

@@ -1,0 +1,49 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import type { Consumer } from './event-bus.ts';
+
+/** The maximum number of events that a consumer handles together; larger batches gain nothing. */
+const mostTogether = 256;
+
+/** Returns how many events this consumer handles at once. */
+export const batchSizeOf = (consumer: Consumer): number => ('handleAll' in consumer ? mostTogether : 1);
+
+type Progress<Item> = {
+  /** Returns whether another part may begin. */
+  mayBegin(): boolean;
+  onHandled(items: readonly Item[]): void;
+  onFailed(item: Item, error: unknown): void;
+};
+
+/**
+ * Passes a batch to its consumer. If it fails, halves the batch until each failing event is alone, so that an
+ * event that always fails delays no other. Never rejects. Returns the items that were not begun.
+ */
+export async function handleInParts<Item extends { readonly event: CloudEvent }>(
+  consumer: Consumer,
+  batch: readonly Item[],
+  progress: Progress<Item>,
+): Promise<readonly Item[]> {
+  if (!progress.mayBegin()) return batch;
+  try {
+    await handle(
+      consumer,
+      batch.map(({ event }) => event),
+    );
+  } catch (error) {
+    const [only, ...others] = batch;
+    if (only !== undefined && others.length === 0) {
+      progress.onFailed(only, error);
+      return [];
+    }
+    const half = Math.ceil(batch.length / 2);
+    const left = await handleInParts(consumer, batch.slice(0, half), progress);
+    return [...left, ...(await handleInParts(consumer, batch.slice(half), progress))];
+  }
+  progress.onHandled(batch);
+  return [];
+}
+
+async function handle(consumer: Consumer, events: readonly CloudEvent[]): Promise<void> {
+  if ('handleAll' in consumer) return consumer.handleAll(events);
+  for (const event of events) await consumer.handle(event);
+}

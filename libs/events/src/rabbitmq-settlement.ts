@@ -1,0 +1,60 @@
+import type { Channel, ConsumeMessage } from 'amqplib';
+
+/**
+ * The messages of one channel that are not settled yet. Acknowledges many of them with one frame. If the
+ * channel is closed, does nothing, because the broker has already requeued its messages.
+ */
+export class UnsettledMessages {
+  readonly #channel: Channel;
+  /** In the order of delivery, so ascending (AMQP 0-9-1, basic.deliver: delivery-tag). */
+  readonly #tags = new Set<number>();
+
+  constructor(channel: Channel) {
+    this.#channel = channel;
+  }
+
+  add({ fields }: ConsumeMessage): void {
+    this.#tags.add(fields.deliveryTag);
+  }
+
+  /** Acknowledges handled messages, with one frame for those that no unsettled message precedes. */
+  acknowledge(messages: readonly ConsumeMessage[]): void {
+    for (const message of messages) this.#remove(message);
+    const [oldest = Number.POSITIVE_INFINITY] = this.#tags;
+    const isBefore = ({ fields }: ConsumeMessage) => fields.deliveryTag < oldest;
+    const last = messages.filter(isBefore).at(-1);
+    if (last !== undefined) this.#send(() => this.#channel.ack(last, true));
+    for (const message of messages) if (!isBefore(message)) this.#send(() => this.#channel.ack(message));
+  }
+
+  /** Returns a message that was not handled to its queue, for a later attempt. */
+  retry(message: ConsumeMessage): void {
+    this.#remove(message);
+    this.#send(() => this.#channel.reject(message, true));
+  }
+
+  /** Returns a message that was not begun to its queue. */
+  giveBack(message: ConsumeMessage): void {
+    this.#remove(message);
+    // From 4.3 on, RabbitMQ counts a reject as a failed delivery but not a nack; before, it counts both.
+    this.#send(() => this.#channel.nack(message, false, true));
+  }
+
+  /** Lets the broker make a dead letter of a message. */
+  discard(message: ConsumeMessage): void {
+    this.#remove(message);
+    this.#send(() => this.#channel.reject(message, false));
+  }
+
+  #remove({ fields }: ConsumeMessage): void {
+    this.#tags.delete(fields.deliveryTag);
+  }
+
+  #send(frame: () => void): void {
+    try {
+      frame();
+    } catch {
+      // The channel is closed, see above.
+    }
+  }
+}
