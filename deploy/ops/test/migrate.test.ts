@@ -109,9 +109,9 @@ describe('npm run ops -- migrate', () => {
         traceparent: '00-00000000000000000000000000000001-0000000000000001-01',
         datacontenttype: 'application/json',
         data: {},
-      } as unknown as Parameters<typeof store.keep>[0];
-      await store.keep(event);
-      await store.keep(event);
+      } as unknown as Parameters<typeof store.keep>[0][number];
+      await store.keep([event]);
+      await store.keep([event]);
       expect(await store.findByCorrelation(correlationid, { after: '0', limit: 10 })).toHaveLength(1);
     } finally {
       await storage.close();

@@ -10,7 +10,8 @@ import {
   TestClock,
 } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { auditTrail } from '../src/index.ts';
+import { sql } from 'kysely';
+import { auditTrail, openSchema } from '../src/index.ts';
 
 const audience = 'api://clinical-launch';
 const pageSize = 500;
@@ -64,6 +65,14 @@ async function startAuditTrail() {
     async publish(...events: CloudEvent[]) {
       await backing.bus.publish(events);
       await backing.bus.idle();
+    },
+    /** Works while the database refuses events with the reason `poison`. */
+    async withoutPoison(work: () => Promise<void>) {
+      const database = await openSchema(storage);
+      await sql`alter table audit_trail.event add constraint no_poison
+        check (event -> 'data' ->> 'reason' is distinct from 'poison')`.execute(database);
+      await work();
+      await sql`alter table audit_trail.event drop constraint no_poison`.execute(database);
     },
     async stop() {
       await server.stop();
@@ -144,6 +153,15 @@ describe('an event', () => {
     await audit.publish(one, two);
     expect((await searchFor(guid)).events).toEqual([one, two]);
     expect(audit.deadLetters).toEqual([]);
+  });
+
+  it('that cannot be stored is a dead letter alone: its neighbours in the batch are kept, in their order', async () => {
+    const guid = randomUUID();
+    const batch = ['one', 'two', 'poison', 'three'].map((reason) => aRefusal(guid, reason));
+    const [one, two, bad, three] = batch;
+    await audit.withoutPoison(() => audit.publish(...batch));
+    expect((await searchFor(guid)).events).toEqual([one, two, three]);
+    expect(audit.deadLetters.splice(0)).toMatchObject([{ event: bad }]);
   });
 
   it('is kept without what is sealed for another consumer', async () => {

@@ -90,6 +90,22 @@ describe("callers' identifiers", () => {
     );
   });
 
+  it('are recorded in one batch, of which each has its own row', async () => {
+    const names = Array.from({ length: 50 }, () => randomUUID());
+    const restored = await restoredAfter(...names.map((name) => issued(name)), issued(names[0] ?? ''));
+    expect(restored.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+  });
+
+  it('belong to the next launch when they had expired before it, also within one batch', async () => {
+    const name = randomUUID();
+    const first = issued(name, { action: 'OrderTest', ttlSeconds: 60 });
+    clock.advance({ seconds: 61 });
+    const second = issued(name, { action: 'UpdateTest' });
+    expect(await restoredAfter(first, second)).toContainEqual(
+      expect.objectContaining({ name, holder: 'UpdateTest' }),
+    );
+  });
+
   it('are restored no longer than they are held, and then deleted', async () => {
     const name = randomUUID();
     const event = issued(name, { ttlSeconds: 60 });

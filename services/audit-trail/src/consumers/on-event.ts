@@ -1,13 +1,13 @@
 import { type CloudEvent, eventConsumers } from '@clinical-launch/contracts';
-import type { Consumer } from '@clinical-launch/events';
+import type { BatchConsumer } from '@clinical-launch/events';
 import type { AuditStore } from '../store/audit-store.ts';
 
 /** Stores every event of the platform, without fields that are sealed for another consumer. */
-export function onEvent(store: AuditStore): Consumer {
+export function onEvent(store: AuditStore): BatchConsumer {
   return {
     name: 'audit-trail',
     ...eventConsumers['audit-trail'],
-    handle: (event) => store.keep(withoutSealed(event)),
+    handleAll: (events) => store.keep(events.map(withoutSealed)),
   };
 }
 

@@ -1,5 +1,5 @@
 import { type CloudEvent, eventConsumers } from '@clinical-launch/contracts';
-import type { Consumer } from '@clinical-launch/events';
+import type { BatchConsumer } from '@clinical-launch/events';
 import type { Claims } from '@clinical-launch/tickets';
 import type { OriginatingIds } from '../store/originating-ids.ts';
 
@@ -9,18 +9,17 @@ type Recording = {
 };
 
 /**
- * Records the caller's identifier of each launch. Also stores its claim again, in case Redis lost its data
- * before this event arrived: the rebuild did not find the claim then.
+ * Records the callers' identifiers of launches. Also stores their claims again, in case Redis lost its data
+ * before these events arrived: the rebuild did not find the claims then.
  */
-export function onLaunchUrlIssued({ originatingIds, claims }: Recording): Consumer {
+export function onLaunchUrlIssued({ originatingIds, claims }: Recording): BatchConsumer {
   return {
     name: 'originating-ids',
     ...eventConsumers['originating-ids'],
-    async handle(event) {
-      const claim = claimOf(event);
-      if (claim === undefined) return;
-      await originatingIds.record(claim);
-      await claims.hold([claim]);
+    async handleAll(events) {
+      const issued = events.flatMap((event) => claimOf(event) ?? []);
+      await originatingIds.record(issued);
+      await claims.hold(issued);
     },
   };
 }

@@ -36,8 +36,8 @@ const migrations: Record<string, Migration> = {
 };
 
 export type AuditStore = {
-  /** Stores an event; leaves an existing event unchanged. */
-  keep(event: CloudEvent): Promise<void>;
+  /** Stores events in their order, all or none; leaves existing events unchanged. */
+  keep(events: readonly CloudEvent[]): Promise<void>;
   /**
    * Returns the events of one correlation id in order of arrival, at most `limit`, after the given sequence.
    */
@@ -55,15 +55,16 @@ export function openSchema(storage: Storage): Promise<Kysely<AuditTables>> {
 /** Creates the store of the audit trail's events. */
 export function createAuditStore(database: Kysely<AuditTables>): AuditStore {
   return {
-    async keep(event) {
+    async keep(events) {
+      // One statement and one commit for all of them; the sequence follows the order of arrival.
+      const rows = sql<AuditTables['event']>`select (event ->> 'id')::uuid, (event ->> 'correlationid')::uuid,
+          event ->> 'type', event
+        from jsonb_array_elements(${JSON.stringify(events)}::jsonb) with ordinality as arrived (event, place)
+        order by place`;
       await database
         .insertInto('event')
-        .values({
-          id: event.id,
-          correlation_id: event.correlationid,
-          type: event.type,
-          event: sql<CloudEvent>`${JSON.stringify(event)}::jsonb`,
-        })
+        .columns(['id', 'correlation_id', 'type', 'event'])
+        .expression(rows)
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
     },

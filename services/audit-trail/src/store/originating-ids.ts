@@ -26,9 +26,11 @@ export function addOriginatingIds(schema: string): Migration {
   };
 }
 
+export type RecordedClaim = HeldClaim & { readonly claimedAt: number };
+
 export type OriginatingIds = {
-  /** Records a claim. Of two live claims the earlier one stays, in whatever order they arrive. */
-  record(claim: HeldClaim & { readonly claimedAt: number }): Promise<void>;
+  /** Records claims. Of two live claims the earlier one stays, in whatever order they arrive. */
+  record(claims: readonly RecordedClaim[]): Promise<void>;
   /** Returns all live claims, page by page. */
   live(now: number): AsyncIterable<readonly HeldClaim[]>;
   deleteExpired(now: number): Promise<void>;
@@ -48,19 +50,29 @@ export function createOriginatingIds(database: Kysely<OriginatingIdTables>): Ori
       .limit(pageSize)
       .execute();
   return {
-    async record({ name, holder, claimedAt, expiresAt }) {
-      const row = { name, holder, claimed_at: claimedAt, expires_at: expiresAt };
+    async record(claims) {
+      const rows = lastingOf(claims).map(({ name, holder, claimedAt, expiresAt }) => ({
+        name,
+        holder,
+        claimed_at: claimedAt,
+        expires_at: expiresAt,
+      }));
+      if (rows.length === 0) return;
       await database
         .insertInto('originating_id')
-        .values(row)
+        .values(rows)
         .onConflict((conflict) =>
           conflict
             .column('name')
-            .doUpdateSet(row)
+            .doUpdateSet((row) => ({
+              holder: row.ref('excluded.holder'),
+              claimed_at: row.ref('excluded.claimed_at'),
+              expires_at: row.ref('excluded.expires_at'),
+            }))
             .where((known) =>
               known.or([
-                known('originating_id.claimed_at', '>', String(claimedAt)),
-                known('originating_id.expires_at', '<=', String(claimedAt)),
+                known('originating_id.claimed_at', '>', known.ref('excluded.claimed_at')),
+                known('originating_id.expires_at', '<=', known.ref('excluded.claimed_at')),
               ]),
             ),
         )
@@ -79,4 +91,19 @@ export function createOriginatingIds(database: Kysely<OriginatingIdTables>): Ori
       await database.deleteFrom('originating_id').where('expires_at', '<=', String(now)).execute();
     },
   };
+}
+
+/**
+ * Returns one claim for each name, as if they had been recorded one after the other: a statement changes a
+ * row only once. In the order of their names, so that two replicas never wait for each other's rows.
+ */
+function lastingOf(claims: readonly RecordedClaim[]): readonly RecordedClaim[] {
+  const lasting = new Map<string, RecordedClaim>();
+  for (const claim of claims) {
+    const known = lasting.get(claim.name);
+    const isReplaced =
+      known === undefined || known.claimedAt > claim.claimedAt || known.expiresAt <= claim.claimedAt;
+    if (isReplaced) lasting.set(claim.name, claim);
+  }
+  return [...lasting.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
