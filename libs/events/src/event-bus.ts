@@ -1,4 +1,4 @@
-import type { CloudEvent, EventType } from '@clinical-launch/contracts';
+import type { CloudEvent, EventType, WrittenEvent } from '@clinical-launch/contracts';
 
 /** Where a service stores the events of a request. They are stored when the promise resolves. */
 export interface Outbox {
@@ -37,6 +37,8 @@ export interface EventBus {
    * catalogue
    */
   publish(events: readonly CloudEvent[]): Promise<void>;
+  /** Publishes events that their outbox has read and checked, in the text in which it stored them. */
+  publishWritten(events: readonly WrittenEvent[]): Promise<void>;
   /** Starts a consumer. */
   consume(consumer: Consumer): Promise<void>;
   /** Stops delivering, after the events that are being handled. */

@@ -1,4 +1,4 @@
-import { assertCloudEvent, type CloudEvent, type EventWriter } from '@clinical-launch/contracts';
+import { assertCloudEvent, type CloudEvent, type WrittenEvent } from '@clinical-launch/contracts';
 import type { Message } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 
@@ -16,11 +16,11 @@ const longestReason = 500;
  * Returns an event as a message in structured mode; its type is the routing key (CloudEvents AMQP binding
  * 3.2).
  */
-export function toMessage(event: CloudEvent, write: EventWriter = JSON.stringify): OutgoingMessage {
+export function toMessage({ event, text }: WrittenEvent): OutgoingMessage {
   return {
     routingKey: event.type,
     messageId: event.id,
-    content: Buffer.from(write(event)),
+    content: Buffer.from(text),
     headers: { traceparent: event.traceparent },
   };
 }

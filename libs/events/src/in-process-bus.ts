@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts';
+import { assertCloudEvent, type CloudEvent, type WrittenEvent } from '@clinical-launch/contracts';
 import type { Consumer, EventBus, Outbox } from './event-bus.ts';
 import { batchSizeOf, handleInParts } from './handle-in-parts.ts';
 
@@ -36,6 +36,14 @@ export class InProcessBus implements EventBus, Outbox {
 
   async publish(events: readonly CloudEvent[]): Promise<void> {
     for (const event of events) assertCloudEvent(event);
+    this.#deliverToAll(events);
+  }
+
+  async publishWritten(events: readonly WrittenEvent[]): Promise<void> {
+    this.#deliverToAll(events.map(({ event }) => event));
+  }
+
+  #deliverToAll(events: readonly CloudEvent[]): void {
     for (const queue of this.#queues) {
       const wanted = events.filter(({ type }) => queue.consumer.types?.includes(type) ?? true);
       queue.events.push(...wanted);

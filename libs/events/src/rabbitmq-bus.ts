@@ -3,6 +3,7 @@ import {
   type CloudEvent,
   type EventVerifier,
   type EventWriter,
+  type WrittenEvent,
 } from '@clinical-launch/contracts';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { ConfirmTimeoutError, type OutgoingMessage, publishConfirmed } from './confirmed-publish.ts';
@@ -143,10 +144,13 @@ export class RabbitMqBus implements EventBus {
    */
   async publish(events: readonly CloudEvent[]): Promise<void> {
     for (const event of events) assertCloudEvent(event);
-    if (events.length === 0) return;
-    const { topology, writeEvent } = this.#parts;
-    const messages = events.map((event) => toMessage(event, writeEvent));
-    await this.#send(topology.events, messages);
+    const { writeEvent } = this.#parts;
+    await this.publishWritten(events.map((event) => ({ event, text: writeEvent(event) })));
+  }
+
+  /** Resolves as `publish`. @throws Error as `publish`, but does not check the events. */
+  async publishWritten(events: readonly WrittenEvent[]): Promise<void> {
+    if (events.length > 0) await this.#send(this.#parts.topology.events, events.map(toMessage));
   }
 
   /**

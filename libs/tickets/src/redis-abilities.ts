@@ -9,6 +9,8 @@ export type RedisRight = {
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
   readonly changes?: readonly string[];
+  /** Channels, named as in redis-keys.ts after the prefix. */
+  readonly channels?: readonly string[];
 };
 
 /** An activity of a service in Redis, described for operators, with the rights that its scripts need. */
@@ -18,7 +20,8 @@ const words = (text: string): readonly string[] => text.split(' ');
 
 /** The rights to append events to a stream, which only its relay reads. */
 const appending = (stream: 'outbox' | 'refused'): readonly RedisRight[] => [
-  { commands: ['xadd'], writes: [stream] },
+  { commands: words('xlen xadd'), writes: [stream] },
+  { commands: ['publish'], channels: [`waiting:${stream}`] },
   { commands: ['incrby'], changes: ['committed'] },
 ];
 
@@ -177,7 +180,6 @@ export const countsRefusals: RedisAbility = {
     { commands: words('hlen hexists pttl'), reads: ['refused-addresses'] },
     { commands: ['hincrby'], changes: ['refused-addresses'] },
     { commands: ['pexpire'], writes: ['refused-addresses'] },
-    { commands: ['xlen'], writes: ['refused'] },
     ...appending('refused'),
   ],
 };
@@ -208,5 +210,6 @@ export const relaysEvents: RedisAbility = {
     },
     { commands: ['get'], reads: ['committed'] },
     { commands: ['xadd'], writes: ['rejected'] },
+    { commands: ['subscribe'], channels: streams.map((stream) => `waiting:${stream}`) },
   ],
 };

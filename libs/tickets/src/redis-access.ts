@@ -135,7 +135,15 @@ function rulesOf(service: ServiceName, prefix: string): string[] {
 
 const allowed = (commands: readonly string[]) => commands.map((command) => `+${command}`);
 
-function patternsOf({ reads = [], writes = [], changes = [] }: Omit<RedisRight, 'commands'>, prefix: string) {
+function patternsOf(
+  { reads = [], writes = [], changes = [], channels = [] }: Omit<RedisRight, 'commands'>,
+  prefix: string,
+) {
   const pattern = (permission: string) => (name: string) => `${permission}~${prefix}{s??}:${name}`;
-  return [...reads.map(pattern('%R')), ...writes.map(pattern('%W')), ...changes.map(pattern(''))];
+  return [
+    ...reads.map(pattern('%R')),
+    ...writes.map(pattern('%W')),
+    ...changes.map(pattern('')),
+    ...channels.map((name) => `&${prefix}${name}`),
+  ];
 }

@@ -59,6 +59,8 @@ export function createKeys(prefix: string) {
     rejected: (shard: Shard) => key(shard, 'rejected'),
     /** Events of refusals, separate from the outbox of accepted work: this stream is bounded. */
     refused: (shard: Shard) => key(shard, 'refused'),
+    /** The channel of the shards whose streams were empty before an append. */
+    waiting: (stream: 'outbox' | 'refused') => `${prefix}waiting:${stream}`,
     /** Refusals by address in the current window. */
     refusedAddresses: (shard: Shard) => key(shard, 'refused-addresses'),
     /** The leases of a client's rate at one service. */

@@ -3,6 +3,7 @@ import {
   type CloudEvent,
   type EventWriter,
   type RejectedEvent,
+  type WrittenEvent,
 } from '@clinical-launch/contracts';
 import { createKeys, defaultPrefix, drawAttempt, type Keys, rememberMs } from './redis-keys.ts';
 import { listOf, type RedisClient, RedisScripts, readScript } from './redis-scripts.ts';
@@ -27,8 +28,11 @@ const batchSize = 256;
 /** The number of the latest set-aside events that are stored, per shard. */
 const mostRejected = 1000;
 
+/** Milliseconds between looks into all shards, for events of which no report arrived. */
+const lookEverywhereMs = 2000;
+
 /** An entry with its event, or with the reason why it contains none. */
-type Read = { readonly event: CloudEvent } | { readonly reason: string };
+type Read = WrittenEvent | { readonly reason: string };
 
 type Entry = { readonly shard: Shard; readonly id: string; readonly fields: ReadonlyMap<string, string> };
 
@@ -60,6 +64,13 @@ export class RedisOutbox {
   readonly #stream: (shard: Shard) => string;
   readonly #onRejected: RedisOutboxDependencies['onRejected'];
   readonly #cursors = new Map<Shard, string>();
+  /** The shards in which events may wait. */
+  readonly #reported = new Set<Shard>();
+  /** When all shards were last looked into, on the clock of `performance.now`. */
+  #lookedEverywhereAt = Number.NEGATIVE_INFINITY;
+
+  /** The channel on which appends to an empty shard are reported (`wakeRelays`). */
+  readonly channel: string;
 
   constructor({
     redis,
@@ -74,6 +85,7 @@ export class RedisOutbox {
     this.#keys = createKeys(prefix);
     this.#takeOverAfterMs = takeOverAfterMs;
     this.#stream = this.#keys[stream];
+    this.channel = this.#keys.waiting(stream);
     this.#onRejected = onRejected;
   }
 
@@ -94,19 +106,34 @@ export class RedisOutbox {
     );
   }
 
+  /** Reports that events wait in a shard, for the next `drain`. */
+  report(shard: string): void {
+    if (shards.includes(shard)) this.#reported.add(shard);
+  }
+
+  /** Reports that events may wait in every shard. */
+  reportAll(): void {
+    for (const shard of shards) this.#reported.add(shard);
+  }
+
   /**
-   * Passes the oldest waiting events to `publish` in batches and removes each batch when it resolves. If it
-   * rejects, any relay may claim the events again immediately. Resolves with the number of published events.
-   * Sets an entry without an event of the catalogue aside in a separate stream, so that the others continue.
+   * Passes the oldest waiting events of the reported shards to `publish` in batches and removes each batch
+   * when it resolves. Looks into all shards if none is reported, and every two seconds. If `publish` rejects,
+   * any relay may claim the events again immediately. Resolves with the number of published events. Sets an
+   * entry without an event of the catalogue aside in a separate stream, so that the others continue.
    * @throws the error of `publish`; TicketsUnavailable when a part of Redis could not be read and no other
    * events were waiting
    */
-  async drain(publish: (events: readonly CloudEvent[]) => Promise<void>): Promise<number> {
-    const takes = await Promise.allSettled(shards.map((shard) => this.#take(shard)));
+  async drain(publish: (events: readonly WrittenEvent[]) => Promise<void>): Promise<number> {
+    const takes = await Promise.allSettled(this.#shardsToTake().map((shard) => this.#take(shard)));
     const taken = takes.flatMap((take) => (take.status === 'fulfilled' ? take.value : []));
     const failed = takes.find((take) => take.status === 'rejected');
+    // After a failure the next look is into all shards.
+    if (failed !== undefined) this.#lookedEverywhereAt = Number.NEGATIVE_INFINITY;
     // If one node of a cluster is down, the events of the others are still published.
     if (taken.length === 0 && failed !== undefined) throw failed.reason;
+    // A shard with events is looked into until nothing waits there: nobody reports what was appended since.
+    for (const { shard } of taken) this.#reported.add(shard);
 
     let done = 0;
     try {
@@ -119,6 +146,7 @@ export class RedisOutbox {
     } catch (error) {
       // If this fails too, the events are claimed again when they have been idle long enough.
       await this.#handBack(taken.slice(done)).catch(() => undefined);
+      this.reportAll();
       throw error;
     }
     return taken.length;
@@ -130,15 +158,15 @@ export class RedisOutbox {
    */
   async #publish(
     entries: readonly Entry[],
-    publish: (events: readonly CloudEvent[]) => Promise<void>,
+    publish: (events: readonly WrittenEvent[]) => Promise<void>,
   ): Promise<Entry[]> {
     const published: Entry[] = [];
-    const events: CloudEvent[] = [];
+    const events: WrittenEvent[] = [];
     for (const entry of entries) {
       const read = readEvent(entry);
       if ('event' in read) {
         published.push(entry);
-        events.push(read.event);
+        events.push(read);
       } else await this.#setAside(entry, read.reason);
     }
     if (events.length > 0) await publish(events);
@@ -168,6 +196,15 @@ export class RedisOutbox {
   /** Returns the number of events ever committed here, by tickets and by `append`. */
   async committed(): Promise<number> {
     return (await this.#measure()).reduce((sum, { committed }) => sum + committed, 0);
+  }
+
+  #shardsToTake(): readonly Shard[] {
+    const now = performance.now();
+    const isDue = now - this.#lookedEverywhereAt >= lookEverywhereMs;
+    const chosen = isDue || this.#reported.size === 0 ? shards : [...this.#reported];
+    if (chosen === shards) this.#lookedEverywhereAt = now;
+    this.#reported.clear();
+    return chosen;
   }
 
   async #take(shard: Shard): Promise<Entry[]> {
@@ -234,10 +271,11 @@ function readEntry(shard: Shard, entry: unknown): Entry {
 }
 
 function readEvent({ fields }: Entry): Read {
-  const event = parse(fields.get('event') ?? '');
+  const text = fields.get('event') ?? '';
+  const event = parse(text);
   try {
     assertCloudEvent(event);
-    return { event };
+    return { event, text };
   } catch (error) {
     return { reason: (error as Error).message };
   }

@@ -12,5 +12,6 @@ export { RedisClaims } from './redis-claims.ts';
 export { RedisOutbox, type RedisOutboxDependencies } from './redis-outbox.ts';
 export type { RedisClient } from './redis-scripts.ts';
 export { RedisTickets, type RedisTicketsDependencies } from './redis-tickets.ts';
+export { type WokenOutbox, wakeRelays } from './redis-wakes.ts';
 export * from './revocations/redis-revoked-tokens.ts';
 export * from './safe-redis.ts';

@@ -17,6 +17,7 @@ import {
   RedisTickets,
   redisAccess,
   redisAclFile,
+  wakeRelays,
 } from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anEvent, createTickets, sealers } from './ticket-fixtures.ts';
@@ -193,6 +194,10 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
       await expect(outbox.drain(away)).rejects.toThrow('away');
       await outbox.drain(async () => undefined);
       expect([await outbox.depth(), await outbox.oldestAgeMs()]).toEqual([0, 0]);
+      const woken = Promise.withResolvers<void>();
+      const stop = wakeRelays(redis, [{ outbox, nudge: woken.resolve }]);
+      await woken.promise;
+      await stop();
     }
   },
 };

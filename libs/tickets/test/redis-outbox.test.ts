@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CloudEvent, RejectedEvent } from '@clinical-launch/contracts';
+import type { CloudEvent, RejectedEvent, WrittenEvent } from '@clinical-launch/contracts';
 import { startRelay } from '@clinical-launch/events';
 import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -8,6 +8,8 @@ import { createRedisLab } from './redis-lab.ts';
 import { anEvent, aPrefix, createTickets, drainAll, issueTicket, redeemTicket } from './ticket-fixtures.ts';
 
 const idsOf = (events: readonly CloudEvent[]) => events.map(({ id }) => id).sort();
+
+const eventsOf = (batch: readonly WrittenEvent[]) => batch.map(({ event }) => event);
 
 const events = (count: number) => Array.from({ length: count }, () => anEvent());
 
@@ -27,9 +29,9 @@ describe('RedisOutbox', () => {
     expect(await outbox.depth()).toBe(1000);
     const batches: number[] = [];
     const sent: CloudEvent[] = [];
-    const publish = async (batch: readonly CloudEvent[]) => {
+    const publish = async (batch: readonly WrittenEvent[]) => {
       batches.push(batch.length);
-      sent.push(...batch);
+      sent.push(...eventsOf(batch));
     };
     while ((await outbox.drain(publish)) > 0);
     expect(idsOf(sent)).toEqual(idsOf(appended));
@@ -94,10 +96,10 @@ describe('RedisOutbox', () => {
     await outbox.append(appended);
     let batches = 0;
     const sent: CloudEvent[] = [];
-    const failSecond = async (batch: readonly CloudEvent[]) => {
+    const failSecond = async (batch: readonly WrittenEvent[]) => {
       batches += 1;
       if (batches === 2) throw new Error('the broker is away');
-      sent.push(...batch);
+      sent.push(...eventsOf(batch));
     };
     for (const event of events(400)) await outbox.append([event]);
     await expect(outbox.drain(failSecond)).rejects.toThrow('the broker is away');
@@ -141,7 +143,7 @@ describe('RedisOutbox', () => {
         source: new RedisOutbox({ redis, prefix }),
         publish: async (batch) => {
           await delay(1);
-          sent.push(...batch);
+          sent.push(...eventsOf(batch));
         },
         onFailure: (error) => failures.push(error),
         everyMs: 5,

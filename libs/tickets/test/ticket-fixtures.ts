@@ -62,6 +62,6 @@ export function redisUnderTest(redis: RedisClient, stop: () => Promise<void>): T
 
 export async function drainAll(outbox: RedisOutbox): Promise<CloudEvent[]> {
   const sent: CloudEvent[] = [];
-  while ((await outbox.drain(async (events) => void sent.push(...events))) > 0);
+  while ((await outbox.drain(async (written) => void sent.push(...written.map(({ event }) => event)))) > 0);
   return sent;
 }

@@ -26,6 +26,9 @@ export type CloudEvent<T extends EventType = EventType> = {
   readonly macs?: string;
 };
 
+/** An event of the catalogue and the JSON in which its service wrote it, with its `macs`. */
+export type WrittenEvent = { readonly event: CloudEvent; readonly text: string };
+
 /** The origin that a request writes on each event that it causes. */
 export type EventOrigin = {
   readonly source: string;

@@ -1,4 +1,4 @@
-import { type EventBus, InMemoryOutbox, type Outbox, type Relay, startRelay } from '@clinical-launch/events';
+import { InMemoryOutbox, type Outbox, type Relay } from '@clinical-launch/events';
 import {
   type Claims,
   InMemoryClaims,
@@ -10,11 +10,8 @@ import {
   type TicketSealers,
   type Tickets,
 } from '@clinical-launch/tickets';
-import type { RedisOutbox } from '@clinical-launch/tickets/redis';
 import { createRateLimiter, type RateLimiter } from '../http/rate-limit.ts';
 import type { Refusals } from '../http/refusals.ts';
-import type { Logger } from '../logger.ts';
-import { observeOutbox } from '../metrics.ts';
 import { isProduction } from '../mode.ts';
 import type { Attempts } from '../trust/attempts.ts';
 import { createAttempts } from './attempts.ts';
@@ -23,6 +20,7 @@ import { readRefusalSettings } from './refusal-settings.ts';
 import { createRefusals } from './refusals.ts';
 import { reportRejectedEvents } from './rejected-events.ts';
 import { createSharedRateLimiter } from './shared-rate-limit.ts';
+import { type RelayTarget, startMemoryRelays, startRedisRelays } from './ticket-relays.ts';
 
 export type TicketParts = RunningPart & {
   readonly tickets: Tickets;
@@ -38,7 +36,7 @@ export type TicketParts = RunningPart & {
   /** Limits and audits the refusals of this process. */
   readonly refusals: Refusals;
   /** Moves the outbox to the bus from now on; `stop` ends it with a last look. */
-  startRelay(bus: Pick<EventBus, 'publish'>): void;
+  startRelay(bus: RelayTarget): void;
 };
 
 type TicketPartOptions = PartOptions & {
@@ -76,10 +74,9 @@ function createEmbeddedParts(options: TicketPartOptions): TicketParts {
     limiter: createRateLimiter(clock),
     ...limited,
     checks: {},
-    ...relaying(
-      { tickets: outbox, refusals: refused },
-      { logger, relays, refusals, end: async () => undefined },
-    ),
+    startRelay: (bus) =>
+      void relays.push(...startMemoryRelays({ tickets: outbox, refusals: refused }, { bus, logger })),
+    stop: () => stopAll({ refusals, relays }),
   };
 }
 
@@ -94,6 +91,7 @@ async function openRedisParts(options: TicketPartOptions, url: string): Promise<
     RedisRates,
     RedisRevokedTokens,
     RedisTickets,
+    wakeRelays,
   } = await import('@clinical-launch/tickets/redis');
   const redis = await connectRedis(url, { logger });
   await assertSafeRedis(redis, { isProduction: isProduction(environment), logger });
@@ -108,6 +106,7 @@ async function openRedisParts(options: TicketPartOptions, url: string): Promise<
   const onRejected = reportRejectedEvents('refusals', logger);
   const refused = new RedisOutbox({ ...place, stream: 'refused', writeEvent, onRejected });
   const claims = new RedisClaims(place);
+  const relays: Pick<Relay, 'stop'>[] = [];
   const limited = limitParts(
     options,
     ({ mostEvents }) => new RedisLimits({ ...place, mostEvents, writeEvent }),
@@ -124,10 +123,14 @@ async function openRedisParts(options: TicketPartOptions, url: string): Promise<
       redis: () => redis.ping().then(() => true),
       ...(requiresCompleteClaims ? { claims: () => claims.areComplete() } : {}),
     },
-    ...relaying(
-      { tickets: outbox, refusals: refused },
-      { logger, relays: [], refusals, end: async () => redis.disconnect() },
-    ),
+    startRelay(bus) {
+      const outboxes = { tickets: outbox, refusals: refused };
+      relays.push(...startRedisRelays(outboxes, { bus, logger, wake: (woken) => wakeRelays(redis, woken) }));
+    },
+    async stop() {
+      await stopAll({ refusals, relays });
+      redis.disconnect();
+    },
   };
 }
 
@@ -143,40 +146,9 @@ function limitParts(
   };
 }
 
-type RelayingOptions = {
-  readonly logger: Logger;
-  readonly relays: Relay[];
-  readonly refusals: Refusals;
-  readonly end: () => Promise<void>;
-};
+type Running = { readonly refusals: Refusals; readonly relays: readonly Pick<Relay, 'stop'>[] };
 
-type RelayedOutbox = InMemoryOutbox | RedisOutbox;
-
-/** Each outbox has a relay of its own, so that no refusal delays the events of accepted work. */
-function relaying(
-  outboxes: Readonly<Record<string, RelayedOutbox>>,
-  { logger, relays, refusals, end }: RelayingOptions,
-) {
-  const start = (name: string, outbox: RelayedOutbox, bus: Pick<EventBus, 'publish'>) => {
-    observeOutbox(name, async () => ({
-      depth: await outbox.depth(),
-      oldestAgeSeconds: (await outbox.oldestAgeMs()) / 1000,
-    }));
-    return startRelay({
-      source: outbox,
-      publish: (events) => bus.publish(events),
-      onFailure: (error) => logger.error({ err: error }, `events wait in the outbox of the ${name}`),
-      everyMs: 200,
-    });
-  };
-  return {
-    startRelay(bus: Pick<EventBus, 'publish'>): void {
-      relays.push(...Object.entries(outboxes).map(([name, outbox]) => start(name, outbox, bus)));
-    },
-    async stop(): Promise<void> {
-      await refusals.stop();
-      for (const relay of relays) await relay.stop();
-      await end();
-    },
-  };
+async function stopAll({ refusals, relays }: Running): Promise<void> {
+  await refusals.stop();
+  for (const relay of relays) await relay.stop();
 }

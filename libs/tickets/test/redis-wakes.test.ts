@@ -1,0 +1,117 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { startRelay } from '@clinical-launch/events';
+import { until } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Cluster } from 'ioredis';
+import { type RedisClient, RedisOutbox, wakeRelays } from '../src/redis.ts';
+import { createRedisLab } from './redis-lab.ts';
+import { anEvent, aPrefix } from './ticket-fixtures.ts';
+
+const anHourMs = 3_600_000;
+
+/** Starts a relay that only appends wake, as another process than the one that appends. */
+async function startWokenRelay(relaying: RedisClient, appending: RedisClient) {
+  const prefix = aPrefix();
+  const outbox = new RedisOutbox({ redis: relaying, prefix });
+  const sent: CloudEvent[] = [];
+  const failures: unknown[] = [];
+  const relay = startRelay({
+    source: outbox,
+    publish: async (written) => void sent.push(...written.map(({ event }) => event)),
+    onFailure: (error) => void failures.push(error),
+    everyMs: anHourMs,
+  });
+  let nudges = 0;
+  const nudge = () => {
+    nudges += 1;
+    relay.nudge();
+  };
+  const stopListening = wakeRelays(relaying, [{ outbox, nudge }]);
+  await until(() => nudges > 0);
+  return {
+    appending: new RedisOutbox({ redis: appending, prefix }),
+    sent,
+    failures,
+    nudges: () => nudges,
+    async stop() {
+      await stopListening();
+      await relay.stop();
+    },
+  };
+}
+
+const lab = createRedisLab();
+let url: string;
+let redis: RedisClient;
+beforeAll(async () => {
+  url = (await lab.server()).url;
+  redis = await lab.client(url);
+});
+afterAll(() => lab.stop());
+
+describe('an append to an outbox in Redis', () => {
+  it('reaches the relay of another process within 50 ms, without a poll', async () => {
+    const woken = await startWokenRelay(redis, await lab.client(url));
+    const took: number[] = [];
+    for (let count = 1; count <= 20; count += 1) {
+      const startedAt = performance.now();
+      await woken.appending.append([anEvent()]);
+      while (woken.sent.length < count) await new Promise((resolve) => setImmediate(resolve));
+      took.push(performance.now() - startedAt);
+    }
+    await woken.stop();
+    // The fastest of them, because a busy machine delays some.
+    expect(Math.min(...took)).toBeLessThan(50);
+  });
+
+  it('is reported only when nothing waited in its shard', async () => {
+    const prefix = aPrefix();
+    const outbox = new RedisOutbox({ redis, prefix });
+    const listener = await lab.client(url);
+    const reported: string[] = [];
+    listener.on('message', (_channel: string, shard: string) => void reported.push(shard));
+    await listener.subscribe(outbox.channel);
+    const [event, other] = [anEvent(), anEvent()];
+    await outbox.append([event, other]);
+    await outbox.append([{ ...other, correlationid: event.correlationid }]);
+    while ((await outbox.drain(async () => undefined)) > 0);
+    await outbox.append([{ ...event, correlationid: event.correlationid }]);
+    await until(() => reported.length === 2);
+    expect(new Set(reported).size).toBe(1);
+  });
+
+  it('is never forgotten, however many are appended while the relay drains', async () => {
+    const woken = await startWokenRelay(redis, await lab.client(url));
+    const appended = Array.from({ length: 3000 }, () => anEvent());
+    const queue = appended.values();
+    const append = async () => {
+      for (const event of queue) await woken.appending.append([event]);
+    };
+    await Promise.all(Array.from({ length: 8 }, append));
+    await until(() => woken.sent.length === appended.length);
+    await woken.stop();
+    expect(woken.failures).toEqual([]);
+    expect(new Set(woken.sent.map(({ id }) => id))).toEqual(new Set(appended.map(({ id }) => id)));
+  });
+
+  it('is found when the connection of the listener was cut in between', async () => {
+    const appending = await lab.client(url);
+    const woken = await startWokenRelay(redis, appending);
+    if (appending instanceof Cluster) throw new Error('one Redis was started');
+    await appending.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await woken.appending.append([anEvent()]);
+    await until(() => woken.sent.length === 1);
+    await woken.stop();
+    expect(woken.failures).toEqual([]);
+  });
+
+  it('reaches the relay from every node of a Redis Cluster', async () => {
+    const cluster = await lab.cluster();
+    const woken = await startWokenRelay(await lab.client(cluster.url), await lab.client(cluster.url));
+    const appended = Array.from({ length: 100 }, () => anEvent());
+    await Promise.all(appended.map((event) => woken.appending.append([event])));
+    await until(() => woken.sent.length === appended.length);
+    await woken.stop();
+    expect(woken.failures).toEqual([]);
+  });
+});
