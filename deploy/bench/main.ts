@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Bench, type Figure, median, misses } from './bench.ts';
+import { events } from './events/events.ts';
 import { growth } from './growth/growth.ts';
 import { launch } from './launch/launch.ts';
 import { lists } from './lists/lists.ts';
 import { tokens } from './tokens/tokens.ts';
 
-const benches: readonly Bench[] = [launch, tokens, growth, lists];
+const benches: readonly Bench[] = [launch, tokens, events, growth, lists];
 
 const usage = `Usage: npm run bench -- [--short] [--json FILE] [NAME...]
 

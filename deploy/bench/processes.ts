@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@clinical-launch/testing';
@@ -26,6 +26,8 @@ type StartOptions = {
   readonly environment: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
   readonly flags?: readonly string[];
+  /** Lets it use every core, beside the servers and the load. */
+  readonly usesEveryCore?: boolean;
 };
 
 type Stoppable = { stop(): Promise<void> };
@@ -54,17 +56,29 @@ const hasTwoCores = availableParallelism() > 1;
 
 /** Moves this process, which makes the load, and what it starts from now on, to the second core. */
 export async function leaveFirstCore(): Promise<void> {
-  if (hasTwoCores) await once(spawn('taskset', ['-acp', '1', `${process.pid}`], { stdio: 'ignore' }), 'exit');
+  if (hasTwoCores) await moveTo('1');
+}
+
+/** Lets this process, and what it starts from now on, use every core again. */
+export const useEveryCore = (): Promise<void> => moveTo(`0-${cpus().length - 1}`);
+
+async function moveTo(cores: string): Promise<void> {
+  await once(spawn('taskset', ['-acp', cores, `${process.pid}`], { stdio: 'ignore' }), 'exit');
 }
 
 /**
  * Starts a program of the repository on the first core and resolves when it prints `ready`.
  * @throws Error with its output if it ends before
  */
-export async function startMeasured({ program, flags = [], ...options }: StartOptions): Promise<Measured> {
+export async function startMeasured({
+  program,
+  flags = [],
+  usesEveryCore = false,
+  ...options
+}: StartOptions): Promise<Measured> {
   const [port, adminPort] = [await findFreePort(), await findFreePort()];
   const command = [process.execPath, ...flags, join(root, program), ...(options.arguments ?? [])];
-  const [file = '', ...rest] = hasTwoCores ? ['taskset', '-c', '0', ...command] : command;
+  const [file = '', ...rest] = hasTwoCores && !usesEveryCore ? ['taskset', '-c', '0', ...command] : command;
   const child = spawn(file, rest, {
     cwd: root,
     env: {

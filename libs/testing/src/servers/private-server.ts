@@ -12,6 +12,8 @@ import { waitLimitMs } from '../until.ts';
 export type PrivateServer = {
   /** Stays the same until the server is stopped. */
   readonly url: string;
+  /** Returns its process id; absent in a container. */
+  readonly processId?: () => number;
   /** Stops it and removes its data. */
   stop(): Promise<void>;
   /** kill -9; its data remains. */
@@ -72,6 +74,7 @@ export async function runPrivately(program: ServerProgram): Promise<PrivateServe
   let running = await startUntilUp(program);
   return {
     url: program.url,
+    processId: () => running.pid,
     async stop() {
       await running.end(program.stopSignal);
       rmSync(program.directory, { recursive: true, force: true });
@@ -163,6 +166,7 @@ async function start({ command, arguments: args, directory, environment, user }:
   letGo(child, child.stdin, child.stdout);
   const signalServer = (signal: NodeJS.Signals) => hasExited || process.kill(pid, signal);
   return {
+    pid,
     assertAlive() {
       if (!hasExited) return;
       throw new Error(`${command} ended: ${existsSync(log) ? readFileSync(log, 'utf8').slice(-2000) : ''}`);

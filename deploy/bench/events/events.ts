@@ -1,0 +1,179 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import { type Bench, cpuOf, cpuOfMachine, type Figure, quantile } from '../bench.ts';
+import { openStage, type Stage } from './stage.ts';
+
+/** Half of what the drain is to reach. */
+const offeredPerSecond = 2_500;
+const appendsAtOnce = 64;
+const pollMs = 4;
+const programs = ['audit-trail', 'RabbitMQ', 'PostgreSQL', 'Redis'] as const;
+
+/** Returns the two events of each launch: one with the claim of an identifier, one when it is opened. */
+function someEvents(count: number): CloudEvent[] {
+  return Array.from({ length: count / 2 }, () => {
+    const correlationId = randomUUID();
+    const traceparent = `00-${randomUUID().replaceAll('-', '')}-${'2'.repeat(16)}-01`;
+    const origin = { correlationId, traceparent, now: new Date() };
+    const name = createHash('sha256').update(correlationId).digest('base64url');
+    return [
+      createEvent(
+        'launch.url.issued.v1',
+        { ...origin, source: '/launch-api' },
+        {
+          issuer: 'https://idp.example/idp/north/practice/v2.0',
+          clientId: 'pms',
+          action: 'OrderTest',
+          ttlSeconds: 10,
+          claim: { name, ttlSeconds: 34_560_000 },
+        },
+      ),
+      createEvent('launch.token.redeemed.v1', { ...origin, source: '/launch-gateway' }, {}),
+    ];
+  }).flat();
+}
+
+type Drained = {
+  readonly perSecond: number;
+  /** Microseconds of CPU for each event, by program. */
+  readonly cpuUs: Readonly<Record<(typeof programs)[number], number>>;
+  readonly isDisturbed: boolean;
+};
+
+/** Lets events wait while audit-trail is paused, and measures how fast it stores them then. */
+async function drain(stage: Stage, count: number): Promise<Drained> {
+  const events = someEvents(count);
+  const firstRow = await stage.newestRow();
+  stage.pause();
+  const queue = events.values();
+  const append = async () => {
+    for (const event of queue) await stage.append(event);
+  };
+  await Promise.all(Array.from({ length: appendsAtOnce }, append));
+  const processes = stage.processes();
+  const pids = [process.pid, ...programs.flatMap((program) => processes[program])];
+  const [before, machineBefore, startedAt] = [cpuOfEach(pids), cpuOfMachine(), performance.now()];
+  stage.resume();
+  while ((await stage.newestRow()) < firstRow + count) await delay(20);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const [after, machineAfter] = [cpuOfEach(pids), cpuOfMachine()];
+  const spentBy = (some: readonly number[]) =>
+    some.reduce((sum, pid) => sum + Math.max(0, (after.get(pid) ?? 0) - (before.get(pid) ?? 0)), 0);
+  const share = Object.fromEntries(programs.map((program) => [program, spentBy(processes[program]) / count]));
+  return {
+    perSecond: count / seconds,
+    cpuUs: share as Drained['cpuUs'],
+    isDisturbed: machineAfter - machineBefore - spentBy(pids) > seconds * 1e5,
+  };
+}
+
+/** Returns the CPU of each process; a worker of PostgreSQL may have ended. */
+function cpuOfEach(pids: readonly number[]): ReadonlyMap<number, number> {
+  return new Map(
+    pids.flatMap((pid) => {
+      try {
+        return [[pid, cpuOf(pid)] as const];
+      } catch {
+        return [];
+      }
+    }),
+  );
+}
+
+/** Offers events at even moments. Returns the milliseconds from each moment until the row is visible. */
+async function latencies(stage: Stage, seconds: number): Promise<readonly number[]> {
+  const events = someEvents(offeredPerSecond * seconds);
+  let row = await stage.newestRow();
+  const dueAt = new Map<string, number>();
+  const took: number[] = [];
+  const startedAt = performance.now();
+  const offer = async () => {
+    const sending: Promise<void>[] = [];
+    for (const [index, event] of events.entries()) {
+      const due = startedAt + (index * 1000) / offeredPerSecond;
+      // No busy waiting, because the programs need the core.
+      while (performance.now() < due) await delay(1);
+      dueAt.set(event.id, due);
+      sending.push(stage.append(event));
+    }
+    await Promise.all(sending);
+  };
+  const watch = async () => {
+    while (took.length < events.length) {
+      const ids = await stage.idsAfter(row);
+      const now = performance.now();
+      row += ids.length;
+      for (const id of ids) took.push(now - (dueAt.get(id) ?? now));
+      await delay(pollMs);
+    }
+  };
+  await Promise.all([offer(), watch()]);
+  return took;
+}
+
+/** Returns how many single rows PostgreSQL commits in a second, one after the other. */
+async function singleCommits(stage: Stage, count: number): Promise<number> {
+  const events = someEvents(count);
+  const startedAt = performance.now();
+  for (const event of events) await stage.commitOne(event);
+  return (count * 1000) / (performance.now() - startedAt);
+}
+
+/** Events on their way from the outbox of tickets to the rows of the audit trail, with real programs. */
+export const events: Bench = {
+  name: 'events',
+  async run({ short, progress }) {
+    progress('starting Redis, RabbitMQ, PostgreSQL and audit-trail');
+    const stage = await openStage();
+    try {
+      const rounds = short ? 1 : 5;
+      const size = short ? 2_000 : 30_000;
+      // The first ones warm up.
+      for (let round = 0; round < (short ? 1 : 2); round += 1) await drain(stage, size);
+      const drained: Drained[] = [];
+      const [medians, tails, commits]: [number[], number[], number[]] = [[], [], []];
+      for (let round = 1; round <= rounds; round += 1) {
+        progress(`round ${round} of ${rounds}`);
+        drained.push(await drain(stage, size));
+        const took = await latencies(stage, short ? 1 : 5);
+        medians.push(quantile(took, 0.5));
+        tails.push(quantile(took, 0.99));
+        commits.push(await singleCommits(stage, short ? 200 : 2_000));
+      }
+      const disturbed = drained.filter(({ isDisturbed }) => isDisturbed).length;
+      return [
+        {
+          name: 'outbox to audit row, drain',
+          unit: '/s',
+          values: drained.map(({ perSecond }) => perSecond),
+          disturbed,
+          goal: { atLeast: 2 * offeredPerSecond },
+        },
+        ...programs.map(
+          (program): Figure => ({
+            name: `CPU of ${program} for each event`,
+            unit: 'µs',
+            values: drained.map(({ cpuUs }) => cpuUs[program]),
+            disturbed,
+          }),
+        ),
+        { name: 'PostgreSQL alone, single commits', unit: '/s', values: commits },
+        {
+          name: `outbox to audit row at ${offeredPerSecond}/s, p50`,
+          unit: 'ms',
+          values: medians,
+          goal: { atMost: 30 },
+        },
+        {
+          name: `outbox to audit row at ${offeredPerSecond}/s, p99`,
+          unit: 'ms',
+          values: tails,
+          goal: { atMost: 250 },
+        },
+      ];
+    } finally {
+      await stage.stop();
+    }
+  },
+};
