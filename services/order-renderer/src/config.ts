@@ -22,7 +22,7 @@ export type CallbackConfig = {
   readonly connectTimeoutMs: number;
   /** For a whole attempt, in milliseconds. */
   readonly timeoutMs: number;
-  /** Milliseconds between polls for due deliveries. */
+  /** The longest time between polls for due deliveries in milliseconds; commits of this process wake it. */
   readonly pollMs: number;
   /** Attempts that may run at once. */
   readonly slots: number;
@@ -71,7 +71,7 @@ export function readOrderRendererConfig(environment: Environment): OrderRenderer
       ],
       connectTimeoutMs: 5000,
       timeoutMs: 15_000,
-      pollMs: 1000,
+      pollMs: 5000,
       slots: 16,
     },
     isProduction: isProduction(environment),

@@ -15,7 +15,7 @@ describe('the configuration of the order renderer', () => {
         allowedNetworks: ['127.0.0.0/8', '::1/128'],
         connectTimeoutMs: 5000,
         timeoutMs: 15_000,
-        pollMs: 1000,
+        pollMs: 5000,
         slots: 16,
       },
       isProduction: false,

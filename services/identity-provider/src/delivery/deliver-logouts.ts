@@ -34,11 +34,13 @@ export function startLogoutDelivery(dependencies: Dependencies): DeliveryWorker 
   const { logouts, clock, logger } = dependencies;
   return startDeliveryWorker({
     slots: 8,
-    pollMs: 1000,
+    pollMs: 5000,
     claim: (busy) => logouts.claim(clock.now(), busy),
+    nextDueAt: (busy) => logouts.nextDueAt(clock.now(), busy),
     attempt: (due, ending) => attemptOnce(dependencies, due, ending),
     receiverOf,
     what: 'logout tokens',
+    clock,
     logger,
   });
 }

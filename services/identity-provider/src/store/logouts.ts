@@ -48,6 +48,8 @@ export type Logouts = {
   add(logout: NewLogout, now: number): Promise<boolean>;
   /** Leases the delivery that has been due longest, except those for these receivers (`realm clientId`). */
   claim(now: number, busyReceivers: readonly string[]): Promise<DueLogout | undefined>;
+  /** Returns when the next delivery is due that nobody holds, except those for these receivers. */
+  nextDueAt(now: number, busyReceivers: readonly string[]): Promise<number | undefined>;
   /**
    * Stores the result of an attempt; does nothing if the lease expired and another process holds the
    * delivery.
@@ -89,6 +91,12 @@ export function createLogouts(database: Kysely<Tables>): Logouts {
       return added !== undefined;
     },
     claim: (now, busyReceivers) => claim(database, now, busyReceivers),
+    async nextDueAt(now, busyReceivers) {
+      const next = await selectFree(database, now, busyReceivers)
+        .select('next_attempt_at')
+        .executeTakeFirst();
+      return next?.next_attempt_at.getTime();
+    },
     async settle({ id, lease }, { state, nextAttemptAt, status = null, failure = null }) {
       await database
         .updateTable('logout')
@@ -129,17 +137,12 @@ async function claim(
       leased_until: new Date(now + leaseMs),
       give_up_at: sql<Date>`coalesce(give_up_at, ${new Date(now + tryForMs)}::timestamptz)`,
     }))
-    .where('id', '=', (query) =>
-      query
-        .selectFrom('logout')
+    .where(
+      'id',
+      '=',
+      selectFree(database, now, busyReceivers)
         .select('id')
-        .where('state', '=', 'pending')
         .where('next_attempt_at', '<=', new Date(now))
-        .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', new Date(now))]))
-        .where(sql<boolean>`not (realm || ' ' || client_id = any(${[...busyReceivers]}::text[]))`)
-        .orderBy('next_attempt_at')
-        .orderBy('id')
-        .limit(1)
         .forUpdate()
         .skipLocked(),
     )
@@ -157,4 +160,16 @@ async function claim(
       giveUpAt: row.give_up_at?.getTime() ?? now + tryForMs,
     }
   );
+}
+
+/** Selects the delivery that is due first of those that nobody holds, except those for these receivers. */
+function selectFree(database: Kysely<Tables>, now: number, busyReceivers: readonly string[]) {
+  return database
+    .selectFrom('logout')
+    .where('state', '=', 'pending')
+    .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', new Date(now))]))
+    .where(sql<boolean>`not (realm || ' ' || client_id = any(${[...busyReceivers]}::text[]))`)
+    .orderBy('next_attempt_at')
+    .orderBy('id')
+    .limit(1);
 }

@@ -24,9 +24,11 @@ export function startDocumentDelivery(dependencies: Dependencies): DeliveryWorke
   return startDeliveryWorker({
     ...config,
     claim: (busyClients) => deliveries.claim(clock.now(), busyClients),
+    nextDueAt: (busyClients) => deliveries.nextDueAt(clock.now(), busyClients),
     attempt: (due, ending) => attemptOnce(dependencies, due, ending),
     receiverOf: ({ clientKey }) => clientKey,
     what: 'documents',
+    clock,
     logger,
   });
 }

@@ -54,6 +54,8 @@ export type Settlement = {
 export type Deliveries = {
   /** Leases the delivery that has been due longest, except those of these clients. */
   claim(now: number, busyClients: readonly string[]): Promise<DueDelivery | undefined>;
+  /** Returns when the next delivery is due that nobody holds, except those of these clients. */
+  nextDueAt(now: number, busyClients: readonly string[]): Promise<number | undefined>;
   /**
    * Stores the result of an attempt with its events; does nothing if the lease expired and another process
    * holds the delivery.
@@ -76,6 +78,7 @@ export function createDeliveries(database: Kysely<Tables>): Deliveries {
   return {
     claim: (now, busyClients) =>
       database.transaction().execute((transaction) => claim(transaction, now, busyClients)),
+    nextDueAt: (now, busyClients) => nextDueAt(database, now, busyClients),
     settle: (due, settlement, events) =>
       database.transaction().execute((transaction) => settle(transaction, due, { settlement, events })),
     giveBack: (due) => giveBack(database, due),
@@ -136,20 +139,34 @@ async function claim(
   now: number,
   busyClients: readonly string[],
 ): Promise<DueDelivery | undefined> {
-  const due = await transaction
-    .selectFrom('delivery')
+  const due = await selectFree(transaction, now, busyClients)
     .select('id')
-    .where('state', '=', 'pending')
     .where('next_attempt_at', '<=', new Date(now))
-    .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', new Date(now))]))
-    .where(sql<boolean>`not (${clientKey} = any(${[...busyClients]}::text[]))`)
-    .orderBy('next_attempt_at')
-    .orderBy('id')
-    .limit(1)
     .forUpdate()
     .skipLocked()
     .executeTakeFirst();
   return due && take(transaction, due.id, now);
+}
+
+async function nextDueAt(
+  database: Kysely<Tables>,
+  now: number,
+  busyClients: readonly string[],
+): Promise<number | undefined> {
+  const next = await selectFree(database, now, busyClients).select('next_attempt_at').executeTakeFirst();
+  return next?.next_attempt_at.getTime();
+}
+
+/** Selects the delivery that is due first of those that nobody holds, except those of these clients. */
+function selectFree(database: Kysely<Tables>, now: number, busyClients: readonly string[]) {
+  return database
+    .selectFrom('delivery')
+    .where('state', '=', 'pending')
+    .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', new Date(now))]))
+    .where(sql<boolean>`not (${clientKey} = any(${[...busyClients]}::text[]))`)
+    .orderBy('next_attempt_at')
+    .orderBy('id')
+    .limit(1);
 }
 
 async function take(transaction: Transaction<Tables>, id: string, now: number): Promise<DueDelivery> {
