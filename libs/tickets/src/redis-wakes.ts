@@ -6,7 +6,8 @@ import type { RedisClient } from './redis-scripts.ts';
 /** An outbox, and what wakes its relay. */
 export type WokenOutbox = { readonly outbox: RedisOutbox; readonly nudge: () => void };
 
-const reconnectAfterMs = 250;
+/** The first and the longest wait before the next connection, in milliseconds. */
+const reconnectAfterMs = { least: 250, most: 5000 };
 
 /**
  * Wakes relays when events are appended: the appending scripts publish the shard. Listens on a connection of
@@ -25,24 +26,37 @@ export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): (
   };
   const listen = async (listener: Redis) => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    listener.once('end', end).on('error', () => undefined);
-    stopping.signal.addEventListener('abort', () => listener.disconnect(), { once: true });
-    listener.on('message', onMessage);
-    await listener.connect();
-    await listener.subscribe(...byChannel.keys());
-    // What was appended without a listener waits for nobody else.
-    for (const { outbox, nudge } of woken) {
-      outbox.reportAll();
-      nudge();
+    const stop = () => listener.disconnect();
+    listener.once('end', end).on('message', onMessage);
+    // The main client logs that Redis is unavailable.
+    listener.on('error', () => undefined);
+    stopping.signal.addEventListener('abort', stop);
+    try {
+      await listener.connect();
+      await listener.subscribe(...byChannel.keys());
+      // Nobody heard of what was appended before.
+      for (const { outbox, nudge } of woken) {
+        outbox.reportAll();
+        nudge();
+      }
+      await ended;
+    } finally {
+      stop();
+      stopping.signal.removeEventListener('abort', stop);
     }
-    await ended;
   };
   const run = async () => {
-    while (!stopping.signal.aborted) {
+    for (let failures = 0; !stopping.signal.aborted; ) {
       const listener = anyNodeOf(redis)?.duplicate({ lazyConnect: true, retryStrategy: null });
-      // The main client logs that Redis is unavailable.
-      if (listener !== undefined) await listen(listener).catch(() => listener.disconnect());
-      await delay(reconnectAfterMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      const hasListened =
+        listener !== undefined &&
+        (await listen(listener).then(
+          () => true,
+          () => false,
+        ));
+      failures = hasListened ? 0 : failures + 1;
+      const waitMs = Math.min(reconnectAfterMs.least * 2 ** failures, reconnectAfterMs.most);
+      await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
   const running = run();
