@@ -40,8 +40,8 @@ const leastWaitMs = 100;
 
 /**
  * Delivers due deliveries until it is stopped: several at a time, but one for each receiver, so that a slow
- * receiver delays no other. In between it sleeps until the next delivery is due, unless it is nudged. If a process dies, another one makes its deliveries when the lease ends, so each
- * is made at least once.
+ * receiver delays no other. In between it sleeps until the next delivery is due, unless it is nudged. If a
+ * process dies, another one makes its deliveries when the lease ends, so each is made at least once.
  */
 export function startDeliveryWorker<Due>(parts: WorkerParts<Due>): DeliveryWorker {
   const { slots, pollMs, claim, nextDueAt, attempt, receiverOf, what, clock, logger } = parts;

@@ -22,8 +22,8 @@ local function contains(list, wanted)
 end
 
 -- Reports a shard whose stream was empty to the relays (redis-wakes.ts). They drain a shard until nothing
--- waits, so a stream that was not empty needs no report. A user without these rights appends all the same; the
--- relays then find the events when they poll.
+-- waits, so a stream that was not empty needs no report. A user without these rights appends all the same.
+-- The relays then find the events when they poll.
 local function append_reported(stream, events)
   local was_empty = redis.pcall('XLEN', stream) == 0
   for _, event in ipairs(events) do redis.call('XADD', stream, '*', 'event', event) end
