@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes a fresh clone ready: installs the locked packages (Node 24 among them) and, for `test`, a browser.
+# Makes a fresh clone ready: installs the locked packages (Node 24 among them), prepares the embedded database
+# and, for `test`, installs a browser.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -20,6 +21,9 @@ node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.ex
   echo "Node 24.11 or newer is needed and none came with the install for this machine: install it, then repeat." >&2
   exit 1
 }
+
+[ node_modules/.cache/clinical-launch/pglite.tar.gz -nt package-lock.json ] ||
+  attended node libs/storage/src/prepare-embedded.ts
 
 if [ "${1:-}" = test ] && [ -z "${CHROMIUM_PATH:-}" ] && ! command -v chromium >/dev/null; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
