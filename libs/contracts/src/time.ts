@@ -24,15 +24,62 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
+const hourMs = 3_600_000;
+/** Of each zone. The times of a request lie in a few hours, and a hospital's in those of some weeks. */
+const mostHours = 1000;
+
+/** By zone and hour, counted from 1970-01-01T00Z, what one adds to UTC; undefined if it changes in that hour. */
+const offsets = new Map<string, Map<number, number | undefined>>();
+/** By local hour, counted likewise: `2026-03-02T09:`. */
+const hours = new Map<number, string>();
+
 /**
- * Returns the local time of a time zone at an instant, seconds cut: `2026-03-02T09:05:59`.
+ * Returns the local time of a time zone at an instant, seconds cut: `2026-03-02T09:05:59`. Asks Intl once for
+ * an hour, because it takes 3 µs.
  * @param instant milliseconds since 1970-01-01T00:00:00Z
  * @param timeZone IANA name, `Europe/London`
  * @throws RangeError when the zone is unknown
  */
 export function localTime(instant: number, timeZone: string): string {
-  return formatterOf(timeZone).format(instant).replace(' ', 'T');
+  const offset = offsetOf(Math.floor(instant / hourMs), timeZone);
+  if (offset === undefined) return readLocalTime(instant, timeZone);
+  const local = instant + offset;
+  const hour = Math.floor(local / hourMs);
+  const second = Math.floor((local - hour * hourMs) / 1000);
+  return `${hourText(hour)}${twoDigits(Math.floor(second / 60))}:${twoDigits(second % 60)}`;
 }
+
+const readLocalTime = (instant: number, timeZone: string): string =>
+  formatterOf(timeZone).format(instant).replace(' ', 'T');
+
+function offsetOf(hour: number, timeZone: string): number | undefined {
+  const known = knownOf(offsets, timeZone, () => new Map<number, number | undefined>());
+  return knownOf(known, hour, () => {
+    const begin = readOffset(hour * hourMs, timeZone);
+    return begin === readOffset((hour + 1) * hourMs - 1000, timeZone) ? begin : undefined;
+  });
+}
+
+/** Returns undefined for a year that has not four digits. */
+function readOffset(instant: number, timeZone: string): number | undefined {
+  const text = readLocalTime(instant, timeZone);
+  return /^[1-9]\d{3}-/.test(text) ? Date.parse(`${text}Z`) - instant : undefined;
+}
+
+const hourText = (hour: number): string =>
+  knownOf(hours, hour, () => new Date(hour * hourMs).toISOString().slice(0, 14));
+
+/** Returns what is known under a key, or finds it and remembers it. Forgets everything when it is too much. */
+function knownOf<Key, Value>(known: Map<Key, Value>, key: Key, find: () => Value): Value {
+  const value = known.get(key);
+  if (value !== undefined || known.has(key)) return value as Value;
+  if (known.size >= mostHours) known.clear();
+  const found = find();
+  known.set(key, found);
+  return found;
+}
+
+const twoDigits = (number: number): string => (number < 10 ? `0${number}` : String(number));
 
 /** Returns the day, YYYY-MM-DD, of an instant in a time zone; as `localTime`. */
 export const localDay = (instant: number, timeZone: string): string =>
@@ -60,5 +107,5 @@ export function localDateTime(isoTime: string, timeZone: string): string {
   const milliseconds = Date.parse(isLeapSecond ? `${isoTime.slice(0, 16)}:59${isoTime.slice(19)}` : isoTime);
   if (Number.isNaN(milliseconds)) throw new RangeError('A time of the order is not ISO 8601');
   const shown = localTime(isLeapSecond ? milliseconds + 1000 : milliseconds, timeZone);
-  return shown.replace(/\D/g, '').padStart(14, '0');
+  return shown.replaceAll(/\D/g, '').padStart(14, '0');
 }

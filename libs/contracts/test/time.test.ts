@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { localDateTime, localTime } from '../src/index.ts';
+
+const zones = [
+  'Europe/London',
+  'Europe/Dublin',
+  'Australia/Adelaide',
+  'Australia/Lord_Howe',
+  'Asia/Kathmandu',
+];
+
+const formatters = new Map(
+  zones.map((timeZone) => [
+    timeZone,
+    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),
+  ]),
+);
+
+const expected = (instant: number, zone: string) => formatters.get(zone)?.format(instant).replace(' ', 'T');
+
+describe('the local time', () => {
+  it.each(zones)('is that of Intl in %s, in any second of 1000 to 9999', (zone) => {
+    const instants = fc.date({
+      min: new Date('1000-01-02T00:00:00Z'),
+      max: new Date('9999-12-30T00:00:00Z'),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(instants, (date) => {
+        expect(localTime(date.getTime(), zone)).toBe(expected(date.getTime(), zone));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it.each(zones)('is that of Intl in %s, in every minute about each change of sixty years', (zone) => {
+    for (const change of changesOf(zone, 1990, 2050)) {
+      for (let minutes = -90; minutes <= 90; minutes += 1) {
+        const instant = change + minutes * 60_000;
+        expect(localTime(instant, zone)).toBe(expected(instant, zone));
+        expect(localTime(instant - 1, zone)).toBe(expected(instant - 1, zone));
+      }
+    }
+  });
+
+  it('changes in London at 01:00 UTC, to the second', () => {
+    const at = (time: string) => localDateTime(time, 'Europe/London');
+    expect(['2026-03-29T00:59:59Z', '2026-03-29T01:00:00Z'].map(at)).toEqual([
+      '20260329005959',
+      '20260329020000',
+    ]);
+    expect(['2026-10-25T00:59:59Z', '2026-10-25T01:00:00Z'].map(at)).toEqual([
+      '20261025015959',
+      '20261025010000',
+    ]);
+  });
+
+  it('is right for more hours than are remembered', () => {
+    const begin = Date.parse('2026-01-01T00:30:00Z');
+    const hours = Array.from({ length: 3000 }, (_, hour) => begin + hour * 3_600_000);
+    for (const instant of [...hours, ...hours]) {
+      expect(localTime(instant, 'Europe/London')).toBe(expected(instant, 'Europe/London'));
+    }
+  });
+});
+
+/** Returns the instants at which a zone's difference to UTC changes, to the minute. */
+function changesOf(zone: string, fromYear: number, toYear: number): number[] {
+  const offset = (instant: number) => Date.parse(`${expected(instant, zone)}Z`) - instant;
+  const changes: number[] = [];
+  const dayMs = 86_400_000;
+  for (let day = Date.UTC(fromYear); day < Date.UTC(toYear); day += dayMs) {
+    if (offset(day) === offset(day + dayMs)) continue;
+    let [before, after] = [day, day + dayMs];
+    while (after - before > 60_000) {
+      const middle = before + Math.floor((after - before) / 120_000) * 60_000;
+      if (offset(middle) === offset(day)) before = middle;
+      else after = middle;
+    }
+    changes.push(after);
+  }
+  return changes;
+}
