@@ -1,4 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import { type CloudEvent, Unavailable } from '@clinical-launch/contracts';
 import type { Consumer } from './event-bus.ts';
 
 /** The maximum number of events that a consumer handles together; larger batches gain nothing. */
@@ -16,7 +16,8 @@ type Progress<Item> = {
 
 /**
  * Passes a batch to its consumer. If it fails, halves the batch until each failing event is alone, so that an
- * event that always fails delays no other. Never rejects. Returns the items that were not begun.
+ * event that always fails delays no other; if something is unavailable, all of the batch has failed. Never
+ * rejects. Returns the items that were not begun.
  */
 export async function handleInParts<Item extends { readonly event: CloudEvent }>(
   consumer: Consumer,
@@ -30,9 +31,9 @@ export async function handleInParts<Item extends { readonly event: CloudEvent }>
       batch.map(({ event }) => event),
     );
   } catch (error) {
-    const [only, ...others] = batch;
-    if (only !== undefined && others.length === 0) {
-      progress.onFailed(only, error);
+    // Without its database, no part of the batch would fare better, and each attempt takes its time.
+    if (batch.length === 1 || error instanceof Unavailable) {
+      for (const item of batch) progress.onFailed(item, error);
       return [];
     }
     const half = Math.ceil(batch.length / 2);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CloudEvent } from '@clinical-launch/contracts';
+import { type CloudEvent, Unavailable } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { BatchConsumer, EventBus, EventConsumer } from '../src/index.ts';
@@ -176,6 +176,23 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       await until(() => dealtWith.length === events.length);
       expect(new Set(idsOf(dealtWith))).toEqual(new Set(idsOf(events)));
       expect(await under.deadLetters(consumer.name)).toEqual([]);
+    });
+
+    it('divides no batch while its database is away, and brings all of it again', async () => {
+      let isAway = true;
+      const { consumer, handed, dealtWith } = aBatchConsumer(async () => {
+        if (!isAway) return;
+        isAway = false;
+        throw new Unavailable('The database is away');
+      });
+      await under.bus.consume(consumer);
+      const events = someEvents(10);
+      await under.bus.publish(events);
+      await until(() => dealtWith.length === events.length);
+      const [first] = handed;
+      const again = handed.slice(1).flat();
+      expect(idsOf(again).filter((id) => idsOf(first ?? []).includes(id))).toHaveLength(first?.length ?? 0);
+      expect(new Set(idsOf(dealtWith))).toEqual(new Set(idsOf(events)));
     });
 
     it('brings an event again to the consumer that failed, and to it alone', async () => {
