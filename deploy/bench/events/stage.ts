@@ -11,7 +11,9 @@ import { writeRegistry } from '../registry.ts';
 
 type AuditDatabase = Awaited<ReturnType<typeof openSchema>>;
 
-/** What an event meets on its way: an outbox in Redis, RabbitMQ, one audit-trail process and PostgreSQL. */
+type StoredRow = { readonly id: string; readonly row: number };
+
+/** The programs on the way of an event: an outbox in Redis, RabbitMQ, one audit-trail process and PostgreSQL. */
 export type Stage = {
   /** Stores events as the services do, each by itself. */
   append(event: CloudEvent): Promise<void>;
@@ -19,8 +21,8 @@ export type Stage = {
   processes(): Readonly<Record<'audit-trail' | 'RabbitMQ' | 'PostgreSQL' | 'Redis', readonly number[]>>;
   /** The number of the newest row; 0 without rows. */
   newestRow(): Promise<number>;
-  /** The ids of the events of the rows after this one, in their order. */
-  idsAfter(row: number): Promise<readonly string[]>;
+  /** The rows after this one with the ids of their events, in their order. */
+  rowsAfter(row: number): Promise<readonly StoredRow[]>;
   /** Commits one row, as a consumer of single events would. */
   commitOne(event: CloudEvent): Promise<void>;
   /** Stops the audit-trail process for a moment, so that events wait. */
@@ -72,7 +74,7 @@ export async function openStage(): Promise<Stage> {
       Redis: familyOf(redis),
     }),
     newestRow: () => newestRow(database),
-    idsAfter: (row) => idsAfter(database, row),
+    rowsAfter: (row) => rowsAfter(database, row),
     commitOne: (event) => store.keep([event]),
     pause: () => void process.kill(auditTrail.pid, 'SIGSTOP'),
     resume: () => void process.kill(auditTrail.pid, 'SIGCONT'),
@@ -88,14 +90,14 @@ async function newestRow(database: AuditDatabase): Promise<number> {
   return Number(newest ?? 0);
 }
 
-async function idsAfter(database: AuditDatabase, row: number): Promise<readonly string[]> {
+async function rowsAfter(database: AuditDatabase, row: number): Promise<readonly StoredRow[]> {
   const rows = await database
     .selectFrom('event')
-    .select('id')
+    .select(['id', 'sequence'])
     .where('sequence', '>', String(row))
     .orderBy('sequence')
     .execute();
-  return rows.map(({ id }) => id);
+  return rows.map(({ id, sequence }) => ({ id, row: Number(sequence) }));
 }
 
 /** Returns the process of a server and its children. */
