@@ -6,7 +6,12 @@ import { createServiceRequestReader, defaultNamespaces } from '@clinical-launch/
 import { openSealers } from '@clinical-launch/service/process';
 import { connectRedis } from '@clinical-launch/tickets/redis';
 import { createKeys, defaultPrefix } from '../../../libs/tickets/src/redis-keys.ts';
-import { listOf, readScript, type Script } from '../../../libs/tickets/src/redis-scripts.ts';
+import {
+  listOf,
+  readScript,
+  type Script,
+  type ScriptArgument,
+} from '../../../libs/tickets/src/redis-scripts.ts';
 import { beginChain, nameTicket, readChain, shardOfText } from '../../../libs/tickets/src/ticket-text.ts';
 
 const { PORT: port, REDIS_URL: redisUrl = '' } = process.env;
@@ -20,7 +25,7 @@ const redeemScript = readScript('shared', 'chains', 'ends', 'redeem');
 /** A token is verified once; then its text is known. */
 const verified = new Set<string>();
 
-const run = ({ sha1 }: Script, names: readonly string[], args: readonly (string | number)[]) =>
+const run = ({ sha1 }: Script, names: readonly string[], args: readonly ScriptArgument[]) =>
   redis.evalsha(sha1, names.length, ...names, ...args);
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
@@ -60,6 +65,7 @@ const requestLaunchUrl =
     const claim = hash('sha256', name, 'base64url');
     const correlationId = randomUUID();
     const shard = shardOfText(claim);
+    const claimed = keys.claim(shard, claim);
     const ticket = nameTicket(beginChain(correlationId, shard), randomBytes(32));
     const event = JSON.stringify({ id: randomUUID(), correlationid: correlationId, time: new Date() });
     await run(
@@ -68,7 +74,8 @@ const requestLaunchUrl =
         keys.ticket(shard, 'launch-token', ticket),
         keys.chainRecord(shard, correlationId),
         ...keys.common(shard, 'launch-token'),
-        keys.claim(shard, claim),
+        claimed.alone,
+        claimed.claims,
       ],
       [
         10_000,
@@ -83,6 +90,8 @@ const requestLaunchUrl =
           String(request.headers['code-challenge']),
         ]),
         'OrderTest',
+        claimed.field,
+        86_400_000,
         86_400_000,
         0,
         0,

@@ -156,7 +156,7 @@ describe('in Redis', () => {
       revokers: who('writes', 'revoked:*'),
       revokersOfTokens: who('writes', 'revoked-tokens').concat(who('writes', 'revoked-tokens-ends')),
       recorders: who('writes', 'chain:*'),
-      claimers: who('writes', 'claim:*'),
+      claimers: who('writes', 'claims:*'),
       readersOfEvents: who('reads', 'outbox'),
       makersOfTokens: serviceNames.filter((service) =>
         redisAccess[service].some(({ does }) => does === 'issues launch-tokens'),

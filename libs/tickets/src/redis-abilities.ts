@@ -103,19 +103,29 @@ export const redeemsRevocably = (kind: TicketKind, successor: TicketKind): Redis
   };
 };
 
+/** The markers of complete claims: of this release, and of the previous one. */
+const claimMarkers = ['claims-held', 'claims-complete'];
+const holding: RedisRight = {
+  commands: words('hget hset hlen hgetall hdel pexpireat'),
+  changes: ['claims:*'],
+};
+
 export const takesIdentifiers: RedisAbility = {
   does: "claims callers' identifiers",
   rights: [
-    { commands: words('get exists'), reads: ['claim:*', 'claims-complete'] },
+    { commands: words('get exists'), reads: ['claim:*', ...claimMarkers] },
     { commands: ['set'], writes: ['claim:*'] },
+    holding,
   ],
 };
 
 export const restoresIdentifiers: RedisAbility = {
   does: "restores callers' identifiers",
   rights: [
-    { commands: ['set'], writes: ['claim:*', 'claims-complete', 'claims-rebuilding:*'] },
-    { commands: words('exists del'), writes: ['claims-complete', 'claims-rebuilding:*'] },
+    { commands: ['exists'], reads: ['claim:*', ...claimMarkers] },
+    { commands: ['set'], writes: ['claims-held', 'claims-rebuilding:*'] },
+    { commands: words('exists del'), writes: ['claims-rebuilding:*'] },
+    holding,
   ],
 };
 

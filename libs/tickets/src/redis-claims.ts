@@ -3,15 +3,15 @@ import { createKeys, defaultPrefix, drawAttempt, type Keys } from './redis-keys.
 import { type RedisClient, RedisScripts, readScript } from './redis-scripts.ts';
 import { type Shard, shardOfText, shards } from './ticket-text.ts';
 
-const holdScript = readScript('hold-claims');
+const holdScript = readScript('ends', 'claims', 'hold-claims');
 const beginScript = readScript('begin-rebuild');
 const endScript = readScript('end-rebuild');
 const completeScript = readScript('are-claims-complete');
 
 /** Milliseconds after which a rebuild starts again. */
 const rebuiltWithinMs = 3_600_000;
-/** The maximum number of keys of one script, which keeps Redis busy for less than a millisecond. */
-const claimsPerScript = 250;
+/** The maximum number of claims of one script, which keeps Redis busy for less than a millisecond. */
+const claimsPerScript = 125;
 
 /**
  * The claims of `RedisTickets`. In each shard a marker states that they are complete; a loss of data also
@@ -28,8 +28,8 @@ export class RedisClaims implements Claims {
 
   async areComplete(): Promise<boolean> {
     const { claimsComplete } = this.#keys;
-    const marks = shards.map((shard) => this.#scripts.run(completeScript, [claimsComplete(shard)], []));
-    return (await Promise.all(marks)).every((isThere) => isThere === 1);
+    const marks = shards.map((shard) => this.#scripts.run(completeScript, claimsComplete(shard), []));
+    return (await Promise.all(marks)).every((markers) => markers !== 0);
   }
 
   async hold(claims: readonly HeldClaim[]): Promise<void> {
@@ -45,17 +45,19 @@ export class RedisClaims implements Claims {
     await Promise.all(shards.map(begin));
     for await (const page of recorded) await this.hold(page);
     const end = (shard: Shard) =>
-      this.#scripts.run(endScript, [rebuilding(shard, attempt), claimsComplete(shard)], []);
+      this.#scripts.run(endScript, [rebuilding(shard, attempt), claimsComplete(shard)[0]], []);
     return (await Promise.all(shards.map(end))).every((isWhole) => isWhole === 1);
   }
 
   async #holdIn(shard: Shard, claims: readonly HeldClaim[]): Promise<void> {
     for (let at = 0; at < claims.length; at += claimsPerScript) {
-      const some = claims.slice(at, at + claimsPerScript);
+      const some = claims
+        .slice(at, at + claimsPerScript)
+        .map(({ name, ...claim }) => ({ ...claim, ...this.#keys.claim(shard, name) }));
       await this.#scripts.run(
         holdScript,
-        some.map(({ name }) => this.#keys.claim(shard, name)),
-        some.flatMap(({ holder, expiresAt }) => [holder, expiresAt]),
+        some.flatMap(({ alone, claims: hash }) => [alone, hash]),
+        some.flatMap(({ field, holder, expiresAt }) => [field, holder, expiresAt]),
       );
     }
   }

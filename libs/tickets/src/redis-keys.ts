@@ -42,14 +42,25 @@ export function createKeys(prefix: string) {
     /** The record of a chain. */
     chainRecord: (shard: Shard, correlationId: string) => key(shard, 'chain', correlationId),
     /** A caller's identifier that was claimed with a ticket. */
-    claim: (shard: Shard, name: string) => key(shard, 'claim', hash(name)),
+    claim: (shard: Shard, name: string): ClaimKeys => {
+      const bytes = digest('sha256', name, 'buffer');
+      const bucket = (bytes.readUInt16BE(fieldBytes) % claimBuckets).toString(16).padStart(3, '0');
+      return {
+        alone: key(shard, 'claim', hash(name)),
+        claims: key(shard, 'claims', bucket),
+        field: bytes.subarray(0, fieldBytes),
+      };
+    },
     /**
      * A credential that may be presented once, for instance a signed assertion. Separate from the claims,
      * which other services write.
      */
     presented: (shard: Shard, name: string) => key(shard, 'presented', hash(name)),
-    /** The marker that the shard holds every recorded claim. */
-    claimsComplete: (shard: Shard) => key(shard, 'claims-complete'),
+    /**
+     * The markers that the shard holds every recorded claim. The previous release sets the second. It must not
+     * see the first, because it does not see the claims that came with it.
+     */
+    claimsComplete: (shard: Shard) => [key(shard, 'claims-held'), key(shard, 'claims-complete')] as const,
     rebuilding: (shard: Shard, attempt: string) => key(shard, 'claims-rebuilding', attempt),
     answer: (shard: Shard, kind: TicketKind, attempt: string) => key(shard, 'answer', kind, attempt),
     appended: (shard: Shard, attempt: string) => key(shard, 'appended', attempt),
@@ -77,7 +88,15 @@ export function createKeys(prefix: string) {
   };
 }
 
+/** Where a claim is: in a hash, and, for the processes of the previous release, under a key of its own. */
+export type ClaimKeys = { readonly alone: string; readonly claims: string; readonly field: Buffer };
+
 export type Keys = ReturnType<typeof createKeys>;
+
+/** Of each shard. Millions of claims are some dozens in each hash, of which Redis stores 512 in a list. */
+const claimBuckets = 4096;
+/** 128 bits of a SHA-256. */
+const fieldBytes = 16;
 
 export const defaultPrefix = 'clinical-launch:';
 

@@ -9,7 +9,7 @@ export type RedisClient = Redis | Cluster;
 /** A Lua script, which runs as one atomic step and in one round trip. */
 export type Script = { readonly lua: string; readonly sha1: string };
 
-export type ScriptArgument = string | number;
+export type ScriptArgument = string | number | Buffer;
 
 /** Reads a script of `lua/`, preceded by the parts that it depends on. */
 export function readScript(...names: string[]): Script {

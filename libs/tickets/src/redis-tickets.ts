@@ -18,7 +18,7 @@ import {
   TicketsUnavailable,
 } from './tickets.ts';
 
-const issueScript = readScript('shared', 'ends', 'issue');
+const issueScript = readScript('shared', 'ends', 'claims', 'issue');
 const redeemScript = readScript('shared', 'chains', 'ends', 'redeem');
 const findScript = readScript('chains', 'ends', 'find');
 const claimScript = readScript('shared', 'claim');
@@ -26,6 +26,11 @@ const revokeChainScript = readScript('shared', 'chains', 'revoke-chain');
 const findChainOfScript = readScript('find-chain-of');
 const findChainRecordScript = readScript('find-chain-record');
 const isChainRevokedScript = readScript('is-chain-revoked');
+
+/**
+ * Milliseconds that processes of the previous release see a claim too: longer than an update takes.
+ */
+const sharedClaimMs = 86_400_000;
 
 export type RedisTicketsDependencies = {
   readonly redis: RedisClient;
@@ -90,14 +95,15 @@ export class RedisTickets implements Tickets {
     const chain = beginChain(correlationId, shard);
     const ticket = nameTicket(chain);
     const keys = this.#keys;
+    const claimed = claim === undefined ? undefined : keys.claim(shard, claim.name);
     const reply = await this.#scripts.run(
       issueScript,
       [
         keys.ticket(shard, kind, ticket),
         keys.chainRecord(shard, correlationId),
         ...keys.common(shard, kind),
-        ...(claim === undefined ? [] : [keys.claim(shard, claim.name)]),
-        ...(claim !== undefined && this.#requiresCompleteClaims ? [keys.claimsComplete(shard)] : []),
+        ...(claimed === undefined ? [] : [claimed.alone, claimed.claims]),
+        ...(claimed !== undefined && this.#requiresCompleteClaims ? keys.claimsComplete(shard) : []),
       ],
       [
         this.#guardMs,
@@ -112,7 +118,9 @@ export class RedisTickets implements Tickets {
           ...challengeFields(challenge),
         ]),
         claim?.holder ?? '',
+        claimed?.field ?? '',
         milliseconds(claim?.ttlSeconds ?? 0),
+        sharedClaimMs,
         ...listOf(claim?.joins ?? []),
         ...listOf(Object.entries(request.chainRecord ?? {}).flat()),
         ...listOf(eventTexts(this.#writeEvent, events)),

@@ -7,6 +7,8 @@ import {
   TicketsUnavailable,
 } from '../src/index.ts';
 import { RedisClaims, type RedisClient, RedisTickets } from '../src/redis.ts';
+import { createKeys } from '../src/redis-keys.ts';
+import { shardOfText, shards } from '../src/ticket-text.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anIssue, aPrefix, sealers } from './ticket-fixtures.ts';
 
@@ -124,5 +126,74 @@ describe('a Redis that lost its data', () => {
   it('is rebuilt by two replicas at once', async () => {
     const { claims } = connect();
     expect(await Promise.all([claims.rebuild(pages()), claims.rebuild(pages())])).toEqual([true, true]);
+  });
+});
+
+describe('the claims in Redis', () => {
+  const lab = createRedisLab();
+  let redis: RedisClient;
+  beforeAll(async () => {
+    redis = await lab.client((await lab.server()).url);
+  });
+  afterAll(() => lab.stop());
+
+  const connect = () => {
+    const prefix = aPrefix();
+    const place = { redis, prefix };
+    return {
+      prefix,
+      claims: new RedisClaims(place),
+      tickets: new RedisTickets({ ...place, sealers, requiresCompleteClaims: true }),
+      keyOf: (name: string) => createKeys(prefix).claim(shardOfText(name), name),
+    };
+  };
+  const inventClaims = (count: number, expiresAt: number) =>
+    Array.from({ length: count }, () => ({ ...recorded(aClaim()), expiresAt }));
+
+  it('of the previous release are honoured, and it sees those of this one for a day', async () => {
+    const { claims, tickets, keyOf } = connect();
+    const [old, young] = [aClaim('OrderTest'), aClaim('OrderTest')];
+    await redis.set(keyOf(old.name).alone, 'OrderTest', 'PX', 60_000);
+    await claims.rebuild(pages());
+    expect(await issue(tickets, old)).toEqual({ outcome: 'claimed' });
+    expect((await issue(tickets, { ...young, ttlSeconds: 400 * 86_400 })).outcome).toBe('issued');
+    expect(await redis.get(keyOf(young.name).alone)).toBe('OrderTest');
+    expect(await redis.pttl(keyOf(young.name).alone)).toBeLessThanOrEqual(86_400_000);
+    await redis.del(keyOf(young.name).alone);
+    expect(await issue(tickets, young)).toEqual({ outcome: 'claimed' });
+  });
+
+  it('are complete by the marker of the previous release, which is not told of those that it cannot see', async () => {
+    const { prefix, claims } = connect();
+    for (const shard of shards) await redis.set(`${prefix}{s${shard}}:claims-complete`, 1);
+    expect(await claims.areComplete()).toBe(true);
+    const { prefix: rebuilt, claims: own } = connect();
+    await own.rebuild(pages());
+    expect(await own.areComplete()).toBe(true);
+    expect(await redis.keys(`${rebuilt}*:claims-complete`)).toEqual([]);
+  });
+
+  it('are removed once they have expired, when their hash grows', async () => {
+    const { claims, keyOf } = connect();
+    const claim = recorded(aClaim());
+    const { claims: hash } = keyOf(claim.name);
+    const expired = Array.from({ length: 15 }, (_, index) => [`an expired claim ${index}`, Buffer.alloc(6)]);
+    await redis.hset(hash, ...expired.flat());
+    await claims.hold([claim]);
+    expect(await redis.hlen(hash)).toBe(1);
+  });
+
+  it('are lists of bytes, not tables', async () => {
+    const { prefix, claims } = connect();
+    await claims.hold(inventClaims(500, Date.now() + 60_000));
+    const [some = ''] = await redis.keys(`${prefix}*:claims:*`);
+    expect(await redis.object('ENCODING', some)).toMatch(/^(?:listpack|ziplist)$/);
+  });
+
+  it('expire with the last of their hash', async () => {
+    const { prefix, claims } = connect();
+    await claims.hold(inventClaims(50, Date.now() + 200));
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(await redis.keys(`${prefix}*:claims:*`)).toEqual([]);
   });
 });

@@ -1,3 +1,3 @@
--- KEYS: complete
+-- KEYS: the markers of this release and of the previous one
 
-return redis.call('EXISTS', KEYS[1])
+return redis.call('EXISTS', unpack(KEYS))

@@ -1,13 +1,13 @@
 -- Issues a ticket, with its claim and its events, or changes nothing.
--- KEYS: ticket, the chain's record, history, guard, stream, committed, then the claim if there is one, and
--- the marker of complete claims if it is needed
+-- KEYS: ticket, the chain's record, history, guard, stream, committed, then for a claim its key of the previous
+-- release and its hash, and the markers of complete claims if they are needed
 -- Answers 'issued', 'claimed' or 'incomplete'.
 
-local ticket, record, history_key, guard, stream, committed, claim, complete = unpack(KEYS)
+local ticket, record, history_key, guard, stream, committed, claim, claims, held, complete = unpack(KEYS)
 local guard_ms = next_argument()
 local ttl_ms, chain_ms = next_argument(), next_argument()
 local fields = next_list()
-local holder, claim_ttl_ms = next_argument(), next_argument()
+local holder, claim_name, claim_ttl_ms, shared_ms = next_argument(), next_argument(), next_argument(), next_argument()
 local joins = next_list()
 local record_fields = next_list()
 local events = next_list()
@@ -17,11 +17,16 @@ local events = next_list()
 if redis.call('EXISTS', ticket) == 1 then return 'issued' end
 
 if claim then
-  local held_by = redis.call('GET', claim)
+  local now = now_ms()
+  local held_by = holder_of(claims, claim_name, now) or redis.call('GET', claim)
   if held_by and not contains(joins, held_by) then return 'claimed' end
   -- Claims from before a loss of data are still being restored, and this one may be among them.
-  if complete and redis.call('EXISTS', complete) == 0 then return 'incomplete' end
-  if not held_by then redis.call('SET', claim, holder, 'PX', claim_ttl_ms, 'NX') end
+  if held and redis.call('EXISTS', held, complete) == 0 then return 'incomplete' end
+  if not held_by then
+    hold(claims, claim_name, holder, now + tonumber(claim_ttl_ms), now)
+    -- Processes of the previous release, which an update has yet to replace, look here.
+    redis.call('SET', claim, holder, 'PX', math.min(tonumber(claim_ttl_ms), tonumber(shared_ms)))
+  end
 end
 
 -- No refusal is possible from here on.
