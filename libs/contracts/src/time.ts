@@ -106,6 +106,9 @@ export function localDateTime(isoTime: string, timeZone: string): string {
   const isLeapSecond = isoTime.slice(16, 19) === ':60';
   const milliseconds = Date.parse(isLeapSecond ? `${isoTime.slice(0, 16)}:59${isoTime.slice(19)}` : isoTime);
   if (Number.isNaN(milliseconds)) throw new RangeError('A time of the order is not ISO 8601');
-  const shown = localTime(isLeapSecond ? milliseconds + 1000 : milliseconds, timeZone);
-  return shown.replaceAll(/\D/g, '').padStart(14, '0');
+  const shown = localTime(isLeapSecond ? milliseconds + 1000 : milliseconds, timeZone).padStart(19, '0');
+  const [day, time] = [shown.slice(0, 10), shown.slice(11)];
+  return (
+    day.slice(0, 4) + day.slice(5, 7) + day.slice(8) + time.slice(0, 2) + time.slice(3, 5) + time.slice(6)
+  );
 }
