@@ -69,7 +69,7 @@ type PerProgram = Readonly<Record<(typeof programs)[number], number>>;
 const mapPrograms = (valueOf: (program: (typeof programs)[number]) => number) =>
   Object.fromEntries(programs.map((program) => [program, valueOf(program)])) as PerProgram;
 
-/** Measures the time of some work and the CPU that each program uses meanwhile. */
+/** Measures the time of some work, and the CPU that each program uses until it is done. */
 async function measure(stage: Stage, work: () => Promise<void>) {
   const processes = stage.processes();
   const pids = [process.pid, ...programs.flatMap((program) => processes[program])];

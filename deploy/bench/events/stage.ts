@@ -13,7 +13,7 @@ type AuditDatabase = Awaited<ReturnType<typeof openSchema>>;
 
 type StoredRow = { readonly id: string; readonly row: number };
 
-/** The programs on the way of an event: an outbox in Redis, RabbitMQ, one audit-trail process and PostgreSQL. */
+/** The programs on the way of an event: Redis with the outbox, RabbitMQ, one audit-trail and PostgreSQL. */
 export type Stage = {
   /** Stores events as the services do, each by itself. */
   append(event: CloudEvent): Promise<void>;

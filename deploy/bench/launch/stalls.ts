@@ -1,5 +1,5 @@
-// Imported into a measured process with `--import`: SIGUSR2 makes it watch how long its event loop is late and
-// its garbage collector pauses, and the next SIGUSR2 makes it write that.
+// Imported into a measured process with `--import`: SIGUSR2 makes it watch how long its event loop is late
+// and its garbage collector pauses, and the next SIGUSR2 makes it write that.
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 
 /** Milliseconds, of the time between a question and the one before. */

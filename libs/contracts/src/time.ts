@@ -28,7 +28,9 @@ const hourMs = 3_600_000;
 /** Of each zone. The times of a request lie in a few hours, and a hospital's in those of some weeks. */
 const mostHours = 1000;
 
-/** By zone and hour, counted from 1970-01-01T00Z, what one adds to UTC; undefined if it changes in that hour. */
+/**
+ * By zone and hour, counted from 1970-01-01T00Z, what one adds to UTC; undefined if it changes in that hour.
+ */
 const offsets = new Map<string, Map<number, number | undefined>>();
 /** By local hour, counted likewise: `2026-03-02T09:`. */
 const hours = new Map<number, string>();
@@ -69,7 +71,7 @@ function readOffset(instant: number, timeZone: string): number | undefined {
 const hourText = (hour: number): string =>
   knownOf(hours, hour, () => new Date(hour * hourMs).toISOString().slice(0, 14));
 
-/** Returns what is known under a key, or finds it and remembers it. Forgets everything when it is too much. */
+/** Returns the known value of a key, or finds and remembers it. Forgets everything when it is too much. */
 function knownOf<Key, Value>(known: Map<Key, Value>, key: Key, find: () => Value): Value {
   const value = known.get(key);
   if (value !== undefined || known.has(key)) return value as Value;
