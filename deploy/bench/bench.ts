@@ -6,7 +6,7 @@ export type Goal = { readonly atMost: number } | { readonly atLeast: number };
 export type Figure = {
   /** What was measured, and whose: `RequestLaunchUrl, launch-api`. */
   readonly name: string;
-  readonly unit: 'µs' | 'ms' | 's' | '/s' | 'MiB' | 'B' | '×';
+  readonly unit: 'µs' | 'ms' | 's' | '/s' | 'MiB' | 'B' | 'modules' | '×';
   /** One value per round. */
   readonly values: readonly number[];
   /** The number of rounds in which other processes used more than a tenth of a core. */
