@@ -125,6 +125,9 @@ export const restoresIdentifiers: RedisAbility = {
     { commands: ['exists'], reads: ['claim:*', ...claimMarkers] },
     { commands: ['set'], writes: ['claims-held', 'claims-rebuilding:*'] },
     { commands: words('exists del'), writes: ['claims-rebuilding:*'] },
+    // The previous release's, until an update has replaced its processes.
+    { commands: ['set'], writes: ['claim:*', 'claims-complete'] },
+    { commands: words('exists del'), writes: ['claims-complete'] },
     holding,
   ],
 };
