@@ -126,12 +126,7 @@ export class RedisTickets implements Tickets {
         ...listOf(eventTexts(this.#writeEvent, events)),
       ],
     );
-    if (reply === 'incomplete') {
-      throw new TicketsUnavailable('Redis lost its data. Identifiers are being restored. Try again', {
-        retryAfterSeconds: 2,
-      });
-    }
-    return reply === 'claimed' ? { outcome: 'claimed' } : { outcome: 'issued', ticket };
+    return readIssue(reply, ticket);
   }
 
   async redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption> {
@@ -280,6 +275,15 @@ export class RedisTickets implements Tickets {
   #detailFields(kind: TicketKind, text: string, detail: unknown): string[] {
     return detail === undefined ? [] : ['detail', this.#seals.sealDetail({ kind, text }, detail)];
   }
+}
+
+function readIssue(reply: unknown, ticket: string): Issue {
+  if (reply === 'incomplete') {
+    throw new TicketsUnavailable('Redis lost its data. Identifiers are being restored. Try again', {
+      retryAfterSeconds: 2,
+    });
+  }
+  return reply === 'claimed' ? { outcome: 'claimed' } : { outcome: 'issued', ticket };
 }
 
 const challengeFields = (challenge: string | undefined): string[] =>
