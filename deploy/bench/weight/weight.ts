@@ -93,7 +93,7 @@ async function figuresOf(name: string, program: Program, times: number): Promise
 
 type Program = Pick<Parameters<typeof startMeasured>[0], 'program' | 'environment'>;
 
-/** Runs a program until it is idle. It is stopped as an operator would, so that it writes its compile cache. */
+/** Runs a program until it is idle, and stops it as an operator does, so that it writes its compile cache. */
 async function run(program: Parameters<typeof startMeasured>[0]): Promise<Start> {
   const begin = performance.now();
   const running = await startMeasured(program);

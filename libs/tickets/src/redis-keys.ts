@@ -57,8 +57,8 @@ export function createKeys(prefix: string) {
      */
     presented: (shard: Shard, name: string) => key(shard, 'presented', hash(name)),
     /**
-     * The markers that the shard holds every recorded claim. The previous release sets the second. It must not
-     * see the first, because it does not see the claims that came with it.
+     * The markers that the shard holds every recorded claim. The previous release sets the second. It must
+     * not see the first, because it does not see the claims that came with it.
      */
     claimsComplete: (shard: Shard) => [key(shard, 'claims-held'), key(shard, 'claims-complete')] as const,
     rebuilding: (shard: Shard, attempt: string) => key(shard, 'claims-rebuilding', attempt),

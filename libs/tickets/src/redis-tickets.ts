@@ -1,10 +1,17 @@
 import { assertCloudEvent, type CloudEvent, type EventWriter } from '@clinical-launch/contracts';
 import { assertRecordable } from './chain-record.ts';
-import { createKeys, defaultPrefix, drawAttempt, type Keys, rememberMs } from './redis-keys.ts';
+import {
+  type ClaimKeys,
+  createKeys,
+  defaultPrefix,
+  drawAttempt,
+  type Keys,
+  rememberMs,
+} from './redis-keys.ts';
 import { listOf, type RedisClient, RedisScripts, readScript, type ScriptArgument } from './redis-scripts.ts';
 import { assertRepeatable } from './repetition.ts';
 import { type PresentedTicket, type SealLogger, type TicketSealers, TicketSeals } from './ticket-seals.ts';
-import { beginChain, nameTicket, readChain, shardOfText } from './ticket-text.ts';
+import { beginChain, nameTicket, readChain, type Shard, shardOfText } from './ticket-text.ts';
 import {
   type ChainRecord,
   type ChainRevocation,
@@ -102,8 +109,7 @@ export class RedisTickets implements Tickets {
         keys.ticket(shard, kind, ticket),
         keys.chainRecord(shard, correlationId),
         ...keys.common(shard, kind),
-        ...(claimed === undefined ? [] : [claimed.alone, claimed.claims]),
-        ...(claimed !== undefined && this.#requiresCompleteClaims ? keys.claimsComplete(shard) : []),
+        ...(claimed === undefined ? [] : this.#claimKeys(shard, claimed)),
       ],
       [
         this.#guardMs,
@@ -239,6 +245,10 @@ export class RedisTickets implements Tickets {
     const key = this.#keys.chainRecord(shardOfText(correlationId), correlationId);
     const [owner, audience] = textsOf(await this.#scripts.run(findChainRecordScript, [key], []));
     return owner === undefined || audience === undefined ? undefined : { owner, audience };
+  }
+
+  #claimKeys(shard: Shard, { alone, claims }: ClaimKeys): string[] {
+    return [alone, claims, ...(this.#requiresCompleteClaims ? this.#keys.claimsComplete(shard) : [])];
   }
 
   #readRedemption(

@@ -1,6 +1,6 @@
 -- Issues a ticket, with its claim and its events, or changes nothing.
--- KEYS: ticket, the chain's record, history, guard, stream, committed, then for a claim its key of the previous
--- release and its hash, and the markers of complete claims if they are needed
+-- KEYS: ticket, the chain's record, history, guard, stream, committed, then for a claim its key of the
+-- previous release and its hash, and the markers of complete claims if they are needed
 -- Answers 'issued', 'claimed' or 'incomplete'.
 
 local ticket, record, history_key, guard, stream, committed, claim, claims, held, complete = unpack(KEYS)
