@@ -1,6 +1,6 @@
 -- Claims are fields of hashes so small that Redis stores each as one list of bytes: a third of the memory of
--- a key of its own. A field is named by 16 bytes of its name's SHA-256. It has the time when the claim expires,
--- in milliseconds since 1970 and six bytes, and then the holder.
+-- a key of its own. A field is named by 16 bytes of its name's SHA-256. It has the time when the claim
+-- expires, in milliseconds since 1970 and six bytes, and then the holder.
 
 local claim_time = '>I6'
 local sweep_every = 16
