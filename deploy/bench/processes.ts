@@ -125,14 +125,19 @@ function readyOf(child: ChildProcess, program: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let output = '';
   let isReady = false;
+  let last = '';
   const read = (chunk: Buffer) => {
-    if (isReady) return;
+    if (isReady) return void (last = chunk.toString());
     output += chunk.toString();
     isReady = /^ready /m.test(output);
     if (isReady) resolve(output);
   };
   child.stdout?.on('data', read);
   child.stderr?.on('data', read);
-  child.once('exit', () => reject(new Error(`${program} ended:\n${output}`)));
+  child.once('exit', (code) => {
+    reject(new Error(`${program} ended:\n${output}`));
+    if (isReady && code !== null && code !== 0) process.stderr.write(`${program} failed:\n${last}\n`);
+  });
+
   return promise;
 }

@@ -20,7 +20,7 @@ const keys = createKeys(defaultPrefix);
 // The key of the demo, with which launch-api seals too.
 const { launch: sealer } = openSealers({}, ['launch']);
 const readServiceRequest = createServiceRequestReader(defaultNamespaces);
-const issueScript = readScript('shared', 'ends', 'issue');
+const issueScript = readScript('shared', 'ends', 'claims', 'issue');
 const redeemScript = readScript('shared', 'chains', 'ends', 'redeem');
 /** A token is verified once; then its text is known. */
 const verified = new Set<string>();
