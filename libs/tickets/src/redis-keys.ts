@@ -46,7 +46,7 @@ export function createKeys(prefix: string) {
       const bytes = digest('sha256', name, 'buffer');
       const bucket = (bytes.readUInt16BE(fieldBytes) % claimBuckets).toString(16).padStart(3, '0');
       return {
-        alone: key(shard, 'claim', hash(name)),
+        alone: key(shard, 'claim', bytes.toString('base64url')),
         claims: key(shard, 'claims', bucket),
         field: bytes.subarray(0, fieldBytes),
       };
