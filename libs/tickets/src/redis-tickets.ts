@@ -34,10 +34,8 @@ const findChainOfScript = readScript('find-chain-of');
 const findChainRecordScript = readScript('find-chain-record');
 const isChainRevokedScript = readScript('is-chain-revoked');
 
-/**
- * Milliseconds that processes of the previous release see a claim too: longer than an update takes.
- */
-const sharedClaimMs = 86_400_000;
+/** Milliseconds that processes of the previous release see a claim too. An update replaces them in time. */
+const sharedClaimMs = 600_000;
 
 export type RedisTicketsDependencies = {
   readonly redis: RedisClient;
