@@ -75,10 +75,14 @@ function keepPanelInStep(form) {
     // Shows the page of the ended session or the failure; a redirect means that the order was submitted
     // elsewhere.
     if (!response?.ok || response.redirected) return form.submit();
-    const hadFocus = panel.contains(document.activeElement);
-    panel.innerHTML = await response.text();
+    const text = await response.text();
+    const focused = document.activeElement;
+    const hadFocus = panel.contains(focused);
+    panel.innerHTML = text;
     showChosen(change, action);
-    if (hadFocus) document.getElementById('chosen-title').focus();
+    // Whoever has reached a button, and is about to press it, finds the new one in its place.
+    const again = [...panel.querySelectorAll('button')].find(({ value }) => value === focused.value);
+    if (hadFocus) (again ?? document.getElementById('chosen-title')).focus();
     else button?.focus();
   }
 

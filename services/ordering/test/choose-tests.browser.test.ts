@@ -42,6 +42,24 @@ async function tabTo(page: Page, selector: string): Promise<void> {
 }
 
 describe('with JavaScript the page keeps in step with what the server decided', () => {
+  it('a button that has the focus keeps it when the panel is replaced', async () => {
+    const { page, close } = await openPage();
+    await box(page, 'HFER').check();
+    await page.locator('#chosen').getByText('Ferritin').first().waitFor();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/chosen', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await box(page, 'HB12').check();
+    await page.locator('#chosen').getByRole('button', { name: 'Review order' }).focus();
+    release();
+    await page.locator('#chosen').getByText('Vitamin B12').first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Submit order' }).waitFor();
+    await close();
+  });
+
   it('a panel unticks and blocks its parts, says so aloud, and unblocks them when it is removed', async () => {
     const { page, complaints, close } = await openPage();
     await box(page, 'HFER').check();
