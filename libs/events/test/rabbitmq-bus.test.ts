@@ -240,10 +240,12 @@ describe('RabbitMQ: consumers', () => {
     const bus = await place.connect({ url: proxy.url });
     const effects = new Set<string>();
     let deliveries = 0;
+    let unacknowledged = 0;
     const handleAll = async (batch: readonly CloudEvent[]) => {
       deliveries += batch.length;
       for (const id of idsOf(batch)) effects.add(id);
       if (deliveries > batch.length) return;
+      unacknowledged = batch.length;
       // Nothing is acknowledged on this connection any more.
       proxy.refuse(true);
       await until(async () => !(await bus.isReady()));
@@ -253,7 +255,8 @@ describe('RabbitMQ: consumers', () => {
     const events = someEvents(200);
     await publisher.publish(events);
     await bus.consume({ name: 'batches', handleAll });
-    await until(() => deliveries > events.length && effects.size === events.length);
+    // The events of the first batch come twice, and a bus that stops returns those that are still to come.
+    await until(() => unacknowledged > 0 && deliveries >= events.length + unacknowledged);
     await bus.stop();
     await proxy.stop();
     expect(await place.depthOf(place.topology.queueOf('batches'))).toBe(0);

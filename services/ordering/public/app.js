@@ -80,7 +80,7 @@ function keepPanelInStep(form) {
     const hadFocus = panel.contains(focused);
     panel.innerHTML = text;
     showChosen(change, action);
-    // Whoever has reached a button, and is about to press it, finds the new one in its place.
+    // A user who has reached a button, and is about to press it, finds the new one in its place.
     const again = [...panel.querySelectorAll('button')].find(({ value }) => value === focused.value);
     if (hadFocus) (again ?? document.getElementById('chosen-title')).focus();
     else button?.focus();
