@@ -40,8 +40,8 @@ export type RedisOutboxDependencies = {
   readonly redis: RedisClient;
   readonly prefix?: string;
   /**
-   * Milliseconds after which another relay claims events that a relay did not remove. Publishing four batches
-   * must take less time, or events are published twice.
+   * Milliseconds after which another relay claims events that a relay did not remove: after a relay was
+   * killed, they wait so long. If publishing four batches takes longer, events are published twice.
    */
   readonly takeOverAfterMs?: number;
   /** Reports each event that was set aside because the bus would always refuse it. */
@@ -75,7 +75,7 @@ export class RedisOutbox {
   constructor({
     redis,
     prefix = defaultPrefix,
-    takeOverAfterMs = 60_000,
+    takeOverAfterMs = 20_000,
     stream = 'outbox',
     onRejected,
     writeEvent = JSON.stringify,
