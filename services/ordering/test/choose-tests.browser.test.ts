@@ -57,6 +57,7 @@ describe('with JavaScript the page keeps in step with what the server decided', 
     await page.locator('#chosen').getByText('Vitamin B12').first().waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Submit order' }).waitFor();
+    expect(await page.locator('main').innerText()).toContain('Vitamin B12');
     await close();
   });
 
