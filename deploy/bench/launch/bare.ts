@@ -1,7 +1,7 @@
 // The limits of the launch path: servers on bare `node:http`, without our framework, log, metrics, limits and
 // audit. Started by the bench with the name of one of them.
 import { createHash, hash, randomBytes, randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createServiceRequestReader, defaultNamespaces } from '@clinical-launch/contracts';
 import { openSealers } from '@clinical-launch/service/process';
 import { connectRedis } from '@clinical-launch/tickets/redis';
@@ -13,6 +13,7 @@ import {
   type ScriptArgument,
 } from '../../../libs/tickets/src/redis-scripts.ts';
 import { beginChain, nameTicket, readChain, shardOfText } from '../../../libs/tickets/src/ticket-text.ts';
+import { bodyOf } from '../read-body.ts';
 
 const { PORT: port, REDIS_URL: redisUrl = '' } = process.env;
 const redis = await connectRedis(redisUrl);
@@ -27,15 +28,6 @@ const verified = new Set<string>();
 
 const run = ({ sha1 }: Script, names: readonly string[], args: readonly ScriptArgument[]) =>
   redis.evalsha(sha1, names.length, ...names, ...args);
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const chunks: Buffer[] = [];
-  request
-    .on('data', (chunk: Buffer) => chunks.push(chunk))
-    .on('end', () => resolve(Buffer.concat(chunks).toString()));
-  return promise;
-}
 
 type Launch = { readonly context: string; readonly name: string };
 

@@ -1,9 +1,10 @@
 // The token endpoints that ours is compared with, started by the bench: oidc-provider, which knows no audit,
 // and a bare server that checks a secret and signs with jose.
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
+import { bodyOf } from '../read-body.ts';
 import { benchClient, realmOf, type SigningAlgorithm, tokenScope } from '../registry.ts';
 
 const [name = '', algorithm = ''] = process.argv.slice(2);
@@ -71,15 +72,6 @@ function bare(): Answer {
       .writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
       .end(body);
   };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const chunks: Buffer[] = [];
-  request
-    .on('data', (chunk: Buffer) => chunks.push(chunk))
-    .on('end', () => resolve(Buffer.concat(chunks).toString()));
-  return promise;
 }
 
 const answer = name === 'bare' ? bare() : await oidcProvider();

@@ -52,8 +52,8 @@ function keepPanelInStep(form) {
   });
 
   // The panel may have been replaced, and the pressed button with it; the new button does the same.
-  function buttonFor(action) {
-    return [...form.querySelectorAll('button[name="action"]')].find(({ value }) => value === action);
+  function buttonFor(action, place = form) {
+    return [...place.querySelectorAll('button[name="action"]')].find(({ value }) => value === action);
   }
 
   function send(action, button) {
@@ -81,8 +81,7 @@ function keepPanelInStep(form) {
     panel.innerHTML = text;
     showChosen(change, action);
     // A user who has reached a button, and is about to press it, finds the new one in its place.
-    const again = [...panel.querySelectorAll('button')].find(({ value }) => value === focused.value);
-    if (hadFocus) (again ?? document.getElementById('chosen-title')).focus();
+    if (hadFocus) (buttonFor(focused.value, panel) ?? document.getElementById('chosen-title')).focus();
     else button?.focus();
   }
 

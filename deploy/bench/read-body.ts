@@ -1,0 +1,11 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Returns the body of a request with little work, for the servers that ours are compared with. */
+export function bodyOf(request: IncomingMessage): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const chunks: Buffer[] = [];
+  request
+    .on('data', (chunk: Buffer) => chunks.push(chunk))
+    .on('end', () => resolve(Buffer.concat(chunks).toString()));
+  return promise;
+}
