@@ -72,7 +72,7 @@ export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<st
 }
 
 /**
- * Runs commands of a page of the documentation in one shell, as they stand there but for the address of the
+ * Runs commands of a page of the documentation in one shell, exactly as written except the address of the
  * demo.
  * @throws Error when they do not name that address.
  */
