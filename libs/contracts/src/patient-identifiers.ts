@@ -52,6 +52,10 @@ export function readPatientIdentifier({
   return nationalForms[system].isGiven(bare) ? { system, value: bare } : { system, value, isDoubtful: true };
 }
 
+/** Returns the value of an identifier as it is compared: of a national one the same for each spelling. */
+export const spellingOf = ({ system, value }: CodedIdentifier): string =>
+  Object.hasOwn(nationalForms, system) ? inCapitals(value.replace(separators, '')) : value;
+
 /** Returns the error message of an identifier that is invalid in its system; undefined for a valid one. */
 export function doubtOf(identifier: CodedIdentifier<PatientIdentifierSystem>): string | undefined {
   const { system, isDoubtful } = readPatientIdentifier(identifier);

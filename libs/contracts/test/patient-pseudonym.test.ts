@@ -1,0 +1,41 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { createPatientPseudonyms } from '@clinical-launch/contracts';
+import { describe, expect, it } from '@jest/globals';
+
+const key = randomBytes(32);
+const pseudonyms = createPatientPseudonyms(key);
+const nhsNumber = { system: 'nhs-number', value: '9434765919' } as const;
+
+describe('the pseudonym of a patient', () => {
+  it('is the HMAC-SHA-256 of the identifier under the key of the installation', () => {
+    const expected = createHmac('sha256', key).update('nhs-number|9434765919').digest('base64url');
+    expect(pseudonyms.of(nhsNumber)).toBe(expected);
+    expect(createPatientPseudonyms(randomBytes(32)).of(nhsNumber)).not.toBe(expected);
+  });
+
+  it.each(['943 476 5919', '943-476-5919', '\u00a09434765919'])(
+    'is the same for the spelling %j',
+    (value) => {
+      expect(pseudonyms.of({ ...nhsNumber, value })).toBe(pseudonyms.of(nhsNumber));
+    },
+  );
+
+  it('follows the first valid national number, in a launch of a practice system and of the desktop', () => {
+    const local = { system: 'hospital-number', value: 'H 12' } as const;
+    const doubtful = { system: 'chi-number', value: '12', isDoubtful: true } as const;
+    const expected = pseudonyms.of(nhsNumber);
+    expect(pseudonyms.ofPatient({ identifiers: [local, doubtful, nhsNumber] })).toBe(expected);
+    const desktop = [
+      { identifierType: 'GUID', identifierValue: 'b1cc25ec-90cc-4fad-8de5-54e986f8d124' },
+      { identifierType: 'NHS Number', identifierValue: '943 476 5919' },
+    ];
+    expect(pseudonyms.ofDesktopPatient({ 'patient-identifiers': desktop })).toBe(expected);
+  });
+
+  it('is of the first identifier where none is national, compared exactly', () => {
+    const of = (value: string) =>
+      pseudonyms.ofPatient({ identifiers: [{ system: 'hospital-number', value }] });
+    expect(of('H 12')).toBe(pseudonyms.of({ system: 'hospital-number', value: 'H 12' }));
+    expect(of('H 12')).not.toBe(of('H12'));
+  });
+});
