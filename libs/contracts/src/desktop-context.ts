@@ -1,7 +1,7 @@
 import type { Fault } from './fault.ts';
 import { isCalendarDate, isFutureDate, singleLine } from './formats.ts';
 import { entriesOf, memberOf } from './members.ts';
-import { compileSchema, guidPattern, maxFaults } from './schema.ts';
+import { compileSchema, guidPattern, maxFaults, withUnknownMembers } from './schema.ts';
 import { type Static, Type } from './type.ts';
 
 const described = (pattern: string, description: string) => Type.String({ pattern, description });
@@ -117,7 +117,7 @@ export type DesktopOrganisation = Static<typeof desktopOrganisation>;
 export type DesktopPatient = Static<typeof desktopPatient>;
 
 const compiledLaunch = compileSchema(desktopLaunchSchema);
-const compiledContext = compileSchema(desktopContext);
+const compiledContext = compileSchema(withUnknownMembers(desktopContext));
 
 /**
  * The maximum number of bytes (JSON, UTF-8) of user, organisation, patient and authorizations together: an
@@ -142,7 +142,10 @@ export function readDesktopLaunch(
   return { faults };
 }
 
-/** Returns whether a value is the context of a desktop launch, as a ticket contains it. */
+/**
+ * Returns whether a value is the context of a desktop launch, as a ticket contains it. Accepts members that a
+ * newer release may have added.
+ */
 export function isDesktopContext(value: unknown): value is DesktopContext {
   return compiledContext.is(value);
 }

@@ -1,5 +1,5 @@
 import { practiceBindingSchema } from './practice-binding.ts';
-import { closedObject, createParser, guidPattern, type StaticOf } from './schema.ts';
+import { closedObject, createParser, guidPattern, type StaticOf, withUnknownMembers } from './schema.ts';
 import { Type } from './type.ts';
 
 /** The eight actions of the OLTR specification ("Action definitions"), in its order. */
@@ -80,12 +80,14 @@ const launchRequestSchema = Type.Object({
 });
 
 /**
- * The context of a launch token and of the launch session that succeeds it. Open, so that a process of the
- * previous release accepts new members.
+ * The context of a launch token and of the launch session that succeeds it. A new member is optional: tickets
+ * of the previous release do not have it.
  */
 const launchContextSchema = Type.Object({
   /** The GUID of the launch request: the correlation id of everything that follows. */
   launchId: Type.String({ pattern: guidPattern }),
+  /** When the launch URL was issued: milliseconds since 1970. Absent in tickets of the previous release. */
+  issuedAt: Type.Optional(Type.Integer()),
   client: Type.Object({
     issuer: Type.String(),
     clientId: Type.String(),
@@ -115,7 +117,7 @@ export type LaunchRequest = StaticOf<typeof launchRequestSchema>;
 export type LaunchContext = StaticOf<typeof launchContextSchema>;
 
 /**
- * Returns the content of a session as a launch context. @throws TypeError that names the invalid paths, never
- * the values
+ * Returns the content of a session as a launch context, with members that a newer release may have added.
+ * @throws TypeError that names the invalid paths, never the values
  */
-export const parseLaunchContext = createParser(launchContextSchema, 'launch context');
+export const parseLaunchContext = createParser(withUnknownMembers(launchContextSchema), 'launch context');

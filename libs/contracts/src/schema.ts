@@ -25,6 +25,16 @@ export type StaticOf<S extends TSchema> = Frozen<Static<S>>;
 export const closedObject = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
+/** Returns a schema whose objects, at any depth, accept members that it does not name. */
+export function withUnknownMembers<S>(schema: S): S {
+  if (Array.isArray(schema)) return schema.map(withUnknownMembers) as S;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.entries(schema).filter(
+    ([name, part]) => name !== 'additionalProperties' || part !== false,
+  );
+  return Object.fromEntries(parts.map(([name, part]) => [name, withUnknownMembers<unknown>(part)])) as S;
+}
+
 const options = {
   allErrors: true,
   strict: true,

@@ -248,6 +248,8 @@ describe('the context of a ticket', () => {
 
   it('is known by its form', () => {
     expect(isDesktopContext(context)).toBe(true);
+    const newer = { ...context, newer: 1, patient: { ...context.patient, newer: 'member' } };
+    expect(isDesktopContext(newer)).toBe(true);
     expect(isDesktopContext({ ...context, patient: undefined })).toBe(false);
     expect(isDesktopContext({ ...context, launchId: 'x' })).toBe(false);
     expect(isDesktopContext(undefined)).toBe(false);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   assertCloudEvent,
+  assertReceivedEvent,
+  type Concerning,
   createEvent,
   type EventData,
   type EventOrigin,
@@ -115,6 +117,8 @@ const examples: { readonly [Type in EventType]: EventData<Type> } = {
     isFinal: false,
   },
   'audit.searched.v1': { clientId: 'audit', searchedId: guid },
+  'audit.session.started.v1': { clientId: 'audit' },
+  'audit.refused.v1': { ...refusal, interface: 'pages' },
   'resource.read.v1': {
     issuer: 'https://issuer.example',
     clientId: 'partner',
@@ -155,6 +159,29 @@ describe('the event catalogue', () => {
     expect(said).toMatch(/: data has an unknown property$/);
     expect(said).not.toContain('Whitfield');
   });
+
+  it.each(types)('%s: a consumer accepts members of a newer release, and sees them', (type) => {
+    const { user = { username: 'mbair' }, practice = { code: 'B82017' } } = examples[type] as Concerning;
+    const data = {
+      ...examples[type],
+      user: { ...user, newer: 1 },
+      practice: { ...practice, newer: null },
+      newer: { member: ['Whitfield'] },
+    };
+    const event = { ...exampleOf(type), subject: 'newer', data };
+    expect(() => assertReceivedEvent(event)).not.toThrow();
+    expect(refusalOf(event)).toMatch(/has an unknown property/);
+    const faulty = { ...event, data: { ...data, user: { ...user, username: 1 } } };
+    expect(() => assertReceivedEvent(faulty)).toThrow(/: data.user.username must be of type string$/);
+  });
+
+  it.each(types)(
+    '%s: a consumer accepts the event of a release that did not say whom it is about',
+    (type) => {
+      const { user: _u, practice: _p, patient: _c, address: _a, ...earlier } = examples[type] as Concerning;
+      expect(() => assertReceivedEvent({ ...exampleOf(type), data: earlier })).not.toThrow();
+    },
+  );
 
   it.each(types.filter((type) => Object.keys(examples[type]).length > 0))(
     '%s: data of another type is refused, naming the path',

@@ -228,6 +228,12 @@ describe('parseOrder', () => {
     expect(parseOrder(JSON.parse(JSON.stringify(anOrder())))).toEqual(anOrder());
   });
 
+  it('takes the order of a newer release, with members that only that one knows', () => {
+    const [batch] = anOrder().batches;
+    const newer = { ...anOrder(), newer: 1, batches: [{ ...batch, newer: { member: true } }] };
+    expect(parseOrder(newer)).toEqual(newer);
+  });
+
   it('refuses what is not one, naming paths and no values', () => {
     const { guid: _guid, ...withoutGuid } = anOrder({ authoredOn: 'Whitfield' });
     expect(() => parseOrder(withoutGuid)).toThrow(/guid is required.*authoredOn/);

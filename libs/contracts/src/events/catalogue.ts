@@ -1,3 +1,4 @@
+import { pseudonymPattern } from '../patient-pseudonym.ts';
 import { guidPattern } from '../schema.ts';
 import { type Static, type TSchema, Type } from '../type.ts';
 
@@ -7,8 +8,29 @@ const guid = Type.String({ pattern: guidPattern });
  * surrogate pair.
  */
 const text = (maxLength: number) => Type.String({ maxLength, format: 'xml-text' });
-const data = <T extends Record<string, TSchema>>(properties: T) =>
+const closed = <T extends Record<string, TSchema>>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
+const pseudonym = Type.String({ pattern: pseudonymPattern });
+
+/**
+ * Whom an event is about, as far as its request knows it; any event may say so. The audit trail completes it
+ * from the launch that the event belongs to.
+ */
+const concerning = {
+  /** The user in front of the screen, as the caller names them: a member of staff. */
+  user: Type.Optional(closed({ username: text(1024), name: Type.Optional(text(1100)) })),
+  /** The user's practice, by its ODS code or local code. */
+  practice: Type.Optional(closed({ code: text(1024), name: Type.Optional(text(1024)) })),
+  /** The patient's pseudonym (`createPatientPseudonyms`), never an identifier. */
+  patient: Type.Optional(pseudonym),
+  /** The network address of the caller. */
+  address: Type.Optional(text(45)),
+};
+
+/** Whom an event is about. */
+export type Concerning = Static<ReturnType<typeof closed<typeof concerning>>>;
+
+const data = <T extends Record<string, TSchema>>(properties: T) => closed({ ...concerning, ...properties });
 
 /**
  * Why a launch or a token was refused. Words of a closed list, so that no text of the caller appears in it.
@@ -18,8 +40,7 @@ const refusal = {
   reason: text(60),
   issuer: Type.Optional(text(300)),
   clientId: Type.Optional(text(200)),
-  /** The network address of anonymous requests, and the number of requests that this event reports. */
-  address: Type.Optional(text(45)),
+  /** The number of anonymous requests from one address that this event reports. */
   count: Type.Optional(Type.Integer({ minimum: 1 })),
 };
 
@@ -126,7 +147,7 @@ export const eventCatalogue = {
      * The claim on the caller's identifier: the hash that names it, and its lifetime. Its holder is the
      * action.
      */
-    claim: Type.Optional(data({ name: text(64), ttlSeconds: Type.Integer({ minimum: 1 }) })),
+    claim: Type.Optional(closed({ name: text(64), ttlSeconds: Type.Integer({ minimum: 1 }) })),
   }),
   'launch.url.refused.v1': data({
     ...refusal,
@@ -137,7 +158,11 @@ export const eventCatalogue = {
   }),
   /** A launch token was used (OLTR: Launch token states, Issued to Used) and a launch session began. */
   'launch.token.redeemed.v1': data({}),
-  'launch.token.refused.v1': data(refusal),
+  'launch.token.refused.v1': data({
+    ...refusal,
+    /** The launch that the refused token names, if it has the form of one. Nobody has proven it. */
+    launchId: Type.Optional(guid),
+  }),
   /** The user ended a launch session (sign-out); it opens nothing any more. */
   'launch.session.ended.v1': data({}),
   /**
@@ -154,13 +179,21 @@ export const eventCatalogue = {
     action: Type.Optional(text(25)),
     /** OLTR: Request status, after this submission. */
     status: Type.Optional(Type.Enum(['Incomplete', 'Complete'])),
+    /** The references of its orders, one for each laboratory (order document: `orderReference`). */
+    orderReferences: Type.Optional(Type.Array(text(100), { maxItems: 50 })),
     batches: Type.Integer({ minimum: 1 }),
     tests: Type.Integer({ minimum: 1 }),
     sealed: Type.String(),
   }),
   /** A request was shown in a launch, or a page of a list of requests. */
   'order.viewed.v1': data({ orderGuid: guid, launchId: guid, action: text(25) }),
-  'orders.listed.v1': data({ launchId: guid, action: text(25), orders: Type.Integer({ minimum: 0 }) }),
+  'orders.listed.v1': data({
+    launchId: guid,
+    action: text(25),
+    orders: Type.Integer({ minimum: 0 }),
+    /** The pseudonyms of the patients on the page. */
+    patients: Type.Optional(Type.Array(pseudonym, { maxItems: 100, uniqueItems: true })),
+  }),
   /** The request form or the sample labels were opened for printing. */
   'order.printed.v1': data({
     orderGuid: guid,
@@ -185,8 +218,21 @@ export const eventCatalogue = {
     /** Whether no further attempt follows until an operator replays it. */
     isFinal: Type.Boolean(),
   }),
-  /** The support desk looked up the events of a GUID. */
-  'audit.searched.v1': data({ clientId: text(200), searchedId: text(64) }),
+  /** The support desk or a privacy officer searched the audit trail. */
+  'audit.searched.v1': data({
+    /** The application or, for the pages, the name of the issuer's client. */
+    clientId: text(200),
+    /** The GUID, if one was searched for. */
+    searchedId: Type.Optional(text(64)),
+    /** The names of all criteria, without their values. */
+    criteria: Type.Optional(Type.Array(text(40), { maxItems: 30 })),
+    /** What was returned: a page of results, or an export. */
+    format: Type.Optional(Type.Enum(['page', 'json', 'ndjson', 'fhir'])),
+  }),
+  /** Somebody signed in to the pages of the audit trail. */
+  'audit.session.started.v1': data({ clientId: text(200) }),
+  /** Somebody may not read the audit trail, or could not be signed in to its pages. */
+  'audit.refused.v1': data({ ...refusal, interface: Type.Enum(['events', 'fhir', 'pages']) }),
   /** A partner application read a protected resource with the access token of a desktop launch. */
   'resource.read.v1': data({
     issuer: text(300),
@@ -235,7 +281,7 @@ export const eventSources = {
     'order.document.delivered.v1',
     'order.document.delivery.failed.v1',
   ],
-  'audit-trail': ['audit.searched.v1'],
+  'audit-trail': ['audit.searched.v1', 'audit.session.started.v1', 'audit.refused.v1'],
   'resource-api': ['resource.read.v1', 'resource.refused.v1'],
 } as const satisfies Readonly<Record<string, readonly EventType[]>>;
 

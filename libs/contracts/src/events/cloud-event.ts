@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { faultWithin } from '../fault.ts';
-import { compileSchema, guidPattern } from '../schema.ts';
-import { Type } from '../type.ts';
+import { compileSchema, guidPattern, withUnknownMembers } from '../schema.ts';
+import { type TSchema, Type } from '../type.ts';
 import { type EventData, type EventType, eventCatalogue } from './catalogue.ts';
 
 /**
@@ -55,21 +55,32 @@ export const cloudEventSchema = Type.Object(
   },
   { additionalProperties: false },
 );
-const envelope = compileSchema(cloudEventSchema);
 
-const dataChecks = new Map<EventType, ReturnType<typeof compileSchema>>();
+type EventChecks = {
+  readonly envelope: ReturnType<typeof compileSchema>;
+  /**
+   * Compiled when the first event of the type appears: a process handles few types, and compiling all takes a
+   * tenth of its start.
+   */
+  readonly dataOf: (type: EventType) => ReturnType<typeof compileSchema>;
+};
 
-/**
- * Compiled when the first event of the type appears: a process handles few types, and compiling all takes a
- * tenth of its start.
- */
-function dataCheckOf(type: EventType) {
-  const known = dataChecks.get(type);
-  if (known !== undefined) return known;
-  const made = compileSchema(eventCatalogue[type]);
-  dataChecks.set(type, made);
-  return made;
+function createChecks(prepare: <S extends TSchema>(schema: S) => S): EventChecks {
+  const checks = new Map<EventType, ReturnType<typeof compileSchema>>();
+  return {
+    envelope: compileSchema(prepare(cloudEventSchema)),
+    dataOf(type) {
+      const known = checks.get(type);
+      if (known !== undefined) return known;
+      const made = compileSchema(prepare(eventCatalogue[type] as TSchema));
+      checks.set(type, made);
+      return made;
+    },
+  };
 }
+
+const asSent = createChecks((schema) => schema);
+const asReceived = createChecks(withUnknownMembers);
 
 const isEventType = (type: unknown): type is EventType =>
   typeof type === 'string' && Object.hasOwn(eventCatalogue, type);
@@ -105,24 +116,40 @@ export type RejectedEvent = {
 };
 
 /**
- * Checks the envelope and the data against the catalogue, as sender and as receiver.
+ * Checks the envelope and the data against the catalogue, as the service that sends the event: a member that
+ * the catalogue does not name could contain patient data.
  * @throws TypeError that names the invalid paths, never the values
  */
 export function assertCloudEvent(candidate: unknown): asserts candidate is CloudEvent {
-  const fault = faultOfEvent(candidate);
-  if (fault !== undefined) throw new TypeError(fault);
+  assertFaultless(faultOfEvent(candidate, asSent));
 }
 
 /**
- * Returns why a value is not an event of the catalogue, with the invalid paths and never the values;
- * undefined for an event.
+ * Checks an event as a relay or a consumer does: as `assertCloudEvent`, but accepts members that this release
+ * does not know, because a newer release may have sent it (CloudEvents 1.0, "Extension Context Attributes").
+ * @throws TypeError that names the invalid paths, never the values
  */
-export function faultOfEvent(candidate: unknown): string | undefined {
+export function assertReceivedEvent(candidate: unknown): asserts candidate is CloudEvent {
+  assertFaultless(faultOfReceivedEvent(candidate));
+}
+
+/**
+ * Returns why a value is not an event that a relay or a consumer accepts, with the invalid paths and never
+ * the values; undefined for an event.
+ */
+export const faultOfReceivedEvent = (candidate: unknown): string | undefined =>
+  faultOfEvent(candidate, asReceived);
+
+function assertFaultless(fault: string | undefined): void {
+  if (fault !== undefined) throw new TypeError(fault);
+}
+
+function faultOfEvent(candidate: unknown, { envelope, dataOf }: EventChecks): string | undefined {
   const faults = envelope.faultsOf(candidate);
   const { type, data } = (candidate ?? {}) as { type?: unknown; data?: unknown };
   if (!isEventType(type)) return 'The type of the event is not in the catalogue';
   faults.push(
-    ...dataCheckOf(type)
+    ...dataOf(type)
       .faultsOf(data)
       .map((fault) => faultWithin('data', fault)),
   );

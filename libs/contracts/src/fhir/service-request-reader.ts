@@ -19,7 +19,10 @@ import { type Accepted, createResourceSchemas } from './resource-schemas.ts';
 /** A read payload: its supported elements, or all of its errors. */
 export type ServiceRequestReading =
   | { readonly request: LaunchRequest }
-  | { readonly faults: readonly Fault[] };
+  | { readonly faults: readonly Fault[]; readonly parties: ReadParties };
+
+/** The parties of a payload with errors, as far as each of them is valid. */
+export type ReadParties = Partial<Pick<LaunchRequest, 'author' | 'practice' | 'patient'>>;
 
 /**
  * Creates the reader of ServiceRequest payloads (OLTR: Resources and their fields). Compiles its schemas, so
@@ -72,7 +75,7 @@ export function createServiceRequestReader(
       return { request: requestFrom(payload, extensions, contained, vocabulary.originatingId) };
     }
     const faults = [...structure.faultsOf(payload), ...crossing].slice(0, maxFaults);
-    return { faults: withResources(faults, payload) };
+    return { faults: withResources(faults, payload), parties: partiesOf(payload, extensions, contained) };
   };
 }
 
@@ -109,6 +112,37 @@ function referencesOf(
   ];
 }
 
+/** Returns the parties that can be read, for the record of a refusal. */
+function partiesOf(
+  payload: unknown,
+  { author: authorReference }: RequestExtensions,
+  contained: ContainedResources,
+): ReadParties {
+  const role = contained.find('PractitionerRole', referenceIn(payload, 'requester'));
+  const author = contained.find('Person', authorReference ?? '');
+  const practice = practiceOf(role, contained);
+  const patient = contained.find('Patient', referenceIn(payload, 'subject'));
+  return {
+    ...(author === undefined ? {} : { author }),
+    ...(practice === undefined ? {} : { practice }),
+    ...(patient === undefined ? {} : { patient }),
+  };
+}
+
+function referenceIn(payload: unknown, member: string): string {
+  const reference = memberOf(memberOf(payload, member), 'reference');
+  return typeof reference === 'string' ? reference : '';
+}
+
+const practiceOf = (
+  role: ResourceContents['PractitionerRole'] | undefined,
+  contained: ContainedResources,
+): LaunchOrganization | undefined =>
+  organizationFor(
+    role && contained.find('Organization', role.organization),
+    (system) => system !== 'performing-org',
+  );
+
 /** @throws Error when a part is missing, which is impossible for a payload without errors */
 function requestFrom(
   payload: Accepted<'serviceRequest'>,
@@ -121,10 +155,7 @@ function requestFrom(
   const author = authorReference && contained.find('Person', authorReference);
   const patient = contained.find('Patient', payload.subject.reference);
   const requester = role && contained.find('Practitioner', role.practitioner);
-  const practice = organizationFor(
-    role && contained.find('Organization', role.organization),
-    (system) => system !== 'performing-org',
-  );
+  const practice = practiceOf(role, contained);
   const performer = organizationFor(
     payload.performer[0] && contained.find('Organization', payload.performer[0].reference),
     () => true,

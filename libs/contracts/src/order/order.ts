@@ -1,5 +1,5 @@
 import { organizationSchema, patientSchema, practitionerSchema } from '../launch-context.ts';
-import { closedObject, createParser, guidPattern, type StaticOf } from '../schema.ts';
+import { closedObject, createParser, guidPattern, type StaticOf, withUnknownMembers } from '../schema.ts';
 import { Type } from '../type.ts';
 
 const guid = Type.String({ pattern: guidPattern });
@@ -68,5 +68,8 @@ export type OrderBatch = StaticOf<typeof batchSchema>;
 /** One request as the laboratory and the PMS see it: the source of the order document. */
 export type Order = StaticOf<typeof orderSchema>;
 
-/** Returns a value as an order. @throws TypeError that names the invalid paths, never the values */
-export const parseOrder = createParser(orderSchema, 'order');
+/**
+ * Returns a value as an order, with members that a newer release may have added. @throws TypeError that names
+ * the invalid paths, never the values
+ */
+export const parseOrder = createParser(withUnknownMembers(orderSchema), 'order');
