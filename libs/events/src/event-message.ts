@@ -1,4 +1,4 @@
-import { assertCloudEvent, type CloudEvent, type WrittenEvent } from '@clinical-launch/contracts';
+import { assertReceivedEvent, type CloudEvent, type WrittenEvent } from '@clinical-launch/contracts';
 import type { Message } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 
@@ -31,7 +31,7 @@ export function toMessage({ event, text }: WrittenEvent): OutgoingMessage {
  */
 export function readEvent({ content }: Pick<Message, 'content'>): CloudEvent {
   const candidate = parse(content);
-  assertCloudEvent(candidate);
+  assertReceivedEvent(candidate);
   return candidate;
 }
 

@@ -1,5 +1,6 @@
 import { type CloudEvent, Unavailable } from '@clinical-launch/contracts';
 import type { Consumer } from './event-bus.ts';
+import { inProcessSpan, type MessagingSystem } from './message-spans.ts';
 
 /** The maximum number of events that a consumer handles together; larger batches gain nothing. */
 const mostTogether = 256;
@@ -8,6 +9,8 @@ const mostTogether = 256;
 export const batchSizeOf = (consumer: Consumer): number => ('handleAll' in consumer ? mostTogether : 1);
 
 type Progress<Item> = {
+  /** Where the events come from, for the spans. */
+  readonly origin: { readonly system: MessagingSystem; readonly queue: string };
   /** Returns whether another part may begin. */
   mayBegin(): boolean;
   onHandled(items: readonly Item[]): void;
@@ -26,10 +29,8 @@ export async function handleInParts<Item extends { readonly event: CloudEvent }>
 ): Promise<readonly Item[]> {
   if (!progress.mayBegin()) return batch;
   try {
-    await handle(
-      consumer,
-      batch.map(({ event }) => event),
-    );
+    const events = batch.map(({ event }) => event);
+    await inProcessSpan(progress.origin, events, () => handle(consumer, events));
   } catch (error) {
     // Without its database, no part of the batch would fare better, and each attempt takes its time.
     if (batch.length === 1 || error instanceof Unavailable) {

@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { assertCloudEvent, type CloudEvent, type WrittenEvent } from '@clinical-launch/contracts';
+import {
+  assertCloudEvent,
+  assertReceivedEvent,
+  type CloudEvent,
+  type WrittenEvent,
+} from '@clinical-launch/contracts';
 import type { Consumer, EventBus, Outbox } from './event-bus.ts';
 import { batchSizeOf, handleInParts } from './handle-in-parts.ts';
 
@@ -35,7 +40,7 @@ export class InProcessBus implements EventBus, Outbox {
   }
 
   async publish(events: readonly CloudEvent[]): Promise<void> {
-    for (const event of events) assertCloudEvent(event);
+    for (const event of events) assertReceivedEvent(event);
     this.#deliverToAll(events);
   }
 
@@ -51,8 +56,9 @@ export class InProcessBus implements EventBus, Outbox {
     }
   }
 
-  append(events: readonly CloudEvent[]): Promise<void> {
-    return this.publish(events);
+  async append(events: readonly CloudEvent[]): Promise<void> {
+    for (const event of events) assertCloudEvent(event);
+    await this.publish(events);
   }
 
   async consume(consumer: Consumer): Promise<void> {
@@ -116,6 +122,7 @@ async function attemptAll(consumer: Consumer, events: readonly CloudEvent[]): Pr
   const failed: Failure[] = [];
   const items = events.map((event) => ({ event }));
   await handleInParts(consumer, items, {
+    origin: { system: 'in_process', queue: consumer.name },
     mayBegin: () => true,
     onHandled: () => undefined,
     onFailed: ({ event }, error) => void failed.push({ event, error }),

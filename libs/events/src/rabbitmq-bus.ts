@@ -1,5 +1,5 @@
 import {
-  assertCloudEvent,
+  assertReceivedEvent,
   type CloudEvent,
   type EventVerifier,
   type EventWriter,
@@ -9,6 +9,7 @@ import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { ConfirmTimeoutError, type OutgoingMessage, publishConfirmed } from './confirmed-publish.ts';
 import type { Consumer, EventBus } from './event-bus.ts';
 import { toMessage } from './event-message.ts';
+import { inPublishSpan } from './message-spans.ts';
 import { declareTopology } from './rabbitmq-declare.ts';
 import { keepConnected, type Link, type LinkTerms } from './rabbitmq-link.ts';
 import { type Subscription, subscribe } from './rabbitmq-subscription.ts';
@@ -137,13 +138,14 @@ export class RabbitMqBus implements EventBus {
   }
 
   /**
-   * Resolves when the broker has confirmed all of the events; if it rejects, some may have arrived.
+   * Resolves when the broker has confirmed all of the events; if it rejects, some may have arrived. Passes on
+   * members that another release added: the outbox checked what this one wrote.
    * @throws TypeError for an event that is not in the catalogue; nothing is published then
    * @throws Error immediately without a connection or while the broker accepts nothing; UnroutableError when
    * no consumer's queue exists for an event; ConfirmTimeoutError
    */
   async publish(events: readonly CloudEvent[]): Promise<void> {
-    for (const event of events) assertCloudEvent(event);
+    for (const event of events) assertReceivedEvent(event);
     const { writeEvent } = this.#parts;
     await this.publishWritten(events.map((event) => ({ event, text: writeEvent(event) })));
   }
@@ -199,7 +201,10 @@ export class RabbitMqBus implements EventBus {
     if (session === undefined) throw new Error('RabbitMQ is not connected');
     const blockage = session.blockage();
     if (blockage !== undefined) throw new Error(`RabbitMQ accepts no events: ${blockage}`);
-    const sending = publishConfirmed(session.channel, messages, { exchange, timeoutMs: confirmWithinMs });
+    const terms = { exchange, timeoutMs: confirmWithinMs };
+    const sending = inPublishSpan(exchange, messages, () =>
+      publishConfirmed(session.channel, messages, terms),
+    );
     this.#publishing.add(sending);
     try {
       await sending;

@@ -90,12 +90,13 @@ export class ChannelDeliveries {
   readonly #isFull = () => this.#aside >= mostAside && !this.#ending.aborted;
 
   async #handleWaiting(): Promise<void> {
-    const { consumer, takeTurn } = this.#terms;
+    const { consumer, queue, takeTurn } = this.#terms;
     // The other messages of the same packet arrive in this turn of the event loop.
     await turn();
     await takeTurn(async () => {
       const batch = this.#waiting.splice(0, batchSizeOf(consumer));
       const left = await handleInParts(consumer, batch, {
+        origin: { system: 'rabbitmq', queue },
         mayBegin: () => !this.#ending.aborted && !this.#isFull(),
         onHandled: (handled) => this.#unsettled.acknowledge(handled.map(({ message }) => message)),
         onFailed: (received, error) => this.#track(this.#fail(received, error)),

@@ -244,14 +244,25 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       const { consumer, handed, dealtWith } = aConsumer();
       await under.bus.consume(consumer);
       const foreign = JSON.parse(JSON.stringify({ ...anEvent(), type: 'order.forgotten.v1' }));
-      const leaking = JSON.parse(JSON.stringify({ ...anEvent(), data: { family: 'Whitfield' } }));
-      for (const bad of [foreign, leaking]) {
+      const faulty = { ...anEvent('launch.token.refused.v1'), data: { status: '401' } };
+      for (const bad of [foreign, JSON.parse(JSON.stringify(faulty))]) {
         await expect(under.bus.publish([anEvent(), bad])).rejects.toThrow(TypeError);
       }
       const marker = anEvent();
       await under.bus.publish([marker]);
       await until(() => dealtWith.length > 0);
       expect(handed).toEqual([marker]);
+    });
+
+    it('hands over members that a newer release added, as they came', async () => {
+      const { consumer, handed, dealtWith } = aConsumer();
+      await under.bus.consume(consumer);
+      const event = JSON.parse(
+        JSON.stringify({ ...anEvent(), subject: 'newer', data: { newer: { member: [1] } } }),
+      );
+      await under.bus.publish([event]);
+      await until(() => dealtWith.length > 0);
+      expect(handed).toEqual([event]);
     });
 
     it('does nothing when there is nothing to publish', async () => {

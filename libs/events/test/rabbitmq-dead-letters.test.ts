@@ -110,7 +110,7 @@ describe('dead letters', () => {
 
   it('are also messages that are no event of the catalogue, at once, and they show nothing of them', async () => {
     const { handed, buried } = await startAudit();
-    const foreign = { ...anEvent(), data: { family: 'Whitfield' } };
+    const foreign = { ...anEvent(), time: 'Whitfield', data: { family: 'Whitfield' } };
     const queue = place.topology.queueOf(consumer);
     await place.withChannel(async (channel) => {
       channel.sendToQueue(queue, Buffer.from(JSON.stringify(foreign)), { messageId: foreign.id });

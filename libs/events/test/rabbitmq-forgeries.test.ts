@@ -78,6 +78,15 @@ describe('an event on RabbitMQ', () => {
     expect(handed).toEqual([event]);
   });
 
+  it('with members that a newer release added is proven with them', async () => {
+    const { handed, letters } = await startAuditTrail();
+    const event = { ...redeemed(), subject: 'newer', data: { newer: 'member' } } as CloudEvent;
+    const changed = { ...signed(event), data: { newer: 'other' } } as CloudEvent;
+    await publish([signed(event), changed]);
+    await until(async () => handed.length === 1 && (await letters()).length === 1);
+    expect(handed).toEqual([event]);
+  });
+
   it('without a signature is taken only where that is set, while a wrong one never is', async () => {
     const { handed, letters } = await startAuditTrail({ acceptsUnsigned: true });
     const event = redeemed();

@@ -1,0 +1,57 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { inFollowingSpan, SpanKind } from '@clinical-launch/contracts/tracing';
+import type { OutgoingMessage } from './confirmed-publish.ts';
+
+/*
+ * Spans of messages (semantic conventions for messaging). A message carries the `traceparent` of its cause. A
+ * span about one message is a child of the cause; a span about a batch has a link to each.
+ */
+
+/** The kinds of bus. */
+export type MessagingSystem = 'rabbitmq' | 'in_process';
+
+/** Runs the publishing of messages in a span. */
+export function inPublishSpan(
+  exchange: string,
+  messages: readonly OutgoingMessage[],
+  publish: () => Promise<void>,
+): Promise<void> {
+  const [first] = messages;
+  const attributes = {
+    'messaging.system': 'rabbitmq',
+    'messaging.operation.name': 'publish',
+    'messaging.operation.type': 'send',
+    'messaging.destination.name': exchange,
+    ...(messages.length === 1 && first !== undefined
+      ? {
+          'messaging.message.id': first.messageId,
+          'messaging.rabbitmq.destination.routing_key': first.routingKey,
+        }
+      : { 'messaging.batch.message_count': messages.length }),
+  };
+  const causes = messages.map(({ headers }) => String(headers['traceparent']));
+  return inFollowingSpan(
+    { name: `publish ${exchange}`, kind: SpanKind.PRODUCER, attributes, causes },
+    publish,
+  );
+}
+
+/** Runs the handling of events by a consumer in a span. */
+export function inProcessSpan(
+  { system, queue }: { readonly system: MessagingSystem; readonly queue: string },
+  events: readonly CloudEvent[],
+  handle: () => Promise<void>,
+): Promise<void> {
+  const [first] = events;
+  const attributes = {
+    'messaging.system': system,
+    'messaging.operation.name': 'process',
+    'messaging.operation.type': 'process',
+    'messaging.destination.name': queue,
+    ...(events.length === 1 && first !== undefined
+      ? { 'messaging.message.id': first.id, 'clinical_launch.correlation_id': first.correlationid }
+      : { 'messaging.batch.message_count': events.length }),
+  };
+  const causes = events.map(({ traceparent }) => traceparent);
+  return inFollowingSpan({ name: `process ${queue}`, kind: SpanKind.CONSUMER, attributes, causes }, handle);
+}
