@@ -2,6 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { PGlite, type PGliteOptions, types } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
+import { statementSpans } from './statement-spans.ts';
 import { type Storage, storageOn } from './storage.ts';
 import { hideValues } from './storage-errors.ts';
 
@@ -23,6 +24,7 @@ export async function openEmbeddedStorage(): Promise<Storage> {
   return storageOn(
     new Kysely<Record<never, never>>({
       dialect: new PGliteDialect({ pglite, onCreateConnection: hideValues }),
+      ...statementSpans(),
     }),
   );
 }

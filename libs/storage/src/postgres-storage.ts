@@ -8,7 +8,8 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { asStorageError } from './postgres-errors.ts';
-import { type Storage, storageOn } from './storage.ts';
+import { statementSpans } from './statement-spans.ts';
+import { measureServer, type SchemaWait, type Storage, storageOn } from './storage.ts';
 
 export type PostgresStorageOptions = {
   /** `postgres://user:password@host:port/database`, with `?sslmode=` and other libpq parameters. */
@@ -28,6 +29,7 @@ export type PostgresStorageOptions = {
    * Milliseconds that a transaction may be idle in the database; longer than an outbox may take to publish.
    */
   readonly idleInTransactionTimeoutMs?: number;
+  readonly schemaWait?: SchemaWait;
   /** Called when an idle connection is lost. The pool replaces it automatically. */
   readonly onConnectionLost?: (error: Error) => void;
 };
@@ -46,7 +48,7 @@ const frozenAfterMs = 2_000;
 export async function openPostgresStorage(options: PostgresStorageOptions): Promise<Storage> {
   const { poolSize = 10, statementTimeoutMs = 5_000, idleInTransactionTimeoutMs = 20_000 } = options;
   const connection = connectionConfig(options);
-  const database = openDatabase(options, {
+  const { database, pool } = openDatabase(options, {
     ...connection,
     application_name: options.applicationName,
     max: poolSize,
@@ -63,8 +65,19 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
       max: 1,
       // A replica whose host fails during a migration must not block the others for long.
       idle_in_transaction_session_timeout: 60_000,
-    });
-  return storageOn(database, openMigrations);
+    }).database;
+  return {
+    ...storageOn(database, { openMigrations, schemaWait: options.schemaWait }),
+    load: {
+      server: () => measureServer(database),
+      pool: () => ({
+        idle: pool.idleCount,
+        used: pool.totalCount - pool.idleCount,
+        max: poolSize,
+        pending: pool.waitingCount,
+      }),
+    },
+  };
 }
 
 function connectionConfig({ url, connectTimeoutMs = 3_000, lockTimeoutMs = 3_000 }: PostgresStorageOptions) {
@@ -84,7 +97,8 @@ function openDatabase({ onConnectionLost }: PostgresStorageOptions, config: pg.P
   // Between two queries of a transaction nothing listens, so the event would end the process. The next query
   // fails instead.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return new Kysely<Record<never, never>>({ dialect: new PostgresDialect({ pool: loggedPool(pool) }) });
+  const dialect = new PostgresDialect({ pool: loggedPool(pool) });
+  return { database: new Kysely<Record<never, never>>({ dialect, ...statementSpans() }), pool };
 }
 
 /** Returns the pool, with errors that distinguish a fault of the server from one of the statement. */

@@ -1,7 +1,7 @@
 import {
   assertCloudEvent,
   type CloudEvent,
-  faultOfEvent,
+  faultOfReceivedEvent,
   type RejectedEvent,
 } from '@clinical-launch/contracts';
 import { type Generated, type Kysely, sql, type Transaction } from 'kysely';
@@ -98,7 +98,7 @@ export function sqlOutbox<Tables extends OutboxTables>(
       const { waiting, rejected } = await outbox.transaction().execute(async (transaction) => {
         const taken = await takeBatch(transaction, batchSize);
         const rejections = taken.flatMap(({ id, event }) => {
-          const reason = faultOfEvent(event);
+          const reason = faultOfReceivedEvent(event);
           return reason === undefined ? [] : [{ place: id, reason }];
         });
         const isRejected = new Set(rejections.map(({ place }) => place));

@@ -1,5 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
+import { release } from './release.ts';
+import { compareReleases, lastReleaseBefore, type ServiceMigrations } from './service-migration.ts';
 import { StorageUnavailable } from './storage-errors.ts';
 
 /**
@@ -10,40 +13,84 @@ export type Storage = {
   /**
    * Migrates the service's schema to its newest version, once however many replicas start together, and
    * returns queries that see only this schema. A role without the right to migrate can open a schema that is
-   * up to date.
+   * up to date. A process of the previous release can open the schema of the next, for an update and back.
    * @throws Error when a migration fails, after rolling it back. StorageUnavailable without a database. Error
-   * that names the command when a migration is pending and the role may not apply it
+   * that names the command when a migration is pending and the role may not apply it, or when a later release
+   * removed what this one uses
    */
   open<Tables extends Record<string, object>>(
     schema: string,
-    migrations: Readonly<Record<string, Migration>>,
+    migrations: ServiceMigrations,
   ): Promise<Kysely<Tables>>;
+  /** Returns the names of the migrations that were applied to a schema; none for a new one. */
+  appliedMigrations(schema: string): Promise<readonly string[]>;
   /** Returns whether the database answers. */
   isReady(): Promise<boolean>;
+  /** Measures a database server and the pool of connections to it; absent for an embedded database. */
+  readonly load?: { readonly server: () => Promise<DatabaseLevel>; readonly pool: () => PoolLevel };
   close(): Promise<void>;
 };
 
-/**
- * Returns the storage on an open database. Migrations run on `openMigrations()` if given, with other
- * time-outs than queries; it is closed after each.
- */
+/** The load of a database server. */
+export type DatabaseLevel = {
+  /** Of all clients. */
+  readonly connections: number;
+  readonly maxConnections: number;
+  /** The size of the database on disk, without the write-ahead log. */
+  readonly bytes: number;
+};
+
+/** The connections of this process. */
+export type PoolLevel = {
+  readonly idle: number;
+  readonly used: number;
+  readonly max: number;
+  /** Requests that wait for a connection. */
+  readonly pending: number;
+};
+
+/** Measures the server, which every role may do. */
+export async function measureServer(database: Kysely<Record<never, never>>): Promise<DatabaseLevel> {
+  const { rows } = await sql<{ connections: string; most: string; bytes: string }>`
+    select (select sum(numbackends) from pg_stat_database) as connections,
+      current_setting('max_connections') as most,
+      pg_database_size(current_database()) as bytes`.execute(database);
+  const [{ connections, most, bytes } = { connections: 0, most: 0, bytes: 0 }] = rows;
+  return { connections: Number(connections), maxConnections: Number(most), bytes: Number(bytes) };
+}
+
+/** How long `open` waits for a database that is being prepared: it starts, or its owner migrates it. */
+export type SchemaWait = {
+  readonly withinMs: number;
+  /** Called once for each schema that is not ready yet, with the reason. */
+  readonly onWaiting?: (error: unknown) => void;
+};
+
+type StorageOnOptions = {
+  /** Opens connections with other time-outs than those of queries; closed after each use. */
+  readonly openMigrations?: () => Kysely<Record<never, never>>;
+  /** Without it, `open` fails at once. */
+  readonly schemaWait?: SchemaWait | undefined;
+};
+
+/** Returns the storage on an open database. */
 export function storageOn(
   database: Kysely<Record<never, never>>,
-  openMigrations?: () => Kysely<Record<never, never>>,
+  { openMigrations, schemaWait = { withinMs: 0 } }: StorageOnOptions = {},
 ): Storage {
   return {
-    async open<Tables extends Record<string, object>>(
-      schema: string,
-      migrations: Readonly<Record<string, Migration>>,
-    ) {
-      const migrating = openMigrations?.();
-      try {
-        await migrate(migrating ?? database, schema, migrations);
-      } finally {
-        await migrating?.destroy();
-      }
+    async open<Tables extends Record<string, object>>(schema: string, migrations: ServiceMigrations) {
+      await whenPrepared(schemaWait, async () => {
+        const migrating = openMigrations?.();
+        try {
+          await migrate(migrating ?? database, schema, migrations);
+        } finally {
+          await migrating?.destroy();
+        }
+      });
       return database.withSchema(schema).$extendTables<Tables>();
     },
+    appliedMigrations: (schema) => appliedMigrations(database, schema),
     async isReady() {
       return sql`select 1`.execute(database).then(
         () => true,
@@ -61,22 +108,96 @@ export function storageOn(
 async function migrate(
   database: Kysely<Record<never, never>>,
   schema: string,
-  migrations: Readonly<Record<string, Migration>>,
+  migrations: ServiceMigrations,
 ): Promise<void> {
-  const migrator = new Migrator({
-    db: database.withSchema(schema),
-    provider: { getMigrations: async () => ({ ...migrations }) },
-    migrationTableSchema: schema,
-  });
-  const { error } = await migrator.migrateToLatest();
-  if (error instanceof StorageUnavailable) throw error;
-  if (isForbidden(error)) {
-    const message = `The schema ${schema} is not up to date. Run \`npm run ops -- migrate\`, then start again`;
-    throw new Error(message, { cause: error });
+  try {
+    const later = await laterMigrations(database, schema, migrations);
+    const migrator = new Migrator({
+      db: database.withSchema(schema),
+      provider: { getMigrations: async () => ({ ...migrations, ...later }) },
+      migrationTableSchema: schema,
+    });
+    const { error } = await migrator.migrateToLatest();
+    if (error !== undefined) throw error;
+  } catch (error) {
+    if (error instanceof StorageUnavailable || error instanceof SchemaTooNewError) throw error;
+    if (isForbidden(error)) {
+      const message = `The schema ${schema} is not up to date. Run \`npm run ops -- migrate\`, then start again`;
+      throw new Error(message, { cause: error });
+    }
+    throw new Error(`The migration of the schema ${schema} failed`, { cause: error });
   }
-  if (error !== undefined) throw new Error(`The migration of the schema ${schema} failed`, { cause: error });
 }
 
-/** SQLSTATE 42501, insufficient_privilege: the role of a single service, which owns no schema. */
-const isForbidden = (error: unknown) =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === '42501';
+/** The database has the schema of a release that this one cannot work with. */
+class SchemaTooNewError extends Error {
+  override name = 'SchemaTooNewError';
+}
+
+/**
+ * Returns the migrations that a later release applied, which Kysely must know to accept the schema.
+ * @throws SchemaTooNewError when one of them removed what this release uses
+ */
+async function laterMigrations(
+  database: Kysely<Record<never, never>>,
+  schema: string,
+  migrations: ServiceMigrations,
+): Promise<Readonly<Record<string, Migration>>> {
+  const newest = Object.keys(migrations).toSorted().at(-1) ?? '';
+  const later = (await appliedMigrations(database, schema)).filter((name) => name > newest);
+  const ending = later.find((name) => {
+    const last = lastReleaseBefore(name);
+    return last !== undefined && compareReleases(release, last) <= 0;
+  });
+  if (ending !== undefined) {
+    throw new SchemaTooNewError(
+      `The schema ${schema} has the migration ${ending}: this release, ${release}, can no longer use it. ` +
+        'Start a later release',
+    );
+  }
+  return Object.fromEntries(later.map((name) => [name, { up: () => Promise.resolve() }]));
+}
+
+async function appliedMigrations(
+  database: Kysely<Record<never, never>>,
+  schema: string,
+): Promise<readonly string[]> {
+  const table = `${schema}.kysely_migration`;
+  const { rows: found } = await sql<{ exists: boolean }>`
+    select to_regclass(${table}) is not null as exists`.execute(database);
+  if (found[0]?.exists !== true) return [];
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)} order by name`.execute(
+    database,
+  );
+  return rows.map(({ name }) => name);
+}
+
+const secondMs = 1000;
+
+/** Repeats a migration each second while the database is being prepared. @throws its last error */
+async function whenPrepared({ withinMs, onWaiting }: SchemaWait, run: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  for (let attempts = 0; ; attempts += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isBeingPrepared(error) || performance.now() + secondMs > deadline) throw error;
+      if (attempts === 0) onWaiting?.(error);
+    }
+    await delay(secondMs);
+  }
+}
+
+/**
+ * Until the owner has run `migrate`, the role of a service may not read its schema, or does not exist:
+ * SQLSTATE 42501 insufficient_privilege, 28P01 invalid_password, 28000 invalid_authorization_specification.
+ */
+const isBeingPrepared = (error: unknown) =>
+  error instanceof StorageUnavailable ||
+  (error instanceof Error && ['42501', '28P01', '28000'].includes(codeOf(error.cause)));
+
+/** The role of a single service, which owns no schema. */
+const isForbidden = (error: unknown) => codeOf(error) === '42501';
+
+const codeOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';

@@ -105,6 +105,15 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect(await database.selectFrom('change').selectAll().execute()).toEqual([]);
       });
 
+      it('is published with members that a newer release added, before a rollback', async () => {
+        const [event] = someEvents(1);
+        const newer = { ...event, subject: 'newer', data: { ...event?.data, newer: 'member' } };
+        await insertForeign(newer);
+        const published: CloudEvent[] = [];
+        await sqlOutbox(database).drain(async (batch) => void published.push(...batch));
+        expect(published).toEqual([newer]);
+      });
+
       it('is set aside when the bus would refuse it, reported without its data, and the others go on', async () => {
         const events = someEvents(3);
         await append(events);

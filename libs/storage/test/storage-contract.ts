@@ -65,6 +65,34 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         for (const database of replicas) expect(await namesIn(database)).toEqual(['first']);
       });
 
+      it('of the next release do not stop a process of this one from starting, during an update or to go back', async () => {
+        const { migrations } = someMigrations('update');
+        const step = { up: async () => undefined };
+        const next = { ...migrations, '003-more': step, '004-less-after-0.0.9': step };
+        await storage.open<Tables>('update', next);
+        const database = await storage.open<Tables>('update', migrations);
+        expect(await namesIn(database)).toEqual(['first']);
+        await storage.open<Tables>('update', next);
+      });
+
+      it('that removed what this release uses stop it, and say so', async () => {
+        const { migrations } = someMigrations('ended');
+        await storage.open('ended', {
+          ...migrations,
+          '003-less-after-99.0.0': { up: async () => undefined },
+        });
+        await expect(storage.open('ended', migrations)).rejects.toThrow(
+          /^The schema ended has the migration 003-less-after-99.0.0: this release, \d+\.\d+\.\d+, can no longer/,
+        );
+      });
+
+      it('that were removed from the middle stop the start', async () => {
+        const { migrations } = someMigrations('gap');
+        await storage.open('gap', migrations);
+        const { '001-thing': _, ...others } = migrations;
+        await expect(storage.open('gap', others)).rejects.toThrow('The migration of the schema gap failed');
+      });
+
       it('run beside those of other services that start at the same time', async () => {
         const names = ['one', 'two', 'three'];
         const databases = await Promise.all(

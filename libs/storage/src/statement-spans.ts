@@ -1,0 +1,32 @@
+import { currentSpan, isTracing, recordChildSpan } from '@clinical-launch/contracts/tracing';
+import type { KyselyConfig, LogEvent } from 'kysely';
+
+/**
+ * Returns the setting of Kysely that records each statement as a span (semantic conventions for SQL), also
+ * those that begin and end a transaction; none in a process that creates no spans. A span has the operation
+ * and the table, and neither the statement nor its parameters.
+ */
+export const statementSpans = (): Pick<KyselyConfig, 'log'> => (isTracing() ? { log: record } : {});
+
+function record(event: LogEvent): void {
+  if (currentSpan() === undefined) return;
+  const { operation, table } = describe(event.query.sql);
+  const summary = table === undefined ? operation : `${operation} ${table}`;
+  const attributes = {
+    'db.system.name': 'postgresql',
+    'db.operation.name': operation,
+    'db.query.summary': summary,
+    ...(table === undefined ? {} : { 'db.collection.name': table }),
+  };
+  const ended = { durationMs: event.queryDurationMillis };
+  const failed = event.level === 'error' ? { error: event.error } : {};
+  recordChildSpan({ name: summary, attributes }, { ...ended, ...failed });
+}
+
+const tableForm = /\b(?:from|into|update)\s+("?\w+"?(?:\."?\w+"?)?)/i;
+
+/** Returns the operation of a statement, and the first table that it names. */
+function describe(statement: string): { readonly operation: string; readonly table: string | undefined } {
+  const [, operation = ''] = /^\s*(\w+)/.exec(statement) ?? [];
+  return { operation: operation.toUpperCase(), table: tableForm.exec(statement)?.[1]?.replaceAll('"', '') };
+}
