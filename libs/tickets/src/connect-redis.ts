@@ -32,9 +32,10 @@ const clientOptions = { enableOfflineQueue: false } as const;
 const backoff = (times: number) => Math.min(25 * 2 ** (times - 1), 1000) * (0.75 + Math.random() / 2);
 
 /**
- * Connects to one Redis (`redis://user:password@host:6379/0`, `rediss://` for TLS) or to a Redis Cluster:
- * several addresses separated by commas, or one with `?cluster=true`. Resolves when it is ready, and
- * reconnects with backoff from then on.
+ * Connects to one Redis (`redis://user:password@host:6379/0`, `rediss://` for TLS), to a Redis Cluster
+ * (several addresses separated by commas, or one with `?cluster=true`), or to the primary that Sentinels name
+ * (`?sentinel=name` in one of their addresses). Resolves when it is ready, and reconnects with backoff from
+ * then on.
  * @throws TypeError for an invalid address, without repeating it, because it may contain a password; Error
  * when Redis is not ready in time
  */
@@ -73,6 +74,8 @@ function readAddress(text: string) {
     port: url.port === '' ? 6379 : Number(url.port),
     db,
     isCluster: url.searchParams.get('cluster') === 'true',
+    /** The name of the primary that a Sentinel at this address knows. */
+    sentinel: url.searchParams.get('sentinel') ?? undefined,
     credentials: {
       ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
       ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
@@ -84,32 +87,49 @@ function readAddress(text: string) {
 function createClient(addresses: readonly Address[]): RedisClient {
   const [first] = addresses;
   if (first === undefined) throw new TypeError('The Redis address is missing');
-  const { host, port, db, credentials } = first;
-  if (addresses.length === 1 && !first.isCluster) {
-    return new Redis({
-      host,
-      port,
-      db,
-      ...credentials,
-      ...commandOptions,
-      ...clientOptions,
-      retryStrategy: backoff,
-      // Commands of one turn of the event loop share one write: a third more requests per second.
-      enableAutoPipelining: true,
-    });
+  const { db, credentials } = first;
+  const hosts = addresses.map(({ host, port }) => ({ host, port }));
+  const options = {
+    db,
+    ...credentials,
+    ...commandOptions,
+    ...clientOptions,
+    retryStrategy: backoff,
+    // Commands of one turn of the event loop share one write: a third more requests per second.
+    enableAutoPipelining: true,
+  };
+  const primary = addresses.find(({ sentinel }) => sentinel !== undefined)?.sentinel;
+  if (primary !== undefined) return new Redis({ ...options, ...sentinelOptions(first, hosts, primary) });
+  if (hosts.length === 1 && !first.isCluster) {
+    return new Redis({ ...options, host: first.host, port: first.port });
   }
-  return new Cluster(
-    addresses.map((address) => ({ host: address.host, port: address.port })),
-    {
-      ...clientOptions,
-      // No auto-pipelining here: ioredis does not follow MOVED in a pipeline over several slots, so it would
-      // never find a node that was restarted or replaced.
-      redisOptions: { ...credentials, ...commandOptions },
-      clusterRetryStrategy: backoff,
-      // A certificate contains the name that the cluster announces, not the address that it resolves to.
-      ...('tls' in credentials ? { dnsLookup: (name, found) => found(null, name) } : {}),
-    },
-  );
+  return new Cluster(hosts, {
+    ...clientOptions,
+    // No auto-pipelining here: ioredis does not follow MOVED in a pipeline over several slots, so it would
+    // never find a node that was restarted or replaced.
+    redisOptions: { ...credentials, ...commandOptions },
+    clusterRetryStrategy: backoff,
+    // A certificate contains the name that the cluster announces, not the address that it resolves to.
+    ...('tls' in credentials ? { dnsLookup: (name, found) => found(null, name) } : {}),
+  });
+}
+
+/** User and password are those of Redis; the Sentinels have none. */
+function sentinelOptions(
+  { credentials }: Address,
+  sentinels: readonly { readonly host: string; readonly port: number }[],
+  name: string,
+) {
+  return {
+    sentinels: [...sentinels],
+    name,
+    sentinelRetryStrategy: backoff,
+    // A Sentinel reports its new primary at once.
+    failoverDetector: true,
+    // A primary that became a replica refuses writes: the connection leads to another one now.
+    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
+    ...('tls' in credentials ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
+  };
 }
 
 /**

@@ -5,4 +5,5 @@ export * from './limits/limits.ts';
 export * from './revocations/in-memory-revoked-tokens.ts';
 export * from './revocations/revoked-tokens.ts';
 export type { TicketSealers } from './ticket-seals.ts';
+export { launchOf } from './ticket-text.ts';
 export * from './tickets.ts';

@@ -1,5 +1,5 @@
 import {
-  assertCloudEvent,
+  assertReceivedEvent,
   type CloudEvent,
   type EventWriter,
   type RejectedEvent,
@@ -274,7 +274,7 @@ function readEvent({ fields }: Entry): Read {
   const text = fields.get('event') ?? '';
   const event = parse(text);
   try {
-    assertCloudEvent(event);
+    assertReceivedEvent(event);
     return { event, text };
   } catch (error) {
     return { reason: (error as Error).message };

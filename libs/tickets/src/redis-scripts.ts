@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { inChildSpan } from '@clinical-launch/contracts/tracing';
 import type { Cluster, Redis } from 'ioredis';
 import { TicketsUnavailable } from './tickets.ts';
 
@@ -7,16 +8,17 @@ import { TicketsUnavailable } from './tickets.ts';
 export type RedisClient = Redis | Cluster;
 
 /** A Lua script, which runs as one atomic step and in one round trip. */
-export type Script = { readonly lua: string; readonly sha1: string };
+export type Script = { readonly name: string; readonly lua: string; readonly sha1: string };
 
 export type ScriptArgument = string | number | Buffer;
 
-/** Reads a script of `lua/`, preceded by the parts that it depends on. */
+/** Reads a script of `lua/`, preceded by the parts that it depends on; its own name is the last. */
 export function readScript(...names: string[]): Script {
+  const name = names.at(-1) ?? '';
   const lua = names
     .map((name) => readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8'))
     .join('\n');
-  return { lua, sha1: createHash('sha1').update(lua).digest('hex') };
+  return { name, lua, sha1: createHash('sha1').update(lua).digest('hex') };
 }
 
 /** Returns a list as the scripts read it: its length, then its items. */
@@ -82,7 +84,15 @@ export class RedisScripts {
     }
   }
 
-  async #send(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
+  #send(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
+    return inChildSpan(spanOf(script), () => this.#evaluate(script, keys, args));
+  }
+
+  async #evaluate(
+    script: Script,
+    keys: readonly string[],
+    args: readonly ScriptArgument[],
+  ): Promise<unknown> {
     try {
       return await this.#redis.evalsha(script.sha1, keys.length, ...keys, ...args);
     } catch (error) {
@@ -100,6 +110,19 @@ export class RedisScripts {
     await this.#reconnecting;
   }
 }
+
+/**
+ * Describes the run of a script (semantic conventions for Redis), without its keys and arguments. A script
+ * that Redis does not know is sent again with `EVAL`, in the same span.
+ */
+const spanOf = ({ name }: Script) => ({
+  name: `EVALSHA ${name}`,
+  attributes: {
+    'db.system.name': 'redis',
+    'db.operation.name': 'EVALSHA',
+    'db.stored_procedure.name': name,
+  },
+});
 
 /** Resolves with whether the client became ready in time. */
 export async function isReady(redis: RedisClient, withinMs: number): Promise<boolean> {

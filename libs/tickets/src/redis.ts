@@ -9,6 +9,7 @@ export {
   redisAclFile,
 } from './redis-access.ts';
 export { RedisClaims } from './redis-claims.ts';
+export { measureRedis, type RedisLevel } from './redis-level.ts';
 export { RedisOutbox, type RedisOutboxDependencies } from './redis-outbox.ts';
 export type { RedisClient } from './redis-scripts.ts';
 export { RedisTickets, type RedisTicketsDependencies } from './redis-tickets.ts';

@@ -48,6 +48,12 @@ export function nameTicket({ shard, correlationId, secret }: Chain, own: Buffer 
   return shard + guid + secret + own.toString('base64url');
 }
 
+/**
+ * Returns the correlation id of the launch that a ticket names, which is not proven until the ticket is found
+ * or redeemed; `undefined` for a text that cannot be a ticket.
+ */
+export const launchOf = (ticket: string): string | undefined => readChain(ticket)?.correlationId;
+
 /** Reads the chain that a ticket names; `undefined` for a text that cannot be a ticket. */
 export function readChain(ticket: string): Chain | undefined {
   if (!/^(?:0[0-9]|1[0-5])[\w-]{87}$/.test(ticket)) return undefined;

@@ -5,7 +5,7 @@ import { TicketsUnavailable } from '../src/index.ts';
 import { assertSafeRedis, connectRedis, type RedisClient, UnsafeRedis } from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { type RedisServer } from './redis-server.ts';
-import { aPrefix, createTickets, issueTicket } from './ticket-fixtures.ts';
+import { aPrefix, createTickets, issueTicket, redeemTicket } from './ticket-fixtures.ts';
 
 function aLogger() {
   const lines: { level: string; fields: object; message: string }[] = [];
@@ -56,6 +56,27 @@ describe('connectRedis', () => {
     const tickets = createTickets(redis, aPrefix());
     // Over all shards, so over all nodes.
     await Promise.all(Array.from({ length: 200 }, () => issueTicket(tickets)));
+  });
+
+  it('follows the primary that Sentinels name, and no ticket works twice after a failover', async () => {
+    const sentinel = await lab.sentinel();
+    const redis = await lab.client(sentinel.url);
+    const tickets = createTickets(redis, aPrefix());
+    const [used, unused] = [await issueTicket(tickets), await issueTicket(tickets)];
+    expect(await redeemTicket(tickets, used)).toMatchObject({ outcome: 'redeemed' });
+    await redis.wait(1, 10_000);
+    await sentinel.failOver();
+    await until(() =>
+      issueTicket(tickets).then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await redeemTicket(tickets, used)).toMatchObject({ outcome: 'used' });
+    // The new primary may have missed that a ticket was used, so it opens none of its predecessor's.
+    await expect(redeemTicket(tickets, unused)).rejects.toThrow(TicketsUnavailable);
+    const fresh = await issueTicket(tickets);
+    expect(await redeemTicket(tickets, fresh)).toMatchObject({ outcome: 'redeemed' });
   });
 
   it('answers requests at once while Redis is away, tells it once, and recovers by itself', async () => {

@@ -2,8 +2,10 @@ import { connectRedis, type RedisClient } from '../src/redis.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import {
   type RedisClusterServers,
+  type RedisSentinels,
   type RedisServer,
   startRedisCluster,
+  startRedisSentinel,
   startRedisServer,
 } from './redis-server.ts';
 
@@ -13,6 +15,7 @@ type Ending = () => void | Promise<void>;
 export type RedisLab = {
   server(...settings: string[]): Promise<RedisServer>;
   cluster(): Promise<RedisClusterServers>;
+  sentinel(): Promise<RedisSentinels>;
   proxy(port: number): Promise<CuttingProxy>;
   client(...args: Parameters<typeof connectRedis>): Promise<RedisClient>;
   /** The Redis that the environment names, or a private one. */
@@ -36,6 +39,7 @@ export function createRedisLab(): RedisLab {
   return {
     server: (...settings) => kept(startRedisServer(...settings)),
     cluster: () => kept(startRedisCluster()),
+    sentinel: () => kept(startRedisSentinel()),
     proxy: (port) => kept(startCuttingProxy(port)),
     client,
     anyClient: async () => {

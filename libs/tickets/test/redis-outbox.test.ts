@@ -61,6 +61,19 @@ describe('RedisOutbox', () => {
     expect(await outbox.committed()).toBe(0);
   });
 
+  it('publishes what a newer release wrote, with the members that only that one knows', async () => {
+    const prefix = aPrefix();
+    const outbox = new RedisOutbox({ redis, prefix });
+    const [own] = events(1);
+    if (own === undefined) throw new Error('one was asked for');
+    const newer = { ...anEvent(), subject: 'newer', data: { newer: 'member' } };
+    await expect(outbox.append([newer as unknown as CloudEvent])).rejects.toThrow(TypeError);
+    await outbox.append([own]);
+    const [stream = ''] = await redis.keys(`${prefix}*:outbox`);
+    await redis.xadd(stream, '*', 'event', JSON.stringify(newer));
+    expect(await drainAll(outbox)).toEqual([own, newer]);
+  });
+
   it('sets aside what the bus would refuse, reports it without its data, and publishes the rest', async () => {
     const prefix = aPrefix();
     const rejected: RejectedEvent[] = [];

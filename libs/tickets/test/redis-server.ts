@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort, until } from '@clinical-launch/testing';
@@ -76,6 +76,59 @@ export async function startRedisCluster(): Promise<RedisClusterServers> {
     url: servers.map(({ url }) => url).join(','),
     servers,
     stop: async () => void (await Promise.all(servers.map((server) => server.stop()))),
+  };
+}
+
+export type RedisSentinels = {
+  readonly url: string;
+  readonly primary: RedisServer;
+  /** Makes the replica the primary, and resolves when the Sentinel says so. */
+  failOver(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Starts a primary with a replica, and a Sentinel that watches them. */
+export async function startRedisSentinel(): Promise<RedisSentinels> {
+  const primary = await startRedisServer();
+  const replica = await startRedisServer('--replicaof', `127.0.0.1 ${primary.port}`);
+  const directory = await mkdtemp(join(tmpdir(), 'tickets-sentinel-'));
+  const port = await findFreePort();
+  const file = join(directory, 'sentinel.conf');
+  await writeFile(
+    file,
+    [
+      `port ${port}`,
+      'bind 127.0.0.1',
+      `dir ${directory}`,
+      `sentinel monitor primary 127.0.0.1 ${primary.port} 1`,
+      'sentinel down-after-milliseconds primary 500',
+      'sentinel failover-timeout primary 5000',
+    ].join('\n'),
+  );
+  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
+  const endWithUs = () => void child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  const sentinel = new Redis(port, { retryStrategy: () => 50, maxRetriesPerRequest: null });
+  sentinel.on('error', () => undefined);
+  const primaryPort = async () =>
+    Number(((await sentinel.call('SENTINEL', 'get-master-addr-by-name', 'primary')) as string[])[1]);
+  const isWatching = async () =>
+    String(await sentinel.call('SENTINEL', 'replicas', 'primary')).includes('master-link-status,ok');
+  await until(isWatching);
+  return {
+    url: `redis://127.0.0.1:${port}?sentinel=primary`,
+    primary,
+    async failOver() {
+      await primary.kill();
+      await until(async () => (await primaryPort()) === replica.port);
+    },
+    async stop() {
+      sentinel.disconnect();
+      process.off('exit', endWithUs);
+      child.kill('SIGKILL');
+      await Promise.all([primary.stop(), replica.stop()]);
+      await rm(directory, { recursive: true });
+    },
   };
 }
 
