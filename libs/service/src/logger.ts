@@ -1,7 +1,9 @@
 import { types } from 'node:util';
+import { currentSpan, type SpanContext } from '@clinical-launch/contracts/tracing';
 import { Type } from '@clinical-launch/contracts/type';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { describeError } from './logged-error.ts';
+import { version } from './version.ts';
 
 export type { Logger } from 'pino';
 
@@ -56,6 +58,22 @@ function standardOutput() {
   return opened;
 }
 
+/** The logs of requests, whose lines name their trace already. */
+const ofRequests = new WeakSet<object>();
+
+/** Creates the log of one request, with the fields that each of its lines has. */
+export function createRequestLogger(logger: Logger, fields: object): Logger {
+  const own = logger.child(fields);
+  ofRequests.add(own);
+  return own;
+}
+
+/** Returns the fields by which a line is found from its trace, as in the log data model of OpenTelemetry. */
+export const traceFields = ({ traceId, spanId }: Pick<SpanContext, 'traceId' | 'spanId'>) => ({
+  trace_id: traceId,
+  span_id: spanId,
+});
+
 /** Creates the log of a process: JSON lines on standard output, times in ISO 8601. */
 export function createLogger({
   level = 'info',
@@ -71,6 +89,10 @@ export function createLogger({
     formatters: {
       log: ({ err, ...fields }) => ({ ...redactFields(fields), ...(err === undefined ? {} : { err }) }),
     },
+    mixin(_fields, _level, logger) {
+      const span = ofRequests.has(logger) ? undefined : currentSpan();
+      return span === undefined ? {} : traceFields(span);
+    },
     // For the bindings of child loggers, which no formatter receives.
     redact: { paths: redactedFields, censor: redacted },
     serializers: { err: (thrown: unknown) => describeError(thrown) },
@@ -84,6 +106,10 @@ export function createLogger({
   };
   return pino(options, destination ?? standardOutput());
 }
+
+/** Creates the log of a service, whose lines name the service and its version. */
+export const createServiceLogger = (service: string, options?: Parameters<typeof createLogger>[0]): Logger =>
+  createLogger(options).child({ service, version });
 
 /**
  * Returns a copy without the redacted fields, at any depth. Pino's `redact` needs a path for each depth and

@@ -3,13 +3,29 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 
 /**
- * OpenTelemetry's packages for CommonJS: the exporter's module for `import` imports `node:http`, at the cost
- * described in node-http.ts.
+ * OpenTelemetry's packages for CommonJS: modules of it for `import` import `node:http`, at the cost described
+ * in node-http.ts.
  */
 export const { metrics } = require('@opentelemetry/api') as typeof import('@opentelemetry/api');
-export const { PrometheusExporter } =
-  require('@opentelemetry/exporter-prometheus') as typeof import('@opentelemetry/exporter-prometheus');
-export const { resourceFromAttributes } =
-  require('@opentelemetry/resources') as typeof import('@opentelemetry/resources');
-export const { MeterProvider } =
+export const {
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} = require('@opentelemetry/resources') as typeof import('@opentelemetry/resources');
+export const { DataPointType, MeterProvider, MetricReader, PeriodicExportingMetricReader } =
   require('@opentelemetry/sdk-metrics') as typeof import('@opentelemetry/sdk-metrics');
+
+/** Loads the exporter that pushes metrics by OTLP over HTTP, which most processes do not need. */
+export const loadMetricExporter = () =>
+  require('@opentelemetry/exporter-metrics-otlp-proto') as typeof import('@opentelemetry/exporter-metrics-otlp-proto');
+
+/** Loads the packages of traces, which a process without traces does not need. */
+export const loadTracing = () => ({
+  ...(require('@opentelemetry/api') as typeof import('@opentelemetry/api')),
+  ...(require('@opentelemetry/context-async-hooks') as typeof import('@opentelemetry/context-async-hooks')),
+  ...(require('@opentelemetry/exporter-trace-otlp-proto') as typeof import('@opentelemetry/exporter-trace-otlp-proto')),
+  ...(require('@opentelemetry/sdk-trace') as typeof import('@opentelemetry/sdk-trace')),
+});
+
+export type TracingSdk = ReturnType<typeof loadTracing>;

@@ -65,6 +65,16 @@ describe('traceparent', () => {
     const [one, two] = [await get('/origin'), await get('/origin')];
     expect(one.origin.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(one.origin.traceparent).not.toBe(two.origin.traceparent);
+    expect(one.origin.traceparent?.slice(3, 35)).toBe(one.header.replaceAll('-', ''));
+  });
+
+  it('is in the trace of the launch to which the request turns out to belong, with a span of its own', async () => {
+    const [one, two] = [await get('/adopt'), await get('/adopt')];
+    for (const { header, origin } of [one, two]) {
+      expect(origin.traceparent?.slice(3, 35)).toBe(header.replaceAll('-', ''));
+      expect(origin.traceparent).not.toContain(header.replaceAll('-', '').slice(16) + '-01');
+    }
+    expect(one.origin.traceparent).not.toBe(two.origin.traceparent);
   });
 
   it.each([

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type CloudEvent,
+  type Concerning,
   createEvent,
-  drawBytes,
   type EventData,
   type EventType,
   guidPattern,
@@ -11,14 +11,14 @@ import {
 import type { Request, RequestHandler, Response } from 'express';
 import proxyAddress from 'proxy-addr';
 import type { Clock } from '../clock.ts';
-import type { Logger } from '../logger.ts';
+import { createRequestLogger, type Logger, traceFields } from '../logger.ts';
 import { createRequestMeter } from '../metrics.ts';
+import { plainAddress } from './address.ts';
 import type { Refusals } from './refusals.ts';
+import { RequestTrace } from './request-trace.ts';
 
 /** The text form of a GUID (RFC 9562) that is accepted from a caller. */
 export const guidForm = new RegExp(guidPattern);
-
-const traceparentForm = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 type CallParts = {
   readonly logger: Logger;
@@ -26,11 +26,14 @@ type CallParts = {
   readonly refusals?: Refusals | undefined;
   /** The number of reverse proxies in front, to determine a caller's address. */
   readonly trustedProxies?: number;
+  /** The scheme of the address that callers use. */
+  readonly scheme?: 'http' | 'https';
 };
 
 /** The context of one inbound request, for every log line, event and session that follows from it. */
 export class Call {
-  readonly traceparent: string;
+  /** The place of this request in a trace (W3C Trace Context). */
+  readonly trace: RequestTrace;
   /** Counts and audits refusals in this process; absent outside a service. */
   readonly refusals: Refusals | undefined;
   /** The `source` of its events; set by the endpoint that answers. */
@@ -44,6 +47,8 @@ export class Call {
   /** Created when something is logged: most requests log one line, under their last GUID. */
   #logger: Logger | undefined;
   #identity: string | undefined;
+  #concerning: Concerning = {};
+  #clientId: string | undefined;
   /** The GUID that the request began with, once it belongs to a launch. */
   #beganAs: string | undefined;
 
@@ -52,7 +57,12 @@ export class Call {
     this.#response = response;
     this.#parts = parts;
     this.refusals = parts.refusals;
-    this.traceparent = continuedTrace(request.headers.traceparent);
+    this.trace = new RequestTrace({
+      sent: request.headers.traceparent,
+      id: this.#correlationId,
+      method: request.method ?? '',
+      scheme: parts.scheme ?? 'http',
+    });
     response.setHeader('X-Correlation-Id', this.#correlationId);
   }
 
@@ -60,9 +70,21 @@ export class Call {
     return this.#correlationId;
   }
 
+  get traceparent(): string {
+    return this.trace.traceparent;
+  }
+
   get logger(): Logger {
-    this.#logger ??= this.#parts.logger.child({ correlationId: this.#correlationId });
+    this.#logger ??= this.#createLogger();
     return this.#logger;
+  }
+
+  #createLogger(): Logger {
+    return createRequestLogger(this.#parts.logger, {
+      correlationId: this.#correlationId,
+      ...traceFields(this.trace.context),
+      ...(this.#clientId === undefined ? {} : { client: this.#clientId }),
+    });
   }
 
   /** For the log: the GUID that the request began with, if its launch has another. */
@@ -87,23 +109,41 @@ export class Call {
     return this.#identity === undefined && this.#beganAs === undefined;
   }
 
-  /** Creates an event of the catalogue that follows from this request. */
+  /** Creates an event of the catalogue that follows from this request, and says whom it is about. */
   event<Type extends EventType>(type: Type, data: EventData<Type>): CloudEvent<Type> {
     const { source, correlationId, traceparent } = this;
     return createEvent(
       type,
       { source, correlationId, traceparent, now: new Date(this.#parts.clock.now()) },
-      data,
+      { address: plainAddress(this.address), ...this.#concerning, ...data },
     );
   }
 
-  /** Names the caller once it is verified: a registered client, or a live session. */
-  identify(caller: string): void {
+  /** Names the user, the practice and the patient that this request is about, for its events. */
+  concern(concerning: Concerning): void {
+    this.#concerning = { ...this.#concerning, ...concerning };
+  }
+
+  /** The client that sent this request or began its launch, once it is verified. */
+  get clientId(): string | undefined {
+    return this.#clientId;
+  }
+
+  /** Names the caller once it is verified: a registered client, or a live session of a client's launch. */
+  identify(caller: string, clientId?: string): void {
     this.#identity = caller;
+    if (clientId !== undefined) this.ofClient(clientId);
+  }
+
+  /** Names the client whose launch this request belongs to. */
+  ofClient(clientId: string): void {
+    this.#clientId = clientId;
+    this.#logger = undefined;
   }
 
   /** Continues under the GUID of the launch that this request belongs to. */
   adopt(launchId: string): void {
+    this.trace.follow(launchId);
     if (this.#parts.logger.isLevelEnabled('debug')) this.logger.debug({ launchId }, 'belongs to a launch');
     this.#beganAs ??= this.#correlationId;
     this.#correlationId = launchId;
@@ -140,6 +180,8 @@ export function createCalls(parts: CallParts): OpenCall {
       const { method = '' } = request;
       const { route } = call;
       const status = response.statusCode;
+      const { correlationId, clientId } = call;
+      call.trace.end({ route, status, correlationId, clientId });
       call.logger.info(
         {
           method,
@@ -151,7 +193,13 @@ export function createCalls(parts: CallParts): OpenCall {
         },
         'request answered',
       );
-      measure({ method, route: route ?? '/*', status, seconds: durationMs / 1000 });
+      measure({
+        method,
+        route: route ?? '/*',
+        status,
+        seconds: durationMs / 1000,
+        traceparent: call.traceparent,
+      });
     });
     return call;
   };
@@ -166,7 +214,7 @@ export function correlate(open: OpenCall): RequestHandler {
     response.prependListener('close', () => {
       call.route = routeOf(request);
     });
-    next();
+    call.trace.run(next);
   };
 }
 
@@ -185,11 +233,4 @@ export function callOf(response: Response): Call {
   const { call } = response.locals;
   if (call === undefined) throw new TypeError('Mount correlate() before the routes');
   return call;
-}
-
-function continuedTrace(parent: string | string[] | undefined): string {
-  const spanId = drawBytes(8).toString('hex');
-  if (typeof parent !== 'string' || !traceparentForm.test(parent))
-    return `00-${drawBytes(16).toString('hex')}-${spanId}-01`;
-  return `00-${parent.slice(3, 35)}-${spanId}-${parent.slice(-2)}`;
 }

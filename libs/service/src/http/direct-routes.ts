@@ -58,7 +58,8 @@ export function withDirectRoutes({ routes, open, others }: Direct): RequestListe
     const found = find(method, mark < 0 ? url : url.slice(0, mark));
     if (found === undefined) return others(request, response);
     const call = open(request, response);
-    call.route = found.route.path;
-    found.route.answer(request, response, call, found.params).catch(() => response.destroy());
+    const { route, params } = found;
+    call.route = route.path;
+    call.trace.run(() => route.answer(request, response, call, params)).catch(() => response.destroy());
   };
 }

@@ -90,10 +90,18 @@ export async function refuse(
   dialect(error, { request, response, call });
 }
 
-/** Answers errors that a router throws outside its endpoints, without an audit event. */
-export function errorEdge(dialect: ErrorDialect): ErrorRequestHandler {
-  return (thrown: unknown, request, response, _next) =>
-    refuse(thrown, { request, response, call: callOf(response), dialect });
+/**
+ * Answers errors that a router throws outside its endpoints.
+ * @param audit creates the audit event of an error, if it has one
+ */
+export function errorEdge(
+  dialect: ErrorDialect,
+  audit?: (error: ServiceError, call: Call) => CloudEvent<RefusalType> | undefined,
+): ErrorRequestHandler {
+  return (thrown: unknown, request, response, _next) => {
+    const call = callOf(response);
+    return refuse(thrown, { request, response, call, dialect, audit: (error) => audit?.(error, call) });
+  };
 }
 
 type Refused = Pick<RefusedRequest, 'event' | 'address'> & { readonly call: Call };
@@ -171,6 +179,9 @@ export const oauthDialect: ErrorDialect = (error, { response, call }) => {
   response.setHeader('Pragma', 'no-cache');
   sendJson(response, answer);
 };
+
+/** Returns the code with which an error is answered, from the closed set of the catalogues. */
+export const codeOfRefusal = (thrown: unknown): string => asServiceError(thrown).code;
 
 function asServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;

@@ -22,7 +22,9 @@ export {
   openToAll,
   type RefusalAudit,
 } from './exchange.ts';
+export { countLaunchRefusals } from './launch-refusals.ts';
 export { createNetworkGuard } from './network-guard.ts';
+export { operationOutcome } from './operation-outcome.ts';
 export { OutboundError } from './outbound-error.ts';
 export {
   asResponse,

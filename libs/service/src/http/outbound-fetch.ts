@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { inChildSpan, markFailed, type Span, toTraceparent } from '@clinical-launch/contracts/tracing';
 import { http } from '../node-http.ts';
 import { createNetworkGuard, type NetworkGuard } from './network-guard.ts';
 import { failureOf, OutboundError } from './outbound-error.ts';
@@ -74,7 +75,34 @@ export function createOutboundFetch({ allowedNetworks, ...options }: OutboundOpt
     ...options,
     guard,
   };
-  return (url, request = {}) => fetchGuarded(url, request, limits);
+  return (url, request = {}) =>
+    inChildSpan(spanOf(url, request), async (span) => {
+      if (span === undefined) return fetchGuarded(url, request, limits);
+      // W3C Trace Context: names the span of this request instead of the span that the caller named.
+      const traced = { ...request.headers, traceparent: toTraceparent(span.spanContext()) };
+      const answer = await fetchGuarded(url, { ...request, headers: traced }, limits);
+      noteStatus(span, answer);
+      return answer;
+    });
+}
+
+/**
+ * Describes a request (semantic conventions for HTTP clients) without its address, which may contain a secret
+ * of the receiver.
+ */
+const spanOf = ({ hostname, port, protocol }: URL, { method = 'GET' }: OutboundRequest) => ({
+  name: method,
+  attributes: {
+    'http.request.method': method,
+    'url.scheme': protocol.slice(0, -1),
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+  },
+});
+
+function noteStatus(span: Span, { status }: OutboundAnswer): void {
+  span.setAttribute('http.response.status_code', status);
+  if (status >= 400) markFailed(span, String(status));
 }
 
 async function fetchGuarded(url: URL, request: OutboundRequest, limits: Limits): Promise<OutboundAnswer> {

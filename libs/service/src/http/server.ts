@@ -46,8 +46,9 @@ export function createApp(options: AppOptions): RequestListener {
   // Endpoints read the query themselves, so that a parameter is always a string and never an array or an
   // object.
   app.set('query parser', false);
-  const createCall = createCalls({ logger, clock, refusals, trustedProxies });
   const isHttps = publicUrl.startsWith('https:');
+  const scheme = isHttps ? 'https' : 'http';
+  const createCall = createCalls({ logger, clock, refusals, trustedProxies, scheme });
   const open: OpenCall = (request, response) => {
     if (isHttps) response.setHeader('Strict-Transport-Security', strictTransportSecurity);
     return createCall(request, response);
