@@ -1,3 +1,4 @@
+import { exemplarsOfSeries, isSampled } from './exemplars.ts';
 import { metrics } from './open-telemetry.ts';
 
 /** The level of an outbox for its metrics. */
@@ -27,26 +28,53 @@ export function observeOutbox(outbox: string, level: () => Promise<OutboxLevel>)
   );
 }
 
+/** One answered request. */
+export type AnsweredRequest = {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+  /** Links the bucket of a slow request to its trace. */
+  readonly traceparent?: string;
+};
+
+const requestDuration = 'http.server.request.duration';
+const requestBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
 /** Counts one answered request (OpenTelemetry semantic conventions, `http.server.request.duration`). */
-export function createRequestMeter(): (request: {
-  method: string;
-  route: string;
-  status: number;
-  seconds: number;
-}) => void {
-  const duration = meter().createHistogram('http.server.request.duration', {
+export function createRequestMeter(): (request: AnsweredRequest) => void {
+  const duration = meter().createHistogram(requestDuration, {
     description: 'Duration of HTTP server requests',
     unit: 's',
-    advice: {
-      explicitBucketBoundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    },
+    advice: { explicitBucketBoundaries: requestBounds },
   });
-  return ({ method, route, status, seconds }) =>
-    duration.record(seconds, {
-      'http.request.method': method,
-      'http.route': route,
-      'http.response.status_code': status,
-    });
+  const known = new Map<string, ReturnType<typeof createSeries>>();
+  return ({ method, route, status, seconds, traceparent }) => {
+    const name = `${method} ${status} ${route}`;
+    let series = known.get(name);
+    if (series === undefined) {
+      series = createSeries(method, route, status);
+      known.set(name, series);
+    }
+    duration.record(seconds, series.attributes);
+    if (traceparent !== undefined && isSampled(traceparent))
+      series.exemplars[bucketOf(seconds)] = { traceparent, value: seconds, at: Date.now() };
+  };
+}
+
+function createSeries(method: string, route: string, status: number) {
+  const attributes = {
+    'http.request.method': method,
+    'http.route': route,
+    'http.response.status_code': status,
+  };
+  return { attributes, exemplars: exemplarsOfSeries(requestDuration, attributes) };
+}
+
+/** Upper bounds are inclusive, and the last bucket has none. */
+function bucketOf(seconds: number): number {
+  const bucket = requestBounds.findIndex((bound) => seconds <= bound);
+  return bucket < 0 ? requestBounds.length : bucket;
 }
 
 /** Counts refusals that are over their limits. */
@@ -63,6 +91,9 @@ export function createRefusalMeter(): RefusalMeter {
       'Audit events of refusals that were not stored, because their share of Redis is full or Redis is unavailable',
     unit: '{event}',
   });
+  // A series that begins with its first event would show no increase.
+  limited.add(0);
+  dropped.add(0);
   return {
     limited: () => limited.add(1),
     dropped: (count) => {
