@@ -7,7 +7,15 @@ export {
   readEnvironment,
   readTogether,
 } from './environment.ts';
-export { createLogger, initialLogLevel, type Logger, logLevelSetting } from './logger.ts';
+export {
+  createLogger,
+  createServiceLogger,
+  initialLogLevel,
+  type Logger,
+  logLevelSetting,
+} from './logger.ts';
 export { meter, observeOutbox } from './metrics.ts';
 export { assertPublicAddresses, isProduction } from './mode.ts';
 export { namespaceSettings, namespacesOf } from './namespace-settings.ts';
+export { readPatientPseudonyms } from './patient-pseudonyms.ts';
+export { deriveFromSealingKeys, readSecretKey } from './secret-key.ts';

@@ -5,7 +5,9 @@ import { startDeliveryWorker } from '../src/process/index.ts';
 
 const anHourMs = 3_600_000;
 
-type Due = { readonly receiver: string; readonly at: number };
+type Due = { readonly receiver: string; readonly at: number; readonly traceparent: string };
+
+const dueAt = (at: number, receiver = 'one'): Due => ({ receiver, at, traceparent: '' });
 
 /** Starts a worker on deliveries in memory. It polls by itself only after an hour. */
 function startWorker(pending: Due[], { slots = 8 } = {}) {
@@ -38,7 +40,7 @@ function startWorker(pending: Due[], { slots = 8 } = {}) {
 describe('a delivery worker', () => {
   it('sleeps until the next delivery is due, without polls in between', async () => {
     const at = performance.now() + 400;
-    const { worker, delivered, claims } = startWorker([{ receiver: 'one', at }]);
+    const { worker, delivered, claims } = startWorker([dueAt(at)]);
     await until(() => delivered.length === 1);
     expect(performance.now()).toBeGreaterThanOrEqual(at);
     // One when it starts, and two when the delivery is due and when it has ended.
@@ -49,7 +51,7 @@ describe('a delivery worker', () => {
   it('is woken by a delivery that was added meanwhile', async () => {
     const { worker, pending, delivered, claims } = startWorker([]);
     await until(() => claims() === 1);
-    pending.push({ receiver: 'one', at: 0 });
+    pending.push(dueAt(0));
     worker.nudge();
     await until(() => delivered.length === 1);
     await worker.stop();
@@ -57,7 +59,7 @@ describe('a delivery worker', () => {
   });
 
   it('continues when a slot is free again', async () => {
-    const pending = Array.from({ length: 20 }, (_, index) => ({ receiver: `${index % 3}`, at: 0 }));
+    const pending = Array.from({ length: 20 }, (_, index) => dueAt(0, `${index % 3}`));
     const { worker, delivered } = startWorker(pending, { slots: 2 });
     await until(() => delivered.length === 20);
     await worker.stop();

@@ -118,7 +118,7 @@ describe('refusals of one address', () => {
     const { getTimes, kept } = await serve();
     expect(await getTimes(7, '/launch')).toEqual([410, 410, 410, 410, 410, 429, 429]);
     expect(kept.map(({ data }) => data)).toEqual(
-      Array.from({ length: 5 }, () => ({ status: 410, reason: 'refused_410' })),
+      Array.from({ length: 5 }, () => ({ address: '127.0.0.1', status: 410, reason: 'refused_410' })),
     );
   });
 

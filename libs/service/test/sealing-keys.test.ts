@@ -104,6 +104,9 @@ describe('a setting of sealing keys', () => {
       expect(() => withSecretFiles({ SEALING_KEYS_ORDER_FILE: `${file}-gone` })).toThrow(
         'SEALING_KEYS_ORDER_FILE cannot be read',
       );
+      expect(withSecretFiles({ PATIENT_PSEUDONYM_KEY_FILE: file })).toMatchObject({
+        PATIENT_PSEUDONYM_KEY: setting('k1', bytes),
+      });
     } finally {
       await rm(directory, { recursive: true });
     }

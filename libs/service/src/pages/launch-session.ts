@@ -1,8 +1,6 @@
-import { parseCookie, stringifySetCookie } from 'cookie';
+import { stringifySetCookie } from 'cookie';
 import type { Request } from 'express';
-
-/** The number of cookies of one name that are tried, which limits the look-ups of a request. */
-const mostCookies = 4;
+import { readSentCookies } from './sent-cookies.ts';
 
 /**
  * Returns the name of the cookie that contains a launch session. Each launch has its own, under a path that
@@ -44,18 +42,6 @@ export const openSessionCookie = (ticket: string, options: SessionCookieOptions)
     ...launchSessionCookieOptions(options),
   });
 
-/**
- * Returns the session tickets that the browser sent, at most four, in its order. There are several if a
- * neighbouring host has set a cookie of the same name for the parent domain. That must not lock the user out,
- * so callers try each.
- */
-export function readLaunchSessionCookies(request: Request, isSecure: boolean): readonly string[] {
-  const expected = launchSessionCookie(isSecure);
-  return (
-    (request.get('cookie') ?? '')
-      .split(';')
-      // Each separately, because a parser returns only one of several cookies of one name.
-      .flatMap((pair) => parseCookie(pair)[expected] || [])
-      .slice(0, mostCookies)
-  );
-}
+/** Returns the session tickets that the browser sent, in its order; callers try each. */
+export const readLaunchSessionCookies = (request: Request, isSecure: boolean): readonly string[] =>
+  readSentCookies(request, launchSessionCookie(isSecure));

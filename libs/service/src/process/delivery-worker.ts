@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { inFollowingSpan } from '@clinical-launch/contracts/tracing';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 
@@ -43,7 +44,9 @@ const leastWaitMs = 100;
  * receiver delays no other. In between it sleeps until the next delivery is due, unless it is nudged. If a
  * process dies, another one makes its deliveries when the lease ends, so each is made at least once.
  */
-export function startDeliveryWorker<Due>(parts: WorkerParts<Due>): DeliveryWorker {
+export function startDeliveryWorker<Due extends { readonly traceparent: string }>(
+  parts: WorkerParts<Due>,
+): DeliveryWorker {
   const { slots, pollMs, claim, nextDueAt, attempt, receiverOf, what, clock, logger } = parts;
   const stopping = new AbortController();
   const ending = new AbortController();
@@ -53,7 +56,8 @@ export function startDeliveryWorker<Due>(parts: WorkerParts<Due>): DeliveryWorke
 
   const begin = (due: Due) => {
     const receiver = receiverOf(due);
-    const attempted = attempt(due, ending.signal)
+    const span = { name: `deliver ${what}`, attributes: {}, causes: [due.traceparent] };
+    const attempted = inFollowingSpan(span, () => attempt(due, ending.signal))
       .catch((error: unknown) => logger.error({ err: error }, 'an attempt to deliver could not be recorded'))
       .finally(() => {
         underWay.delete(receiver);

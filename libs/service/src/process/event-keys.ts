@@ -76,10 +76,17 @@ function eventKeysOf(
       const keys = verification.get(service);
       if (keys === undefined || keys.length === 0) return [];
       const verify = createEventVerifier(service, { keys, acceptsUnsigned: isLenient });
-      return [[consumer, counting(consumer, verify)] as const];
+      return [[consumer, verify] as const];
     }),
   );
-  return { writeEvent: createEventWriter(signing), verifierOf: (consumer) => verifiers.get(consumer) };
+  return {
+    writeEvent: createEventWriter(signing),
+    verifierOf(consumer) {
+      const verify = verifiers.get(consumer);
+      // Here and not above: the keys are read before the process measures anything.
+      return verify === undefined ? undefined : counting(consumer, verify);
+    },
+  };
 }
 
 /** Counts events that fail verification: each is an error of the configuration, or an attack. */
@@ -106,6 +113,10 @@ function readSigningKeys(environment: Environment, source: ServiceName): readonl
   const isSet = Boolean(environment[signingSetting]);
   if (!isSet && !isProduction(environment)) return sharedSigningKeys(environment, source);
   const given = new Map(isSet ? entriesOf(environment, signingSetting) : []);
+  assertNotOfDemo(environment, signingSetting, {
+    keys: [...given.values()],
+    ofDemo: sharedSigningKeys(demo, source).map(({ key }) => key),
+  });
   const missing = listeners.filter((listener) => !given.has(listener));
   if (missing.length > 0) {
     throw new ConfigurationError(missing.map((listener) => `${signingSetting} has no key for ${listener}`));
@@ -117,10 +128,26 @@ function readVerificationKeys(environment: Environment, service: ServiceName): r
   const isListening = Object.values(eventConsumers).some((consumer) => consumer.service === service);
   if (!isListening) return [];
   if (environment[verificationSetting]) {
-    return entriesOf(environment, verificationSetting).map(([, key]) => key);
+    const keys = entriesOf(environment, verificationSetting).map(([, key]) => key);
+    assertNotOfDemo(environment, verificationSetting, { keys, ofDemo: sharedListenerKeys(demo, service) });
+    return keys;
   }
   if (isProduction(environment)) throw new ConfigurationError([`${verificationSetting} is not set`]);
   return sharedListenerKeys(environment, service);
+}
+
+/** Without settings, keys are those of the demo. Its files have the same. */
+const demo: Environment = { NODE_ENV: 'demo' };
+
+/** @throws ConfigurationError when a key is one of the demo's, in production. */
+function assertNotOfDemo(
+  environment: Environment,
+  setting: string,
+  { keys, ofDemo }: Readonly<Record<'keys' | 'ofDemo', readonly Uint8Array[]>>,
+): void {
+  const isOfDemo = keys.some((key) => ofDemo.some((known) => Buffer.compare(key, known) === 0));
+  if (isProduction(environment) && isOfDemo)
+    throw new ConfigurationError([`${setting} contains a key of the demo, which is publicly known`]);
 }
 
 /** @throws ConfigurationError when an entry is not `name:key`. */

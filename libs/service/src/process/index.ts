@@ -10,6 +10,7 @@ export {
   requireParts,
 } from './parts.ts';
 export { endAtStart, runProcess, stopOnSignal } from './process.ts';
+export { startMetrics } from './process-metrics.ts';
 export { createRefusals, type RefusalsOptions } from './refusals.ts';
 export { reportRejectedEvents } from './rejected-events.ts';
 export { releaseMemoryOfStart } from './release-memory.ts';
@@ -20,3 +21,4 @@ export type { Service } from './service.ts';
 export { createSharedRateLimiter } from './shared-rate-limit.ts';
 export { type Mount, type StartedServices, startServices } from './start-services.ts';
 export { openTicketParts, type TicketParts } from './ticket-parts.ts';
+export { readTracing, startTracing } from './tracing.ts';

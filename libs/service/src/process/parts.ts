@@ -2,19 +2,34 @@ import { eventConsumers } from '@clinical-launch/contracts';
 import { type EventBus, InProcessBus } from '@clinical-launch/events';
 import type { Storage } from '@clinical-launch/storage';
 import { ConfigurationError, type Environment } from '../environment.ts';
+import { isProduction } from '../mode.ts';
 import type { Revocations } from '../trust/revocations.ts';
 import type { PartOptions, RunningPart } from './part.ts';
+import { observeDatabase, observePool } from './part-metrics.ts';
 import { followRevocations } from './revocations.ts';
 import type { TicketParts } from './ticket-parts.ts';
 
 /** The variables that name the real parts; one that is unset is embedded, where that is allowed. */
 export type PartVariable = 'REDIS_URL' | 'AMQP_URL' | 'DATABASE_URL';
 
-/** Insists on real parts. @throws ConfigurationError that names every variable that is not set. */
+/**
+ * Insists on real parts, and in production on passwords that are not public.
+ * @throws ConfigurationError that names every variable
+ */
 export function requireParts(environment: Environment, variables: readonly PartVariable[]): void {
-  const unset = variables.filter((name) => !environment[name]);
-  if (unset.length > 0) throw new ConfigurationError(unset.map((name) => `${name} is not set`));
+  const problems = variables.flatMap((name) => {
+    const address = environment[name];
+    if (!address) return [`${name} is not set`];
+    return isProduction(environment) && hasPasswordOfDemo(address)
+      ? [`${name} contains a password of the demo, which is publicly known`]
+      : [];
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems);
 }
+
+/** Those of `deploy/docker/demo-secrets` begin so. Redis may have several addresses, separated by commas. */
+const hasPasswordOfDemo = (addresses: string) =>
+  addresses.split(',').some((address) => URL.parse(address.trim())?.password.startsWith('demo-') === true);
 
 export type RevocationsPart = RunningPart & { readonly revocations: Revocations };
 
@@ -75,14 +90,25 @@ export async function openStoragePart({
   const storage = environment.DATABASE_URL
     ? await openPostgres(environment.DATABASE_URL, { name, logger })
     : await openEmbedded();
+  if (storage.load !== undefined) {
+    observePool(name, storage.load.pool);
+    observeDatabase(storage.load.server);
+  }
   return { storage, checks: { database: () => storage.isReady() }, stop: () => storage.close() };
 }
+
+/** Longer than a database takes to start and an operator's migrations usually take; then the process ends. */
+const schemaWithinMs = 120_000;
 
 async function openPostgres(url: string, { name, logger }: Pick<PartOptions, 'name' | 'logger'>) {
   const { openPostgresStorage } = await import('@clinical-launch/storage/postgres');
   return openPostgresStorage({
     url,
     applicationName: name,
+    schemaWait: {
+      withinMs: schemaWithinMs,
+      onWaiting: (error) => logger.warn({ err: error }, 'waiting for the database and its migrations'),
+    },
     onConnectionLost: (error) => logger.warn({ err: error }, 'a database connection was lost'),
   });
 }

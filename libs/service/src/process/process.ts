@@ -4,14 +4,16 @@ import { type Clock, systemClock } from '../clock.ts';
 import { ConfigurationError, type Environment, readEnvironment, readTogether } from '../environment.ts';
 import type { Refusals } from '../http/refusals.ts';
 import { createAdminApp, listen } from '../http/server.ts';
-import { createLogger, type Logger, logLevelSetting } from '../logger.ts';
+import { createServiceLogger, type Logger, logLevelSetting } from '../logger.ts';
 import { assertPublicAddresses, isProduction } from '../mode.ts';
-import { MeterProvider, metrics, PrometheusExporter, resourceFromAttributes } from '../open-telemetry.ts';
+import { readWatchedCertificates, watchCertificates } from './certificates.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
 import type { RunningPart } from './part.ts';
+import { metricSettings, startMetrics } from './process-metrics.ts';
 import { releaseMemoryOfStart } from './release-memory.ts';
 import { withSecretFiles } from './secret-files.ts';
 import { type Mount, startServices } from './start-services.ts';
+import { readTracing, startTracing, type TracingSettings } from './tracing.ts';
 
 const port = { minimum: 0, maximum: 65_535 };
 
@@ -62,16 +64,22 @@ type ProcessPlan<Config> = {
  * in reverse order. A secret may also be given as `<NAME>_FILE`, a file that holds it.
  */
 export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<void> {
+  // The first process of a container would ignore the signal while it waits for its parts.
+  process.once('SIGTERM', endBeforeStart);
   try {
     const environment = withSecretFiles(process.env);
-    const { settings, config, eventKeys } = readTogether({
+    const { settings, tracing, config, eventKeys } = readTogether({
       settings: () => readEnvironment(environmentSchema, environment),
+      tracing: () => readTracing(environment),
+      metrics: () => readEnvironment(metricSettings, environment),
+      certificates: () => readWatchedCertificates(environment),
       addresses: () => assertPublicAddresses(environment),
       eventKeys: () => readEventKeys(environment, plan.name),
       config: () => plan.configure(environment),
     });
-    const logger = createLogger({ level: settings.LOG_LEVEL }).child({ service: plan.name });
-    const running = await start(plan, config, { environment, settings, eventKeys, logger });
+    const logger = createServiceLogger(plan.name, { level: settings.LOG_LEVEL });
+    const running = await start(plan, config, { environment, settings, tracing, eventKeys, logger });
+    process.off('SIGTERM', endBeforeStart);
     stopOnSignal(running, logger);
     process.stdout.write(
       `ready ${plan.name} http://localhost:${running.port} admin http://localhost:${running.adminPort}\n`,
@@ -81,6 +89,8 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
     endAtStart(error);
   }
 }
+
+const endBeforeStart = () => process.exit(0);
 
 /**
  * Ends a process that cannot start, with exit code 1: one line for what the operator can change, the stack of
@@ -121,6 +131,7 @@ export function stopOnSignal(running: { stop(): Promise<void> }, logger: Logger)
 type StartOptions = {
   readonly environment: Environment;
   readonly settings: ReturnType<typeof readEnvironment<typeof environmentSchema>>;
+  readonly tracing: TracingSettings;
   readonly eventKeys: EventKeys;
   readonly logger: Logger;
 };
@@ -128,25 +139,24 @@ type StartOptions = {
 async function start<Config>(
   plan: ProcessPlan<Config>,
   config: Config,
-  { environment, settings, eventKeys, logger }: StartOptions,
+  { environment, settings, tracing, eventKeys, logger }: StartOptions,
 ) {
-  const exporter = startMetrics(plan.name);
+  const metrics = startMetrics({ service: plan.name, environment, logger });
+  const traces = startTracing(tracing, { name: plan.name, logger });
   const parts: RunningPart[] = [];
   const checks: Record<string, () => Promise<boolean>> = { serving: async () => isServing };
   let isServing = false;
-  const admin = await listen(
-    createAdminApp(checks, (request, response) => exporter.getMetricsRequestHandler(request, response)),
-    {
-      port: settings.ADMIN_PORT,
-      logger,
-      ...(settings.ADMIN_HOST === undefined ? {} : { host: settings.ADMIN_HOST }),
-    },
-  );
+  const admin = await listen(createAdminApp(checks, metrics.answer), {
+    port: settings.ADMIN_PORT,
+    logger,
+    ...(settings.ADMIN_HOST === undefined ? {} : { host: settings.ADMIN_HOST }),
+  });
   const own = <Part extends RunningPart>(part: Part): Part => {
     parts.push(part);
     Object.assign(checks, part.checks);
     return part;
   };
+  own(watchCertificates(readWatchedCertificates(environment), logger));
   const clock = systemClock;
   const { mounts, bus, refusals } = await plan.open(config, {
     environment,
@@ -179,18 +189,7 @@ async function start<Config>(
     async stop() {
       isServing = false;
       await new Promise((resolve) => setTimeout(resolve, settings.SHUTDOWN_DELAY_MS));
-      for (const one of [server, services, ...parts.toReversed(), admin]) await one.stop();
+      for (const one of [server, services, ...parts.toReversed(), metrics, admin, traces]) await one.stop();
     },
   };
-}
-
-/** Metrics of this process, for Prometheus to fetch at `/metrics` of the admin port. */
-function startMetrics(service: string) {
-  const exporter = new PrometheusExporter({ preventServerStart: true });
-  const provider = new MeterProvider({
-    readers: [exporter],
-    resource: resourceFromAttributes({ 'service.name': service }),
-  });
-  metrics.setGlobalMeterProvider(provider);
-  return exporter;
 }

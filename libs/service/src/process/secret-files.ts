@@ -4,7 +4,17 @@ import { eventKeySettings } from './event-keys.ts';
 import { sealingSettings } from './sealing-keys.ts';
 
 /** Settings with passwords or keys, which may be given as a file that the orchestrator mounts. */
-const secrets = ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL', ...sealingSettings, ...eventKeySettings];
+const secrets = [
+  'REDIS_URL',
+  'AMQP_URL',
+  'DATABASE_URL',
+  'PATIENT_PSEUDONYM_KEY',
+  'AUDIT_SIGNING_KEY',
+  'AUDIT_SESSION_KEY',
+  'AUDIT_OIDC_CLIENT_SECRET',
+  ...sealingSettings,
+  ...eventKeySettings,
+];
 
 /**
  * Reads secrets from files: `<NAME>_FILE` is the path of the file with the secret `<NAME>`, unless that is

@@ -16,10 +16,12 @@ import { isProduction } from '../mode.ts';
 import type { Attempts } from '../trust/attempts.ts';
 import { createAttempts } from './attempts.ts';
 import type { PartOptions, RunningPart } from './part.ts';
+import { observeRedis } from './part-metrics.ts';
 import { readRefusalSettings } from './refusal-settings.ts';
 import { createRefusals } from './refusals.ts';
 import { reportRejectedEvents } from './rejected-events.ts';
 import { createSharedRateLimiter } from './shared-rate-limit.ts';
+import { countTickets } from './ticket-metrics.ts';
 import { type RelayTarget, startMemoryRelays, startRedisRelays } from './ticket-relays.ts';
 
 export type TicketParts = RunningPart & {
@@ -67,7 +69,7 @@ function createEmbeddedParts(options: TicketPartOptions): TicketParts {
   );
   const { refusals } = limited;
   return {
-    tickets,
+    tickets: countTickets(tickets),
     outbox,
     claims: new InMemoryClaims(tickets),
     revokedTokens: new InMemoryRevokedTokens({ clock, outbox }),
@@ -85,6 +87,7 @@ async function openRedisParts(options: TicketPartOptions, url: string): Promise<
   const {
     assertSafeRedis,
     connectRedis,
+    measureRedis,
     RedisClaims,
     RedisLimits,
     RedisOutbox,
@@ -95,6 +98,7 @@ async function openRedisParts(options: TicketPartOptions, url: string): Promise<
   } = await import('@clinical-launch/tickets/redis');
   const redis = await connectRedis(url, { logger });
   await assertSafeRedis(redis, { isProduction: isProduction(environment), logger });
+  observeRedis(() => measureRedis(redis));
   // A prefix of its own lets several systems share one Redis.
   const place = { redis, ...(environment.REDIS_PREFIX ? { prefix: environment.REDIS_PREFIX } : {}) };
   const { writeEvent } = eventKeys;
@@ -113,7 +117,9 @@ async function openRedisParts(options: TicketPartOptions, url: string): Promise<
   );
   const { refusals } = limited;
   return {
-    tickets: new RedisTickets({ ...place, sealers, logger, requiresCompleteClaims, writeEvent }),
+    tickets: countTickets(
+      new RedisTickets({ ...place, sealers, logger, requiresCompleteClaims, writeEvent }),
+    ),
     outbox,
     claims,
     revokedTokens: new RedisRevokedTokens({ ...place, writeEvent }),

@@ -10,6 +10,7 @@ export {
   clientCertificateOf,
   readClientCertificateHeader,
 } from './client-certificate.ts';
+export { type CsvRow, parseCsv } from './csv.ts';
 export { type Directories, openDirectories, readDirectories, readDirectoryFile } from './directory-file.ts';
 export { type DpopProof, verifyDpopProof } from './dpop-proof.ts';
 export { createFollowingVerifier, openTokenVerifier, watchRegistry } from './following-registry.ts';

@@ -1,6 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { ServiceError, temporarilyUnavailable } from '../http/errors.ts';
 import { asResponse, type OutboundAnswer, type OutboundFetch } from '../http/outbound-fetch.ts';
+import { meter } from '../metrics.ts';
 import { invalidToken } from './invalid-token.ts';
 import type { IssuerPolicy } from './issuer-policies.ts';
 
@@ -9,7 +10,9 @@ import type { IssuerPolicy } from './issuer-policies.ts';
  * when they cannot be fetched
  */
 export function createIssuerKeys(policy: IssuerPolicy, fetchOutbound: OutboundFetch): JWTVerifyGetKey {
-  const get = (address: URL) => fetchOutbound(address, { isOperators: policy.isConfigured });
+  const get = countingFetches(policy.issuer, (address) =>
+    fetchOutbound(address, { isOperators: policy.isConfigured }),
+  );
   let remote: Promise<JWTVerifyGetKey> | undefined;
   const find = () => {
     remote ??= locateKeys(policy, get).then((address) =>
@@ -36,6 +39,31 @@ export function createIssuerKeys(policy: IssuerPolicy, fetchOutbound: OutboundFe
   };
 }
 
+type Get = (address: URL) => Promise<OutboundAnswer>;
+
+/** Counts how often the keys of an issuer, or the document that locates them, were fetched. */
+function countingFetches(issuer: string, get: Get): Get {
+  const count = meter().createCounter('clinical_launch.issuer_keys.fetches', {
+    description: 'Requests for the signing keys of an issuer, by their outcome',
+    unit: '{request}',
+  });
+  const add = (outcome: 'ok' | 'failed', by: number) =>
+    count.add(by, { 'clinical_launch.issuer': issuer, 'clinical_launch.outcome': outcome });
+  // A series that begins with its first event would show no increase.
+  add('ok', 0);
+  add('failed', 0);
+  return async (address) => {
+    let outcome: 'ok' | 'failed' = 'failed';
+    try {
+      const answer = await get(address);
+      if (answer.status === 200) outcome = 'ok';
+      return answer;
+    } finally {
+      add(outcome, 1);
+    }
+  };
+}
+
 /** RFC 7518 section 3.3. jose refuses such a key with a TypeError, as if this program were at fault. */
 const leastRsaBits = 2048;
 
@@ -47,10 +75,7 @@ function strong<Key extends object>(key: Key): Key {
   return key;
 }
 
-async function locateKeys(
-  { issuer, jwksUri }: IssuerPolicy,
-  get: (address: URL) => Promise<OutboundAnswer>,
-): Promise<URL> {
+async function locateKeys({ issuer, jwksUri }: IssuerPolicy, get: Get): Promise<URL> {
   if (jwksUri !== undefined) return new URL(jwksUri);
   const { status, body } = await get(new URL(`${issuer}/.well-known/openid-configuration`));
   const metadata: unknown = status === 200 ? JSON.parse(body.toString()) : undefined;
