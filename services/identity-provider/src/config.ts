@@ -1,5 +1,6 @@
+import type { PatientPseudonyms } from '@clinical-launch/contracts';
 import { Type } from '@clinical-launch/contracts/type';
-import { isProduction, readEnvironment } from '@clinical-launch/service';
+import { isProduction, readEnvironment, readPatientPseudonyms, readTogether } from '@clinical-launch/service';
 import { readClientCertificateHeader } from '@clinical-launch/service/trust';
 
 export type IdentityProviderConfig = {
@@ -8,6 +9,8 @@ export type IdentityProviderConfig = {
   /** APP_ID_URI: the audience of the access tokens, and the prefix of the scope `<APP_ID_URI>/.default`. */
   readonly audience: string;
   readonly isProduction: boolean;
+  /** The names of patients in audit events. */
+  readonly pseudonyms: PatientPseudonyms;
   /** Days that a signing key signs before its successor replaces it. */
   readonly keyRotationDays: number;
   /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
@@ -41,11 +44,15 @@ export function readIdentityProviderConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): IdentityProviderConfig {
   const production = isProduction(environment);
-  const read = readEnvironment(identityProviderEnvironment({ isProduction: production }), environment);
+  const { read, pseudonyms } = readTogether({
+    read: () => readEnvironment(identityProviderEnvironment({ isProduction: production }), environment),
+    pseudonyms: () => readPatientPseudonyms(environment),
+  });
   return {
     publicUrl: read.PUBLIC_URL,
     audience: read.AUDIENCE,
     isProduction: production,
+    pseudonyms,
     keyRotationDays: read.KEY_ROTATION_DAYS,
     clientCertificateHeader: readClientCertificateHeader(environment),
   };

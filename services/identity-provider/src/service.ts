@@ -31,6 +31,7 @@ import { desktopRoutes, publishedRoutes, tokenRoutes } from './http/routes.ts';
 import { createClientKeys } from './keys/client-keys.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import { createOwnTokens } from './keys/own-tokens.ts';
+import { observeExpiries } from './metrics.ts';
 import { publishedDescription } from './openapi/published-description.ts';
 import { createLogouts } from './store/logouts.ts';
 import { openSchema } from './store/tables.ts';
@@ -67,7 +68,7 @@ export async function identityProvider(
   config: IdentityProviderConfig,
   backing: IdentityProviderDependencies,
 ): Promise<Service> {
-  const { publicUrl, audience, isProduction, keyRotationDays, clientCertificateHeader } = config;
+  const { publicUrl, audience, isProduction, keyRotationDays, clientCertificateHeader, pseudonyms } = config;
   const { registry, events, clock, tickets, sealers } = backing;
   if (isProduction) assertProductionRegistry(registry.current());
   const realms = createRealms(followRegistry(registry, (current) => realmsByName(current, publicUrl)));
@@ -77,6 +78,7 @@ export async function identityProvider(
     realms,
     rotateEveryDays: keyRotationDays,
   });
+  observeExpiries({ registry, keyRing });
   const prepareTokens = createTokenIssue({ audience, keyRing, sealer: sealers['access-token'], clock });
   const grants = [
     clientCredentials({ audience, keyRing, clock }),
@@ -90,6 +92,7 @@ export async function identityProvider(
     grants,
     publicUrl,
     isProduction,
+    pseudonyms,
     clientCertificateHeader,
     scopes: [defaultScope(audience)],
     findClientKeys: createClientKeys(registry, backing.fetchOutbound),

@@ -89,7 +89,9 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
       const tokenId = decodeJwt(token).jti;
       const events = running.published.filter(({ type }) => type === 'access.token.revoked.v1');
       expect(events.filter(({ data }) => JSON.stringify(data).includes(String(tokenId)))).toEqual([
-        expect.objectContaining({ data: { realm: 'north', clientId: 'pms-north', tokenId } }),
+        expect.objectContaining({
+          data: { realm: 'north', clientId: 'pms-north', tokenId, address: '127.0.0.1' },
+        }),
       ]);
       expect(JSON.stringify(events)).not.toContain(token);
     },

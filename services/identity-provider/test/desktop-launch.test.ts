@@ -63,9 +63,20 @@ describe('a desktop launch', () => {
     expect(exchanged.headers.get('x-correlation-id')).toBe(launchId);
     const { refresh_token } = record(await exchanged.json());
     await running.refresh(String(refresh_token));
+    const { user, organisation } = aLaunch();
+    const name = [user.title, user.firstName, user.familyName].join(' ');
+    const about = {
+      user: { username: user.userERN, name },
+      practice: { code: organisation.ods, name: organisation.orgName },
+      patient: expect.stringMatching(/^[\w-]{43}$/),
+    };
+    const address = '127.0.0.1';
     expect(running.eventsOf(launchId).map(({ type, data }) => [type, data])).toEqual([
-      ['desktop.launch.issued.v1', expect.objectContaining({ hostClientId: 'host', opens: 'host' })],
-      ['desktop.code.issued.v1', { realm, clientId: 'partner', ttlSeconds: 60 }],
+      [
+        'desktop.launch.issued.v1',
+        expect.objectContaining({ hostClientId: 'host', opens: 'host', ...about, address }),
+      ],
+      ['desktop.code.issued.v1', { realm, clientId: 'partner', ttlSeconds: 60, address }],
       ['desktop.tokens.issued.v1', expect.objectContaining({ grant: 'authorization_code' })],
       ['desktop.tokens.issued.v1', expect.objectContaining({ grant: 'refresh_token' })],
     ]);

@@ -171,12 +171,14 @@ describe('what is told of a refused partner', () => {
   it('names it and the reason, and never what someone sent for one', async () => {
     const fields = await running.codeFor();
     const before = running.published.length;
+    const type = 'access.token.refused.v1';
     await running.postToken({ ...fields, code_verifier: aVerifier().verifier });
     await running.postToken({ ...fields, client_id: 'sent-by-a-stranger' });
-    const from = { address: '127.0.0.1', count: 1 };
-    expect(running.published.slice(before).map(({ type, data }) => ({ type, ...data }))).toEqual([
-      { type: 'access.token.refused.v1', realm, status: 400, reason: 'code_mismatch', clientId: 'partner' },
-      { type: 'access.token.refused.v1', realm, status: 400, reason: 'unknown_partner', ...from },
+    const address = '127.0.0.1';
+    const from = { address, count: 1 };
+    expect(running.published.slice(before).map((event) => ({ type: event.type, ...event.data }))).toEqual([
+      { type, realm, status: 400, reason: 'code_mismatch', clientId: 'partner', address },
+      { type, realm, status: 400, reason: 'unknown_partner', ...from },
     ]);
   });
 });

@@ -78,7 +78,7 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
       refused('invalid_grant'),
     );
     expect(revocationsOf(started.guid)).toEqual([
-      expect.objectContaining({ data: { realm, reason: 'ended_by_host' } }),
+      expect.objectContaining({ data: { realm, reason: 'ended_by_host', address: '127.0.0.1' } }),
     ]);
   });
 

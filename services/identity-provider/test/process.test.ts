@@ -46,8 +46,8 @@ function follow(child: ChildProcess) {
     });
 }
 
-it('the process takes a changed registry up without a restart, and keeps the old one when the new one is wrong', async () => {
-  child = spawn(process.execPath, [program], {
+const start = (databaseUrl: string) =>
+  spawn(process.execPath, [program], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env.PATH,
@@ -60,9 +60,20 @@ it('the process takes a changed registry up without a restart, and keeps the old
       REDIS_PREFIX: `test-${randomUUID()}:`,
       // Nothing listens there: tokens are issued without a broker.
       AMQP_URL: 'amqp://127.0.0.1:1',
-      DATABASE_URL: database.url,
+      DATABASE_URL: databaseUrl,
     },
   });
+
+it('the process waits for its database, and ends on SIGTERM while it waits', async () => {
+  child = start('postgres://127.0.0.1:1/none');
+  const exit = new Promise((resolve) => child?.once('exit', (code) => resolve(code)));
+  await follow(child)('waiting for the database and its migrations');
+  child.kill('SIGTERM');
+  expect(await exit).toBe(0);
+});
+
+it('the process takes a changed registry up without a restart, and keeps the old one when the new one is wrong', async () => {
+  child = start(database.url);
   const exit = new Promise((resolve) => child?.once('exit', resolve));
   const waitFor = follow(child);
   const [, address = ''] = /(http:\S+)/.exec(await waitFor('ready identity-provider')) ?? [];

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { parseRegistry } from '@clinical-launch/contracts';
 import { assertProductionRegistry, productionRegistryProblems } from '@clinical-launch/service/trust';
 import { describe, expect, it } from '@jest/globals';
@@ -162,7 +163,7 @@ describe('a registry for production', () => {
 
 describe('the environment', () => {
   it('needs the public address alone', () => {
-    expect(readIdentityProviderConfig({ PUBLIC_URL: 'http://localhost:8080' })).toEqual({
+    expect(readIdentityProviderConfig({ PUBLIC_URL: 'http://localhost:8080' })).toMatchObject({
       publicUrl: 'http://localhost:8080',
       audience: 'api://clinical-launch',
       isProduction: false,
@@ -176,8 +177,9 @@ describe('the environment', () => {
       PUBLIC_URL: 'https://launch.example/platform',
       AUDIENCE: 'https://api.example',
       KEY_ROTATION_DAYS: '7',
+      PATIENT_PSEUDONYM_KEY: randomBytes(32).toString('base64url'),
     });
-    expect(read).toEqual({
+    expect(read).toMatchObject({
       publicUrl: 'https://launch.example/platform',
       audience: 'https://api.example',
       isProduction: true,

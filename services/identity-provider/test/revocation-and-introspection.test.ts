@@ -52,7 +52,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke (RFC 7009)', () => {
     expect(running.eventsOf(chainOf(first))).toContainEqual(
       expect.objectContaining({
         type: 'desktop.chain.revoked.v1',
-        data: { realm, reason: 'revoked_by_client' },
+        data: { realm, reason: 'revoked_by_client', address: '127.0.0.1' },
       }),
     );
   });
@@ -170,6 +170,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
     await running.introspect(accessToken);
     const event = running.published.findLast(({ type }) => type === 'access.introspected.v1');
     expect(event?.data).toEqual({
+      address: '127.0.0.1',
       realm,
       issuer: running.issuer('north'),
       clientId: 'resource-server',

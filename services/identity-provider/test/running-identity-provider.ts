@@ -7,6 +7,7 @@ import {
   type Sealer,
 } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
+import { readPatientPseudonyms } from '@clinical-launch/service';
 import { createOutboundFetch, createRouter, loopbackNetworks } from '@clinical-launch/service/http';
 import { createAttempts, type Service } from '@clinical-launch/service/process';
 import {
@@ -96,7 +97,13 @@ export async function runIdentityProvider({
       fetchOutbound,
     }),
   );
-  const config = { publicUrl: server.url, audience, isProduction, keyRotationDays: 30 };
+  const config = {
+    publicUrl: server.url,
+    audience,
+    isProduction,
+    keyRotationDays: 30,
+    pseudonyms: readPatientPseudonyms({}),
+  };
   const services: Service[] = [];
   const stop = async () => {
     for (const service of services) await service.stop?.();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import { currentTraceparent } from '@clinical-launch/contracts/tracing';
 import type { Outbox } from '@clinical-launch/events';
 import type { Clock, Logger } from '@clinical-launch/service';
 import type { OutboundFetch } from '@clinical-launch/service/http';
@@ -32,7 +33,7 @@ type Dependencies = {
  */
 export function startLogoutDelivery(dependencies: Dependencies): DeliveryWorker {
   const { logouts, clock, logger } = dependencies;
-  return startDeliveryWorker({
+  return startDeliveryWorker<DueLogout>({
     slots: 8,
     pollMs: 5000,
     claim: (busy) => logouts.claim(clock.now(), busy),
@@ -66,7 +67,7 @@ async function attemptOnce(dependencies: Dependencies, due: DueLogout, ending: A
 /** Posts a logout token to the address that its partner has registered now. */
 async function deliver(
   { realms, keyRing, fetchOutbound, clock }: Dependencies,
-  { realm: name, clientId, launchId }: DueLogout,
+  { realm: name, clientId, launchId, traceparent }: DueLogout,
   signal: AbortSignal,
 ): Promise<DeliveryAttempt> {
   const realm = realms.find(name.split('/'));
@@ -78,7 +79,7 @@ async function deliver(
   const send = () =>
     fetchOutbound(new URL(address), {
       method: 'POST',
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', traceparent },
       body: new URLSearchParams({ logout_token: token }).toString(),
       ignoresBody: true,
       signal,
@@ -112,7 +113,8 @@ function report(logger: Logger, { due, attempt, isFinal }: Outcome): void {
  * twenty.
  */
 function eventsOf({ due, attempt, isFinal, now }: Outcome & { readonly now: number }): CloudEvent[] {
-  const { launchId: correlationId, traceparent, realm, clientId, attempts } = due;
+  const { launchId: correlationId, realm, clientId, attempts } = due;
+  const traceparent = currentTraceparent() ?? due.traceparent;
   const origin = { source: eventSource, correlationId, traceparent, now: new Date(now) };
   const about = { realm, clientId, attempts };
   if (attempt.outcome === 'delivered') return [createEvent('desktop.logout.delivered.v1', origin, about)];

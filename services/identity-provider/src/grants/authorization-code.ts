@@ -1,5 +1,5 @@
 import type { RegisteredPartner } from '@clinical-launch/contracts';
-import type { FoundTicket, Tickets } from '@clinical-launch/tickets';
+import { type FoundTicket, launchOf, type Tickets } from '@clinical-launch/tickets';
 import { isConfidential } from '../domain/client-certificates.ts';
 import {
   challengeOf,
@@ -34,6 +34,7 @@ export function authorizationCode(tickets: Tickets, prepareTokens: PrepareTokens
     parameters: ['scope', 'code', 'redirect_uri', 'code_verifier'],
     async handle(request) {
       const asked = readRequest(request);
+      request.call.trace.follow(launchOf(asked.code));
       const found = await tickets.find('authorization-code', asked.code);
       if (found === undefined) return refuseDeadCode(tickets, asked.code, request);
       const scope = agreeScope(found, asked, request);

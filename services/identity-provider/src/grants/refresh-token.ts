@@ -1,6 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
-import type { FoundTicket, Redemption, Tickets } from '@clinical-launch/tickets';
+import { type FoundTicket, launchOf, type Redemption, type Tickets } from '@clinical-launch/tickets';
 import { isConfidential } from '../domain/client-certificates.ts';
 import {
   type Link,
@@ -42,6 +42,7 @@ export function refreshToken(parts: RefreshParts): PartnerGrant {
     async handle(request) {
       const token = request.parameters.get('refresh_token');
       if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'refresh_token' });
+      request.call.trace.follow(launchOf(token));
       const refresh = { ...parts, token, request };
       const found = await parts.tickets.find('refresh-token', token);
       if (found === undefined) return repeat(refresh);

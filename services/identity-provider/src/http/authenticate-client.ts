@@ -56,7 +56,7 @@ export async function authenticateClient({
   const certificate = clientCertificateOf(request, parts.clientCertificateHeader);
   const proven = await proveClient({ ...exchange, authorization, certificate, address: call.address });
   const { clientId, requestsPerSecond } = proven.client;
-  call.identify(`client ${realm.issuer} ${clientId}`);
+  call.identify(`client ${realm.issuer} ${clientId}`, clientId);
   // Counted only now, so that only callers with the client's credentials can use up its limit.
   await parts.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
   return { ...proven, certificate };

@@ -6,7 +6,7 @@ import {
   type RateLimiter,
   type RefusalAudit,
 } from '@clinical-launch/service/http';
-import type { Redemption, Tickets } from '@clinical-launch/tickets';
+import { launchOf, type Redemption, type Tickets } from '@clinical-launch/tickets';
 import type { Response } from 'express';
 import { withParameters } from '../domain/addresses.ts';
 import {
@@ -43,6 +43,7 @@ export function authorize({ tickets, limiter }: AuthorizeParts): Handler<Desktop
     const asked = isPushed
       ? assertInOrder(await redeemPushed({ tickets, realm, sent, call }), realm)
       : assertPlain(assertInOrder(sent, realm));
+    call.trace.follow(launchOf(asked.launch));
     // A pushed request was counted when it was pushed.
     if (!isPushed) await countHolder({ tickets, limiter, realm, asked });
     const redemption = await redeemLaunch({ tickets, realm, asked, call });
@@ -91,6 +92,7 @@ type PushedUse = {
 async function redeemPushed({ tickets, realm, sent, call }: PushedUse): Promise<URLSearchParams> {
   const read = readPushedReference(sent, realm);
   if ('faults' in read) throw new AuthorizeRefusal('faulty_parameters', read.faults);
+  call.trace.follow(launchOf(read.ticket));
   const redemption = await tickets.redeem('pushed-request', read.ticket, {
     proofs: [launchProof({ realm: realm.name, clientId: read.clientId })],
     events: [],

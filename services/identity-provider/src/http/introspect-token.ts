@@ -35,7 +35,7 @@ export function introspectToken(parts: IntrospectParts): Handler<RealmExchange> 
     const requester = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, clientCertificateHeader),
     });
-    call.identify(`client ${requester.issuer} ${requester.clientId}`);
+    call.identify(`client ${requester.issuer} ${requester.clientId}`, requester.clientId);
     await limiter.count(
       `introspection ${requester.issuer} ${requester.clientId}`,
       requester.policy.requestsPerSecond,

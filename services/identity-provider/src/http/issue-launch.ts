@@ -1,9 +1,11 @@
 import {
+  concerningDesktopLaunch,
   type DesktopContext,
   type DesktopLaunch,
   type Fault,
   maxFaults,
   memberOf,
+  type PatientPseudonyms,
   type RegisteredPartner,
   readDesktopLaunch,
 } from '@clinical-launch/contracts';
@@ -47,6 +49,7 @@ export type IssueLaunchParts = HostParts & {
   readonly tickets: Tickets;
   readonly clock: Clock;
   readonly isProduction: boolean;
+  readonly pseudonyms: PatientPseudonyms;
   readonly callLaunchUrl: LaunchCaller;
 };
 
@@ -56,11 +59,12 @@ export type IssueLaunchParts = HostParts & {
  * the launch URL, or the service calls it if the host requests so.
  */
 export function issueLaunch(parts: IssueLaunchParts): Handler<DesktopExchange> {
-  const { tickets, clock, callLaunchUrl } = parts;
+  const { tickets, clock, callLaunchUrl, pseudonyms } = parts;
   return async (exchange) => {
     const { realm, request, response, call } = exchange;
     const host = await authenticateHost(parts, exchange);
     const { launch, partner } = validate(await readJson(request, response, launchBody), realm, parts);
+    call.concern(concerningDesktopLaunch(launch, pseudonyms));
     const { launchIdentifierSeconds: ttlSeconds, sessionSeconds: chainSeconds } = realm.desktop;
     const issue = await tickets.issue('launch-identifier', {
       context: launchContext({ launch, realm, call, now: clock.now() }),
@@ -72,6 +76,7 @@ export function issueLaunch(parts: IssueLaunchParts): Handler<DesktopExchange> {
       events: [issuedEvent({ launch, realm, host, call, ttlSeconds })],
     });
     if (issue.outcome === 'claimed') throw new TypeError('A launch identifier must not claim a name');
+    call.trace.beginLaunch();
     const launchUrl = withParameters(partner.launchUrl, { iss: realm.issuer, launch: issue.ticket });
     const called = launch.call === true ? { called: await callLaunchUrl(launchUrl, call) } : {};
     const answer: LaunchAnswer = { launch: issue.ticket, launchUrl, expires_in: ttlSeconds, ...called };

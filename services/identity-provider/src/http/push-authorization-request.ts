@@ -1,5 +1,5 @@
 import type { Handler, RateLimiter } from '@clinical-launch/service/http';
-import type { FoundTicket, Tickets } from '@clinical-launch/tickets';
+import { type FoundTicket, launchOf, type Tickets } from '@clinical-launch/tickets';
 import type { PushedAnswer } from '../domain/answers.ts';
 import {
   type AuthorizationRequest,
@@ -37,6 +37,7 @@ export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExcha
     await authenticatePartner({ ...exchange, parts, parameters: credentials });
     const asked = assertPushable(form, realm);
     const { clientId, requestsPerSecond } = asked.partner;
+    call.trace.follow(launchOf(asked.launch));
     const launch = await findLaunch(tickets, { realm, asked });
     call.adopt(launch.correlationId);
     await limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);

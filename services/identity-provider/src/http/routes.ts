@@ -1,3 +1,4 @@
+import type { PatientPseudonyms } from '@clinical-launch/contracts';
 import type { Outbox } from '@clinical-launch/events';
 import type { Clock } from '@clinical-launch/service';
 import {
@@ -54,6 +55,7 @@ export type RouteParts = {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly isProduction: boolean;
+  readonly pseudonyms: PatientPseudonyms;
   readonly scopes: readonly string[];
   readonly clientCertificateHeader?: string | undefined;
 };

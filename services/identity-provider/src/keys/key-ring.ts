@@ -99,6 +99,17 @@ export class KeyRing {
     return published.map(({ publicJwk }) => publicJwk);
   }
 
+  /** Returns when the newest key of each realm is due to be replaced, as this replica knows them. */
+  dueAt(): { readonly realm: string; readonly at: number }[] {
+    const { realms, rotateEveryDays } = this.#parts;
+    return realms.all().flatMap((realm) => {
+      const newest = keysOf(realm, this.#known.keys).at(-1);
+      return newest === undefined
+        ? []
+        : [{ realm: realm.name, at: newest.signsFrom + rotateEveryDays * 86_400_000 }];
+    });
+  }
+
   async #upToDate(realm: IssuingRealm): Promise<KnownKeys> {
     // A realm that was added to the registry since the last read has no key yet.
     const isKnown = this.#known.keys.some((key) => key.realm === realm.name);

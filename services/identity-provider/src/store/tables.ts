@@ -1,7 +1,6 @@
-import type { Storage } from '@clinical-launch/storage';
+import type { ServiceMigrations, Storage } from '@clinical-launch/storage';
 import type { JWK } from 'jose';
 import { type ColumnType, type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
 import type { SigningAlgorithm } from '../domain/realms.ts';
 
 /** The service's schema. */
@@ -45,7 +44,8 @@ export type Tables = {
   logout: LogoutTable;
 };
 
-const migrations: Readonly<Record<string, Migration>> = {
+/** The migrations of the service's schema, in order. */
+export const migrations: ServiceMigrations = {
   '0001-signing-key': {
     async up(db) {
       // Only one key at a time begins to sign in a realm; the constraint enforces it even without the lock.
