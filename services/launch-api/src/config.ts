@@ -1,4 +1,9 @@
-import { defaultXmlNamespace, type IdentifierCheck, type Namespaces } from '@clinical-launch/contracts';
+import {
+  defaultXmlNamespace,
+  type IdentifierCheck,
+  type Namespaces,
+  type PatientPseudonyms,
+} from '@clinical-launch/contracts';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   isProduction,
@@ -6,6 +11,8 @@ import {
   namespacesOf,
   originSetting,
   readEnvironment,
+  readPatientPseudonyms,
+  readTogether,
 } from '@clinical-launch/service';
 import { readClientCertificateHeader } from '@clinical-launch/service/trust';
 
@@ -27,6 +34,8 @@ export type LaunchApiConfig = {
   readonly requestsPerSecondPerAddress?: number;
   /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
+  /** The names of patients in audit events. */
+  readonly pseudonyms: PatientPseudonyms;
   readonly isProduction: boolean;
 };
 
@@ -49,7 +58,10 @@ const environmentSchema = Type.Object({
 export function readLaunchApiConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): LaunchApiConfig {
-  const read = readEnvironment(environmentSchema, environment);
+  const { read, pseudonyms } = readTogether({
+    read: () => readEnvironment(environmentSchema, environment),
+    pseudonyms: () => readPatientPseudonyms(environment),
+  });
   const perAddress = read.REQUESTS_PER_SECOND_PER_ADDRESS;
   return Object.freeze({
     publicUrl: read.PUBLIC_URL,
@@ -62,6 +74,7 @@ export function readLaunchApiConfig(
     identifierCheck: read.IDENTIFIER_CHECK,
     clientCertificateHeader: readClientCertificateHeader(environment),
     ...(perAddress === undefined ? {} : { requestsPerSecondPerAddress: perAddress }),
+    pseudonyms,
     isProduction: isProduction(environment),
   });
 }

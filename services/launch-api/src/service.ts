@@ -19,6 +19,7 @@ import { addresses } from './http/addresses.ts';
 import { auditRefusal, countAddress, createLaunchCheck } from './http/check-launch.ts';
 import { requestLaunchUrl } from './http/request-launch-url.ts';
 import { validate } from './http/validate.ts';
+import { createLaunchCounts } from './metrics.ts';
 import { publishedDocuments } from './openapi/published-documents.ts';
 
 export type LaunchApiDependencies = {
@@ -41,10 +42,12 @@ export function launchApi(
   const addressLimit = createRateLimiter(clock);
   const check = createLaunchCheck(config, { tokens, clock, limiter, addresses: addressLimit, directories });
   const shared = { source: '/launch-api', dialect: problemDialect(config), open: openToAll };
+  const counts = createLaunchCounts();
+  const request = requestLaunchUrl(config, { tickets, check, clock, onIssued: counts.issued });
   const launch = directEndpoint({
     ...shared,
     audit: auditRefusal(),
-    methods: { POST: requestLaunchUrl(config, { tickets, check }) },
+    methods: { POST: counts.countingRefusals(request) },
   });
   const router = createRouter();
   router.all(addresses.requestLaunchUrl, launch);

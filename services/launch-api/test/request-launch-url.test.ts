@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { LaunchContext } from '@clinical-launch/contracts';
 import { aServiceRequest, containedAt, postWithTwoAuthorizations } from '@clinical-launch/testing';
@@ -360,7 +360,14 @@ describe('400', () => {
     expect(refused).toMatchObject([
       {
         type: 'launch.url.refused.v1',
-        data: { status: 400, clientId: 'pms', paths: [`${containedAt.patient}.birthDate`] },
+        data: {
+          status: 400,
+          clientId: 'pms',
+          paths: [`${containedAt.patient}.birthDate`],
+          user: { username: expect.any(String), name: expect.any(String) },
+          practice: { code: expect.any(String), name: expect.any(String) },
+          address: '127.0.0.1',
+        },
       },
     ]);
     expect(api.lines.filter((line) => line.includes(correlationId)).join()).toMatch(/birthDate/);
@@ -385,7 +392,10 @@ describe('500', () => {
   });
 
   it('carries it in the header alone in production', async () => {
-    const { response, text, correlationId } = await failing({ NODE_ENV: 'production' });
+    const { response, text, correlationId } = await failing({
+      NODE_ENV: 'production',
+      PATIENT_PSEUDONYM_KEY: randomBytes(32).toString('base64url'),
+    });
     expect([response.status, text]).toEqual([500, '']);
     expect(correlationId).toMatch(guid);
   });

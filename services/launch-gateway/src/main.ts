@@ -12,6 +12,6 @@ await runProcess({
     }),
   async open({ launchGateway: config, sealers }, tools) {
     const { tickets, refusals } = tools.own(await openTicketParts({ ...tools, sealers }));
-    return { mounts: [{ path: '/', service: launchGateway(config, { tickets }) }], refusals };
+    return { mounts: [{ path: '/', service: launchGateway(config, { ...tools, tickets }) }], refusals };
   },
 });

@@ -1,18 +1,24 @@
+import type { Clock } from '@clinical-launch/service';
 import { createRouter, directEndpoint, openToAll, problemDialect } from '@clinical-launch/service/http';
 import type { Service } from '@clinical-launch/service/process';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { LaunchGatewayConfig } from './config.ts';
 import { auditRefusal, secureLaunch } from './http/secure-launch.ts';
+import { createLaunchMeter } from './metrics.ts';
 
-export type LaunchGatewayDependencies = { readonly tickets: Tickets };
+export type LaunchGatewayDependencies = { readonly tickets: Tickets; readonly clock: Clock };
 
 /**
  * Creates the launch gateway, which exchanges a launch token for a launch session, once. Answers at
  * `/secureLaunch`.
  */
-export function launchGateway(config: LaunchGatewayConfig, { tickets }: LaunchGatewayDependencies): Service {
+export function launchGateway(
+  config: LaunchGatewayConfig,
+  { tickets, clock }: LaunchGatewayDependencies,
+): Service {
   const path = '/secureLaunch';
-  const launch = secureLaunch(config, tickets);
+  const launches = createLaunchMeter(clock);
+  const launch = launches.countingRefusals(secureLaunch(config, tickets, launches.opened));
   const handler = directEndpoint({
     source: '/launch-gateway',
     dialect: problemDialect(config),

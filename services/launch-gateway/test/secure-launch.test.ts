@@ -394,10 +394,11 @@ describe('the audit trail', () => {
     await launch(issued);
     await launch(issued);
     const story = gateway.published.filter(({ correlationid }) => correlationid === issued.launchId);
+    const about = { address: '127.0.0.1', launchId: issued.launchId };
     expect(story.map(({ type, data }) => ({ type, data }))).toEqual([
-      { type: 'launch.token.refused.v1', data: { status: 401, reason: 'verifier_mismatch' } },
-      { type: 'launch.token.redeemed.v1', data: {} },
-      { type: 'launch.token.refused.v1', data: { status: 410, reason: 'token_used' } },
+      { type: 'launch.token.refused.v1', data: { ...about, status: 401, reason: 'verifier_mismatch' } },
+      { type: 'launch.token.redeemed.v1', data: { address: '127.0.0.1' } },
+      { type: 'launch.token.refused.v1', data: { ...about, status: 410, reason: 'token_used' } },
     ]);
   });
 });

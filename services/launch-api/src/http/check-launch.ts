@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import {
+  concerningLaunch,
   createServiceRequestReader,
   type Fault,
   type LaunchRequest,
@@ -69,14 +70,17 @@ export function createLaunchCheck(
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
     });
     found.caller = caller;
-    call.identify(`client ${caller.issuer} ${caller.clientId}`);
+    call.identify(`client ${caller.issuer} ${caller.clientId}`, caller.clientId);
     await limiter.count(`launch ${caller.issuer} ${caller.clientId}`, caller.policy.requestsPerSecond);
     assertRight(caller, requiredRight);
 
     const payload = await readJson(request, response, body);
     const directory = directories?.of(caller.policy);
-    const read = (sent: unknown) => readServiceRequest(sent, caller.practices, directory);
-    return { caller, ...validate(payload, request, read) };
+    const reading = readServiceRequest(payload, caller.practices, directory);
+    call.concern(
+      concerningLaunch('request' in reading ? reading.request : reading.parties, config.pseudonyms),
+    );
+    return { caller, ...validate(payload, request, reading) };
   };
 }
 
@@ -107,9 +111,8 @@ export function auditRefusal(step?: 'validate'): RefusalAudit<{ readonly caller:
 function validate(
   payload: unknown,
   request: IncomingMessage,
-  readServiceRequest: (payload: unknown) => ServiceRequestReading,
+  read: ServiceRequestReading,
 ): { challenge: string; launch: LaunchRequest } {
-  const read = readServiceRequest(payload);
   const sentValues = sentValuesOf(request, payload);
   const chosen = chooseCodeChallenge(sentValues(challengeNames));
   const methodFaults = challengeMethodFault(sentValues(challengeMethodNames));

@@ -1,4 +1,5 @@
 import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
+import type { Clock } from '@clinical-launch/service';
 import { type Call, type Handler, ServiceError, sendJson } from '@clinical-launch/service/http';
 import type { Caller } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
@@ -12,6 +13,9 @@ const daySeconds = 86_400;
 export type RequestLaunchUrlDependencies = {
   readonly tickets: Pick<Tickets, 'issue'>;
   readonly check: LaunchCheck;
+  readonly clock: Clock;
+  /** Called with the client of each launch URL. */
+  readonly onIssued: (clientId: string) => void;
 };
 
 /**
@@ -20,7 +24,7 @@ export type RequestLaunchUrlDependencies = {
  */
 export function requestLaunchUrl(
   config: LaunchApiConfig,
-  { tickets, check }: RequestLaunchUrlDependencies,
+  { tickets, check, clock, onIssued }: RequestLaunchUrlDependencies,
 ): Handler<LaunchExchange> {
   return async (exchange) => {
     const { caller, challenge, launch } = await check(exchange);
@@ -28,7 +32,7 @@ export function requestLaunchUrl(
     const claim = originatingIdClaim(caller, launch, config.originatingIdRetentionDays * daySeconds);
 
     const issue = await tickets.issue('launch-token', {
-      context: launchContext(call, caller, launch),
+      context: { ...launchContext(call, caller, launch), issuedAt: clock.now() },
       challenge,
       ttlSeconds: config.launchTokenSeconds,
       claim,
@@ -44,6 +48,8 @@ export function requestLaunchUrl(
       ],
     });
     if (issue.outcome === 'claimed') throw identifierUsed();
+    call.trace.beginLaunch();
+    onIssued(caller.clientId);
     const answer: LaunchUrlAnswer = { url: `${config.oltrServer}/secureLaunch?launchToken=${issue.ticket}` };
     response.setHeader('Cache-Control', 'no-store');
     sendJson(response, answer);

@@ -14,7 +14,7 @@ import {
   setHeaders,
 } from '@clinical-launch/service/http';
 import { launchSessionIdleSeconds, openSessionCookie, pageHeaders } from '@clinical-launch/service/pages';
-import type { Redemption, Tickets } from '@clinical-launch/tickets';
+import { launchOf, type Redemption, type Tickets } from '@clinical-launch/tickets';
 import type { LaunchGatewayConfig } from '../config.ts';
 import { challengesOf } from '../domain/code-verifier.ts';
 
@@ -22,17 +22,28 @@ import { challengesOf } from '../domain/code-verifier.ts';
 const script = "location.replace(document.querySelector('a').href)";
 const scriptHash = `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
+type Found = { readonly launchId: string | undefined };
+
+/** A request to open a launch, with the launch that its token names. */
+export type LaunchExchange = DirectExchange<Found>;
+
 /**
  * Redeems the launch token and opens its launch session: `/secureLaunch` (OLTR: Launch the OLTR system).
  * Answers 200 to the one winner, 410 for a used token, 401 for everything else. A mismatch leaves the token
  * usable.
  */
-export function secureLaunch(config: LaunchGatewayConfig, tickets: Tickets): Handler<DirectExchange> {
-  return async ({ request, response, call }) => {
+export function secureLaunch(
+  config: LaunchGatewayConfig,
+  tickets: Tickets,
+  onOpened: (launch: LaunchContext) => void,
+): Handler<LaunchExchange> {
+  return async ({ request, response, call, found }) => {
     // Prefetches and previews must not use up a single-use token.
     if (request.method === 'HEAD' || isSpeculative(request))
       throw refused('speculative_request', 'A prefetch or preview cannot start a launch');
     const { launchToken, codeVerifier } = await launchParameters(request, response);
+    found.launchId = launchOf(launchToken);
+    call.trace.follow(found.launchId);
     const redemption = await tickets.redeem('launch-token', launchToken, {
       proofs: challengesOf(codeVerifier),
       successor: {
@@ -42,13 +53,22 @@ export function secureLaunch(config: LaunchGatewayConfig, tickets: Tickets): Han
       },
       events: [call.event('launch.token.redeemed.v1', {})],
     });
-    openSession(response, config, assertRedeemed(redemption, call));
+    const redeemed = assertRedeemed(redemption, call);
+    openSession(response, config, redeemed);
+    onOpened(redeemed.context);
   };
 }
 
-/** Creates `launch.token.refused.v1`, under the launch's own GUID if the token is known. */
-export const auditRefusal: RefusalAudit = ({ status, code }, { call }) =>
-  call.event('launch.token.refused.v1', { status, reason: code });
+/**
+ * Creates `launch.token.refused.v1`, under the launch's own GUID if the token is known. Of an expired token
+ * only the launch that it names is left.
+ */
+export const auditRefusal: RefusalAudit<Found> = ({ status, code }, { call, found: { launchId } }) =>
+  call.event('launch.token.refused.v1', {
+    status,
+    reason: code,
+    ...(launchId === undefined ? {} : { launchId }),
+  });
 
 /** Returns both parameters, once each, in exactly this case. @throws ServiceError 401 */
 async function launchParameters(request: IncomingMessage, response: ServerResponse) {
@@ -89,7 +109,7 @@ function assertRedeemed(redemption: Redemption, call: Call): Redeemed {
     case 'repeated':
       if (redemption.successor === undefined)
         throw new TypeError('A redeemed launch token must have a session as successor');
-      return { context: parseLaunchContext(redemption.context), session: redemption.successor };
+      return redeemed(parseLaunchContext(redemption.context), redemption.successor, call);
     case 'used':
       throw new ServiceError({
         status: 410,
@@ -101,6 +121,11 @@ function assertRedeemed(redemption: Redemption, call: Call): Redeemed {
     case 'unknown':
       throw refused('token_unknown', 'The launch token is unknown or has expired');
   }
+}
+
+function redeemed(context: LaunchContext, session: string, call: Call): Redeemed {
+  call.ofClient(context.client.clientId);
+  return { context, session };
 }
 
 function openSession(

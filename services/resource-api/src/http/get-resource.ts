@@ -58,7 +58,7 @@ export function getResource(
       },
     });
     found.caller = caller;
-    call.identify(`client ${caller.issuer} ${caller.clientId}`);
+    call.identify(`client ${caller.issuer} ${caller.clientId}`, caller.clientId);
     await limiter.count(`resource ${caller.issuer} ${caller.clientId}`, caller.policy.requestsPerSecond);
     const launch = launchOfToken(caller);
     call.adopt(launch.correlationId);

@@ -1,0 +1,32 @@
+import type { LaunchContext } from '@clinical-launch/contracts';
+import { type Clock, meter as getMeter } from '@clinical-launch/service';
+import { countLaunchRefusals, type DirectExchange, type Handler } from '@clinical-launch/service/http';
+
+/** Counts launches that were opened, and measures how long their users took. */
+export type LaunchMeter = {
+  readonly opened: (launch: LaunchContext) => void;
+  /** Returns the handler with its refusals counted. Their client is unknown: nothing was proven. */
+  countingRefusals(handle: Handler<DirectExchange>): Handler<DirectExchange>;
+};
+
+/** Creates the metrics of opened and refused launches. */
+export function createLaunchMeter(clock: Clock): LaunchMeter {
+  const meter = getMeter();
+  const redeemed = meter.createCounter('clinical_launch.launches.redeemed', {
+    description: 'Launch URLs that were opened',
+    unit: '{launch}',
+  });
+  const wait = meter.createHistogram('clinical_launch.launch.wait', {
+    description: 'Time from the issue of a launch URL until it was opened',
+    unit: 's',
+    advice: { explicitBucketBoundaries: [0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10] },
+  });
+  return {
+    opened({ client: { clientId }, issuedAt }) {
+      redeemed.add(1, { 'clinical_launch.client.id': clientId });
+      // The clocks of two machines may differ.
+      if (issuedAt !== undefined) wait.record(Math.max(0, clock.now() - issuedAt) / 1000);
+    },
+    countingRefusals: countLaunchRefusals<DirectExchange>({ step: 'open' }),
+  };
+}
