@@ -1,3 +1,4 @@
 export * from './config.ts';
 export * from './service.ts';
 export { openSchema } from './store/documents.ts';
+export { migrations } from './store/tables.ts';

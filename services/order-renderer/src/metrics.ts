@@ -1,5 +1,8 @@
 import { meter as getMeter } from '@clinical-launch/service';
+import type { Attempt } from './delivery/deliver.ts';
 import type { DeliveryLevel } from './store/deliveries.ts';
+
+type SettledAttempt = Exclude<Attempt, { outcome: 'interrupted' }>;
 
 /** Observes how many deliveries wait and how many are dead, at each scrape, as for the outboxes. */
 export function observeDeliveries(level: () => Promise<DeliveryLevel>): void {
@@ -26,4 +29,23 @@ export function observeDeliveries(level: () => Promise<DeliveryLevel>): void {
     },
     [pending, dead, age],
   );
+}
+
+/** Creates the measure of the attempts to deliver documents, and of the time until they were delivered. */
+export function createAttemptMeter(): (attempt: SettledAttempt, seconds: number) => void {
+  const meter = getMeter();
+  const attempts = meter.createCounter('clinical_launch.delivery.attempts', {
+    description: 'Attempts to deliver a document to a callback address, by their outcome',
+    unit: '{attempt}',
+  });
+  const duration = meter.createHistogram('clinical_launch.delivery.duration', {
+    description: 'Time from the creation of a document until its callback address accepted it',
+    unit: 's',
+    advice: { explicitBucketBoundaries: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400] },
+  });
+  return (attempt, seconds) => {
+    const isDelivered = attempt.outcome === 'delivered';
+    attempts.add(1, { 'clinical_launch.outcome': isDelivered ? 'delivered' : attempt.reason });
+    if (isDelivered) duration.record(Math.max(0, seconds));
+  };
 }

@@ -12,7 +12,7 @@ import { deliver, isCallbackRegistered } from './delivery/deliver.ts';
 import { startDocumentDelivery } from './delivery/deliver-documents.ts';
 import { pageDialect } from './errors.ts';
 import { type DocumentDependencies, getDownload, getNotepad } from './http/get-order-document.ts';
-import { observeDeliveries } from './metrics.ts';
+import { createAttemptMeter, observeDeliveries } from './metrics.ts';
 import { createDocuments, type Documents, openSchema } from './store/documents.ts';
 
 export type OrderRendererDependencies = {
@@ -51,6 +51,7 @@ export async function orderRenderer(
     ...delivering,
     deliveries,
     deliver: (due, stopping) => deliver(delivering, due, stopping),
+    measure: createAttemptMeter(),
     onEvents: () => relay.nudge(),
   });
   const consumer = onOrderSubmitted({

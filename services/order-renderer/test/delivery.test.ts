@@ -11,6 +11,7 @@ import {
   signersOf,
   startDeliveringPlatform,
 } from './delivering-platform.ts';
+import { orderPatient } from './submitted-order.ts';
 
 const secret = aSecret();
 const day = 24 * 3600;
@@ -70,6 +71,7 @@ describe('a document of a client with a callback', () => {
       [
         'order.document.delivered.v1',
         {
+          patient: orderPatient,
           orderGuid: guid,
           messageId: id,
           issuer: 'http://localhost/idp/demo/v2.0',

@@ -10,7 +10,7 @@ import {
   type SubmittedEvent,
   startRendererPlatform,
 } from './renderer-platform.ts';
-import { anOrder } from './submitted-order.ts';
+import { anOrder, orderPatient } from './submitted-order.ts';
 
 describe('the order renderer', () => {
   let platform: RendererPlatform;
@@ -76,16 +76,18 @@ describe('the order renderer', () => {
     expect(page.body).toContain(`&lt;guid&gt;${guid}&lt;/guid&gt;`);
   });
 
-  it('tells of the document when it is rendered and each time it is returned, under the GUID of the launch', async () => {
+  it('tells of the document when it is rendered and each time it is returned, with its patient, under the GUID of the launch', async () => {
     const { guid, launchId, cookie } = await platform.submitOrder();
     await platform.read(`/orders/${guid}/notepad`, cookie);
     const document = await platform.read(`/orders/${guid}.xml`, cookie);
     const [, messageId] = /<messageId>(.*)<\/messageId>/.exec(document.body) ?? [];
+    const address = '127.0.0.1';
+    const about = { patient: orderPatient, orderGuid: guid, messageId };
     expect(await platform.storyOf(launchId, 4)).toEqual([
       ['order.submitted.v1', expect.objectContaining({ orderGuid: guid })],
-      ['order.document.rendered.v1', { orderGuid: guid, messageId }],
-      ['order.document.returned.v1', { orderGuid: guid, messageId, by: 'notepad' }],
-      ['order.document.returned.v1', { orderGuid: guid, messageId, by: 'download' }],
+      ['order.document.rendered.v1', about],
+      ['order.document.returned.v1', { ...about, address, by: 'notepad' }],
+      ['order.document.returned.v1', { ...about, address, by: 'download' }],
     ]);
     expect(document.headers.get('x-correlation-id')).toBe(launchId);
   });

@@ -17,6 +17,9 @@ type Submission = {
   readonly clientId?: string;
 };
 
+/** The pseudonym of the order's patient. */
+export const orderPatient = 'b9d8'.repeat(11).slice(1);
+
 /** Returns the event with which the ordering service submits an order. */
 export function anOrderSubmitted(submission: Submission) {
   const { sealer, order, launchId, now, sealedValue, orderVersion, clientId = 'pms-demo' } = submission;
@@ -31,6 +34,7 @@ export function anOrderSubmitted(submission: Submission) {
     launchId,
     issuer: 'http://localhost/idp/demo/v2.0',
     clientId,
+    patient: orderPatient,
     ...(orderVersion === undefined ? {} : { orderVersion }),
   };
   return createEvent('order.submitted.v1', origin, {

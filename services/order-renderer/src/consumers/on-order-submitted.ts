@@ -9,9 +9,11 @@ import {
   renderOrderDocument,
   type Sealer,
 } from '@clinical-launch/contracts';
+import { currentTraceparent } from '@clinical-launch/contracts/tracing';
 import type { Consumer } from '@clinical-launch/events';
 import type { Clock } from '@clinical-launch/service';
 import type { OrderRendererConfig } from '../config.ts';
+import { aboutPatient } from '../domain/about-patient.ts';
 import type { ClientKey } from '../domain/find-callback.ts';
 import type { NewDocument } from '../store/documents.ts';
 
@@ -39,25 +41,22 @@ export function onOrderSubmitted({ config, sealer, clock, isToBeDelivered, keep 
       const order = openOrder(sealer, event);
       const messageId = randomUUID();
       const now = new Date(clock.now());
+      const traceparent = currentTraceparent() ?? event.traceparent;
       const rendered = createEvent(
         'order.document.rendered.v1',
-        {
-          source: '/order-renderer',
-          correlationId: event.correlationid,
-          traceparent: event.traceparent,
-          now,
-        },
-        { orderGuid: order.guid, messageId },
+        { source: '/order-renderer', correlationId: event.correlationid, traceparent, now },
+        { ...aboutPatient(event.data.patient), orderGuid: order.guid, messageId },
       );
-      const { issuer, clientId, launchId, orderVersion = 1 } = event.data;
+      const { issuer, clientId, launchId, orderVersion = 1, patient } = event.data;
       const document = {
         orderGuid: order.guid,
         orderVersion,
         messageId,
-        event,
+        event: { id: event.id, time: event.time, traceparent },
         launchId,
         practice: { system: order.practice.identifier.system, code: order.practice.identifier.value },
         xml: renderOrderDocument(order, { ...config, messageId }),
+        patient,
         renderedAt: now.toISOString(),
         ...(isToBeDelivered({ issuer, clientId }) ? { deliverTo: { issuer, clientId } } : {}),
       };

@@ -1,7 +1,9 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import { currentTraceparent } from '@clinical-launch/contracts/tracing';
 import type { Clock, Logger } from '@clinical-launch/service';
 import { type DeliveryWorker, nextAttemptAt, startDeliveryWorker } from '@clinical-launch/service/process';
 import type { CallbackConfig } from '../config.ts';
+import { aboutPatient } from '../domain/about-patient.ts';
 import type { Deliveries, DueDelivery } from '../store/deliveries.ts';
 import type { Attempt } from './deliver.ts';
 
@@ -9,6 +11,8 @@ type Dependencies = {
   readonly config: CallbackConfig;
   readonly deliveries: Deliveries;
   readonly deliver: (delivery: DueDelivery, stopping: AbortSignal) => Promise<Attempt>;
+  /** Measures an attempt, with the seconds since its document was created. */
+  readonly measure: (attempt: Settled, seconds: number) => void;
   /** Called after the events of an attempt are in the outbox. */
   readonly onEvents: () => void;
   readonly clock: Clock;
@@ -40,6 +44,7 @@ async function attemptOnce(dependencies: Dependencies, due: DueDelivery, ending:
   const now = clock.now();
   const next = attempt.outcome === 'delivered' ? undefined : whenAgain(due, attempt, now);
   tell(logger, due, attempt);
+  dependencies.measure(attempt, (now - due.document.renderedAt.getTime()) / 1000);
   const isFinal = next === undefined;
   const events = eventsOf({ due, attempt, isFinal, now });
   await deliveries.settle(
@@ -91,10 +96,11 @@ type Told = {
  * forty.
  */
 function eventsOf({ due, attempt, isFinal, now }: Told): CloudEvent[] {
-  const { document, issuer, clientId, attempts, traceparent } = due;
+  const { document, issuer, clientId, attempts, patient } = due;
   const { launchId, orderGuid, messageId } = document;
+  const traceparent = currentTraceparent() ?? due.traceparent;
   const origin = { source: '/order-renderer', correlationId: launchId, traceparent, now: new Date(now) };
-  const delivery = { orderGuid, messageId, issuer, clientId, attempts };
+  const delivery = { ...aboutPatient(patient), orderGuid, messageId, issuer, clientId, attempts };
   if (attempt.outcome === 'delivered') return [createEvent('order.document.delivered.v1', origin, delivery)];
   if (!isFinal && attempts > 1) return [];
   const { reason, status } = attempt;

@@ -41,7 +41,8 @@ export async function deliver(
   const secrets = openSecrets(callback, sealer, now);
   if (secrets.length === 0) return { outcome: 'failed', reason: 'no_usable_secret' };
   const body = callbackBody(delivery.document);
-  const headers = signatureHeaders({ id: delivery.document.messageId, now, body, secrets });
+  const signature = signatureHeaders({ id: delivery.document.messageId, now, body, secrets });
+  const headers = { ...signature, traceparent: delivery.traceparent };
   return post(dependencies, { url: callback.url, headers, body }, stopping);
 }
 

@@ -3,6 +3,7 @@ import { type Call, type Exchange, guidForm, type Handler, queryOf } from '@clin
 import { pageHeaders } from '@clinical-launch/service/pages';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { Response } from 'express';
+import { aboutPatient } from '../domain/about-patient.ts';
 import { documentNotReady, orderNotFound } from '../errors.ts';
 import type { DocumentKey, OrderDocument } from '../store/documents.ts';
 import { notepadPage } from '../views/pages.ts';
@@ -67,10 +68,10 @@ function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handl
     const mayRead = async (session: LaunchContext) =>
       guidForm.test(guid) &&
       (await dependencies.find({ orderGuid: guid, ...ownDocuments(session) })) !== undefined;
-    const session = await getLaunchSession({ ...dependencies, mayRead }, request);
+    const session = await getLaunchSession({ ...dependencies, mayRead }, request, call);
     response.set(pageHeaders({ frameAncestors: form.frameAncestors(session) }));
     call.adopt(session.launchId);
-    call.identify(`session ${session.launchId}`);
+    call.identify(`session ${session.launchId}`, session.client.clientId);
     const key = { orderGuid: guid, ...ownDocuments(session), ...versionAskedFor(request) };
     const document = await findDocument({ key, response, dependencies });
     if (document === undefined) return;
@@ -134,8 +135,8 @@ type Returning = {
 /** Stores the audit events before anything is sent, so that the trail names every document that was read. */
 function recordReturn({ documents, form: { by }, call, dependencies }: Returning): Promise<void> {
   return dependencies.record(
-    documents.map(({ orderGuid, messageId }) =>
-      call.event('order.document.returned.v1', { orderGuid, messageId, by }),
+    documents.map(({ orderGuid, messageId, patient }) =>
+      call.event('order.document.returned.v1', { ...aboutPatient(patient), orderGuid, messageId, by }),
     ),
   );
 }

@@ -1,6 +1,7 @@
 import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
+import type { Call } from '@clinical-launch/service/http';
 import { readLaunchSessionCookies } from '@clinical-launch/service/pages';
-import type { Tickets } from '@clinical-launch/tickets';
+import { launchOf, type Tickets } from '@clinical-launch/tickets';
 import type { Request } from 'express';
 import { sessionRequired } from '../errors.ts';
 
@@ -22,10 +23,11 @@ type SessionSearch = {
 export async function getLaunchSession(
   { tickets, isSecure, mayRead }: SessionSearch,
   request: Request,
+  call: Call,
 ): Promise<LaunchContext> {
-  const sessions = await Promise.all(
-    readLaunchSessionCookies(request, isSecure).map((ticket) => findSession(tickets, ticket)),
-  );
+  const sent = readLaunchSessionCookies(request, isSecure);
+  if (sent[0] !== undefined) call.trace.follow(launchOf(sent[0]));
+  const sessions = await Promise.all(sent.map((ticket) => findSession(tickets, ticket)));
   const [first, ...others] = sessions.filter((session) => session !== undefined);
   if (first === undefined) throw sessionRequired();
   if (others.length === 0) return first;

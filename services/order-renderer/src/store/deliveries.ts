@@ -37,6 +37,8 @@ export type DueDelivery = {
   readonly clientKey: string;
   readonly traceparent: string;
   readonly document: CallbackDocument;
+  /** The pseudonym of the order's patient. */
+  readonly patient: string | undefined;
   /** The number of attempts, including this one. */
   readonly attempts: number;
   /** Milliseconds since 1970. */
@@ -195,6 +197,7 @@ async function take(transaction: Transaction<Tables>, id: string, now: number): 
       'document.message_id',
       'document.rendered_at',
       'document.xml',
+      'document.patient',
     ])
     .executeTakeFirstOrThrow();
   return {
@@ -206,6 +209,7 @@ async function take(transaction: Transaction<Tables>, id: string, now: number): 
     traceparent: row.traceparent,
     attempts: row.attempts,
     giveUpAt: row.give_up_at?.getTime() ?? now + tryForMs,
+    patient: row.patient ?? undefined,
     document: {
       orderGuid: row.order_guid,
       orderVersion: row.order_version,

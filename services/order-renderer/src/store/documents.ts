@@ -1,6 +1,13 @@
 import type { CloudEvent, PracticeBinding, RejectedEvent } from '@clinical-launch/contracts';
 import { appendToOutbox, type Storage, sqlOutbox } from '@clinical-launch/storage';
-import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Kysely,
+  type Selectable,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import type { ClientKey } from '../domain/find-callback.ts';
 import { addDelivery, createDeliveries, type Deliveries } from './deliveries.ts';
 import { migrations, schema, type Tables } from './tables.ts';
@@ -14,13 +21,15 @@ export type NewDocument = {
   readonly launchId: string;
   readonly practice: { readonly system: string; readonly code: string };
   readonly xml: string;
+  /** The pseudonym of the order's patient. */
+  readonly patient?: string | undefined;
   /** RFC 3339 */
   readonly renderedAt: string;
   /** The client to whose callback address it is posted. */
   readonly deliverTo?: ClientKey;
 };
 
-export type OrderDocument = { readonly orderGuid: string; readonly messageId: string; readonly xml: string };
+export type OrderDocument = Pick<NewDocument, 'orderGuid' | 'messageId' | 'xml' | 'patient'>;
 
 export type DocumentKey = {
   readonly orderGuid: string;
@@ -91,6 +100,7 @@ function keep(
         practice_system: document.practice.system,
         practice_code: document.practice.code,
         xml: document.xml,
+        patient: document.patient ?? null,
         rendered_at: document.renderedAt,
       })
       .onConflict((conflict) => conflict.column('event_id').doNothing())
@@ -113,7 +123,7 @@ async function find(
 ): Promise<OrderDocument | undefined> {
   const row = await database
     .selectFrom('document')
-    .select(['order_guid', 'message_id', 'xml'])
+    .select(['order_guid', 'message_id', 'xml', 'patient'])
     .where('order_guid', '=', orderGuid)
     .where('order_version', '>=', leastVersion)
     .where(isOfLaunch(own))
@@ -152,7 +162,7 @@ async function findOthers(
   const newest = database
     .selectFrom('document')
     .distinctOn('order_guid')
-    .select(['id', 'order_guid', 'message_id', 'xml'])
+    .select(['id', 'order_guid', 'message_id', 'xml', 'patient'])
     .where(isOfLaunch(own))
     .where('order_guid', '<>', orderGuid)
     .orderBy('order_guid')
@@ -164,8 +174,11 @@ async function findOthers(
   return rows.map(documentOf);
 }
 
-const documentOf = (row: { order_guid: string; message_id: string; xml: string }): OrderDocument => ({
+type Row = Pick<Selectable<Tables['document']>, 'order_guid' | 'message_id' | 'xml' | 'patient'>;
+
+const documentOf = (row: Row): OrderDocument => ({
   orderGuid: row.order_guid,
   messageId: row.message_id,
   xml: row.xml,
+  patient: row.patient ?? undefined,
 });

@@ -1,6 +1,10 @@
-import { type OutboxTables, outboxMigration, rejectedEventsMigration } from '@clinical-launch/storage';
+import {
+  type OutboxTables,
+  outboxMigration,
+  rejectedEventsMigration,
+  type ServiceMigrations,
+} from '@clinical-launch/storage';
 import { type ColumnType, type Generated, type Kysely, sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
 
 /** The service's schema. */
 export const schema = 'order_renderer';
@@ -22,6 +26,8 @@ type DocumentTable = {
   practice_code: string;
   xml: string;
   rendered_at: ColumnType<Date, string, never>;
+  /** The pseudonym of the order's patient, for audit events; of earlier releases' documents unknown. */
+  patient: string | null;
 };
 
 /** A delivery is pending until it is delivered, or dead after its last attempt. */
@@ -62,7 +68,7 @@ export type Tables = OutboxTables & { document: DocumentTable; delivery: Deliver
 const table = (name: string) => sql.id(schema, name);
 
 /** The migrations of the service's schema, in order. */
-export const migrations: Readonly<Record<string, Migration>> = {
+export const migrations: ServiceMigrations = {
   '0001-document': {
     async up(db) {
       await sql`create table ${table('document')} (
@@ -91,6 +97,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
   },
   '0004-delivery': { up: createDelivery },
   '0005-rejected-events': rejectedEventsMigration(schema),
+  '0006-patient': {
+    async up(db) {
+      await sql`alter table ${table('document')} add column patient text`.execute(db);
+    },
+  },
 };
 
 async function createDelivery(db: Kysely<unknown>): Promise<void> {
