@@ -1,17 +1,20 @@
 import { type CloudEvent, eventConsumers } from '@clinical-launch/contracts';
 import type { BatchConsumer } from '@clinical-launch/events';
-import type { AuditStore } from '../store/audit-store.ts';
+import type { StoreEvents } from '../work/store-events.ts';
 
-/** Stores every event of the platform, without fields that are sealed for another consumer. */
-export function onEvent(store: AuditStore): BatchConsumer {
+type Storing = {
+  readonly store: StoreEvents;
+  readonly onStored?: (events: readonly CloudEvent[]) => void;
+};
+
+/** Stores every event of the platform. */
+export function onEvent({ store, onStored }: Storing): BatchConsumer {
   return {
     name: 'audit-trail',
     ...eventConsumers['audit-trail'],
-    handleAll: (events) => store.keep(events.map(withoutSealed)),
+    async handleAll(events) {
+      await store(events);
+      onStored?.(events);
+    },
   };
-}
-
-function withoutSealed(event: CloudEvent): CloudEvent {
-  const { sealed: _sealed, ...data } = { sealed: undefined, ...event.data };
-  return { ...event, data: data as CloudEvent['data'] };
 }

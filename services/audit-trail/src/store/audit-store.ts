@@ -1,81 +1,214 @@
+import type { KeyObject } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts';
-import type { Storage } from '@clinical-launch/storage';
-import { type Generated, type Kysely, sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
-import { addOriginatingIds, type OriginatingIdTables } from './originating-ids.ts';
-
-type AuditTables = {
-  event: {
-    /** Order of arrival. */
-    sequence: Generated<string>;
-    id: string;
-    correlation_id: string;
-    type: string;
-    event: CloudEvent;
-  };
-} & OriginatingIdTables;
-
-const schema = 'audit_trail';
-
-const migrations: Record<string, Migration> = {
-  '001-events': {
-    async up(db) {
-      await sql`create table ${sql.id(schema)}.event (
-        sequence bigint generated always as identity primary key,
-        id uuid not null unique,
-        correlation_id uuid not null,
-        type text not null,
-        event jsonb not null
-      )`.execute(db);
-      await sql`create index event_by_correlation on ${sql.id(schema)}.event (correlation_id, sequence)`.execute(
-        db,
-      );
-    },
-  },
-  '010-originating-ids': addOriginatingIds(schema),
-};
+import { sql, type Transaction } from 'kysely';
+import { type AuditColumns, columnsOf, launchTypes, withLaunch } from '../domain/audit-row.ts';
+import {
+  type AuditRow,
+  beginningOf,
+  boundsOf,
+  type ChainEnd,
+  chainedColumns,
+  hashOfRow,
+  partitionOf,
+  sealOf,
+} from '../domain/row-chain.ts';
+import { launchColumnsOfRow, type StoredLaunch } from './launch-rows.ts';
+import { createPartitions } from './partitions.ts';
+import type { AuditDatabase, AuditTables } from './tables.ts';
 
 export type AuditStore = {
-  /** Stores events in their order, all or none; leaves existing events unchanged. */
+  /**
+   * Stores events at the end of their partitions, all or none. Leaves existing events unchanged: an event is
+   * known by its id and time.
+   */
   keep(events: readonly CloudEvent[]): Promise<void>;
   /**
-   * Returns the events of one correlation id in order of arrival, at most `limit`, after the given sequence.
+   * Returns the events of one correlation id in order of arrival, at most `limit`, after the given place.
    */
   findByCorrelation(
     correlationId: string,
     page: { after: string; limit: number },
-  ): Promise<{ sequence: string; event: CloudEvent }[]>;
+  ): Promise<{ place: string; event: CloudEvent }[]>;
 };
 
-/** Opens the audit trail's own schema. */
-export function openSchema(storage: Storage): Promise<Kysely<AuditTables>> {
-  return storage.open<AuditTables>(schema, migrations);
-}
+/** Any number, the same in every process. Writers of the chain wait for each other. */
+const chainLock = 4_711_902_026;
+/** Days after its beginning in which events of a launch still inherit what it says. */
+const launchDays = 62;
+
+type AuditStoreOptions = {
+  readonly database: AuditDatabase;
+  /** Seals the rows; a database without it cannot write a row that `verify` accepts. */
+  readonly sealKey: KeyObject;
+  /** Called with the partitions of each batch, after its commit. */
+  readonly onStored?: (partitions: readonly string[]) => void;
+};
 
 /** Creates the store of the audit trail's events. */
-export function createAuditStore(database: Kysely<AuditTables>): AuditStore {
+export function createAuditStore({ database, sealKey, onStored }: AuditStoreOptions): AuditStore {
+  const existing = new Set<string>();
+  const ensurePartition = async (partition: string) => {
+    if (existing.has(partition)) return;
+    await createPartitions(database).ensure(partition);
+    existing.add(partition);
+  };
   return {
     async keep(events) {
-      // One statement and one commit for all of them; the sequence follows the order of arrival.
-      const rows = sql<AuditTables['event']>`select (event ->> 'id')::uuid, (event ->> 'correlationid')::uuid,
-          event ->> 'type', event
-        from jsonb_array_elements(${JSON.stringify(events)}::jsonb) with ordinality as arrived (event, place)
-        order by place`;
-      await database
-        .insertInto('event')
-        .columns(['id', 'correlation_id', 'type', 'event'])
-        .expression(rows)
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute();
+      const all = events.map(columnsOf);
+      const partitions = partitionsOf(all);
+      for (const partition of partitions) await ensurePartition(partition);
+      try {
+        await database.transaction().execute(async (transaction) => {
+          await sql`select pg_advisory_xact_lock(${chainLock})`.execute(transaction);
+          const fresh = await withoutStored(transaction, all);
+          if (fresh.length === 0) return;
+          const rows = await withLaunches(transaction, fresh);
+          await insertRows(transaction, await chained(transaction, rows, sealKey));
+        });
+      } catch (error) {
+        // A partition may have been dropped by another replica.
+        existing.clear();
+        throw error;
+      }
+      onStored?.(partitions);
     },
-    findByCorrelation: (correlationId, { after, limit }) =>
-      database
-        .selectFrom('event')
-        .select(['sequence', 'event'])
+    async findByCorrelation(correlationId, { after, limit }) {
+      const place = sql<string>`(to_char(time at time zone 'UTC', 'YYYYMM')::bigint * 1000000000000 + sequence)`;
+      const rows = await database
+        .selectFrom('audit_event')
+        .select(['event', place.as('place')])
         .where('correlation_id', '=', correlationId)
-        .where('sequence', '>', after)
-        .orderBy('sequence')
+        .where(place, '>', after)
+        .orderBy(place)
         .limit(limit)
-        .execute(),
+        .execute();
+      return rows.map((row) => ({ place: row.place, event: JSON.parse(row.event) as CloudEvent }));
+    },
   };
+}
+
+const partitionsOf = (rows: readonly AuditColumns[]) => [
+  ...new Set(rows.map(({ time }) => partitionOf(time))),
+];
+
+const times = (rows: readonly AuditColumns[]) => {
+  const sorted = rows.map(({ time }) => time).toSorted();
+  return { earliest: sorted.at(0) ?? '', latest: sorted.at(-1) ?? '' };
+};
+
+/** Returns each event that has no row yet, once. Only the holder of the lock may rely on it. */
+async function withoutStored(transaction: Transaction<AuditTables>, all: readonly AuditColumns[]) {
+  const { earliest, latest } = times(all);
+  const { rows } = await sql<{ id: string; time: Date }>`select id, time from audit_trail.audit_event
+    where id = any(${all.map(({ id }) => id)}::uuid[]) and time between ${earliest} and ${latest}`.execute(
+    transaction,
+  );
+  const known = new Set(rows.map(({ id, time }) => `${id} ${time.toISOString()}`));
+  return all.filter(({ id, time }) => {
+    const key = `${id} ${time}`;
+    return !known.has(key) && known.add(key);
+  });
+}
+
+type Unchained = Omit<AuditRow, 'sequence'>;
+
+/** Completes each event from its launch, which is in the same batch or already stored. */
+async function withLaunches(
+  transaction: Transaction<AuditTables>,
+  fresh: readonly AuditColumns[],
+): Promise<readonly Unchained[]> {
+  const isLaunch = ({ type }: AuditColumns) => launchTypes.some((launch) => launch === type);
+  const known = new Map<string, StoredLaunch>(
+    fresh.filter(isLaunch).map((launch) => [launch.correlationId, launch]),
+  );
+  const stored = await storedOf(transaction, fresh);
+  for (const { correlation_id: id, type, ...row } of stored) {
+    if (launchTypes.some((launch) => launch === type)) known.set(id, launchColumnsOfRow(row));
+  }
+  const begun = new Set(stored.map(({ correlation_id: id }) => id));
+  return fresh.map((columns) => {
+    if (isLaunch(columns)) return { ...columns, isLate: begun.has(columns.correlationId) };
+    const launch = known.get(columns.correlationId) ?? known.get(columns.launchId ?? '');
+    return { ...(launch === undefined ? columns : withLaunch(columns, launch)), isLate: false };
+  });
+}
+
+/** Returns the stored rows of the launches of these events: those that begin them, or any other ones. */
+async function storedOf(transaction: Transaction<AuditTables>, fresh: readonly AuditColumns[]) {
+  const { earliest, latest } = times(fresh);
+  const ids = new Set(fresh.flatMap(({ correlationId, launchId }) => [correlationId, launchId ?? []].flat()));
+  const days = sql`make_interval(days => ${sql.lit(launchDays)})`;
+  return transaction
+    .selectFrom('audit_event')
+    .select(['correlation_id', 'type', 'issuer', 'client_id', 'user_name', 'user_display'])
+    .select(['practice', 'practice_name', 'patient', 'action'])
+    .where('correlation_id', '=', sql<string>`any(${[...ids]}::uuid[])`)
+    .where('time', '>=', sql<Date>`${earliest}::timestamptz - ${days}`)
+    .where('time', '<=', sql<Date>`${latest}::timestamptz + ${days}`)
+    .execute();
+}
+
+type ChainedRow = { readonly row: AuditRow; readonly hash: Buffer; readonly seal: Buffer };
+
+/** Continues the chain of each partition. */
+async function chained(
+  transaction: Transaction<AuditTables>,
+  rows: readonly Unchained[],
+  sealKey: KeyObject,
+): Promise<readonly ChainedRow[]> {
+  const ends = new Map<string, ChainEnd>();
+  for (const partition of partitionsOf(rows)) ends.set(partition, await endOf(transaction, partition));
+  return rows.map((unchained) => {
+    const partition = partitionOf(unchained.time);
+    const end = ends.get(partition) ?? beginningOf(partition);
+    const row = { ...unchained, sequence: end.sequence + 1 };
+    const hash = hashOfRow(end.hash, row);
+    ends.set(partition, { sequence: row.sequence, hash });
+    return { row, hash, seal: sealOf(sealKey, hash) };
+  });
+}
+
+/** Returns the end of the chain of a partition. */
+export async function endOf(
+  database: AuditDatabase | Transaction<AuditTables>,
+  partition: string,
+): Promise<ChainEnd> {
+  const { from, to } = boundsOf(partition);
+  const last = await database
+    .selectFrom('audit_event')
+    .select(['sequence', 'hash'])
+    .where('time', '>=', sql<Date>`${from}::timestamptz`)
+    .where('time', '<', sql<Date>`${to}::timestamptz`)
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (last === undefined) return beginningOf(partition);
+  return { sequence: Number(last.sequence), hash: Buffer.from(last.hash) };
+}
+
+const columnNames = sql.raw([...chainedColumns.map(({ name }) => name), 'hash', 'seal'].join(', '));
+const columnTypes = sql.raw(
+  [...chainedColumns.map(({ name, type }) => `${name} ${type}`), 'hash text', 'seal text'].join(', '),
+);
+const columnValues = sql.raw(
+  [...chainedColumns.map(({ name }) => name), `decode(hash, 'hex')`, `decode(seal, 'hex')`].join(', '),
+);
+
+/** One statement for all of them. */
+async function insertRows(transaction: Transaction<AuditTables>, rows: readonly ChainedRow[]) {
+  const records = JSON.stringify(rows.map(recordOf));
+  await sql`insert into audit_trail.audit_event (${columnNames})
+    select ${columnValues} from json_to_recordset(${records}::json) as arrived (${columnTypes})`.execute(
+    transaction,
+  );
+}
+
+/** Returns the values of a row by their columns, without those that are null: half of them. */
+function recordOf({ row, hash, seal }: ChainedRow): Readonly<Record<string, unknown>> {
+  const record: Record<string, unknown> = { hash: hash.toString('hex'), seal: seal.toString('hex') };
+  for (const { name, type, textOf } of chainedColumns) {
+    const value = type === 'text[]' ? row.orderReferences : textOf(row);
+    if (value !== null) record[name] = value;
+  }
+  return record;
 }

@@ -1,0 +1,147 @@
+import type { CloudEvent, EventType } from '@clinical-launch/contracts';
+
+/** Whether a request was served, refused, or failed because of an error on our side or the receiver's. */
+export type AuditOutcome = 'success' | 'refused' | 'failed';
+
+/** What an event says about the launch that it belongs to; events that say less inherit it. */
+export type LaunchColumns = {
+  readonly issuer: string | null;
+  /** The client that acted. */
+  readonly clientId: string | null;
+  readonly userName: string | null;
+  readonly userDisplay: string | null;
+  readonly practice: string | null;
+  readonly practiceName: string | null;
+  /** A keyed pseudonym, never an identifier. */
+  readonly patient: string | null;
+  readonly action: string | null;
+};
+
+/** What is known of an event without any other row. */
+export type AuditColumns = LaunchColumns & {
+  readonly id: string;
+  /** RFC 3339, UTC, milliseconds */
+  readonly time: string;
+  readonly correlationId: string;
+  /** The launch that the event names, if it is not that of its correlation id. */
+  readonly launchId: string | null;
+  readonly traceId: string;
+  readonly source: string;
+  readonly type: string;
+  readonly outcome: AuditOutcome;
+  readonly reason: string | null;
+  readonly status: number | null;
+  readonly address: string | null;
+  readonly orderGuid: string | null;
+  readonly orderReferences: readonly string[] | null;
+  /** The hash that names the caller's identifier of a launch. */
+  readonly originatingId: string | null;
+  /** The event as JSON, without fields that are sealed for another consumer. */
+  readonly event: string;
+};
+
+/** The events that begin a launch and say who launched what for whom. */
+export const launchTypes: readonly EventType[] = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
+
+/** The members of `data` that become columns. Every type has some of them. */
+type KnownData = {
+  readonly issuer?: string;
+  readonly clientId?: string;
+  readonly hostClientId?: string;
+  readonly step?: string;
+  readonly user?: { readonly username: string; readonly name?: string };
+  readonly practice?: { readonly code: string; readonly name?: string };
+  readonly patient?: string;
+  readonly address?: string;
+  readonly action?: string;
+  readonly launchId?: string;
+  readonly orderGuid?: string;
+  readonly orderReferences?: readonly string[];
+  readonly reason?: string;
+  /** Of an answer; events of orders have the status of the order here. */
+  readonly status?: number | string;
+  readonly claim?: { readonly name: string };
+};
+
+/** Returns the columns of an event. */
+export function columnsOf(event: CloudEvent): AuditColumns {
+  const { sealed: _sealed, ...data } = { sealed: undefined, ...event.data };
+  const known = data as KnownData;
+  return {
+    ...launchColumnsOf(event.type, known),
+    id: event.id,
+    time: event.time,
+    correlationId: event.correlationid,
+    launchId: known.launchId === event.correlationid ? null : orNull(known.launchId),
+    traceId: event.traceparent.slice(3, 35),
+    source: event.source,
+    type: event.type,
+    outcome: outcomeOf(event.type, known),
+    reason: orNull(known.reason),
+    status: typeof known.status === 'number' ? known.status : null,
+    address: orNull(known.address),
+    orderGuid: orNull(known.orderGuid),
+    orderReferences: known.orderReferences?.length ? known.orderReferences : null,
+    originatingId: orNull(known.claim?.name),
+    event: JSON.stringify({ ...event, data }),
+  };
+}
+
+function launchColumnsOf(type: EventType, data: KnownData): LaunchColumns {
+  return {
+    issuer: orNull(data.issuer),
+    clientId: orNull(actingClientOf(type, data)),
+    userName: orNull(data.user?.username),
+    userDisplay: orNull(data.user?.name),
+    practice: data.practice === undefined ? null : keyOf(data.practice.code),
+    practiceName: orNull(data.practice?.name),
+    patient: orNull(data.patient),
+    action: orNull(data.action),
+  };
+}
+
+const orNull = <Value>(value: Value | undefined): Value | null => value ?? null;
+
+/** A host application acts when a desktop launch begins or ends; `clientId` is its partner then. */
+function actingClientOf(type: string, { clientId, hostClientId, step }: KnownData): string | undefined {
+  const isHosts = type === 'desktop.launch.issued.v1' || step === 'launches' || step === 'end';
+  return isHosts ? (hostClientId ?? clientId) : (clientId ?? hostClientId);
+}
+
+function outcomeOf(type: string, { status = 0 }: KnownData): AuditOutcome {
+  const [first, ...others] = outcomesOfType(type);
+  return Number(status) >= 500 ? (others[0] ?? first) : first;
+}
+
+/** Returns the outcomes that events of a type have: a refusal with a status from 500 is a failure. */
+export function outcomesOfType(type: string): readonly [AuditOutcome, ...AuditOutcome[]] {
+  if (type.endsWith('.failed.v1')) return ['failed'];
+  return type.endsWith('.refused.v1') ? ['refused', 'failed'] : ['success'];
+}
+
+/** Returns the columns, completed by those of the launch that the event belongs to. */
+export function withLaunch(columns: AuditColumns, launch: LaunchColumns): AuditColumns {
+  // The names of a user and of a practice belong to their codes.
+  const user = columns.userName === null ? launch : columns;
+  const practice = columns.practice === null ? launch : columns;
+  return {
+    ...columns,
+    issuer: columns.clientId === null ? launch.issuer : columns.issuer,
+    clientId: columns.clientId ?? launch.clientId,
+    userName: user.userName,
+    userDisplay: user.userDisplay,
+    practice: practice.practice,
+    practiceName: practice.practiceName,
+    patient: columns.patient ?? launch.patient,
+    action: columns.action ?? launch.action,
+  };
+}
+
+/** Characters of a key: an index of the database has no room for the longest names that callers may send. */
+const longestKey = 200;
+
+/** Returns a text as it is searched for: its beginning, which for codes is all of it. */
+export const keyOf = (text: string): string => Array.from(text).slice(0, longestKey).join('');
+
+/** Returns the form in which names of users are compared: without regard to case. */
+export const userKeyOf = (name: string): string => keyOf(name.normalize('NFC').toLowerCase());

@@ -1,0 +1,105 @@
+import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
+import { type AuditColumns, userKeyOf } from './audit-row.ts';
+
+/**
+ * The hash chain of a partition. It shows that no row was changed, removed or put between others:
+ *
+ *     hash of row n = SHA-256(hash of row n - 1, text of row n)
+ *
+ * The text of a row has every column, in the order of `chainedColumns`, each as `<bytes in UTF-8>:<value>`,
+ * or `-` without a value, so that two different rows never have the same text. Before the first row is the
+ * hash of the partition's name.
+ *
+ * Everybody who can write rows can compute such hashes. So each row also has a seal: an HMAC of its hash
+ * under a key that the database does not have.
+ */
+
+/** A row of the log. */
+export type AuditRow = AuditColumns & {
+  /** From 1 in each partition, without gaps. */
+  readonly sequence: number;
+  /** For the beginning of a launch: events of the launch were stored before it, without what it says. */
+  readonly isLate: boolean;
+};
+
+type Column = {
+  readonly name: string;
+  /** The type in the database. */
+  readonly type: 'bigint' | 'integer' | 'uuid' | 'timestamptz' | 'text' | 'text[]' | 'boolean';
+  readonly textOf: (row: AuditRow) => string | null;
+};
+
+/** The columns in the order in which they are hashed. Each new one goes to the end, as part of a new form. */
+export const chainedColumns: readonly Column[] = [
+  { name: 'sequence', type: 'bigint', textOf: (row) => String(row.sequence) },
+  { name: 'id', type: 'uuid', textOf: (row) => row.id },
+  // The database has microseconds.
+  { name: 'time', type: 'timestamptz', textOf: (row) => row.time.replace('Z', '000Z') },
+  { name: 'correlation_id', type: 'uuid', textOf: (row) => row.correlationId },
+  { name: 'launch_id', type: 'uuid', textOf: (row) => row.launchId },
+  { name: 'trace_id', type: 'text', textOf: (row) => row.traceId },
+  { name: 'source', type: 'text', textOf: (row) => row.source },
+  { name: 'type', type: 'text', textOf: (row) => row.type },
+  { name: 'outcome', type: 'text', textOf: (row) => row.outcome },
+  { name: 'reason', type: 'text', textOf: (row) => row.reason },
+  { name: 'status', type: 'integer', textOf: (row) => (row.status === null ? null : String(row.status)) },
+  { name: 'issuer', type: 'text', textOf: (row) => row.issuer },
+  { name: 'client_id', type: 'text', textOf: (row) => row.clientId },
+  { name: 'user_name', type: 'text', textOf: (row) => row.userName },
+  {
+    name: 'user_key',
+    type: 'text',
+    textOf: (row) => (row.userName === null ? null : userKeyOf(row.userName)),
+  },
+  { name: 'user_display', type: 'text', textOf: (row) => row.userDisplay },
+  { name: 'practice', type: 'text', textOf: (row) => row.practice },
+  { name: 'practice_name', type: 'text', textOf: (row) => row.practiceName },
+  { name: 'patient', type: 'text', textOf: (row) => row.patient },
+  { name: 'address', type: 'text', textOf: (row) => row.address },
+  { name: 'action', type: 'text', textOf: (row) => row.action },
+  { name: 'order_guid', type: 'uuid', textOf: (row) => row.orderGuid },
+  {
+    name: 'order_references',
+    type: 'text[]',
+    textOf: (row) => (row.orderReferences === null ? null : JSON.stringify(row.orderReferences)),
+  },
+  { name: 'originating_id', type: 'text', textOf: (row) => row.originatingId },
+  { name: 'is_late', type: 'boolean', textOf: (row) => String(row.isLate) },
+  { name: 'event', type: 'text', textOf: (row) => row.event },
+];
+
+/** The end of a chain: a row's number and hash. */
+export type ChainEnd = { readonly sequence: number; readonly hash: Buffer };
+
+/** Returns the end of the chain of a partition without rows. */
+export const beginningOf = (partition: string): ChainEnd => ({
+  sequence: 0,
+  hash: hash('sha256', partition, 'buffer'),
+});
+
+/** Returns the hash of a row after that of the row before. */
+export function hashOfRow(previous: Buffer, row: AuditRow): Buffer {
+  const text = chainedColumns.map(({ textOf }) => measured(textOf(row))).join('');
+  return hash('sha256', Buffer.concat([previous, Buffer.from(text)]), 'buffer');
+}
+
+const measured = (value: string | null) => (value === null ? '-' : `${Buffer.byteLength(value)}:${value}`);
+
+/** Returns the key of the seals; the private key that it comes from signs the checkpoints. */
+export const sealKeyOf = (privateKey: Uint8Array): KeyObject =>
+  createSecretKey(Buffer.from(hkdfSync('sha256', privateKey, '', 'clinical-launch seals of audit rows', 32)));
+
+/** Returns the seal of a row: 16 bytes. */
+export const sealOf = (key: KeyObject, rowHash: Buffer): Buffer =>
+  createHmac('sha256', key).update(rowHash).digest().subarray(0, 16);
+
+/** Returns the name of the partition of a time: one for each month, in UTC. */
+export const partitionOf = (time: string): string => `audit_event_${time.slice(0, 7).replace('-', '_')}`;
+
+/** Returns the first moment of a partition's month, and of the month after. */
+export function boundsOf(partition: string): { readonly from: string; readonly to: string } {
+  const [, year = '', month = ''] = /^audit_event_(\d{4})_(\d{2})$/.exec(partition) ?? [];
+  const first = new Date(Date.UTC(Number(year), Number(month) - 1, 1));
+  const next = new Date(Date.UTC(Number(year), Number(month), 1));
+  return { from: first.toISOString(), to: next.toISOString() };
+}

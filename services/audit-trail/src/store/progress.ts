@@ -1,0 +1,39 @@
+import { sql } from 'kysely';
+import type { AuditDatabase } from './tables.ts';
+
+/** How far background work of all replicas has come, by the name of the work. */
+export type Progress = {
+  find(name: string): Promise<{ readonly place: number; readonly at: Date } | undefined>;
+  record(name: string, place: number, at: Date): Promise<void>;
+  /** Returns whether work is due that no other replica has begun, and records that it begins now. */
+  claim(name: string, everyMs: number, now: Date): Promise<boolean>;
+};
+
+/** Creates the record of background work. */
+export function createProgress(database: AuditDatabase): Progress {
+  return {
+    async find(name) {
+      const row = await database
+        .selectFrom('progress')
+        .select(['place', 'at'])
+        .where('name', '=', name)
+        .executeTakeFirst();
+      return row === undefined ? undefined : { place: Number(row.place), at: row.at };
+    },
+    async record(name, place, at) {
+      const values = { place: String(place), at };
+      await database
+        .insertInto('progress')
+        .values({ name, ...values })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet(values))
+        .execute();
+    },
+    async claim(name, everyMs, now) {
+      const due = new Date(now.getTime() - everyMs);
+      const { rows } = await sql`insert into audit_trail.progress (name, place, at)
+        values (${`claim ${name}`}, 0, ${now}) on conflict (name) do update set at = excluded.at
+        where progress.at <= ${due} returning name`.execute(database);
+      return rows.length > 0;
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import type { AuditStore } from '../store/audit-store.ts';
+import type { KnownParties } from '../store/known-parties.ts';
+import type { LaunchingClients } from '../store/launching-clients.ts';
+
+export type EventStores = {
+  readonly store: Pick<AuditStore, 'keep'>;
+  readonly clients: LaunchingClients;
+  readonly parties: Pick<KnownParties, 'record'>;
+};
+
+/** Stores events, and which clients, users and practices launch. Safe to repeat. */
+export type StoreEvents = (events: readonly CloudEvent[]) => Promise<void>;
+
+/** Creates the step that stores events. */
+export const storeEvents =
+  ({ store, clients, parties }: EventStores): StoreEvents =>
+  async (events) => {
+    await clients.record(events.filter(isLaunchUrlIssued).map(({ data }) => data));
+    await parties.record(events);
+    await store.keep(events);
+  };
+
+const isLaunchUrlIssued = (event: CloudEvent): event is CloudEvent<'launch.url.issued.v1'> =>
+  event.type === 'launch.url.issued.v1';
