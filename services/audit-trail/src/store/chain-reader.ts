@@ -1,0 +1,182 @@
+import { type RawBuilder, sql } from 'kysely';
+import { beginningOf, boundsOf, type ChainEnd, chainedColumns } from '../domain/row-chain.ts';
+import { endOf } from './audit-store.ts';
+import type { AuditDatabase } from './tables.ts';
+
+/** A row that does not continue the chain. */
+export type BrokenRow = {
+  readonly sequence: number;
+  readonly id: string;
+  readonly time: string;
+  /** The number of the row before it. */
+  readonly previous: number;
+};
+
+/** Consecutive rows of a partition, compared with their hashes. */
+export type ChainSlice = {
+  readonly rows: number;
+  /** The last row; the place before the slice if there is none. */
+  readonly end: ChainEnd;
+  readonly broken: readonly BrokenRow[];
+  /** Hash and seal of each row: 48 bytes. */
+  readonly seals: Buffer;
+};
+
+/** Reads the chain of the log as it is stored, set by set. */
+export type ChainReader = {
+  /** Returns the names of the partitions, in their order. */
+  partitions(): Promise<readonly string[]>;
+  /** Returns the last row of a partition. */
+  endOf(partition: string): Promise<ChainEnd>;
+  /** Compares the next rows after a place with their hashes. */
+  slice(partition: string, after: ChainEnd, limit: number): Promise<ChainSlice>;
+  /** Returns the hashes of those of these rows that exist, by their numbers. */
+  hashesOf(partition: string, sequences: readonly number[]): Promise<ReadonlyMap<number, Buffer>>;
+  /** Returns the first and the last row with a time in a period. */
+  range(partition: string, period: Period): Promise<{ first: number; last: number } | undefined>;
+  /** Returns the last row before another one. */
+  before(partition: string, sequence: number): Promise<ChainEnd>;
+  /** Returns rows that the rows before and after a place show to be missing. */
+  gaps(partition: string): Promise<readonly BrokenRow[]>;
+  /** Returns row numbers with their events, for faults that have only a number. */
+  rowAt(partition: string, sequence: number): Promise<Pick<BrokenRow, 'id' | 'time'> | undefined>;
+};
+
+export type Period = { readonly from: Date; readonly to: Date };
+
+/** The text of a column as it is hashed; row-chain.ts has the same for a new row. */
+function columnText({ name, type }: (typeof chainedColumns)[number]): string {
+  switch (type) {
+    case 'timestamptz':
+      return `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+    case 'text[]':
+      return `array_to_json(${name})::text`;
+    case 'text':
+      return name;
+    default:
+      return `${name}::text`;
+  }
+}
+
+/** The values of these types have one length, so that they need not be written twice. */
+const lengths: Readonly<Record<string, number>> = { uuid: 36, timestamptz: 27 };
+
+function measured(column: (typeof chainedColumns)[number]): string {
+  const text = columnText(column);
+  return `coalesce(${lengths[column.type] ?? `octet_length(${text})`} || ':' || (${text}), '-')`;
+}
+
+/** The text of a row in SQL, of which the hash is made. */
+export const rowTextInSql = `concat(${chainedColumns.map(measured).join(', ')})`;
+const rowText = sql.raw(rowTextInSql);
+/** Rows whose hash or seal has another length cannot be genuine. */
+const sealBytes = sql.raw(`case when octet_length(hash) = 32 and octet_length(seal) = 16 then hash || seal
+  else decode(repeat('00', 48), 'hex') end`);
+const timeText = sql.raw(`to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
+
+/** Creates the reader of the chain. */
+export function createChainReader(database: AuditDatabase): ChainReader {
+  const rowOf = async (partition: string, place: RawBuilder<unknown>) => {
+    const { rows } = await sql<Place>`select sequence, hash, id, ${timeText} as time
+      from audit_trail.audit_event where ${within(partition)} and ${place} limit 1`.execute(database);
+    return rows[0];
+  };
+  return {
+    async partitions() {
+      const { rows } = await sql<{ name: string }>`select relname::text as name from pg_catalog.pg_inherits
+        join pg_catalog.pg_class on pg_class.oid = inhrelid
+        where inhparent = 'audit_trail.audit_event'::regclass order by relname`.execute(database);
+      return rows.map(({ name }) => name);
+    },
+    endOf: (partition) => endOf(database, partition),
+    slice: (partition, after, limit) => readSlice(database, { partition, after, limit }),
+    async hashesOf(partition, sequences) {
+      const { rows } = await sql<{ sequence: string; hash: Uint8Array }>`select sequence, hash
+        from audit_trail.audit_event
+        where ${within(partition)} and sequence = any(${sequences}::bigint[])`.execute(database);
+      return new Map(rows.map(({ sequence, hash }) => [Number(sequence), Buffer.from(hash)]));
+    },
+    async range(partition, { from, to }) {
+      const { rows } = await sql<{ first: string | null; last: string | null }>`
+        select min(sequence) as first, max(sequence) as last from (
+          -- Without \`offset 0\`, the planner walks along the numbers to the first that fits.
+          select sequence from audit_trail.audit_event
+          where ${within(partition)} and time >= ${from} and time < ${to} offset 0) timed`.execute(database);
+      const [{ first, last } = { first: null, last: null }] = rows;
+      return first === null ? undefined : { first: Number(first), last: Number(last) };
+    },
+    async before(partition, sequence) {
+      const row = await rowOf(partition, sql`sequence < ${sequence} order by sequence desc`);
+      if (row === undefined) return beginningOf(partition);
+      return { sequence: Number(row.sequence), hash: Buffer.from(row.hash) };
+    },
+    gaps: (partition) => findGaps(database, partition),
+    async rowAt(partition, sequence) {
+      const row = await rowOf(partition, sql`sequence = ${sequence}`);
+      return row === undefined ? undefined : { id: row.id, time: row.time };
+    },
+  };
+}
+
+type Place = {
+  readonly sequence: string;
+  readonly hash: Uint8Array;
+  readonly id: string;
+  readonly time: string;
+};
+
+function within(partition: string): RawBuilder<boolean> {
+  const { from, to } = boundsOf(partition);
+  return sql<boolean>`time >= ${from}::timestamptz and time < ${to}::timestamptz`;
+}
+
+type SliceOptions = { readonly partition: string; readonly after: ChainEnd; readonly limit: number };
+
+type ReadSlice = {
+  readonly rows: number;
+  readonly last: string | null;
+  readonly hash: Uint8Array | null;
+  readonly seals: Uint8Array | null;
+  readonly broken: readonly BrokenRow[];
+};
+
+async function readSlice(
+  database: AuditDatabase,
+  { partition, after, limit }: SliceOptions,
+): Promise<ChainSlice> {
+  const { rows } = await sql<ReadSlice>`
+    with slice as (
+      select sequence, id, ${timeText} as time, hash, ${sealBytes} as sealed,
+        coalesce(lag(sequence) over w, ${after.sequence}::bigint) as previous,
+        sha256(coalesce(lag(hash) over w, ${after.hash}::bytea) || convert_to(${rowText}, 'UTF8')) as expected
+      from (select * from audit_trail.audit_event
+        where ${within(partition)} and sequence > ${after.sequence}::bigint
+        order by sequence limit ${limit}) chosen
+      window w as (order by sequence)
+    )
+    select count(*)::integer as rows, max(sequence) as last, string_agg(sealed, ''::bytea order by sequence) as seals,
+      (select hash from slice order by sequence desc limit 1) as hash,
+      coalesce(json_agg(json_build_object('sequence', sequence, 'id', id, 'time', time, 'previous', previous)
+        order by sequence) filter (where hash is distinct from expected or sequence <> previous + 1), '[]') as broken
+    from slice`.execute(database);
+  const [{ rows: count, last, hash, seals, broken }] = rows as [ReadSlice];
+  return {
+    rows: count,
+    end: last === null ? after : { sequence: Number(last), hash: Buffer.from(hash ?? []) },
+    broken,
+    seals: Buffer.from(seals ?? []),
+  };
+}
+
+async function findGaps(database: AuditDatabase, partition: string): Promise<readonly BrokenRow[]> {
+  const { rows } = await sql<{ count: string; last: string | null }>`
+    select count(*) as count, max(sequence) as last
+    from audit_trail.audit_event where ${within(partition)}`.execute(database);
+  if (rows[0] === undefined || rows[0].count === (rows[0].last ?? '0')) return [];
+  const { rows: gaps } = await sql<{ sequence: string; previous: string; id: string; time: string }>`
+    select sequence, previous, id, ${timeText} as time from (
+      select sequence, id, time, coalesce(lag(sequence) over (order by sequence), 0) as previous
+      from audit_trail.audit_event where ${within(partition)}) numbered
+    where sequence <> previous + 1 order by sequence`.execute(database);
+  return gaps.map((gap) => ({ ...gap, sequence: Number(gap.sequence), previous: Number(gap.previous) }));
+}

@@ -1,0 +1,55 @@
+import type { Clock, Logger } from '@clinical-launch/service';
+import type { ChainReader } from '../store/chain-reader.ts';
+import type { Checkpoints } from '../store/checkpoints.ts';
+import { startRepeated } from './repeated.ts';
+
+type SignOptions = {
+  readonly chain: ChainReader;
+  readonly checkpoints: Checkpoints;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+const everyMs = 60_000;
+
+export type CheckpointSigner = {
+  /** Reports that a partition has new rows. */
+  onStored(partitions: readonly string[]): void;
+  stop(): Promise<void>;
+};
+
+/**
+ * Signs the end of each partition with new rows, once a minute and when the process stops. Each checkpoint is
+ * also logged, so that an archive of the log can show what was removed from the database.
+ */
+export function startCheckpoints({ chain, checkpoints, clock, logger }: SignOptions): CheckpointSigner {
+  let isFirst = true;
+  let waiting = new Set<string>();
+  const sign = async () => {
+    const partitions = isFirst ? await chain.partitions() : [...waiting];
+    waiting = new Set();
+    try {
+      for (const partition of partitions) {
+        const now = new Date(clock.now());
+        const signed = await checkpoints.sign(partition, await chain.endOf(partition), { now, kind: 'rows' });
+        if (signed !== undefined) logger.info({ checkpoint: signed.jws }, 'audit checkpoint');
+      }
+      isFirst = false;
+    } catch (error) {
+      waiting = new Set([...waiting, ...partitions]);
+      throw error;
+    }
+  };
+  const repeated = startRepeated({ name: 'sign checkpoints', everyMs, logger, work: sign });
+  return {
+    onStored(partitions) {
+      for (const partition of partitions) waiting.add(partition);
+    },
+    async stop() {
+      await repeated.stop();
+      await sign().catch((error: unknown) =>
+        logger.error({ err: error }, 'the last checkpoint was not signed'),
+      );
+    },
+  };
+}

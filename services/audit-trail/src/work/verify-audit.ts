@@ -1,0 +1,97 @@
+import type { AuditFault } from '../domain/audit-fault.ts';
+import type { AuditKeys } from '../domain/audit-keys.ts';
+import { beginningOf, type ChainEnd } from '../domain/row-chain.ts';
+import type { ChainReader, Period } from '../store/chain-reader.ts';
+import type { Checkpoints, NumberRange } from '../store/checkpoints.ts';
+import { type CheckpointPlace, verifyCheckpoints } from './verify-checkpoints.ts';
+import { gapsOf, verifyRows, verifyRowsInHalves } from './verify-rows.ts';
+
+export type Verification = {
+  readonly rows: number;
+  readonly checkpoints: number;
+  readonly faults: readonly AuditFault[];
+  /** Where the next verification can continue. */
+  readonly place: VerifiedPlace;
+};
+
+/** How far a verification came. */
+export type VerifiedPlace = {
+  /** The end of each partition. */
+  readonly ends: ReadonlyMap<string, ChainEnd>;
+  /** The last checkpoint, and the text by which the next one names it. */
+  readonly checkpoint: CheckpointPlace;
+};
+
+type VerifyOptions = {
+  readonly chain: ChainReader;
+  readonly checkpoints: Checkpoints;
+  readonly keys: Pick<AuditKeys, 'verification' | 'seals'>;
+  /** Only rows with a time in this period. */
+  readonly period?: Period;
+  /** Only what is new since an earlier verification. */
+  readonly since?: VerifiedPlace;
+  /** Checkpoints that were stored elsewhere. */
+  readonly external?: readonly string[];
+  /** Whether somebody waits: uses two connections. */
+  readonly isUrgent?: boolean;
+  /** Ends the verification early. */
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * Compares the log with its hashes, seals and checkpoints. A row without fault was written by the audit trail
+ * and not changed since; a period without fault misses no row, as far as checkpoints reach.
+ */
+export async function verifyAudit(options: VerifyOptions): Promise<Verification> {
+  const { chain, keys, signal, period, since } = options;
+  const faults: AuditFault[] = [];
+  const ends = new Map<string, ChainEnd>();
+  const ranges = new Map<string, NumberRange>();
+  let rows = 0;
+  const verify = options.isUrgent ? verifyRowsInHalves : verifyRows;
+  for (const partition of await chain.partitions()) {
+    const range = await rangeOf(chain, partition, period);
+    ranges.set(partition, { ...(range ?? nothing), ...firstSince(since, partition) });
+    if (range === undefined) continue;
+    const from = since?.ends.get(partition) ?? (await startOf(chain, partition, range.first));
+    const verified = await verify({ chain, keys, signal, partition, from, last: range.last });
+    rows += verified.rows;
+    ends.set(partition, verified.end);
+    faults.push(...verified.faults);
+    if (period !== undefined) faults.push(...(await gapsOf(chain, partition)));
+  }
+  const isPeriod = period !== undefined;
+  const signed = await verifyCheckpoints({ ...options, ranges, isPeriod, since: since?.checkpoint });
+  faults.push(...signed.faults);
+  const place = { ends, checkpoint: signed.end };
+  return { rows, checkpoints: signed.checkpoints, faults: distinct(faults), place };
+}
+
+/** The last row that was verified before, too: a checkpoint may have been signed since. */
+const firstSince = (since: VerifiedPlace | undefined, partition: string) => {
+  const end = since?.ends.get(partition);
+  return end === undefined ? {} : { first: end.sequence };
+};
+
+const nothing: NumberRange = { first: 0, last: 0 };
+
+async function rangeOf(
+  chain: ChainReader,
+  partition: string,
+  period?: Period,
+): Promise<NumberRange | undefined> {
+  if (period === undefined) return { first: 1, last: Number.MAX_SAFE_INTEGER };
+  return chain.range(partition, period);
+}
+
+const startOf = (chain: ChainReader, partition: string, first: number) =>
+  first === 1 ? Promise.resolve(beginningOf(partition)) : chain.before(partition, first);
+
+const distinct = (faults: readonly AuditFault[]) => [
+  ...new Map(
+    faults.map((fault) => [
+      JSON.stringify([fault.kind, fault.partition, fault.sequence, fault.checkpoint]),
+      fault,
+    ]),
+  ).values(),
+];

@@ -1,0 +1,189 @@
+import { type AuditFault, mostFaults } from '../domain/audit-fault.ts';
+import type { AuditKeys } from '../domain/audit-keys.ts';
+import { nameOf, readCheckpoint, type SignedCheckpoint } from '../domain/checkpoint.ts';
+import type { ChainEnd } from '../domain/row-chain.ts';
+import type { ChainReader } from '../store/chain-reader.ts';
+import type { Checkpoints, NumberRange, StoredCheckpoint } from '../store/checkpoints.ts';
+
+/** The last checkpoint of a verification, and the text by which the next one names it. */
+export type CheckpointPlace = { readonly number: number; readonly name: string };
+
+type CheckpointOptions = {
+  readonly chain: ChainReader;
+  readonly checkpoints: Checkpoints;
+  readonly keys: Pick<AuditKeys, 'verification'>;
+  /** The rows that are verified, of each partition that exists. */
+  readonly ranges: ReadonlyMap<string, NumberRange>;
+  /** Whether only checkpoints of these rows are read, and not all after `since`. */
+  readonly isPeriod: boolean;
+  readonly since?: CheckpointPlace | undefined;
+  /** Checkpoints that were stored elsewhere. */
+  readonly external?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Verifies checkpoints, and the log by them. */
+export async function verifyCheckpoints(options: CheckpointOptions) {
+  const signed = await readCheckpoints(options);
+  const faults = [...signed.faults, ...(await compareCheckpoints(options, signed.checkpoints))];
+  return { checkpoints: signed.checkpoints.length, faults, end: signed.end };
+}
+
+type ReadCheckpoints = {
+  readonly checkpoints: readonly SignedCheckpoint[];
+  readonly faults: readonly AuditFault[];
+  readonly end: CheckpointPlace;
+};
+
+/** Reads the checkpoints of what is verified, the last of each partition, and those from elsewhere. */
+async function readCheckpoints(options: CheckpointOptions): Promise<ReadCheckpoints> {
+  const { checkpoints, keys, external = [], since } = options;
+  const { read, faults, end } = await readInOrder(options, await numbersOf(options));
+  for (const { number, jws } of await checkpoints.latest()) {
+    if (read.has(number)) continue;
+    const checkpoint = await readCheckpoint(jws, keys);
+    if (checkpoint?.number === number) read.set(number, checkpoint);
+    else faults.push({ kind: 'checkpoint-forged', checkpoint: number });
+  }
+  const elsewhere = await readExternal(options, external);
+  return {
+    checkpoints: [...read.values(), ...elsewhere.checkpoints],
+    faults: [...faults, ...elsewhere.faults],
+    end: end ?? since ?? { number: 0, name: '' },
+  };
+}
+
+/** Returns the numbers of the checkpoints to read. The last one that was verified still has to exist. */
+async function numbersOf({ checkpoints, ranges, isPeriod, since }: CheckpointOptions): Promise<NumberRange> {
+  if (!isPeriod) return { first: Math.max(1, since?.number ?? 1), last: Number.MAX_SAFE_INTEGER };
+  const found = await Promise.all(
+    [...ranges].map(([partition, rows]) => checkpoints.numbersOf(partition, rows)),
+  );
+  const known = found.filter((numbers) => numbers !== undefined);
+  if (known.length === 0) return { first: 1, last: 0 };
+  return {
+    first: Math.min(...known.map(({ first }) => first)),
+    last: Math.max(...known.map(({ last }) => last)),
+  };
+}
+
+/** Reads checkpoints of which none may be missing, and each must name the one before. */
+async function readInOrder(options: CheckpointOptions, numbers: NumberRange) {
+  const { checkpoints, since, signal } = options;
+  const faults: AuditFault[] = [];
+  const read = new Map<number, SignedCheckpoint>();
+  let before: CheckpointPlace | undefined = numbers.first === 1 ? { number: 0, name: '' } : undefined;
+  let end: CheckpointPlace | undefined;
+  for await (const page of checkpoints.between(numbers)) {
+    signal?.throwIfAborted();
+    for (const stored of page) {
+      const expected = before === undefined ? numbers.first : before.number + 1;
+      const isNext = stored.number === expected;
+      if (!isNext) faults.push({ kind: 'checkpoint-missing', checkpoint: expected });
+      const checkpoint = await readNext(options, stored, isNext ? before : undefined);
+      if (checkpoint === undefined) faults.push({ kind: 'checkpoint-forged', checkpoint: stored.number });
+      else read.set(stored.number, checkpoint);
+      end = { number: stored.number, name: nameOf(stored.jws) };
+      before = end;
+    }
+  }
+  if (end === undefined && since !== undefined && since.number > 0) {
+    faults.push({ kind: 'checkpoint-missing', checkpoint: since.number });
+  }
+  return { read, faults, end };
+}
+
+/** Returns a stored checkpoint that is genuine and names the one before it, if that is known. */
+async function readNext(
+  { keys, since }: CheckpointOptions,
+  { number, jws }: StoredCheckpoint,
+  before: CheckpointPlace | undefined,
+): Promise<SignedCheckpoint | undefined> {
+  const checkpoint = await readCheckpoint(jws, keys);
+  if (checkpoint?.number !== number) return undefined;
+  if (before !== undefined && checkpoint.previous !== before.name) return undefined;
+  return number === since?.number && nameOf(jws) !== since.name ? undefined : checkpoint;
+}
+
+/** Reads checkpoints that were stored elsewhere. Each must be stored here too. */
+async function readExternal({ checkpoints, keys }: CheckpointOptions, external: readonly string[]) {
+  const faults: AuditFault[] = [];
+  const read: SignedCheckpoint[] = [];
+  for (const [line, jws] of external.entries()) {
+    const checkpoint = await readCheckpoint(jws, keys);
+    if (checkpoint === undefined) {
+      faults.push({ kind: 'checkpoint-forged', sequence: line + 1 });
+      continue;
+    }
+    read.push(checkpoint);
+    const { number } = checkpoint;
+    let stored: string | undefined;
+    for await (const [found] of checkpoints.between({ first: number, last: number })) stored = found?.jws;
+    if (stored !== jws) faults.push({ kind: 'checkpoint-missing', checkpoint: number });
+  }
+  return { checkpoints: read, faults };
+}
+
+/** Compares the log with what its checkpoints state. */
+async function compareCheckpoints(
+  { chain, ranges }: CheckpointOptions,
+  checkpoints: readonly SignedCheckpoint[],
+): Promise<AuditFault[]> {
+  const faults: AuditFault[] = [];
+  for (const [partition, own] of Map.groupBy(checkpoints, (checkpoint) => checkpoint.partition)) {
+    const range = ranges.get(partition);
+    if (range === undefined) {
+      faults.push(...droppedOf(partition, own));
+      continue;
+    }
+    const end = await chain.endOf(partition);
+    const last = own.reduce((one, other) => (other.sequence > one.sequence ? other : one));
+    if (last.sequence > end.sequence) faults.push(tailOf(end, last));
+    const inRange = own.filter(
+      ({ sequence }) => sequence >= range.first && sequence <= Math.min(range.last, end.sequence),
+    );
+    faults.push(...(await rewrittenIn(chain, partition, inRange)));
+  }
+  return faults;
+}
+
+/** A partition may be missing if its last checkpoint says that it was dropped. */
+function droppedOf(partition: string, own: readonly SignedCheckpoint[]): AuditFault[] {
+  if (own.some(({ kind }) => kind === 'drop')) return [];
+  const { sequence, time, number } = own.reduce((one, other) =>
+    other.sequence > one.sequence ? other : one,
+  );
+  return [{ kind: 'dropped', partition, sequence, time, checkpoint: number }];
+}
+
+const tailOf = (end: ChainEnd, { partition, sequence, number }: SignedCheckpoint): AuditFault => ({
+  kind: 'removed',
+  partition,
+  firstSequence: end.sequence + 1,
+  sequence,
+  checkpoint: number,
+});
+
+const comparedAtOnce = 5000;
+
+async function rewrittenIn(
+  chain: ChainReader,
+  partition: string,
+  checkpoints: readonly SignedCheckpoint[],
+): Promise<AuditFault[]> {
+  const faults: AuditFault[] = [];
+  for (let at = 0; at < checkpoints.length && faults.length < mostFaults; at += comparedAtOnce) {
+    const some = checkpoints.slice(at, at + comparedAtOnce);
+    const hashes = await chain.hashesOf(
+      partition,
+      some.map(({ sequence }) => sequence),
+    );
+    for (const { sequence, hash, number } of some) {
+      const stored = hashes.get(sequence);
+      if (stored === undefined || stored.toString('base64url') === hash) continue;
+      const row = await chain.rowAt(partition, sequence);
+      faults.push({ kind: 'rewritten', partition, sequence, ...row, checkpoint: number });
+    }
+  }
+  return faults.slice(0, mostFaults);
+}
