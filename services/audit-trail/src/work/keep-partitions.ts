@@ -1,0 +1,49 @@
+import type { Clock, Logger } from '@clinical-launch/service';
+import { boundsOf, partitionOf } from '../domain/row-chain.ts';
+import type { ChainReader } from '../store/chain-reader.ts';
+import type { Checkpoints } from '../store/checkpoints.ts';
+import type { Partitions } from '../store/partitions.ts';
+import { type Repeated, startRepeated } from './repeated.ts';
+
+type PartitionOptions = {
+  readonly chain: ChainReader;
+  readonly checkpoints: Checkpoints;
+  readonly partitions: Partitions;
+  readonly retentionYears: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+const everyMs = 3_600_000;
+
+/**
+ * Creates the partitions of this month and the next, and drops those whose last moment is out of retention.
+ * The checkpoint of a dropped partition is signed before, and stays.
+ */
+export function startPartitions(options: PartitionOptions): Repeated {
+  const { clock, logger, partitions } = options;
+  const keep = async () => {
+    const now = new Date(clock.now());
+    const nextMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
+    for (const month of [now, nextMonth]) await partitions.ensure(partitionOf(month.toISOString()));
+    await dropOld(options, now);
+  };
+  return startRepeated({ name: 'keep partitions', everyMs, logger, work: keep });
+}
+
+/** Drops the partitions that are out of retention at a time. */
+export async function dropOld(
+  { chain, checkpoints, partitions, retentionYears, logger }: Omit<PartitionOptions, 'clock'>,
+  now: Date,
+): Promise<void> {
+  const kept = new Date(now);
+  kept.setUTCFullYear(now.getUTCFullYear() - retentionYears);
+  for (const partition of await chain.partitions()) {
+    if (new Date(boundsOf(partition).to) > kept) continue;
+    const end = await chain.endOf(partition);
+    const signed = await checkpoints.sign(partition, end, { now, kind: 'drop' });
+    if (signed !== undefined) logger.info({ checkpoint: signed.jws }, 'audit checkpoint');
+    await partitions.drop(partition);
+    logger.info({ partition, rows: end.sequence }, 'a month of the audit trail is out of retention');
+  }
+}
