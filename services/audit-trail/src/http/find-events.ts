@@ -1,22 +1,16 @@
-import type { Outbox } from '@clinical-launch/events';
-import {
-  authorizationOf,
-  type Exchange,
-  guidForm,
-  type Handler,
-  queryOf,
-  ServiceError,
-} from '@clinical-launch/service/http';
-import { type AccessTokenVerifier, assertRight } from '@clinical-launch/service/trust';
+import { type Exchange, guidForm, type Handler, queryOf } from '@clinical-launch/service/http';
 import type { AuditStore } from '../store/audit-store.ts';
+import { type ReaderDependencies, readerOf, recordSearch } from './audit-reader.ts';
+import { invalidSearch, isSearch } from './search-parameters.ts';
 
-const requiredRight = 'audit.read';
 const pageSize = 500;
 
-export type FindEventsDependencies = {
+export type FindEventsDependencies = ReaderDependencies & {
   readonly store: AuditStore;
-  readonly tokens: AccessTokenVerifier;
-  readonly events: Outbox;
+  /** Moves the events of a GUID that an earlier release stored to where they are searched. */
+  readonly copyEarlier: (correlationId: string) => Promise<void>;
+  /** Answers a query with other criteria than a GUID alone. */
+  readonly search: Handler<Exchange>;
 };
 
 /**
@@ -24,21 +18,25 @@ export type FindEventsDependencies = {
  * `GET /audit/events?correlationId=GUID`. A page contains the next 500 that arrived; `next`, if there are
  * more, is the address of the following page. The look-up is an event too.
  */
-export function findEvents({ store, tokens, events }: FindEventsDependencies): Handler<Exchange> {
-  return async ({ request, response, call }) => {
-    const caller = await tokens.verify(authorizationOf(request));
-    call.identify(`client ${caller.issuer} ${caller.clientId}`);
-    assertRight(caller, requiredRight);
+export function findEvents(dependencies: FindEventsDependencies): Handler<Exchange> {
+  const { store, search, copyEarlier } = dependencies;
+  return async (exchange) => {
+    const { request, response } = exchange;
     const query = queryOf(request);
+    if (isSearch(query)) return search(exchange);
+    const caller = await readerOf(exchange, dependencies);
     const correlationId = searchedId(query);
+    const after = searchedPage(query);
+    await copyEarlier(correlationId);
     // One more than the page, to know whether there is a next page.
-    const found = await store.findByCorrelation(correlationId, {
-      after: searchedPage(query),
-      limit: pageSize + 1,
-    });
+    const found = await store.findByCorrelation(correlationId, { after, limit: pageSize + 1 });
     const page = found.slice(0, pageSize);
-    const searched = { clientId: caller.clientId, searchedId: correlationId };
-    await events.append([call.event('audit.searched.v1', searched)]);
+    await recordSearch(exchange, dependencies, {
+      caller,
+      criteria: { correlationId },
+      names: ['correlationId'],
+      format: 'json',
+    });
     const last = page.at(-1);
     response.set('Cache-Control', 'no-store').json({
       correlationId,
@@ -48,7 +46,7 @@ export function findEvents({ store, tokens, events }: FindEventsDependencies): H
         .toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0)),
       ...(last === undefined || found.length === page.length
         ? {}
-        : { next: `/audit/events?correlationId=${correlationId}&after=${last.sequence}` }),
+        : { next: `/audit/events?correlationId=${correlationId}&after=${last.place}` }),
     });
   };
 }
@@ -65,10 +63,4 @@ function searchedPage(query: URLSearchParams): string {
   throw invalid('after', 'must be the value from `next`, unchanged');
 }
 
-const invalid = (path: string, message: string) =>
-  new ServiceError({
-    status: 400,
-    code: 'invalid_request',
-    message: 'The query is invalid. Correct the parameters listed in `errors` and send it again.',
-    faults: [{ path, message, code: 'value' }],
-  });
+const invalid = (path: string, message: string) => invalidSearch([{ path, message, code: 'value' }]);

@@ -1,0 +1,13 @@
+/** A place between two rows; the rows after it are older. */
+export type AuditCursor = { readonly time: Date; readonly sequence: string };
+
+const cursorForm = /^(\d{1,15})-(\d{1,18})$/;
+
+/** Returns a cursor as text. */
+export const cursorText = ({ time, sequence }: AuditCursor): string => `${time.getTime()}-${sequence}`;
+
+/** Returns the cursor of a text; undefined for any other text. */
+export function readCursor(text: string): AuditCursor | undefined {
+  const [, at, sequence] = cursorForm.exec(text) ?? [];
+  return at === undefined || sequence === undefined ? undefined : { time: new Date(Number(at)), sequence };
+}

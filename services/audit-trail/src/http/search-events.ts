@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { PatientPseudonyms } from '@clinical-launch/contracts';
+import {
+  type Exchange,
+  type Handler,
+  preferredType,
+  queryOf,
+  readForm,
+  readJson,
+  sendJson,
+} from '@clinical-launch/service/http';
+import { cursorText } from '../domain/audit-cursor.ts';
+import type { AuditEntry } from '../domain/audit-entry.ts';
+import { answeredEntry } from '../present/answered-entry.ts';
+import type { SearchAudit } from '../store/audit-search.ts';
+import { pagesOf } from '../work/read-pages.ts';
+import { type ReaderDependencies, readerOf, recordSearch } from './audit-reader.ts';
+import { invalidSearch, readSearch, type SearchRequest } from './search-parameters.ts';
+
+const pageSize = 100;
+const largestPage = 1000;
+const ndjson = 'application/x-ndjson';
+
+export type SearchDependencies = ReaderDependencies & {
+  readonly search: SearchAudit;
+  readonly pseudonyms: PatientPseudonyms;
+  /** Moves the events of a GUID that an earlier release stored to where they are searched. */
+  readonly copyEarlier: (correlationId: string) => Promise<void>;
+};
+
+/**
+ * Answers a search, newest first: `GET /audit/events?client=…&from=…`. JSON has up to `limit` entries and, if
+ * there are more, the cursor `next`; NDJSON has one entry a line, all of them without a limit. The search is
+ * an event too.
+ */
+export function searchByAddress(dependencies: SearchDependencies): Handler<Exchange> {
+  return async (exchange) => {
+    const caller = await readerOf(exchange, dependencies);
+    const { pseudonyms } = dependencies;
+    const found = readSearch(queryOf(exchange.request), { isBody: false, pseudonyms });
+    await recordSearch(exchange, dependencies, { caller, ...searchedOf(exchange, found) });
+    await answer(exchange, dependencies, found);
+  };
+}
+
+/**
+ * Answers a search with criteria that must not be in an address, as a form or as JSON:
+ * `POST /audit/events/_search`.
+ */
+export function searchByBody(dependencies: SearchDependencies): Handler<Exchange> {
+  return async (exchange) => {
+    const caller = await readerOf(exchange, dependencies);
+    const { pseudonyms } = dependencies;
+    const found = readSearch(await readFields(exchange), { isBody: true, pseudonyms });
+    await recordSearch(exchange, dependencies, { caller, ...searchedOf(exchange, found) });
+    await answer(exchange, dependencies, found);
+  };
+}
+
+const searchedOf = ({ request }: Exchange, { criteria, names }: SearchRequest) => ({
+  criteria,
+  names,
+  format: isForLines(request) ? ('ndjson' as const) : ('json' as const),
+});
+
+const isForLines = (request: IncomingMessage) =>
+  preferredType(request, ['application/json', ndjson]) === ndjson;
+
+const limitBytes = 16 * 1024;
+
+async function readFields({ request, response }: Exchange): Promise<URLSearchParams> {
+  if (!(request.headers['content-type'] ?? '').toLowerCase().startsWith('application/json')) {
+    return readForm(request, response, limitBytes);
+  }
+  const body = await readJson(request, response, { types: ['application/json'], limitBytes });
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notAnObject('');
+  const fields = new URLSearchParams();
+  for (const [name, value] of Object.entries(body)) {
+    for (const single of Array.isArray(value) ? value : [value]) {
+      if (typeof single !== 'string' && typeof single !== 'number') throw notAnObject(name);
+      fields.append(name, String(single));
+    }
+  }
+  return fields;
+}
+
+const notAnObject = (name: string) =>
+  invalidSearch([
+    {
+      path: Object.hasOwn({ type: 1, outcome: 1 }, name) ? name : '',
+      message: 'must be an object with a text for each parameter, or a list of texts',
+      code: 'structure',
+    },
+  ]);
+
+async function answer(
+  { request, response }: Exchange,
+  { search, copyEarlier }: SearchDependencies,
+  found: SearchRequest,
+): Promise<void> {
+  const { criteria } = found;
+  if (criteria.correlationId !== undefined) await copyEarlier(criteria.correlationId);
+  response.setHeader('Cache-Control', 'no-store');
+  if (isForLines(request)) {
+    return sendLines(response, pagesOf(search, found));
+  }
+  const limit = Math.min(found.limit ?? pageSize, largestPage);
+  const { entries, next } = await search(criteria, { after: found.after, limit });
+  sendJson(response, {
+    entries: entries.map(answeredEntry),
+    ...(next === undefined ? {} : { next: cursorText(next) }),
+  });
+}
+
+/** Sends one entry a line (NDJSON), no faster than the caller reads. */
+export async function sendLines(
+  response: ServerResponse,
+  pages: AsyncIterable<readonly AuditEntry[]>,
+): Promise<void> {
+  let isBegun = false;
+  for await (const entries of pages) {
+    if (!isBegun) response.setHeader('Content-Type', `${ndjson}; charset=utf-8`);
+    isBegun = true;
+    const text = entries.map((entry) => `${JSON.stringify(answeredEntry(entry))}\n`).join('');
+    if (!response.write(text)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (response.destroyed) return;
+  }
+  response.end();
+}

@@ -1,0 +1,144 @@
+import { eventCatalogue, type Fault, type PatientPseudonyms } from '@clinical-launch/contracts';
+import { guidForm, ServiceError } from '@clinical-launch/service/http';
+import { type AuditCursor, readCursor } from '../domain/audit-cursor.ts';
+import type { AuditOutcome } from '../domain/audit-row.ts';
+import type { AuditCriteria } from '../store/audit-search.ts';
+
+/** A search as a caller describes it. */
+export type SearchRequest = {
+  readonly criteria: AuditCriteria;
+  /** The names of the given criteria, for the audit event. */
+  readonly names: readonly string[];
+  readonly after?: AuditCursor;
+  readonly limit?: number;
+};
+
+type Fields = { readonly all: URLSearchParams; readonly pseudonyms: PatientPseudonyms };
+type Parameter = {
+  /** Returns what is wrong with a value, `must be …`. */
+  readonly faultOf: (value: string) => string | undefined;
+  readonly criteriaOf: (values: readonly [string, ...string[]], fields: Fields) => AuditCriteria;
+  readonly isRepeatable?: true;
+  /** Whether it may name a patient, or contain anything: not in an address, which is logged everywhere. */
+  readonly isInBodyOnly?: true;
+};
+
+const fits = (pattern: RegExp, message: string) => (value: string) =>
+  pattern.test(value) ? undefined : message;
+const text = (maxLength: number) => (value: string) =>
+  value !== '' && value.length <= maxLength ? undefined : `must have 1 to ${maxLength} characters`;
+const guid = fits(guidForm, 'must be a GUID');
+const timeForm = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+const time = (value: string) =>
+  timeForm.test(value) && !Number.isNaN(Date.parse(value))
+    ? undefined
+    : 'must be a date, or a time with its offset, as in RFC 3339';
+const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
+const isOutcome = (value: string): value is AuditOutcome => outcomes.some((outcome) => outcome === value);
+
+const parameters: Readonly<Record<string, Parameter>> = {
+  correlationId: { faultOf: guid, criteriaOf: ([correlationId]) => ({ correlationId }) },
+  client: { faultOf: text(200), criteriaOf: ([client]) => ({ client }) },
+  user: { faultOf: text(200), criteriaOf: ([user]) => ({ user }) },
+  practice: { faultOf: text(200), criteriaOf: ([practice]) => ({ practice }) },
+  patient: {
+    faultOf: fits(/^[\w-]{43}$/, 'must be the pseudonym of a patient: 43 characters of Base64URL'),
+    criteriaOf: ([patient]) => ({ patient }),
+  },
+  patientSystem: { faultOf: text(300), criteriaOf: () => ({}), isInBodyOnly: true },
+  patientValue: {
+    faultOf: text(200),
+    criteriaOf: ([value], { all, pseudonyms }) => ({
+      patient: patientOf(all.get('patientSystem') ?? '', value, pseudonyms),
+    }),
+    isInBodyOnly: true,
+  },
+  orderReference: { faultOf: text(200), criteriaOf: ([orderReference]) => ({ orderReference }) },
+  orderGuid: { faultOf: guid, criteriaOf: ([orderGuid]) => ({ orderGuid }) },
+  identifier: { faultOf: text(1000), criteriaOf: ([identifier]) => ({ identifier }), isInBodyOnly: true },
+  type: {
+    faultOf: (value) => (Object.hasOwn(eventCatalogue, value) ? undefined : 'must be a type of event'),
+    criteriaOf: (types) => ({ types }),
+    isRepeatable: true,
+  },
+  action: { faultOf: text(25), criteriaOf: ([action]) => ({ action }) },
+  outcome: {
+    faultOf: (value) => (isOutcome(value) ? undefined : `must be one of ${outcomes.join(', ')}`),
+    criteriaOf: (values) => ({ outcomes: values.filter(isOutcome) }),
+    isRepeatable: true,
+  },
+  reason: { faultOf: text(60), criteriaOf: ([reason]) => ({ reason }) },
+  address: { faultOf: text(45), criteriaOf: ([address]) => ({ address }) },
+  from: { faultOf: time, criteriaOf: ([from]) => ({ from: new Date(from) }) },
+  to: { faultOf: time, criteriaOf: ([to]) => ({ to: new Date(to) }) },
+};
+
+/** Returns the pseudonym of a patient. The system may be an address that ends with its name: `nhs-number`. */
+export const patientOf = (system: string, value: string, pseudonyms: PatientPseudonyms): string =>
+  pseudonyms.of({ system: system.slice(system.lastIndexOf('/') + 1), value });
+
+const paging: Readonly<Record<'after' | 'limit', Parameter['faultOf']>> = {
+  after: (value) =>
+    readCursor(value) === undefined ? 'must be the value from `next` or `cursor`, unchanged' : undefined,
+  limit: (value) =>
+    /^\d{1,9}$/.test(value) && Number(value) > 0 ? undefined : 'must be a whole number from 1',
+};
+
+/** Returns whether a query has a criterion besides a GUID, which alone is answered as it always was. */
+export const isSearch = (query: URLSearchParams): boolean =>
+  Object.keys(parameters).some((name) => name !== 'correlationId' && query.has(name));
+
+type ReadOptions = { readonly isBody: boolean; readonly pseudonyms: PatientPseudonyms };
+
+/**
+ * Reads a search. A parameter that is not known is refused: left out, it would widen the search.
+ * @throws ServiceError 400 with every fault
+ */
+export function readSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): SearchRequest {
+  const names = [...new Set(given.keys())];
+  const faults = [
+    ...names.flatMap((name) => faultsOf(name, given.getAll(name), isBody)),
+    ...pairFaults(given),
+  ];
+  if (faults.length > 0) throw invalidSearch(faults);
+  const criteria = names.map((name) => {
+    const [first = '', ...more] = given.getAll(name);
+    return parameters[name]?.criteriaOf([first, ...more], { all: given, pseudonyms }) ?? {};
+  });
+  const after = readCursor(given.get('after') ?? '');
+  const limit = given.get('limit');
+  return {
+    criteria: Object.assign({}, ...criteria),
+    names: names.filter((name) => Object.hasOwn(parameters, name)),
+    ...(after === undefined ? {} : { after }),
+    ...(limit === null ? {} : { limit: Number(limit) }),
+  };
+}
+
+function faultsOf(name: string, values: readonly string[], isBody: boolean): Fault[] {
+  const known = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  const faultOf = known?.faultOf ?? (name === 'after' || name === 'limit' ? paging[name] : undefined);
+  // The name is the caller's.
+  if (faultOf === undefined) return [fault('', 'has a parameter that does not exist')];
+  if (known?.isInBodyOnly && !isBody) return [fault(name, 'must be sent in the body of a POST')];
+  if (values.length > 1 && !known?.isRepeatable) return [fault(name, 'must not be sent more than once')];
+  const message = values.map(faultOf).find((found) => found !== undefined);
+  return message === undefined ? [] : [fault(name, message)];
+}
+
+/** An identifier is a system and a value. */
+function pairFaults(given: URLSearchParams): Fault[] {
+  if (given.has('patientSystem') === given.has('patientValue')) return [];
+  return [fault(given.has('patientSystem') ? 'patientValue' : 'patientSystem', 'is missing')];
+}
+
+const fault = (path: string, message: string): Fault => ({ path, message, code: 'value' });
+
+/** Creates the 400 of a search. */
+export const invalidSearch = (faults: readonly Fault[]): ServiceError =>
+  new ServiceError({
+    status: 400,
+    code: 'invalid_request',
+    message: 'The query is invalid. Correct the parameters listed in `errors` and send it again.',
+    faults,
+  });

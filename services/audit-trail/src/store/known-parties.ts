@@ -1,0 +1,110 @@
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import type { AuditDatabase } from './tables.ts';
+
+/** A user of a practice that launched. */
+export type KnownUser = {
+  readonly name: string;
+  readonly display: string;
+  readonly practice: string;
+  readonly practiceName: string;
+};
+
+export type KnownPractice = { readonly practice: string; readonly practiceName: string };
+
+/**
+ * The users and practices that launched, for those who know "Dr Bairstow" and "Harbour Surgery" and no
+ * username or code.
+ */
+export type KnownParties = {
+  /** Remembers the parties of events. */
+  record(events: readonly CloudEvent[]): Promise<void>;
+  /** Returns the users with this username, else those whose name has each of these words. */
+  users(text: string): Promise<readonly KnownUser[]>;
+  /** Returns the practice with this code, else those whose name has each of these words. */
+  practices(text: string): Promise<readonly KnownPractice[]>;
+};
+
+/** Parties that a process remembers, so that most batches cost no statement. */
+const mostRemembered = 10_000;
+/** Nobody reads a longer list of choices. */
+const mostFound = 20;
+const longest = 300;
+
+/** Creates the record of users and practices. */
+export function createKnownParties(database: AuditDatabase): KnownParties {
+  const remembered = new LRUCache<string, true>({ max: mostRemembered });
+  const keyOf = (user: KnownUser) => JSON.stringify([user.name, user.practice]);
+  const matching = <Row>(columns: string, { exact, words }: { exact: string; words: string }, text: string) =>
+    sql<Row>`select distinct ${sql.raw(columns)} from audit_trail.known_user
+      where lower(${sql.ref(exact)}) = ${text.toLowerCase()}
+        or ((select bool_and(position(word in lower(${sql.ref(words)})) > 0)
+              from unnest(${wordsOf(text)}::text[]) as word)
+            and not exists (select from audit_trail.known_user where lower(${sql.ref(exact)}) = ${text.toLowerCase()}))
+      order by 1 limit ${mostFound}`;
+  return {
+    async record(events) {
+      const fresh = new Map(
+        events
+          .flatMap(userOf)
+          .filter((user) => !remembered.has(keyOf(user)))
+          .map((user) => [keyOf(user), user]),
+      );
+      if (fresh.size === 0) return;
+      await database
+        .insertInto('known_user')
+        .values(
+          [...fresh.values()].map(({ practiceName, ...user }) => ({ ...user, practice_name: practiceName })),
+        )
+        .onConflict((conflict) => conflict.columns(['name', 'practice']).doNothing())
+        .execute();
+      for (const key of fresh.keys()) remembered.set(key, true);
+    },
+    async users(text) {
+      const columns = 'name, display, practice, practice_name as "practiceName"';
+      const { rows } = await matching<KnownUser>(columns, { exact: 'name', words: 'display' }, text).execute(
+        database,
+      );
+      return rows;
+    },
+    async practices(text) {
+      const columns = 'practice, practice_name as "practiceName"';
+      const { rows } = await matching<KnownPractice>(
+        columns,
+        { exact: 'practice', words: 'practice_name' },
+        text,
+      ).execute(database);
+      return rows;
+    },
+  };
+}
+
+/** Titles differ between what is said and what is stored. */
+const titles = /^(dr|mr|mrs|ms|miss|mx|prof|professor|doctor)\.?$/;
+
+const wordsOf = (text: string): string[] => {
+  const words = text
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((word) => word !== '');
+  const names = words.filter((word) => !titles.test(word));
+  return names.length > 0 ? names : words;
+};
+
+function userOf({ data }: CloudEvent): KnownUser[] {
+  const { user, practice } = data;
+  if (user === undefined) return [];
+  const short = (text: string | undefined) =>
+    Array.from(text ?? '')
+      .slice(0, longest)
+      .join('');
+  return [
+    {
+      name: short(user.username),
+      display: short(user.name),
+      practice: short(practice?.code),
+      practiceName: short(practice?.name),
+    },
+  ];
+}

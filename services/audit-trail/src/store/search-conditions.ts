@@ -1,0 +1,146 @@
+import { hash } from 'node:crypto';
+import { type RawBuilder, sql } from 'kysely';
+import { type AuditOutcome, keyOf, outcomesOfType, userKeyOf } from '../domain/audit-row.ts';
+import type { AuditDatabase, AuditTables } from './tables.ts';
+
+/** What to search for: a row matches all of the given criteria. */
+export type AuditCriteria = {
+  readonly id?: string | undefined;
+  /** The GUID of a launch or a request. Also finds events that only name it as their launch. */
+  readonly correlationId?: string | undefined;
+  /** The client that acted. */
+  readonly client?: string | undefined;
+  /** The user's name, without regard to case. */
+  readonly user?: string | undefined;
+  /** ODS code or local code. */
+  readonly practice?: string | undefined;
+  /** The pseudonym of a patient. */
+  readonly patient?: string | undefined;
+  /** The pseudonym of a patient on a page of a list of requests. */
+  readonly listedPatient?: string | undefined;
+  readonly orderReference?: string | undefined;
+  readonly orderGuid?: string | undefined;
+  /** The caller's identifier of a launch (IdByCaller), of the given client or of any. */
+  readonly identifier?: string | undefined;
+  readonly types?: readonly string[] | undefined;
+  readonly action?: string | undefined;
+  readonly outcomes?: readonly AuditOutcome[] | undefined;
+  readonly reason?: string | undefined;
+  readonly address?: string | undefined;
+  /** The first moment. */
+  readonly from?: Date | undefined;
+  /** The first moment that is too late. */
+  readonly to?: Date | undefined;
+};
+
+/** A part of a statement that is true or false for a row. */
+export type Condition = RawBuilder<boolean>;
+/** The name of a column. */
+export type Column = keyof AuditTables['audit_event'];
+
+/** What rows have to fulfil. */
+export type Conditions = {
+  /** What an event has itself or inherits from its launch: column and value. */
+  readonly launch: readonly (readonly [Column, string])[];
+  /** What only the event itself has, for a table alias. */
+  readonly own: (alias: string) => readonly Condition[];
+};
+
+/** Returns a column of a table alias. */
+export const columnOf = (alias: string, column: Column) => sql.ref(`${alias}.${column}`);
+
+/** Returns the conditions of criteria; undefined if no row can fulfil them. */
+export async function conditionsOf(
+  database: AuditDatabase,
+  criteria: AuditCriteria,
+): Promise<Conditions | undefined> {
+  const names = await originatingNames(database, criteria);
+  const types = possibleTypes(criteria);
+  if (names?.length === 0 || types?.length === 0) return undefined;
+  const launch = [
+    ['client_id', criteria.client],
+    ['user_key', criteria.user === undefined ? undefined : userKeyOf(criteria.user)],
+    ['practice', criteria.practice === undefined ? undefined : keyOf(criteria.practice)],
+    ['patient', criteria.patient],
+    ['action', criteria.action],
+  ] as const;
+  const own = [
+    ['id', criteria.id],
+    ['order_guid', criteria.orderGuid],
+    ['reason', criteria.reason],
+    ['address', criteria.address],
+  ] as const;
+  const given = <Name extends Column>(pairs: readonly (readonly [Name, string | undefined])[]) =>
+    pairs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  return {
+    launch: given(launch),
+    own: (alias) => [
+      ...given(own).map(([name, value]) => equal(alias, name, value)),
+      ...oneOf(alias, 'type', types),
+      ...outcomeConditions(alias, criteria.outcomes),
+      ...oneOf(alias, 'originating_id', names),
+      ...(criteria.orderReference === undefined
+        ? []
+        : [
+            sql<boolean>`${columnOf(alias, 'order_references')} @> array[${criteria.orderReference}]::text[]`,
+          ]),
+      ...listedConditions(alias, criteria.listedPatient),
+      ...(criteria.from === undefined ? [] : [sql<boolean>`${columnOf(alias, 'time')} >= ${criteria.from}`]),
+      ...(criteria.to === undefined ? [] : [sql<boolean>`${columnOf(alias, 'time')} < ${criteria.to}`]),
+    ],
+  };
+}
+
+/** Returns that a column has a value. */
+export const equal = (alias: string, column: Column, value: string): Condition =>
+  sql<boolean>`${columnOf(alias, column)} = ${value}`;
+
+/** As the partial index of lists has it. */
+function listedConditions(alias: string, patient: string | undefined): Condition[] {
+  if (patient === undefined) return [];
+  const listed = sql`${columnOf(alias, 'event')}::jsonb -> 'data' -> 'patients'`;
+  return [
+    sql<boolean>`${columnOf(alias, 'type')} = 'orders.listed.v1'`,
+    sql<boolean>`(${listed}) @> ${JSON.stringify([patient])}::jsonb`,
+  ];
+}
+
+function oneOf(alias: string, column: Column, values: readonly string[] | undefined): Condition[] {
+  if (values === undefined) return [];
+  const [only, ...more] = values;
+  if (only !== undefined && more.length === 0) return [equal(alias, column, only)];
+  return [sql<boolean>`${columnOf(alias, column)} = any(${values})`];
+}
+
+/** An outcome follows from the type, so that most pairs of both never occur. */
+const possibleTypes = ({ types, outcomes }: AuditCriteria) =>
+  outcomes === undefined
+    ? types
+    : types?.filter((type) => outcomesOfType(type).some((outcome) => outcomes.includes(outcome)));
+
+/** The partial index of refusals and failures needs to see that success is not wanted. */
+function outcomeConditions(alias: string, outcomes: readonly AuditOutcome[] | undefined): Condition[] {
+  if (outcomes === undefined) return [];
+  const isWithoutSuccess = outcomes.length > 0 && !outcomes.includes('success');
+  const rare = isWithoutSuccess ? [sql<boolean>`${columnOf(alias, 'outcome')} <> 'success'`] : [];
+  return [...rare, ...oneOf(alias, 'outcome', outcomes)];
+}
+
+/**
+ * Returns the hashes under which a caller's identifier may be recorded (launch-api: one for each client);
+ * undefined if none is searched.
+ */
+async function originatingNames(
+  database: AuditDatabase,
+  { identifier, client }: AuditCriteria,
+): Promise<readonly string[] | undefined> {
+  if (identifier === undefined) return undefined;
+  const clients = await database
+    .selectFrom('launching_client')
+    .selectAll()
+    .$if(client !== undefined, (query) => query.where('client_id', '=', client ?? ''))
+    .execute();
+  return clients.map((known) =>
+    hash('sha256', JSON.stringify([known.issuer, known.client_id, identifier]), 'base64url'),
+  );
+}

@@ -1,0 +1,85 @@
+import { type CloudEvent } from '@clinical-launch/contracts';
+import { createOutboundFetch, loopbackNetworks } from '@clinical-launch/service/http';
+import { createAccessTokenVerifier, issuerPolicies } from '@clinical-launch/service/trust';
+import {
+  createTestBacking,
+  openTestStorage,
+  serveForTest,
+  startTokenIssuer,
+  TestClock,
+} from '@clinical-launch/testing';
+import { sql } from 'kysely';
+import { auditTrail, createAuditStore, openSchema, readAuditTrailConfig, sealKeyFrom } from '../src/index.ts';
+
+const audience = 'api://clinical-launch';
+
+/** Starts an audit trail that also trusts the identity provider of a customer. */
+export async function startAuditTrail() {
+  const clock = new TestClock();
+  const backing = createTestBacking(clock);
+  const storage = await openTestStorage();
+  const issuer = await startTokenIssuer({ clock, audience });
+  const customer = await startTokenIssuer({ clock, audience });
+  const trustedIssuers = [{ issuer: customer.issuer, clients: [{ clientId: 'pms' }] }];
+  const addresses = {
+    publicUrl: 'https://launch.example',
+    identityProviderUrl: 'https://launch.example/idp',
+  };
+  const tokens = createAccessTokenVerifier({
+    issuers: [
+      {
+        issuer: issuer.issuer,
+        audiences: [audience],
+        rightClaims: ['scope'],
+        isConfigured: false,
+        requiresAccessTokenType: true,
+        clientIdClaims: ['client_id'],
+        requiresKeyId: true,
+        clients: new Map(
+          ['audit', 'pms'].map((clientId) => [clientId, { grants: ['audit.read'], policy: {} }]),
+        ),
+      },
+      ...issuerPolicies({ realms: [], trustedIssuers }, { ...addresses, audience }),
+    ],
+    clock,
+    fetchOutbound: createOutboundFetch({ allowedNetworks: loopbackNetworks }),
+  });
+  const config = readAuditTrailConfig({});
+  const service = await auditTrail(config, { ...backing, storage, tokens, events: backing.bus });
+  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+  const token = await issuer.sign({ claims: { client_id: 'audit', scope: 'audit.read' } });
+
+  return {
+    ...backing,
+    clock,
+    issuer,
+    customer,
+    url: server.url,
+    token,
+    pseudonyms: config.pseudonyms,
+    /** Publishes events and waits until the audit trail has handled them. */
+    async publish(...events: CloudEvent[]) {
+      await backing.bus.publish(events);
+      await backing.bus.idle();
+    },
+    /** Stores events without the bus, which accepts only those of the catalogue. */
+    async keep(...events: CloudEvent[]) {
+      const database = await openSchema(storage);
+      await createAuditStore({ database, sealKey: sealKeyFrom(config.keys) }).keep(events);
+    },
+    /** Works while the database refuses events with the reason `poison`. */
+    async withoutPoison(work: () => Promise<void>) {
+      const database = await openSchema(storage);
+      await sql`alter table audit_trail.audit_event add constraint no_poison
+        check (reason is distinct from 'poison')`.execute(database);
+      await work();
+      await sql`alter table audit_trail.audit_event drop constraint no_poison`.execute(database);
+    },
+    async stop() {
+      await server.stop();
+      await issuer.stop();
+      await customer.stop();
+      await storage.close();
+    },
+  };
+}
