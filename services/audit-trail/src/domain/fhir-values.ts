@@ -1,0 +1,44 @@
+import type { AuditOutcome } from './audit-row.ts';
+
+/** A code of a FHIR code system. */
+export type Coding = { readonly system: string; readonly code: string; readonly display: string };
+
+type Action = 'C' | 'R' | 'U' | 'D' | 'E';
+
+const eventTypes = 'http://terminology.hl7.org/CodeSystem/audit-event-type';
+const dicom = 'http://dicom.nema.org/resources/ontology/DCM';
+
+const authentication: Coding = { system: dicom, code: '110114', display: 'User Authentication' };
+const auditLogUsed: Coding = { system: dicom, code: '110101', display: 'Audit Log Used' };
+const dataExport: Coding = { system: dicom, code: '110106', display: 'Export' };
+const rest: Coding = { system: eventTypes, code: 'rest', display: 'RESTful Operation' };
+
+type Kind = { readonly type: Coding; readonly action: Action };
+
+/** The kinds of events by the beginning of their type; the first that fits counts. */
+const kinds: readonly (readonly [string, Kind])[] = [
+  ['access.token', { type: authentication, action: 'E' }],
+  ['access.', { type: authentication, action: 'R' }],
+  ['desktop.', { type: authentication, action: 'E' }],
+  ['launch.session.ended', { type: authentication, action: 'E' }],
+  ['launch.token', { type: authentication, action: 'E' }],
+  ['launch.', { type: rest, action: 'E' }],
+  ['order.submitted', { type: rest, action: 'C' }],
+  ['order.document.rendered', { type: rest, action: 'C' }],
+  ['order.document.delivery', { type: dataExport, action: 'R' }],
+  ['order.document.delivered', { type: dataExport, action: 'R' }],
+  ['order', { type: rest, action: 'R' }],
+  ['audit.', { type: auditLogUsed, action: 'R' }],
+  ['resource.', { type: rest, action: 'R' }],
+];
+
+/** Returns the FHIR type and action of a type of event (value sets audit-event-type, audit-event-action). */
+export const kindOf = (type: string): Kind =>
+  kinds.find(([start]) => type.startsWith(start))?.[1] ?? { type: rest, action: 'E' };
+
+/** FHIR outcomes (value set audit-event-outcome): success, minor failure, serious failure. */
+export const outcomeCodes: Readonly<Record<AuditOutcome, string>> = {
+  success: '0',
+  refused: '4',
+  failed: '8',
+};

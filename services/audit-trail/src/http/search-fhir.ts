@@ -1,0 +1,86 @@
+import type { PatientPseudonyms } from '@clinical-launch/contracts';
+import {
+  type ErrorDialect,
+  type Exchange,
+  type Handler,
+  operationOutcome,
+  queryOf,
+  readForm,
+  sendText,
+} from '@clinical-launch/service/http';
+import { type AuditCursor, cursorText } from '../domain/audit-cursor.ts';
+import { type FhirAuditEvent, fhirAuditEvent } from '../present/fhir-audit-event.ts';
+import type { SearchAudit } from '../store/audit-search.ts';
+import { type ReaderDependencies, readerOf, recordSearch } from './audit-reader.ts';
+import { type FhirSearch, readFhirSearch } from './fhir-parameters.ts';
+
+const fhirJson = 'application/fhir+json';
+const limitBytes = 16 * 1024;
+
+export type FhirDependencies = ReaderDependencies & {
+  readonly search: SearchAudit;
+  readonly pseudonyms: PatientPseudonyms;
+  readonly copyEarlier: (correlationId: string) => Promise<void>;
+  /** The address of the platform, before `/audit`. */
+  readonly publicUrl: string;
+};
+
+/** Answers the errors of FHIR's addresses with an OperationOutcome. */
+export const fhirDialect: ErrorDialect = (error, { response, call }) => {
+  sendText(response, fhirJson, JSON.stringify(operationOutcome(error, call.correlationId)));
+};
+
+/**
+ * Answers a search by FHIR R4's parameters with a Bundle, newest first: `GET /audit/AuditEvent?date=…`, and
+ * `POST /audit/AuditEvent/_search` with a form for what must not be in an address. `next` continues it.
+ */
+export function searchFhir(dependencies: FhirDependencies): Handler<Exchange> {
+  const { pseudonyms, search, copyEarlier } = dependencies;
+  return async (exchange) => {
+    const { request, response } = exchange;
+    const caller = await readerOf(exchange, dependencies);
+    const isBody = request.method === 'POST';
+    const given = queryOf(request);
+    // FHIR R4, 3.1.0.2.2.1: parameters of a POST are in the body, and may also be in the address.
+    const body = isBody ? await readForm(request, response, limitBytes) : [];
+    const fields = [...given, ...body];
+    const inAddress = readFhirSearch(given, { isBody: false, pseudonyms });
+    const found = isBody ? readFhirSearch(new URLSearchParams(fields), { isBody, pseudonyms }) : inAddress;
+    const { criteria, names } = found;
+    await recordSearch(exchange, dependencies, { caller, criteria, names, format: 'fhir' });
+    if (criteria.correlationId !== undefined) await copyEarlier(criteria.correlationId);
+    const { entries, next } = await search(criteria, { after: found.after, limit: found.count });
+    const base = `${dependencies.publicUrl}/audit/AuditEvent`;
+    const bundle = bundleOf(entries.map(fhirAuditEvent), { base, found, next });
+    response.setHeader('Cache-Control', 'no-store');
+    sendText(response, fhirJson, JSON.stringify(bundle));
+  };
+}
+
+type Links = { readonly base: string; readonly found: FhirSearch; readonly next: AuditCursor | undefined };
+
+/** Returns a page of results. Its links have the patient's pseudonym, never an identifier. */
+function bundleOf(resources: readonly FhirAuditEvent[], { base, found, next }: Links) {
+  const link = (after: AuditCursor | undefined) => `${base}?${queryFor(found, after)}`;
+  return {
+    resourceType: 'Bundle',
+    type: 'searchset',
+    link: [
+      { relation: 'self', url: link(found.after) },
+      ...(next === undefined ? [] : [{ relation: 'next', url: link(next) }]),
+    ],
+    entry: resources.map((resource) => ({
+      fullUrl: `${base}/${resource.id}`,
+      resource,
+      search: { mode: 'match' },
+    })),
+  };
+}
+
+function queryFor({ given, count }: FhirSearch, after: AuditCursor | undefined): string {
+  const query = new URLSearchParams(given);
+  query.set('_count', String(count));
+  query.delete('_after');
+  if (after !== undefined) query.set('_after', cursorText(after));
+  return query.toString();
+}

@@ -1,0 +1,113 @@
+import type { AuditEntry } from '../domain/audit-entry.ts';
+import { kindOf, outcomeCodes } from '../domain/fhir-values.ts';
+
+/** The code system of our types of events, and the systems of identifiers in the resources. */
+export const systems = {
+  eventType: 'urn:clinical-launch:event-type',
+  client: 'urn:clinical-launch:client',
+  user: 'urn:clinical-launch:user',
+  practice: 'urn:clinical-launch:practice',
+  patient: 'urn:clinical-launch:patient-pseudonym',
+  correlation: 'urn:clinical-launch:correlation',
+  order: 'urn:clinical-launch:order',
+  orderReference: 'urn:clinical-launch:order-reference',
+  service: 'urn:clinical-launch:service',
+} as const;
+
+const agentTypes = 'http://terminology.hl7.org/CodeSystem/extra-security-role-type';
+const participation = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
+const entityTypes = 'http://terminology.hl7.org/CodeSystem/audit-entity-type';
+const entityRoles = 'http://terminology.hl7.org/CodeSystem/object-role';
+
+/**
+ * Returns an entry as a FHIR R4 AuditEvent. Agents are the user, the client and the service that wrote the
+ * event; entities are the patient (a pseudonym), the launch, the order and its references.
+ */
+export function fhirAuditEvent(entry: AuditEntry) {
+  const { type, action } = kindOf(entry.type);
+  const { reason, practice } = entry;
+  return {
+    resourceType: 'AuditEvent' as const,
+    id: entry.id,
+    type,
+    subtype: [{ system: systems.eventType, code: entry.type, display: entry.type }],
+    action,
+    recorded: entry.time.toISOString(),
+    outcome: outcomeCodes[entry.outcome],
+    ...(reason === null ? {} : { outcomeDesc: reason }),
+    agent: agentsOf(entry),
+    source: {
+      ...(practice === null ? {} : { site: practice }),
+      observer: identifierOf(systems.service, entry.source.slice(1)),
+    },
+    entity: entitiesOf(entry),
+  };
+}
+
+export type FhirAuditEvent = ReturnType<typeof fhirAuditEvent>;
+
+const identifierOf = (system: string, value: string, display?: string | null) => ({
+  identifier: { system, value },
+  ...(display ? { display } : {}),
+});
+
+function agentsOf({ user, userDisplay, client, practice, practiceName, source, address }: AuditEntry) {
+  const person =
+    user === null
+      ? []
+      : [
+          {
+            type: { coding: [{ system: agentTypes, code: 'humanuser', display: 'human user' }] },
+            who: identifierOf(systems.user, user, userDisplay),
+            altId: user,
+            ...(userDisplay ? { name: userDisplay } : {}),
+            requestor: true,
+            ...(practice === null
+              ? {}
+              : { location: identifierOf(systems.practice, practice, practiceName) }),
+          },
+        ];
+  const application =
+    client === null
+      ? []
+      : [
+          {
+            type: { coding: [{ system: agentTypes, code: 'dataprocessor', display: 'data processor' }] },
+            who: identifierOf(systems.client, client),
+            requestor: user === null,
+            ...(address === null ? {} : { network: { address, type: '2' } }),
+          },
+        ];
+  const service = {
+    type: { coding: [{ system: participation, code: 'CST', display: 'custodian' }] },
+    who: identifierOf(systems.service, source.slice(1)),
+    requestor: false,
+    ...(address === null || client !== null ? {} : { network: { address, type: '2' } }),
+  };
+  return [...person, ...application, service];
+}
+
+function entitiesOf({ patient, correlationId, launchId, orderGuid, orderReferences, action }: AuditEntry) {
+  const person = { system: entityTypes, code: '1', display: 'Person' };
+  const system = { system: entityTypes, code: '2', display: 'System Object' };
+  const job = { system: entityRoles, code: '20', display: 'Job' };
+  const about = (what: ReturnType<typeof identifierOf>) => ({ what, type: system, role: job });
+  return [
+    ...(patient === null
+      ? []
+      : [
+          {
+            what: identifierOf(systems.patient, patient),
+            type: person,
+            role: { system: entityRoles, code: '1', display: 'Patient' },
+          },
+        ]),
+    {
+      ...about(identifierOf(systems.correlation, correlationId)),
+      ...(action === null ? {} : { name: action }),
+    },
+    ...(launchId === null ? [] : [about(identifierOf(systems.correlation, launchId))]),
+    ...(orderGuid === null ? [] : [about(identifierOf(systems.order, orderGuid))]),
+    ...(orderReferences ?? []).map((reference) => about(identifierOf(systems.orderReference, reference))),
+  ];
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { eventCatalogue } from '@clinical-launch/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fhir from 'fhir';
+import { fhirAuditEvent } from '../src/present/fhir-audit-event.ts';
+import { startAuditTrail } from './running-audit-trail.ts';
+import { anEvent } from './some-events.ts';
+
+/** A validator by somebody else, with the definitions of FHIR R4. */
+const validator = new fhir.Fhir();
+const problemsOf = (resource: unknown) =>
+  validator
+    .validate(resource as object, { errorOnUnexpected: true })
+    .messages.filter(({ severity }) => severity === 'error' || severity === 'fatal');
+
+let audit: Awaited<ReturnType<typeof startAuditTrail>>;
+const guid = randomUUID();
+const orderGuid = randomUUID();
+const identifier = { system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765919' };
+beforeAll(async () => {
+  audit = await startAuditTrail();
+  const data = {
+    issuer: 'https://issuer.example',
+    clientId: 'pms',
+    action: 'OrderTest',
+    ttlSeconds: 10,
+    user: { username: 'DBairstow', name: 'Dr Bairstow' },
+    practice: { code: 'A81001', name: 'Harbour Surgery' },
+    patient: audit.pseudonyms.of({ ...identifier, system: 'nhs-number' }),
+    address: '192.0.2.7',
+  };
+  await audit.keep(
+    anEvent('launch.url.issued.v1', { correlationId: guid, data, time: '2026-01-01T10:00:00.000Z' }),
+    anEvent('order.submitted.v1', {
+      correlationId: guid,
+      time: '2026-01-02T10:00:00.000Z',
+      data: { orderGuid, orderReferences: ['LAB-1'], clientId: 'pms', issuer: data.issuer },
+    }),
+    ...Object.keys(eventCatalogue).map((type, index) =>
+      anEvent(type, {
+        time: new Date(Date.parse('2026-01-03T10:00:00Z') + index).toISOString(),
+        data: {
+          launchId: randomUUID(),
+          status: index % 2 === 0 ? 403 : 503,
+          reason: 'a_reason',
+          address: '2001:db8::1',
+        },
+      }),
+    ),
+  );
+});
+afterAll(() => audit.stop());
+
+type Bundle = {
+  entry: { resource: ReturnType<typeof fhirAuditEvent> }[];
+  link: { relation: string; url: string }[];
+};
+
+const ask = (
+  query: string,
+  { token = audit.token, ...more }: Omit<RequestInit, 'headers'> & { token?: string } = {},
+) =>
+  fetch(`${audit.url}/audit/AuditEvent${query}`, {
+    ...more,
+    headers: { Authorization: `Bearer ${token}` },
+  });
+
+async function search(query: string, more: RequestInit = {}): Promise<Bundle> {
+  const response = await ask(query, more);
+  const bundle: Bundle = JSON.parse(await response.text());
+  expect([response.status, response.headers.get('content-type'), bundle]).toEqual([
+    200,
+    'application/fhir+json; charset=utf-8',
+    expect.objectContaining({ resourceType: 'Bundle', type: 'searchset' }),
+  ]);
+  return bundle;
+}
+
+const subtypes = ({ entry }: Bundle) => entry.map(({ resource }) => resource.subtype[0]?.code);
+
+describe('GET /audit/AuditEvent', () => {
+  it('answers bundles that another validator accepts, with events of every type', async () => {
+    const bundle = await search('?date=ge2026-01-01&date=lt2026-02-01&_count=500');
+    expect(new Set(subtypes(bundle))).toEqual(new Set(Object.keys(eventCatalogue)));
+    expect(problemsOf(bundle)).toEqual([]);
+    for (const { resource } of bundle.entry) expect(problemsOf(resource)).toEqual([]);
+    // It can tell: without what R4 requires, and with what it does not know.
+    const { recorded: _recorded, ...incomplete } = bundle.entry[0]?.resource ?? {};
+    expect(problemsOf(incomplete)).not.toEqual([]);
+    expect(problemsOf({ ...bundle.entry[0]?.resource, outcome: '5' })).not.toEqual([]);
+  });
+
+  it.each([
+    ['correlation', () => `correlation=${guid}`, ['order.submitted.v1', 'launch.url.issued.v1']],
+    ['client', () => 'agent=urn:clinical-launch:client|pms', ['order.submitted.v1', 'launch.url.issued.v1']],
+    [
+      'user',
+      () => 'agent=urn:clinical-launch:user|dbairstow',
+      ['order.submitted.v1', 'launch.url.issued.v1'],
+    ],
+    ['name of the user', () => 'agent-name=DBAIRSTOW', ['order.submitted.v1', 'launch.url.issued.v1']],
+    ['practice', () => 'site=A81001', ['order.submitted.v1', 'launch.url.issued.v1']],
+    ['order', () => `entity=urn:clinical-launch:order|${orderGuid}`, ['order.submitted.v1']],
+    ['order reference', () => 'entity=urn:clinical-launch:order-reference|LAB-1', ['order.submitted.v1']],
+    ['day', () => 'date=2026-01-02', ['order.submitted.v1']],
+    ['times', () => 'date=gt2026-01-01&date=lt2026-01-03', ['order.submitted.v1']],
+    ['moment', () => 'date=eq2026-01-01T10:00:00Z', ['launch.url.issued.v1']],
+    ['outcome and type', () => 'outcome=4,8&subtype=launch.token.refused.v1', ['launch.token.refused.v1']],
+    [
+      'FHIR type',
+      () => 'type=110106&date=2026-01-03',
+      ['order.document.delivery.failed.v1', 'order.document.delivered.v1'],
+    ],
+    ['action', () => `action=C&correlation=${guid}`, ['order.submitted.v1']],
+    ['type and subtype', () => 'type=rest&subtype=audit.searched.v1', []],
+    ['nothing', () => 'outcome=8&site=A81001', []],
+  ])('searches by %s', async (_name, query, expected) => {
+    expect(subtypes(await search(`?${query()}`))).toEqual(expected);
+  });
+
+  it('pages by next links', async () => {
+    const all = await search('?date=ge2026-01-01&date=lt2026-02-01&_count=500');
+    const found: unknown[] = [];
+    for (
+      let query: string | undefined = '?date=ge2026-01-01&date=lt2026-02-01&_count=7';
+      query !== undefined;
+    ) {
+      const page = await search(query);
+      expect(page.entry.length).toBeLessThanOrEqual(7);
+      found.push(...page.entry.map(({ resource }) => resource.id));
+      const next = page.link.find(({ relation }) => relation === 'next')?.url;
+      query = next === undefined ? undefined : new URL(next).search;
+    }
+    expect(found).toEqual(all.entry.map(({ resource }) => resource.id));
+  });
+
+  it.each([
+    '?patient:identifier=https://fhir.nhs.uk/Id/nhs-number|9434765919',
+    '?date=yesterday',
+    '?outcome=9',
+    '?entity=urn:clinical-launch:order|1',
+    '?unknown=x',
+    '?_count=0',
+  ])('answers 400 with an OperationOutcome to %s', async (query) => {
+    const response = await ask(query);
+    const text = await response.text();
+    expect([response.status, JSON.parse(text)]).toMatchObject([400, { resourceType: 'OperationOutcome' }]);
+    expect(problemsOf(JSON.parse(text))).toEqual([]);
+    expect(text).not.toContain('9434765919');
+  });
+
+  it('answers 401 and 403 with an OperationOutcome', async () => {
+    const token = await audit.issuer.sign({ claims: { scope: 'ocs-launch.write' } });
+    const answers = [await ask('', { token: 'no' }), await ask('', { token })];
+    expect(answers.map(({ status }) => status)).toEqual([401, 403]);
+    for (const answer of answers) expect(problemsOf(await answer.json())).toEqual([]);
+  });
+});
+
+describe('POST /audit/AuditEvent/_search', () => {
+  it('finds a patient by an identifier; links have the pseudonym', async () => {
+    const body = new URLSearchParams({
+      'patient:identifier': `${identifier.system}|${identifier.value}`,
+      _count: '1',
+    });
+    const bundle = await search('/_search', { method: 'POST', body });
+    expect(subtypes(bundle)).toEqual(['order.submitted.v1']);
+    expect(JSON.stringify(bundle)).not.toContain(identifier.value);
+    const next = bundle.link.find(({ relation }) => relation === 'next')?.url ?? '';
+    expect(subtypes(await search(new URL(next).search))).toEqual(['launch.url.issued.v1']);
+  });
+});
