@@ -1,0 +1,97 @@
+import type { EventType } from '@clinical-launch/contracts';
+
+/** Groups of events that a search offers, in its order. */
+export const eventGroups = {
+  launches: 'Launches from a practice system',
+  orders: 'Test requests',
+  documents: 'Order documents',
+  desktop: 'Launches of partner applications',
+  records: 'Patient records read by applications',
+  access: 'Access tokens of applications',
+  searches: 'Use of this audit trail',
+} as const;
+
+export type EventGroup = keyof typeof eventGroups;
+
+type EventWords = {
+  readonly group: EventGroup;
+  /** What happened, as the beginning of a sentence. */
+  readonly what: string;
+  /** What a user saw or did of the patient, for “Who has seen this patient”. */
+  readonly seen?: string;
+};
+
+/** What each event means to a reader. */
+const eventWords: Readonly<Record<EventType, EventWords>> = {
+  'launch.url.issued.v1': { group: 'launches', what: 'Launch requested' },
+  'launch.url.refused.v1': { group: 'launches', what: 'Launch refused' },
+  'launch.token.redeemed.v1': { group: 'launches', what: 'Launch opened', seen: 'Opened a launch' },
+  'launch.token.refused.v1': { group: 'launches', what: 'Opening refused' },
+  'launch.session.ended.v1': { group: 'launches', what: 'Signed out' },
+  'order.submitted.v1': { group: 'orders', what: 'Tests submitted', seen: 'Ordered' },
+  'order.viewed.v1': { group: 'orders', what: 'Request viewed', seen: 'Viewed a request' },
+  'orders.listed.v1': { group: 'orders', what: 'Requests listed', seen: 'Listed requests' },
+  'order.printed.v1': { group: 'orders', what: 'Form or labels printed', seen: 'Printed' },
+  'order.document.rendered.v1': { group: 'documents', what: 'Order document prepared' },
+  'order.document.returned.v1': {
+    group: 'documents',
+    what: 'Order document returned to the practice system',
+    seen: 'Received the order document',
+  },
+  'order.document.delivered.v1': { group: 'documents', what: 'Order document delivered' },
+  'order.document.delivery.failed.v1': { group: 'documents', what: 'Order document not delivered' },
+  'desktop.launch.issued.v1': { group: 'desktop', what: 'Application launch requested' },
+  'desktop.launch.refused.v1': { group: 'desktop', what: 'Application launch refused' },
+  'desktop.code.issued.v1': { group: 'desktop', what: 'Application opened' },
+  'desktop.tokens.issued.v1': {
+    group: 'desktop',
+    what: 'Application signed in',
+    seen: 'Opened an application',
+  },
+  'desktop.chain.revoked.v1': { group: 'desktop', what: 'Application launch ended' },
+  'desktop.logout.delivered.v1': { group: 'desktop', what: 'Application notified of the end' },
+  'desktop.logout.delivery.failed.v1': { group: 'desktop', what: 'Application not notified of the end' },
+  'resource.read.v1': { group: 'records', what: 'Record read', seen: 'Read the record in an application' },
+  'resource.refused.v1': { group: 'records', what: 'Record refused' },
+  'access.token.issued.v1': { group: 'access', what: 'Access token issued' },
+  'access.token.refused.v1': { group: 'access', what: 'Access token refused' },
+  'access.token.revoked.v1': { group: 'access', what: 'Access token revoked' },
+  'access.introspected.v1': { group: 'access', what: 'Access token checked' },
+  'audit.searched.v1': { group: 'searches', what: 'Audit trail searched' },
+  'audit.session.started.v1': { group: 'searches', what: 'Signed in to the audit trail' },
+  'audit.refused.v1': { group: 'searches', what: 'Audit trail refused' },
+};
+
+const known = new Map<string, EventWords>(Object.entries(eventWords));
+
+/** Returns what an event means, in a few words. */
+export const whatHappened = (type: string): string => known.get(type)?.what ?? type;
+
+/** Returns what a user saw or did of a patient in an event; undefined if nothing. */
+export const whatWasSeen = (type: string): string | undefined => known.get(type)?.seen;
+
+/** The types of the events in which somebody saw something of a patient. */
+export const seeingTypes: readonly string[] = [...known]
+  .filter(([, { seen }]) => seen !== undefined)
+  .map(([type]) => type);
+
+/** Returns the types of a group. */
+export const typesOf = (group: EventGroup): readonly string[] =>
+  [...known].filter(([, words]) => words.group === group).map(([type]) => type);
+
+/** Returns whether a text names a group. */
+export const isEventGroup = (text: string): text is EventGroup => Object.hasOwn(eventGroups, text);
+
+/** The services, in the order of a launch, as a reader knows them. */
+const serviceNames: Readonly<Record<string, string>> = {
+  '/launch-api': 'Launch requests',
+  '/identity-provider': 'Identity provider',
+  '/launch-gateway': 'Opening of launches',
+  '/ordering': 'Test requesting',
+  '/order-renderer': 'Order documents',
+  '/resource-api': 'Patient records',
+  '/audit-trail': 'Audit trail',
+};
+
+/** Returns the name of the service that sent an event. */
+export const serviceNameOf = (source: string): string => serviceNames[source] ?? source;

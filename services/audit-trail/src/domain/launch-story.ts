@@ -1,0 +1,192 @@
+import { getFaultWords } from './fault-words.ts';
+import { factOf, type LogEntry, numberOf } from './log-entry.ts';
+
+/** What became of a launch or of a request, in plain words. */
+export type Verdict = {
+  readonly kind: 'good' | 'waiting' | 'bad';
+  readonly title: string;
+  readonly text: string;
+  /** What to tell the caller. */
+  readonly advice: string;
+};
+
+/** A service's part of a launch, from what caused its first event to its last event. */
+export type Lane = {
+  readonly source: string;
+  readonly from: number;
+  readonly to: number;
+  readonly entries: readonly LogEntry[];
+};
+
+/** What an event waits for: the latest of these before it is its cause. */
+const causesOf: Readonly<Record<string, readonly string[]>> = {
+  'launch.token.redeemed.v1': ['launch.url.issued.v1'],
+  'launch.token.refused.v1': ['launch.url.issued.v1'],
+  'order.viewed.v1': ['launch.token.redeemed.v1'],
+  'orders.listed.v1': ['launch.token.redeemed.v1'],
+  'order.submitted.v1': ['launch.token.redeemed.v1'],
+  'order.document.rendered.v1': ['order.submitted.v1'],
+  'order.document.returned.v1': ['order.document.rendered.v1'],
+  'order.document.delivered.v1': ['order.document.rendered.v1'],
+  'order.document.delivery.failed.v1': ['order.document.rendered.v1'],
+  'resource.read.v1': ['desktop.tokens.issued.v1'],
+};
+
+/** Returns the lanes of the services, in the order in which they began. */
+export function lanesOf(entries: readonly LogEntry[]): readonly Lane[] {
+  const ordered = inOrder(entries);
+  const bySource = Map.groupBy(ordered, ({ source }) => source);
+  return [...bySource].flatMap(([source, own]) => {
+    const [first] = own;
+    const last = own.at(-1);
+    if (first === undefined || last === undefined) return [];
+    return [{ source, from: beginOf(first, ordered), to: last.time.getTime(), entries: own }];
+  });
+}
+
+/** Returns entries in the order in which they happened. */
+export const inOrder = (entries: readonly LogEntry[]): readonly LogEntry[] =>
+  entries.toSorted((one, other) => one.time.getTime() - other.time.getTime());
+
+function beginOf(entry: LogEntry, ordered: readonly LogEntry[]): number {
+  const causes = causesOf[entry.type] ?? [];
+  const cause = ordered.findLast((one) => causes.includes(one.type) && one.time <= entry.time);
+  return (cause ?? entry).time.getTime();
+}
+
+/** Returns the launch that a refused request belongs to, if it has another GUID. */
+export const launchNamedIn = (entries: readonly LogEntry[], guid: string): string | undefined =>
+  entries.find((one) => one.correlationId === guid && one.launchId !== null && one.launchId !== guid)
+    ?.launchId ?? undefined;
+
+const issuedTypes = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
+const openedTypes = ['launch.token.redeemed.v1', 'desktop.code.issued.v1'];
+
+/** Returns what became of it. @param now milliseconds since 1970 */
+export function verdictOf(entries: readonly LogEntry[], now: number): Verdict {
+  const ordered = inOrder(entries);
+  const issued = ordered.find(({ type }) => issuedTypes.includes(type));
+  const opened = ordered.find(({ type }) => openedTypes.includes(type));
+  const faults = ordered.filter(({ outcome }) => outcome !== 'success');
+  const worst = faults.at(-1);
+  if (issued === undefined) return worst === undefined ? served(ordered) : refusedVerdict(worst);
+  if (opened === undefined) return unopened(issued, faults, now);
+  const took = writtenDuration(opened.time.getTime() - issued.time.getTime());
+  if (worst === undefined) return openedWell(ordered, took);
+  const words = getFaultWords(worst);
+  return {
+    kind: worst.outcome === 'failed' ? 'bad' : 'waiting',
+    title: 'The launch was opened, and something was refused later',
+    text: `It was opened after ${took}. ${words.cause}`,
+    advice: words.advice,
+  };
+}
+
+function openedWell(ordered: readonly LogEntry[], took: string): Verdict {
+  const ended = ordered.findLast(({ type }) => type === 'desktop.chain.revoked.v1');
+  if (ended !== undefined) {
+    const words = getFaultWords(ended);
+    return { kind: 'waiting', title: 'The launch was ended', text: words.cause, advice: words.advice };
+  }
+  const isSubmitted = ordered.some(({ type }) => type === 'order.submitted.v1');
+  return {
+    kind: 'good',
+    title: isSubmitted ? 'The launch worked and tests were submitted' : 'The launch worked',
+    text: `It was opened after ${took}.`,
+    advice: isSubmitted
+      ? 'The order arrived here. Give the caller the order reference below if they need it.'
+      : 'The launch was opened. If the user sees nothing, look for its window, or start again.',
+  };
+}
+
+function unopened(issued: LogEntry, faults: readonly LogEntry[], now: number): Verdict {
+  const ttlSeconds = numberOf(issued, 'ttlSeconds') ?? 0;
+  const endsAt = issued.time.getTime() + ttlSeconds * 1000;
+  const within = `within ${ttlSeconds} seconds`;
+  const late = faults.findLast(({ time, reason }) => reason === 'token_unknown' && time.getTime() > endsAt);
+  if (late !== undefined) {
+    const after = writtenDuration(late.time.getTime() - issued.time.getTime());
+    return {
+      kind: 'bad',
+      title: 'The launch was opened too late',
+      text: `It had to be opened ${within}, and the browser opened it after ${after}.`,
+      advice: getFaultWords(late).advice,
+    };
+  }
+  const worst = faults.at(-1);
+  if (worst !== undefined) return refusedVerdict(worst);
+  if (now <= endsAt) {
+    return {
+      kind: 'waiting',
+      title: 'The launch has not been opened yet',
+      text: `It can be opened ${within} of its request.`,
+      advice: 'Load this page again in a few seconds.',
+    };
+  }
+  return {
+    kind: 'bad',
+    title: 'The launch was never opened',
+    text: `It expired, because no browser opened it ${within}.`,
+    advice:
+      'Start again from the practice system. If it happens again, the practice system or a pop-up blocker on the computer did not open the browser.',
+  };
+}
+
+function refusedVerdict(entry: LogEntry): Verdict {
+  const { cause, advice } = getFaultWords(entry);
+  const count = numberOf(entry, 'count') ?? 1;
+  const often = count > 1 ? ` There were ${count} requests like it from the same address.` : '';
+  return {
+    kind: 'bad',
+    title: entry.outcome === 'failed' ? 'The request failed' : 'The request was refused',
+    text: cause + often,
+    advice,
+  };
+}
+
+function served(ordered: readonly LogEntry[]): Verdict {
+  const searched = ordered.find(({ type }) => type === 'audit.searched.v1');
+  return {
+    kind: 'good',
+    title: searched === undefined ? 'The request was answered' : 'A search of this audit trail',
+    text: 'Nothing was refused.',
+    advice: 'There is nothing to do here.',
+  };
+}
+
+/** Returns a duration in words that fit its length: `24 milliseconds`, `1.4 seconds`, `12 minutes`. */
+export function writtenDuration(milliseconds: number): string {
+  const all = Math.max(0, Math.round(milliseconds));
+  if (all < 1000) return all === 0 ? '0 seconds' : `${all} milliseconds`;
+  if (all < 120_000) return `${all < 10_000 ? (all / 1000).toFixed(1) : Math.round(all / 1000)} seconds`;
+  if (all < 7_200_000) return `${Math.round(all / 60_000)} minutes`;
+  return `${Math.round(all / 3_600_000)} hours`;
+}
+
+/** Returns the faults of the payload that an entry names. */
+export function pathsOf({ event: { data } }: Pick<LogEntry, 'event'>): readonly string[] {
+  const paths: unknown = 'paths' in data ? data.paths : undefined;
+  return Array.isArray(paths) ? paths.map(String) : [];
+}
+
+/** Returns facts of an event that help a reader, as a sentence; undefined without any. */
+export function detailOf(entry: LogEntry): string | undefined {
+  const paths = pathsOf(entry);
+  const facts = [
+    paths.length === 0 ? undefined : `Faults at ${paths.slice(0, 10).join(', ')}`,
+    fact(entry, 'tests', (count) => `${count} ${count === '1' ? 'test' : 'tests'}`),
+    fact(entry, 'orders', (count) => `${count} ${count === '1' ? 'request' : 'requests'} on the page`),
+    fact(entry, 'what', (what) => (what === 'form' ? 'Request form' : 'Sample labels')),
+    fact(entry, 'resource', (resource) => `Resource: ${resource}`),
+    fact(entry, 'attempts', (count) => `Attempt ${count}`),
+    fact(entry, 'searchedId', (id) => `Searched for ${id}`),
+    fact(entry, 'count', (count) => `${count} requests together`),
+  ];
+  const given = facts.filter((one) => one !== undefined);
+  return given.length === 0 ? undefined : given.join('. ');
+}
+
+const fact = (entry: LogEntry, name: string, write: (value: string) => string): string | undefined => {
+  const value = factOf(entry, name);
+  return value === undefined ? undefined : write(value);
+};

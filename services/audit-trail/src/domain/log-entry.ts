@@ -1,0 +1,36 @@
+import type { AuditOutcome } from './audit-row.ts';
+
+/** The members of an entry of the log that the pages show. */
+export type LogEntry = {
+  readonly id: string;
+  readonly time: Date;
+  readonly correlationId: string;
+  readonly launchId: string | null;
+  readonly source: string;
+  readonly type: string;
+  readonly outcome: AuditOutcome;
+  readonly reason: string | null;
+  readonly status: number | null;
+  readonly client: string | null;
+  readonly user: string | null;
+  readonly userDisplay: string | null;
+  readonly practice: string | null;
+  readonly practiceName: string | null;
+  readonly patient: string | null;
+  readonly address: string | null;
+  readonly action: string | null;
+  readonly orderReferences: readonly string[] | null;
+  readonly event: { readonly data: object };
+};
+
+/** Returns a member of an event's data that is a number or a text. */
+export function factOf({ event: { data } }: Pick<LogEntry, 'event'>, name: string): string | undefined {
+  const value: unknown = Object.entries(data).find(([key]) => key === name)?.[1];
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+/** Returns a member of an event's data that is a number. */
+export function numberOf(entry: Pick<LogEntry, 'event'>, name: string): number | undefined {
+  const text = factOf(entry, name);
+  return text === undefined || text === '' ? undefined : Number(text);
+}
