@@ -1,0 +1,69 @@
+import {
+  type Call,
+  type ErrorDialect,
+  ServiceError,
+  sendText,
+  setHeaders,
+} from '@clinical-launch/service/http';
+import type { Pages } from '@clinical-launch/service/pages/templates';
+
+/** Creates the error for an answer of the issuer that completes no sign-in of this browser. */
+export const signInFailed = (cause?: unknown) =>
+  new ServiceError({
+    status: 400,
+    code: 'sign_in_failed',
+    message: 'You could not be signed in',
+    cause,
+  });
+
+/** Creates the error for a form from a page of another site. */
+export const foreignForm = () =>
+  new ServiceError({ status: 403, code: 'foreign_form', message: 'This form was sent from another website' });
+
+/** Creates the error for a person without the right to read the audit trail. */
+export const notAllowed = () =>
+  new ServiceError({
+    status: 403,
+    code: 'insufficient_scope',
+    message: 'You may not read the audit trail',
+  });
+
+/** Creates the error for an address without a page. */
+export const pageNotFound = () =>
+  new ServiceError({ status: 404, code: 'not_found', message: 'Page not found' });
+
+/** What the reader can do next, by the code of an error. */
+const advice: Readonly<Record<string, string>> = {
+  sign_in_failed: 'Open the audit trail again.',
+  invalid_request: 'Open the audit trail again.',
+  foreign_form: 'Nothing was searched. Open the audit trail and use its own form.',
+  insufficient_scope:
+    'Ask the person who manages user accounts in your organisation for the right “audit.read”. Then sign out and sign in again.',
+  not_found: 'Check the address, or start again from the audit trail.',
+  temporarily_unavailable: 'Wait a moment, then load this page again.',
+};
+
+const audited: ReadonlySet<string> = new Set(['sign_in_failed', 'foreign_form', 'insufficient_scope']);
+
+/** Creates `audit.refused.v1` for a sign-in that failed, and for a person or a form without the right. */
+export const auditPageRefusal = (clientId: string) => (error: ServiceError, call: Call) => {
+  if (!audited.has(error.code)) return undefined;
+  call.source = '/audit-trail';
+  const { status, code } = error;
+  return call.event('audit.refused.v1', { status, reason: code, interface: 'pages', clientId });
+};
+
+/** Creates the dialect of errors as pages. */
+export function pageDialect(pages: Pages, headers: Readonly<Record<string, string>>): ErrorDialect {
+  return (error, { response, call }) => {
+    const page = pages.render('message.njk', {
+      title: error.message,
+      text: advice[error.code] ?? 'Try again. If it fails again, report it to the operator.',
+      correlationId: call.correlationId,
+      // A person without the right signs in as another.
+      isSignedIn: error.code === 'insufficient_scope',
+    });
+    setHeaders(response, headers);
+    sendText(response, 'text/html', page);
+  };
+}

@@ -1,0 +1,163 @@
+import { asResponse, createOutboundFetch, temporarilyUnavailable } from '@clinical-launch/service/http';
+import type { Configuration } from 'openid-client';
+import type { AuditPagesConfig } from '../../pages-config.ts';
+import { signInFailed } from './errors.ts';
+import type { BegunSignIn, Staff } from './session.ts';
+
+const requiredRight = 'audit.read';
+/** Of texts of the issuer that go into events. */
+const maxLength = 200;
+
+/** Signs people in at the issuer. */
+export type OpenId = {
+  /** Begins a sign-in: what to remember, and where to send the browser. */
+  begin(returnTo: string): Promise<{ readonly signIn: BegunSignIn; readonly address: string }>;
+  /** Completes it with the query of the issuer's answer. @throws ServiceError 400 or 503 */
+  complete(query: URLSearchParams, begun: readonly BegunSignIn[]): Promise<Completed>;
+  /** Returns the address that ends the session at the issuer; undefined if it has none. */
+  signOutAddress(): Promise<string | undefined>;
+};
+
+type Completed = { readonly staff: Staff; readonly returnTo: string };
+
+/**
+ * Creates the client of the issuer: OpenID Connect Core 1.0, Authorization Code with PKCE (RFC 7636), `state`
+ * and `nonce`. The library is loaded, and the issuer is discovered, with the first sign-in: the service needs
+ * no issuer to start. It keeps no token.
+ */
+export function createOpenId(config: AuditPagesConfig): OpenId {
+  const { publicUrl, clientId, rightClaim } = config;
+  const redirectUri = `${publicUrl}/audit/callback`;
+  const load = () => import('openid-client');
+  const discover = createDiscovery(config);
+
+  return {
+    async begin(returnTo) {
+      const [library, issuer] = await Promise.all([load(), discover()]);
+      const codeVerifier = library.randomPKCECodeVerifier();
+      const [state, nonce] = [library.randomState(), library.randomNonce()];
+      const address = library.buildAuthorizationUrl(issuer, {
+        redirect_uri: redirectUri,
+        scope: 'openid profile email',
+        code_challenge: await library.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+        state,
+        nonce,
+      });
+      return { signIn: { state, nonce, codeVerifier, returnTo }, address: address.href };
+    },
+    async complete(query, begun) {
+      const signIn = begun.find(({ state }) => state === query.get('state'));
+      if (signIn === undefined) throw signInFailed();
+      const [library, issuer] = await Promise.all([load(), discover()]);
+      const { state: expectedState, nonce: expectedNonce, codeVerifier: pkceCodeVerifier } = signIn;
+      const tokens = await library
+        .authorizationCodeGrant(issuer, new URL(`${redirectUri}?${query.toString()}`), {
+          expectedState,
+          expectedNonce,
+          pkceCodeVerifier,
+          idTokenExpected: true,
+        })
+        .catch((cause: unknown) => {
+          throw signInFailed(cause);
+        });
+      const claims = tokens.claims();
+      if (claims === undefined) throw signInFailed();
+      // Some issuers put rights and names only into the answer of the UserInfo endpoint.
+      const isComplete = rightClaim in claims && 'name' in claims;
+      const more =
+        isComplete || issuer.serverMetadata().userinfo_endpoint === undefined
+          ? {}
+          : await library.fetchUserInfo(issuer, tokens.access_token, claims.sub).catch((cause: unknown) => {
+              throw signInFailed(cause);
+            });
+      return { staff: staffOf({ ...more, ...claims }, rightClaim), returnTo: signIn.returnTo };
+    },
+    async signOutAddress() {
+      const [library, issuer] = await Promise.all([load(), discover()]);
+      if (issuer.serverMetadata().end_session_endpoint === undefined) return undefined;
+      return library.buildEndSessionUrl(issuer, {
+        client_id: clientId,
+        post_logout_redirect_uri: `${publicUrl}/audit/signed-out`,
+      }).href;
+    },
+  };
+}
+
+/** Returns the discovery of the issuer, once it succeeded; a failure is tried again. */
+function createDiscovery(config: AuditPagesConfig): () => Promise<Configuration> {
+  const { issuer, clientId, clientSecret, publicUrl, platformUrl } = config;
+  const fetchOutbound = createOutboundFetch({ allowedNetworks: config.allowedNetworks });
+  /** Below `PUBLIC_URL`, the platform is reached within the deployment. */
+  const fetchOfIssuer = async (address: string, request: FetchRequest): Promise<Response> => {
+    const isOurs = address.startsWith(`${publicUrl}/`);
+    const url = new URL(isOurs ? platformUrl + address.slice(publicUrl.length) : address);
+    const { method, body } = request;
+    return asJson(
+      await fetchOutbound(url, {
+        method: method === 'POST' ? 'POST' : 'GET',
+        headers: Object.fromEntries(new Headers(request.headers)),
+        ...(body instanceof URLSearchParams ? { body: body.toString() } : {}),
+        isOperators: isOurs,
+      }),
+    );
+  };
+  let discovered: Promise<Configuration> | undefined;
+  return async () => {
+    const { discovery, allowInsecureRequests, customFetch, ClientSecretPost, None } = await import(
+      'openid-client'
+    );
+    discovered ??= discovery(
+      new URL(issuer),
+      clientId,
+      {},
+      clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
+      {
+        [customFetch]: fetchOfIssuer,
+        // Production refuses such an issuer at its start.
+        execute: issuer.startsWith('http:') ? [allowInsecureRequests] : [],
+      },
+    );
+    try {
+      return await discovered;
+    } catch (cause) {
+      discovered = undefined;
+      throw temporarilyUnavailable('The sign-in service does not answer', { cause });
+    }
+  };
+}
+
+type FetchRequest = {
+  readonly method?: string;
+  readonly headers?: ConstructorParameters<typeof Headers>[0];
+  readonly body?: unknown;
+};
+
+/** The answer with its media type, which the library checks. */
+function asJson(answer: Parameters<typeof asResponse>[0]): Response {
+  const response = asResponse(answer);
+  const type = answer.headers['content-type'];
+  if (type !== undefined) response.headers.set('content-type', type);
+  return response;
+}
+
+type Claims = { readonly sub: string } & Readonly<Record<string, unknown>>;
+
+function staffOf(claims: Claims, rightClaim: string): Staff {
+  const [username = claims.sub] = [claims['preferred_username'], claims['email']].filter(isText);
+  const { name } = claims;
+  return {
+    subject: claims.sub,
+    username: username.slice(0, maxLength),
+    name: (isText(name) ? name : username).slice(0, maxLength),
+    mayRead: hasRight(claims[rightClaim]),
+  };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** A claim is a right, a list of rights separated by spaces, or an array of rights. */
+function hasRight(claim: unknown): boolean {
+  if (typeof claim === 'string') return claim.split(' ').includes(requiredRight);
+  return Array.isArray(claim) && claim.includes(requiredRight);
+}

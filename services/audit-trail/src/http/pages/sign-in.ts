@@ -1,0 +1,68 @@
+import type { Outbox } from '@clinical-launch/events';
+import { callOf, queryOf, readForm } from '@clinical-launch/service/http';
+import { isOwnForm } from '@clinical-launch/service/pages';
+import type { RequestHandler } from 'express';
+import type { AuditPagesConfig } from '../../pages-config.ts';
+import { foreignForm } from './errors.ts';
+import type { OpenId } from './open-id.ts';
+import type { Sessions } from './session.ts';
+
+/** The first page. */
+export const home = '/audit/';
+
+type SignInDependencies = {
+  readonly openId: OpenId;
+  readonly sessions: Sessions;
+  /** The origin that browsers use. */
+  readonly origin: string;
+  readonly config: Pick<AuditPagesConfig, 'clientId'>;
+  readonly events: Outbox;
+};
+
+/** Sends the browser to the issuer: `GET /audit/sign-in?to=/audit/activity`. */
+export function signIn({ openId, sessions, origin }: SignInDependencies): RequestHandler {
+  return async (request, response) => {
+    const { signIn: begun, address } = await openId.begin(returnAddress(queryOf(request).get('to'), origin));
+    sessions.begin(response, begun);
+    response.redirect(303, address);
+  };
+}
+
+/** Completes a sign-in that this browser began: `GET /audit/callback`. It is an event. */
+export function completeSignIn({
+  openId,
+  sessions,
+  config: { clientId },
+  events,
+}: SignInDependencies): RequestHandler {
+  return async (request, response) => {
+    const begun = sessions.takeBegun(request, response);
+    const { staff, returnTo } = await openId.complete(queryOf(request), begun);
+    const call = callOf(response);
+    call.source = '/audit-trail';
+    call.concern({ user: { username: staff.username, name: staff.name } });
+    await events.append([call.event('audit.session.started.v1', { clientId })]);
+    sessions.open(response, staff);
+    response.redirect(303, returnTo);
+  };
+}
+
+/** Ends the session here, then at the issuer if it offers that: `POST /audit/sign-out`. */
+export function signOut({ openId, sessions, origin }: SignInDependencies): RequestHandler {
+  return async (request, response) => {
+    if (!isOwnForm(request, origin)) throw foreignForm();
+    await readForm(request, response);
+    sessions.close(response);
+    // The session here has ended, whatever the issuer answers.
+    const address = await openId.signOutAddress().catch(() => undefined);
+    response.redirect(303, address ?? '/audit/signed-out');
+  };
+}
+
+/** Returns the page to return to: one of our own, else the first. */
+function returnAddress(wanted: string | null, origin: string): string {
+  if (wanted === null || !URL.canParse(wanted, origin)) return home;
+  const url = new URL(wanted, origin);
+  const isOwn = url.origin === origin && url.pathname.startsWith(home);
+  return isOwn ? url.pathname + url.search : home;
+}

@@ -1,0 +1,77 @@
+import type { PatientPseudonyms } from '@clinical-launch/contracts';
+import type { Outbox } from '@clinical-launch/events';
+import type { Clock } from '@clinical-launch/service';
+import type { Call } from '@clinical-launch/service/http';
+import type { Pages } from '@clinical-launch/service/pages/templates';
+import type { Request, Response } from 'express';
+import type { AuditPagesConfig } from '../../pages-config.ts';
+import type { WriteTime } from '../../present/written-time.ts';
+import type { ReadActivity } from '../../store/activity.ts';
+import type { SearchAudit } from '../../store/audit-search.ts';
+import type { KnownParties } from '../../store/known-parties.ts';
+import type { Staff } from './session.ts';
+
+/** The dependencies of the pages, the same for every request. */
+export type PagesDependencies = {
+  readonly config: AuditPagesConfig;
+  readonly clock: Clock;
+  readonly pages: Pages;
+  readonly events: Outbox;
+  readonly search: SearchAudit;
+  readonly readActivity: ReadActivity;
+  readonly parties: Pick<KnownParties, 'users' | 'practices'>;
+  readonly pseudonyms: PatientPseudonyms;
+  /** Moves the events of a GUID that an earlier release stored to where they are searched. */
+  readonly copyEarlier: (correlationId: string) => Promise<void>;
+  readonly write: WriteTime;
+};
+
+/** A request of somebody who is signed in and may read the log. */
+export type Visit = {
+  readonly request: Request;
+  readonly response: Response;
+  readonly call: Call;
+  readonly staff: Staff;
+};
+
+/** Answers a visit. */
+export type VisitHandler = (visit: Visit, dependencies: PagesDependencies) => Promise<void>;
+
+type Searched = {
+  /** The GUID, if it was searched for. */
+  readonly searchedId?: string;
+  /** The pseudonym of the patient, if one was searched for. */
+  readonly patient?: string;
+  /** The names of the criteria, without their values. */
+  readonly criteria: readonly string[];
+  /** What is sent. */
+  readonly format?: 'page' | 'ndjson';
+};
+
+/** Stores that somebody searched, before the search is answered. */
+export async function recordVisit(
+  { call }: Visit,
+  { config, events }: PagesDependencies,
+  { searchedId, patient, criteria, format = 'page' }: Searched,
+): Promise<void> {
+  const { clientId } = config;
+  await events.append([
+    call.event('audit.searched.v1', {
+      clientId,
+      ...(searchedId === undefined ? {} : { searchedId }),
+      ...(patient === undefined ? {} : { patient }),
+      criteria: [...criteria],
+      format,
+    }),
+  ]);
+}
+
+/** Sends a page. */
+export function show(
+  { response, staff }: Visit,
+  { pages }: PagesDependencies,
+  template: string,
+  model: object,
+): void {
+  response.type('html').send(pages.render(template, { ...model, staff, isSignedIn: true }));
+}

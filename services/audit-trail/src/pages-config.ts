@@ -1,0 +1,96 @@
+import { createSealer, type Sealer } from '@clinical-launch/contracts';
+import { Type } from '@clinical-launch/contracts/type';
+import {
+  assertTimeZone,
+  ConfigurationError,
+  type Environment,
+  isProduction,
+  originSetting,
+  readEnvironment,
+  readSecretKey,
+} from '@clinical-launch/service';
+import { readAllowedNetworks } from '@clinical-launch/service/http';
+
+/** The configuration of the pages for the support desk and privacy officers. */
+export type AuditPagesConfig = {
+  /** The address that browsers use, without a path. */
+  readonly publicUrl: string;
+  /** Where this process reaches `publicUrl`, if that is another address. */
+  readonly platformUrl: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Absent for a public client. */
+  readonly clientSecret?: string;
+  /** The claim that lists the rights of a user. */
+  readonly rightClaim: string;
+  /** Seals the session cookie. */
+  readonly sealer: Sealer;
+  /** The IANA zone of the times that the pages show. */
+  readonly timeZone: string;
+  /** Networks, in addition to the public internet, in which the issuer may be. */
+  readonly allowedNetworks: readonly string[];
+};
+
+/** Where the identity provider of the demo's staff answers, below `PUBLIC_URL`. */
+const demoIssuerPath = '/demo/staff';
+const demoClientId = 'audit-pages';
+/** The key of the session cookies. */
+const sessionKey = { setting: 'AUDIT_SESSION_KEY', demo: 'clinical-launch demo audit session key' };
+
+const address = Type.String({
+  pattern: '^https?://[^\\s?#]+$',
+  description: 'must be an http or https address',
+});
+const environmentSchema = Type.Object({
+  PUBLIC_URL: Type.Optional(originSetting),
+  PLATFORM_URL: Type.Optional(address),
+  AUDIT_OIDC_ISSUER: Type.Optional(address),
+  AUDIT_OIDC_CLIENT_ID: Type.Optional(Type.String({ maxLength: 200 })),
+  AUDIT_OIDC_CLIENT_SECRET: Type.Optional(Type.String()),
+  AUDIT_RIGHT_CLAIM: Type.String({ default: 'roles', maxLength: 200 }),
+  TIME_ZONE: Type.String({ default: 'Europe/London' }),
+});
+
+/**
+ * Reads the configuration of the pages; undefined where there are none: in production without an issuer, and
+ * where `PUBLIC_URL` is not set.
+ * @throws ConfigurationError that names the invalid variables and prints no value
+ */
+export function readAuditPagesConfig(environment: Environment): AuditPagesConfig | undefined {
+  const read = readEnvironment(environmentSchema, environment);
+  assertTimeZone(read.TIME_ZONE);
+  const client = clientOf(read, isProduction(environment));
+  if (read.PUBLIC_URL === undefined || client === undefined) return undefined;
+  return {
+    publicUrl: read.PUBLIC_URL,
+    platformUrl: read.PLATFORM_URL ?? read.PUBLIC_URL,
+    ...client,
+    rightClaim: read.AUDIT_RIGHT_CLAIM,
+    sealer: createSealer([{ id: 'audit', key: readSecretKey(environment, sessionKey) }]),
+    timeZone: read.TIME_ZONE,
+    allowedNetworks: readAllowedNetworks(environment),
+  };
+}
+
+type Read = {
+  readonly PUBLIC_URL?: string;
+  readonly AUDIT_OIDC_ISSUER?: string;
+  readonly AUDIT_OIDC_CLIENT_ID?: string;
+  readonly AUDIT_OIDC_CLIENT_SECRET?: string;
+};
+
+function clientOf(read: Read, production: boolean) {
+  const { PUBLIC_URL: publicUrl = '', AUDIT_OIDC_ISSUER: issuer, AUDIT_OIDC_CLIENT_ID: clientId } = read;
+  if (issuer === undefined) {
+    return production ? undefined : { issuer: publicUrl + demoIssuerPath, clientId: demoClientId };
+  }
+  const problems = [
+    ...(clientId === undefined ? ['AUDIT_OIDC_CLIENT_ID is not set'] : []),
+    ...(production && !issuer.startsWith('https:')
+      ? ['AUDIT_OIDC_ISSUER must be an https address in production']
+      : []),
+  ];
+  if (clientId === undefined || problems.length > 0) throw new ConfigurationError(problems);
+  const { AUDIT_OIDC_CLIENT_SECRET: clientSecret } = read;
+  return { issuer, clientId, ...(clientSecret === undefined ? {} : { clientSecret }) };
+}
