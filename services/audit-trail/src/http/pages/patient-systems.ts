@@ -1,0 +1,10 @@
+import type { PatientIdentifierSystem } from '@clinical-launch/contracts';
+
+/** The identifiers by which a patient is found, as a form offers them. */
+export const patientSystems: readonly { readonly value: PatientIdentifierSystem; readonly text: string }[] = [
+  { value: 'nhs-number', text: 'NHS number' },
+  { value: 'chi-number', text: 'CHI number' },
+  { value: 'gha-number', text: 'GHA number' },
+  { value: 'ssn-number', text: 'Social security number' },
+  { value: 'hospital-number', text: 'Hospital number' },
+];

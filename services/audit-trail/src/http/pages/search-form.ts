@@ -1,0 +1,180 @@
+import type { PatientPseudonyms, Sealer } from '@clinical-launch/contracts';
+import { guidForm } from '@clinical-launch/service/http';
+import type { AuditOutcome } from '../../domain/audit-row.ts';
+import { isEventGroup, typesOf } from '../../domain/event-words.ts';
+import { instantOf, localMinuteForm } from '../../domain/local-instant.ts';
+import type { AuditCriteria } from '../../store/audit-search.ts';
+
+/** A fault of a form: the field, and what to enter instead. */
+export type FormFault = { readonly field: string; readonly message: string };
+
+/** The parameters of the address of a page of results. */
+const texts = ['client', 'user', 'practice', 'orderReference'] as const;
+const maxLength = 200;
+const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
+const isOutcome = (text: string): text is AuditOutcome => outcomes.some((outcome) => outcome === text);
+const pseudonymForm = /^[\w-]{43}$/;
+const minuteMs = 60_000;
+/** The purpose of the seal of a caller's identifier, which may contain anything, in an address. */
+const identifierPurpose = 'audit-identifier';
+
+type Sealing = { readonly sealer: Sealer };
+type Zone = { readonly timeZone: string };
+
+/**
+ * Reads the search form into the parameters of the results' address. A patient's identifier becomes a
+ * pseudonym and the caller's identifier is sealed, so that no address contains them.
+ */
+export function readSearchForm(
+  form: URLSearchParams,
+  { sealer, timeZone, pseudonyms }: Sealing & Zone & { readonly pseudonyms: PatientPseudonyms },
+): { readonly address: URLSearchParams; readonly faults: readonly FormFault[] } {
+  const address = new URLSearchParams();
+  const typed = (name: string) => (form.get(name) ?? '').trim().slice(0, maxLength);
+  const put = (name: string, value: string) => {
+    if (value !== '') address.set(name, value);
+  };
+  const guid = typed('guid')
+    .toLowerCase()
+    .replaceAll(/[{}\s]/g, '');
+  put('guid', guid);
+  for (const name of texts) put(name, typed(name));
+  const patientValue = typed('patientValue');
+  if (patientValue !== '')
+    put('patient', pseudonyms.of({ system: typed('patientSystem'), value: patientValue }));
+  else put('patient', typed('patient'));
+  const identifier = (form.get('identifier') ?? '').trim().slice(0, 1000);
+  put('identifier', identifier === '' ? '' : sealer.seal(identifierPurpose, identifier, []));
+  put('group', typed('group'));
+  put('outcome', typed('outcome'));
+  const from = typedTime(form, 'from', '00:00');
+  const to = typedTime(form, 'to', '23:59');
+  put('from', from);
+  put('to', to);
+  const faults = [
+    ...(guid === '' || guidForm.test(guid)
+      ? []
+      : [{ field: 'guid', message: 'Enter the whole reference: 36 letters, digits and hyphens' }]),
+    ...timeFaults('from', from, timeZone),
+    ...timeFaults('to', to, timeZone),
+  ];
+  return { address, faults };
+}
+
+/** Returns a typed day and time as `2026-03-02T16:05`; empty without a day. */
+function typedTime(form: URLSearchParams, name: string, otherwise: string): string {
+  const part = (field: string) => (form.get(`${name}-${field}`) ?? '').trim().slice(0, 10);
+  const [day, month, year] = [part('day'), part('month'), part('year')];
+  const time = part('time');
+  if (`${day}${month}${year}${time}` === '') return '';
+  return `${year}-${twoDigits(month)}-${twoDigits(day)}T${clockTime(time, otherwise)}`;
+}
+
+const twoDigits = (number: string): string => (number === '' ? '' : number.padStart(2, '0'));
+
+/** Returns `16:05` for `4:05pm`, `16.05` or `1605`. */
+function clockTime(typed: string, otherwise: string): string {
+  if (typed === '') return otherwise;
+  const [, hour = '', minute = '00', half] =
+    /^(\d{1,2})(?:[:.]?(\d\d))?\s*([ap])?\.?m?\.?$/i.exec(typed) ?? [];
+  if (hour === '') return typed;
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
+  return `${twoDigits(String(hours))}:${minute}`;
+}
+
+function timeFaults(field: string, minute: string, timeZone: string): FormFault[] {
+  if (minute === '' || (localMinuteForm.test(minute) && instantOf(minute, timeZone) !== undefined)) return [];
+  const message = `Enter ${field === 'from' ? 'the first' : 'the last'} day as numbers, such as 2 3 2026, and a time such as 4:10pm`;
+  return [{ field: `${field}-day`, message }];
+}
+
+/** A search in the address of a page of results. */
+export type AddressedSearch = {
+  readonly criteria: AuditCriteria;
+  /** The names of the criteria, for the audit event. */
+  readonly names: readonly string[];
+};
+
+/** Reads the address of a page of results. Parameters that are not valid are left out. */
+export function readSearchAddress(query: URLSearchParams, options: Sealing & Zone): AddressedSearch {
+  const found = Object.entries(readers).flatMap(([name, read]) => {
+    const value = query.get(name) ?? '';
+    const criteria = value === '' || value.length > 3000 ? undefined : read(value, options);
+    return criteria === undefined ? [] : [{ name, criteria }];
+  });
+  return {
+    criteria: Object.assign({}, ...found.map(({ criteria }) => criteria)),
+    names: found.map(({ name }) => name),
+  };
+}
+
+type Reader = (value: string, options: Sealing & Zone) => AuditCriteria | undefined;
+
+const fitting =
+  (fits: (value: string) => boolean, criteriaOf: (value: string) => AuditCriteria): Reader =>
+  (value) =>
+    fits(value) ? criteriaOf(value) : undefined;
+const isShort = (value: string) => value.length <= maxLength;
+
+const readers: Readonly<Record<string, Reader>> = {
+  guid: fitting(
+    (value) => guidForm.test(value),
+    (correlationId) => ({ correlationId }),
+  ),
+  client: fitting(isShort, (client) => ({ client })),
+  user: fitting(isShort, (user) => ({ user })),
+  practice: fitting(isShort, (practice) => ({ practice })),
+  orderReference: fitting(isShort, (orderReference) => ({ orderReference })),
+  patient: fitting(
+    (value) => pseudonymForm.test(value),
+    (patient) => ({ patient }),
+  ),
+  identifier: (sealed, options) => {
+    const identifier = openIdentifier(sealed, options);
+    return identifier === undefined ? undefined : { identifier };
+  },
+  group: (value) => (isEventGroup(value) ? { types: typesOf(value) } : undefined),
+  outcome: (value) => {
+    if (value === 'trouble') return { outcomes: ['refused', 'failed'] };
+    return isOutcome(value) ? { outcomes: [value] } : undefined;
+  },
+  from: (value, { timeZone }) => {
+    const from = localMinuteForm.test(value) ? instantOf(value, timeZone) : undefined;
+    return from === undefined ? undefined : { from };
+  },
+  // The whole minute.
+  to: (value, { timeZone }) => {
+    const to = localMinuteForm.test(value) ? instantOf(value, timeZone) : undefined;
+    return to === undefined ? undefined : { to: new Date(to.getTime() + minuteMs) };
+  },
+};
+
+/** Returns the caller's identifier of an address; undefined if it was not sealed here. */
+export function openIdentifier(sealed: string, { sealer }: Sealing): string | undefined {
+  try {
+    const opened = sealer.open(identifierPurpose, sealed, []);
+    return typeof opened === 'string' ? opened : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the fields of the form as an address has them. */
+export function fieldsOf(query: URLSearchParams, options: Sealing) {
+  const field = (name: string) => query.get(name) ?? '';
+  return {
+    ...Object.fromEntries(
+      ['guid', 'patient', 'group', 'outcome', ...texts].map((name) => [name, field(name)]),
+    ),
+    identifier: openIdentifier(field('identifier'), options) ?? '',
+    from: fieldsOfTime(field('from')),
+    to: fieldsOfTime(field('to')),
+  };
+}
+
+function fieldsOfTime(minute: string) {
+  const [, year = '', month = '', day = '', time = ''] = /^([^-]*)-([^-]*)-([^-]*)T(.*)$/.exec(minute) ?? [];
+  return { year, month: withoutZero(month), day: withoutZero(day), time };
+}
+
+const withoutZero = (number: string): string => number.replace(/^0+/, '');

@@ -1,0 +1,23 @@
+import { guidForm } from '@clinical-launch/service/http';
+import { presentLaunch } from '../../present/launch-model.ts';
+import { pageNotFound } from './errors.ts';
+import { recordVisit, show, type VisitHandler } from './visit.ts';
+
+const mostEvents = 500;
+
+/** Shows what happened to a launch, or to a request: `GET /audit/launches/{guid}`. */
+export const showLaunch: VisitHandler = async (visit, dependencies) => {
+  const { search, copyEarlier, clock, write } = dependencies;
+  const guid = String(visit.request.params['guid']).toLowerCase();
+  if (!guidForm.test(guid)) throw pageNotFound();
+  await recordVisit(visit, dependencies, { searchedId: guid, criteria: ['correlationId'] });
+  await copyEarlier(guid);
+  const { entries, next } = await search({ correlationId: guid }, { limit: mostEvents });
+  if (entries.length === 0) {
+    visit.response.status(404);
+    return show(visit, dependencies, 'not-found.njk', { guid });
+  }
+  const now = clock.now();
+  const model = presentLaunch({ guid, entries, now, write, isCut: next !== undefined });
+  show(visit, dependencies, 'launch.njk', model);
+};

@@ -1,0 +1,59 @@
+import { doubtOf } from '@clinical-launch/contracts';
+import { readForm } from '@clinical-launch/service/http';
+import { shortPseudonym } from '../../present/entry-model.ts';
+import { presentSeeing } from '../../present/seeing-model.ts';
+import { whoHasSeen } from '../../work/who-has-seen.ts';
+import { pageNotFound } from './errors.ts';
+import { patientSystems } from './patient-systems.ts';
+import type { FormFault } from './search-form.ts';
+import { recordVisit, show, type VisitHandler } from './visit.ts';
+
+const pseudonymForm = /^[\w-]{43}$/;
+
+/** Shows the form “Who has seen this patient”: `GET /audit/patients`. */
+export const showPatients: VisitHandler = async (visit, dependencies) =>
+  show(visit, dependencies, 'patients.njk', { patientSystems });
+
+/**
+ * Reads the identifier of a patient and redirects to who has seen them: `POST /audit/patients`. It becomes a
+ * pseudonym at once; no address contains it and nothing stores it.
+ */
+export const searchPatient: VisitHandler = async (visit, dependencies) => {
+  const form = await readForm(visit.request, visit.response, 4096);
+  const value = (form.get('patientValue') ?? '').trim().slice(0, 200);
+  const known = patientSystems.find((system) => system.value === form.get('patientSystem'));
+  if (known === undefined) throw pageNotFound();
+  const fault = faultOf(known, value);
+  if (fault !== undefined) {
+    visit.response.status(400);
+    return show(visit, dependencies, 'patients.njk', {
+      patientSystems,
+      system: known.value,
+      faults: [fault],
+    });
+  }
+  const pseudonym = dependencies.pseudonyms.of({ system: known.value, value });
+  visit.response.redirect(303, `/audit/patients/${pseudonym}`);
+};
+
+/** A number with a typing error would find nobody, as if nobody had seen the patient. */
+function faultOf(system: (typeof patientSystems)[number], value: string): FormFault | undefined {
+  const field = 'patientValue';
+  if (value === '') return { field, message: `Enter the ${system.text}` };
+  const doubt = doubtOf({ system: system.value, value });
+  return doubt === undefined ? undefined : { field, message: `Check the number. It ${doubt}` };
+}
+
+/** Shows who has seen a patient: `GET /audit/patients/{pseudonym}`. */
+export const showPatient: VisitHandler = async (visit, dependencies) => {
+  const { search, write } = dependencies;
+  const pseudonym = String(visit.request.params['pseudonym']);
+  if (!pseudonymForm.test(pseudonym)) throw pageNotFound();
+  await recordVisit(visit, dependencies, { patient: pseudonym, criteria: ['patient'] });
+  const seen = await whoHasSeen(search, pseudonym);
+  show(visit, dependencies, 'patient.njk', {
+    patient: shortPseudonym(pseudonym),
+    eventsHref: `/audit/?patient=${pseudonym}`,
+    ...presentSeeing(seen, write),
+  });
+};

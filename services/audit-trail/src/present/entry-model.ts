@@ -1,0 +1,43 @@
+import { serviceNameOf, whatHappened } from '../domain/event-words.ts';
+import { getFaultWords } from '../domain/fault-words.ts';
+import { detailOf } from '../domain/launch-story.ts';
+import type { LogEntry } from '../domain/log-entry.ts';
+import type { WriteTime } from './written-time.ts';
+
+/** Returns an entry as a row of a page. */
+export function presentEntry(entry: LogEntry, write: WriteTime) {
+  const isRefused = entry.outcome !== 'success';
+  return {
+    time: write(entry.time),
+    what: whatHappened(entry.type),
+    service: serviceNameOf(entry.source),
+    outcome: entry.outcome,
+    cause: isRefused && entry.reason !== null ? getFaultWords(entry).cause : undefined,
+    reason: entry.reason,
+    status: entry.status,
+    detail: detailOf(entry),
+    ...presentParties(entry),
+    guid: entry.correlationId,
+    href: `/audit/launches/${entry.launchId ?? entry.correlationId}`,
+  };
+}
+
+/** The parties of an entry, as far as they are known. */
+export const presentParties = (entry: Partial<Parties>) => ({
+  client: entry.client ?? undefined,
+  user: entry.userDisplay ?? entry.user ?? undefined,
+  username: entry.user ?? undefined,
+  practice: entry.practiceName ?? entry.practice ?? undefined,
+  practiceCode: entry.practice ?? undefined,
+  patient: entry.patient === null || entry.patient === undefined ? undefined : shortPseudonym(entry.patient),
+  pseudonym: entry.patient ?? undefined,
+  address: entry.address ?? undefined,
+});
+
+type Parties = Pick<
+  LogEntry,
+  'client' | 'user' | 'userDisplay' | 'practice' | 'practiceName' | 'patient' | 'address'
+>;
+
+/** Returns the beginning of a pseudonym, which is enough to tell two patients on a page apart. */
+export const shortPseudonym = (pseudonym: string): string => pseudonym.slice(0, 8);

@@ -1,0 +1,100 @@
+import { serviceNameOf } from '../domain/event-words.ts';
+import {
+  inOrder,
+  type Lane,
+  lanesOf,
+  launchNamedIn,
+  verdictOf,
+  writtenDuration,
+} from '../domain/launch-story.ts';
+import type { LogEntry } from '../domain/log-entry.ts';
+import { presentEntry, presentParties } from './entry-model.ts';
+import type { WriteTime } from './written-time.ts';
+
+type LaunchOptions = {
+  readonly guid: string;
+  readonly entries: readonly LogEntry[];
+  /** Milliseconds since 1970 */
+  readonly now: number;
+  readonly write: WriteTime;
+  /** Whether there are more events than the page shows. */
+  readonly isCut: boolean;
+};
+
+/** Returns the model of the page of a launch or of a request. */
+export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOptions) {
+  const ordered = inOrder(entries);
+  const start = ordered[0]?.time.getTime() ?? now;
+  const isLaunch = ordered.some(({ type }) => /^(launch\.url|desktop\.launch)\.issued/.test(type));
+  const lanes = lanesOf(ordered);
+  const launch = launchNamedIn(ordered, guid);
+  return {
+    guid,
+    isLaunch,
+    isCut,
+    verdict: verdictOf(ordered, now),
+    launchHref: launch === undefined ? undefined : `/audit/launches/${launch}`,
+    parties: partiesOf(ordered),
+    references: [...new Set(ordered.flatMap(({ orderReferences }) => orderReferences ?? []))],
+    waterfall: lanes.length === 0 ? undefined : waterfallOf(lanes, start),
+    rows: ordered.map((entry, index) => ({
+      ...presentEntry(entry, write),
+      isOther: entry.correlationId !== guid,
+      after: writtenDuration(entry.time.getTime() - start),
+      since: writtenDuration(entry.time.getTime() - (ordered[index - 1]?.time.getTime() ?? start)),
+    })),
+  };
+}
+
+/** The parties of a launch: each as its first event names it. */
+function partiesOf(ordered: readonly LogEntry[]) {
+  const first = <Name extends keyof LogEntry>(name: Name) =>
+    ordered.find((entry) => entry[name] !== null)?.[name] ?? null;
+  return presentParties({
+    client: first('client'),
+    user: first('user'),
+    userDisplay: first('userDisplay'),
+    practice: first('practice'),
+    practiceName: first('practiceName'),
+    patient: first('patient'),
+    address: first('address'),
+  });
+}
+
+const laneHeight = 44;
+const axisHeight = 28;
+const width = 720;
+const smallestBar = 4;
+
+/** Returns the geometry of the waterfall: a lane for each service, a mark for each event. */
+function waterfallOf(lanes: readonly Lane[], start: number) {
+  const end = Math.max(...lanes.map(({ to }) => to));
+  const span = Math.max(end - start, 1);
+  const place = (time: number) => round(((time - start) / span) * (width - smallestBar));
+  return {
+    width,
+    height: axisHeight + lanes.length * laneHeight,
+    total: writtenDuration(end - start),
+    ticks: [0, 0.25, 0.5, 0.75, 1].map((part) => ({
+      x: round(part * (width - smallestBar)),
+      text: writtenDuration(part * span),
+      anchor: part === 0 ? 'start' : part === 1 ? 'end' : 'middle',
+    })),
+    lanes: lanes.map(({ source, from, to, entries }, index) => ({
+      name: serviceNameOf(source),
+      duration: writtenDuration(to - from),
+      from: writtenDuration(from - start),
+      y: axisHeight + index * laneHeight,
+      x: place(from),
+      width: round(Math.max(place(to) - place(from), 0) + smallestBar),
+      isBad: entries.some(({ outcome }) => outcome !== 'success'),
+      marks: entries.map(({ time, outcome }) => ({
+        x: round(place(time.getTime()) + smallestBar / 2),
+        isBad: outcome !== 'success',
+      })),
+      events: entries.length,
+    })),
+  };
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;

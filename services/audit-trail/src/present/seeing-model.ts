@@ -1,0 +1,18 @@
+import type { Seeing } from '../domain/seeing.ts';
+import { presentParties } from './entry-model.ts';
+import type { WriteTime } from './written-time.ts';
+
+type Seen = { readonly seeings: readonly Seeing[]; readonly isCut: boolean };
+
+/** Returns the list of those who have seen a patient. */
+export const presentSeeing = ({ seeings, isCut }: Seen, write: WriteTime) => ({
+  isCut,
+  people: seeings.map(({ first, last, counts, ...parties }) => ({
+    ...presentParties(parties),
+    first: write(first),
+    last: write(last),
+    isOnce: first.getTime() === last.getTime(),
+    counts: [...counts].map(([what, count]) => (count === 1 ? what : `${what}, ${count} times`)),
+    total: [...counts.values()].reduce((sum, count) => sum + count, 0),
+  })),
+});

@@ -1,0 +1,31 @@
+import type { AuditCursor } from '../domain/audit-cursor.ts';
+import type { AuditEntry } from '../domain/audit-entry.ts';
+import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
+
+const largestPage = 1000;
+
+type PagesOptions = {
+  readonly criteria: AuditCriteria;
+  readonly after?: AuditCursor | undefined;
+  readonly limit?: number | undefined;
+};
+
+/** Returns all pages of a search, up to its limit. */
+export async function* pagesOf(
+  search: SearchAudit,
+  { criteria, after, limit }: PagesOptions,
+): AsyncGenerator<readonly AuditEntry[]> {
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  for (let cursor = after; left > 0; ) {
+    const { entries, next } = await search(criteria, { after: cursor, limit: Math.min(left, largestPage) });
+    yield entries;
+    left -= entries.length;
+    if (next === undefined) return;
+    cursor = next;
+  }
+}
+
+/** Returns all entries of a search. */
+export async function* entriesOf(search: SearchAudit, options: PagesOptions): AsyncGenerator<AuditEntry> {
+  for await (const entries of pagesOf(search, options)) yield* entries;
+}

@@ -1,0 +1,39 @@
+import { seeingTypes } from '../domain/event-words.ts';
+import { type Seeing, type SeenEvent, seeingsOf } from '../domain/seeing.ts';
+import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
+
+/** The number of events after which the list says that it is not complete. */
+const mostEvents = 10_000;
+const pageSize = 1000;
+const listed = 'orders.listed.v1';
+
+/** Returns who has seen a patient, and whether there are more events than were read. */
+export async function whoHasSeen(
+  search: SearchAudit,
+  pseudonym: string,
+): Promise<{ readonly seeings: readonly Seeing[]; readonly isCut: boolean }> {
+  const events = new Map<string, SeenEvent>();
+  // A launch of the patient may list requests of several patients, and a list of a practice shows many.
+  const searches: AuditCriteria[] = [
+    { patient: pseudonym, types: seeingTypes.filter((type) => type !== listed) },
+    { listedPatient: pseudonym },
+  ];
+  let isCut = false;
+  for (const criteria of searches) isCut = (await collect(search, criteria, events)) || isCut;
+  return { seeings: seeingsOf([...events.values()]), isCut };
+}
+
+/** Returns whether there is more than it read. */
+async function collect(
+  search: SearchAudit,
+  criteria: AuditCriteria,
+  events: Map<string, SeenEvent>,
+): Promise<boolean> {
+  let { entries, next } = await search(criteria, { limit: pageSize });
+  for (const entry of entries) events.set(entry.id, entry);
+  while (next !== undefined && events.size < mostEvents) {
+    ({ entries, next } = await search(criteria, { after: next, limit: pageSize }));
+    for (const entry of entries) events.set(entry.id, entry);
+  }
+  return next !== undefined;
+}
