@@ -1,16 +1,37 @@
 import type { Outbox } from '@clinical-launch/events';
-import { type Clock, type Environment, isProduction, type Logger } from '@clinical-launch/service';
+import type { Clock, Logger } from '@clinical-launch/service';
 import { createRouter, endpoint, openToAll, problemDialect } from '@clinical-launch/service/http';
 import type { Service } from '@clinical-launch/service/process';
 import type { AccessTokenVerifier } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
 import type { Claims } from '@clinical-launch/tickets';
+import { type AuditTrailConfig, sealKeyFrom } from './config.ts';
 import { onEvent } from './consumers/on-event.ts';
 import { onLaunchUrlIssued } from './consumers/on-launch-url-issued.ts';
+import { auditRefusal } from './http/audit-reader.ts';
 import { findEvents } from './http/find-events.ts';
-import { createAuditStore, openSchema } from './store/audit-store.ts';
+import { pagesOnDemand } from './http/pages/on-demand.ts';
+import { searchByAddress, searchByBody } from './http/search-events.ts';
+import { fhirDialect, searchFhir } from './http/search-fhir.ts';
+import { createLagMeter } from './metrics.ts';
+import { createActivity } from './store/activity.ts';
+import { createAuditSearch } from './store/audit-search.ts';
+import { createAuditStore } from './store/audit-store.ts';
+import { createChainReader } from './store/chain-reader.ts';
+import { createCheckpoints } from './store/checkpoints.ts';
+import { createEarlierEvents } from './store/earlier-events.ts';
+import { createKnownParties } from './store/known-parties.ts';
+import { createLaunchingClients } from './store/launching-clients.ts';
 import { createOriginatingIds } from './store/originating-ids.ts';
+import { createPartitions } from './store/partitions.ts';
+import { createProgress } from './store/progress.ts';
+import { type AuditDatabase, openSchema } from './store/tables.ts';
+import { startEventCopy } from './work/copy-events.ts';
 import { startClaimKeeper } from './work/keep-claims.ts';
+import { startPartitions } from './work/keep-partitions.ts';
+import { startCheckpoints } from './work/sign-checkpoints.ts';
+import { storeEvents } from './work/store-events.ts';
+import { startVerification } from './work/verify-regularly.ts';
 
 export type AuditTrailDependencies = {
   readonly storage: Storage;
@@ -22,40 +43,88 @@ export type AuditTrailDependencies = {
   readonly logger: Logger;
 };
 
-export type AuditTrailConfig = { readonly isProduction: boolean };
-
-/** Reads the configuration of the audit trail. @throws ConfigurationError */
-export const readAuditTrailConfig = (environment: Environment): AuditTrailConfig => ({
-  isProduction: isProduction(environment),
-});
-
 /**
- * Creates the audit trail, which stores every event and returns the events of a GUID. Answers below `/audit`.
- * When it resolves, its schema exists, and the claims of a Redis that lost its data are restored.
+ * Creates the audit trail, which stores every event and answers searches. Answers below `/audit`. When it
+ * resolves, its schema exists, and the claims of a Redis that lost its data are restored.
  */
 export async function auditTrail(
   config: AuditTrailConfig,
   backing: AuditTrailDependencies,
 ): Promise<Service> {
-  const { storage, tokens, events, claims } = backing;
+  const { storage, tokens, events } = backing;
   const database = await openSchema(storage);
-  const store = createAuditStore(database);
+  const log = startLog(config, { ...backing, database });
+  const { store } = log;
+  const clients = createLaunchingClients(database);
+  const parties = createKnownParties(database);
   const originatingIds = createOriginatingIds(database);
   const keeper = await startClaimKeeper({ ...backing, originatingIds });
+  const storing = storeEvents({ store, clients, parties });
+  const copy = startEventCopy({ ...backing, store: storing, earlier: createEarlierEvents(database) });
+  const { pseudonyms } = config;
+  const reading = { tokens, events, pseudonyms, copyEarlier: (id: string) => copy.copyNow(id) };
+  const searching = { ...reading, search: createAuditSearch(database) };
   const router = createRouter();
-  router.all(
-    '/audit/events',
-    endpoint({
-      source: '/audit-trail',
-      dialect: problemDialect(config),
-      open: openToAll,
-      methods: { GET: findEvents({ store, tokens, events }) },
+  const options = {
+    source: '/audit-trail',
+    dialect: problemDialect(config),
+    audit: auditRefusal('events'),
+    open: openToAll,
+  };
+  const find = findEvents({ ...reading, store, search: searchByAddress(searching) });
+  router.all('/audit/events', endpoint({ ...options, methods: { GET: find } }));
+  router.all('/audit/events/_search', endpoint({ ...options, methods: { POST: searchByBody(searching) } }));
+  const fhir = { ...options, dialect: fhirDialect, audit: auditRefusal('fhir') };
+  const byFhir = searchFhir({ ...searching, publicUrl: config.publicUrl });
+  router.all('/audit/AuditEvent', endpoint({ ...fhir, methods: { GET: byFhir } }));
+  router.all('/audit/AuditEvent/_search', endpoint({ ...fhir, methods: { POST: byFhir } }));
+  router.use(
+    pagesOnDemand(config.pages, {
+      ...backing,
+      ...searching,
+      parties,
+      readActivity: createActivity(database),
     }),
   );
   return {
     name: 'audit-trail',
     router,
-    consumers: [onEvent(store), onLaunchUrlIssued({ originatingIds, claims })],
-    stop: () => keeper.stop(),
+    consumers: [
+      onEvent({ store: storing, onStored: createLagMeter(backing.clock) }),
+      onLaunchUrlIssued({ ...backing, originatingIds }),
+    ],
+    async stop() {
+      await keeper.stop();
+      await copy.stop();
+      await log.stop();
+    },
+  };
+}
+
+type LogDependencies = Pick<AuditTrailDependencies, 'clock' | 'logger'> & {
+  readonly database: AuditDatabase;
+};
+
+/** Starts the log with its partitions, checkpoints and verification. */
+function startLog(config: AuditTrailConfig, { database, ...tools }: LogDependencies) {
+  const { keys } = config;
+  const chain = createChainReader(database);
+  const checkpoints = createCheckpoints(database, keys);
+  const options = { ...config, ...tools, chain, checkpoints };
+  const signer = startCheckpoints(options);
+  const partitions = startPartitions({ ...options, partitions: createPartitions(database) });
+  const verification = startVerification({ ...options, progress: createProgress(database) });
+  const store = createAuditStore({
+    database,
+    sealKey: sealKeyFrom(keys),
+    onStored: (stored) => signer.onStored(stored),
+  });
+  return {
+    store,
+    async stop() {
+      await partitions.stop();
+      await verification.stop();
+      await signer.stop();
+    },
   };
 }

@@ -3,7 +3,7 @@ import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
 import type { HeldClaim } from '@clinical-launch/tickets';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { auditTrail } from '../src/index.ts';
+import { auditTrail, readAuditTrailConfig } from '../src/index.ts';
 
 const clock = new TestClock();
 const refusesAll = { verify: () => Promise.reject(new Error('no token is needed here')) };
@@ -27,10 +27,13 @@ async function startAuditTrail() {
       return true;
     },
   };
-  const service = await auditTrail(
-    { isProduction: false },
-    { ...backing, claims, storage, tokens: refusesAll, events: backing.bus },
-  );
+  const service = await auditTrail(readAuditTrailConfig({}), {
+    ...backing,
+    claims,
+    storage,
+    tokens: refusesAll,
+    events: backing.bus,
+  });
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
   return {
     restored,

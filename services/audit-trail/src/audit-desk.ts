@@ -1,0 +1,55 @@
+import { createEvent, type EventData } from '@clinical-launch/contracts';
+import type { Storage } from '@clinical-launch/storage';
+import { sealKeyFrom } from './config.ts';
+import type { AuditKeys } from './domain/audit-keys.ts';
+import { type AuditCriteria, createAuditSearch } from './store/audit-search.ts';
+import { createAuditStore } from './store/audit-store.ts';
+import { createChainReader, type Period } from './store/chain-reader.ts';
+import { createCheckpoints } from './store/checkpoints.ts';
+import { openSchema } from './store/tables.ts';
+import { entriesOf } from './work/read-pages.ts';
+import { type Verification, verifyAudit } from './work/verify-audit.ts';
+
+export { readAuditKeys } from './config.ts';
+export type { AuditEntry } from './domain/audit-entry.ts';
+export { sentenceOf } from './domain/audit-fault.ts';
+export type { AuditOutcome } from './domain/audit-row.ts';
+export { answeredEntry } from './present/answered-entry.ts';
+export { fhirAuditEvent } from './present/fhir-audit-event.ts';
+export type { AuditCriteria } from './store/audit-search.ts';
+
+/** What an operator does with the log. */
+export type AuditDesk = {
+  /** Compares the log with its hashes and checkpoints, also with those that were stored elsewhere. */
+  verify(options: { readonly period?: Period; readonly external?: readonly string[] }): Promise<Verification>;
+  /** Returns the signed checkpoints, from one number on. */
+  checkpoints(fromNumber: number): AsyncIterable<string>;
+  /** Returns all entries that match, newest first. */
+  entries(criteria: AuditCriteria): ReturnType<typeof entriesOf>;
+  /** Records an export, before it begins. @throws ConfigurationError without the private key */
+  recordExport(data: EventData<'audit.searched.v1'>, now: Date): Promise<void>;
+};
+
+/** Opens the log for an operator's command. Its schema must be up to date. */
+export async function openAuditDesk(storage: Storage, keys: AuditKeys): Promise<AuditDesk> {
+  const database = await openSchema(storage);
+  const checkpoints = createCheckpoints(database, keys);
+  const search = createAuditSearch(database);
+  return {
+    verify: (options) =>
+      verifyAudit({ ...options, isUrgent: true, chain: createChainReader(database), checkpoints, keys }),
+    async *checkpoints(fromNumber) {
+      for await (const page of checkpoints.between({ first: fromNumber, last: Number.MAX_SAFE_INTEGER })) {
+        for (const { jws } of page) yield jws;
+      }
+    },
+    entries: (criteria) => entriesOf(search, { criteria }),
+    async recordExport(data, now) {
+      const correlationId = crypto.randomUUID();
+      const traceparent = `00-${correlationId.replaceAll('-', '')}-${'1'.repeat(16)}-00`;
+      const origin = { source: '/audit-trail', correlationId, traceparent, now };
+      const store = createAuditStore({ database, sealKey: sealKeyFrom(keys) });
+      await store.keep([createEvent('audit.searched.v1', origin, data)]);
+    },
+  };
+}

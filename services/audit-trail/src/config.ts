@@ -1,0 +1,97 @@
+import type { KeyObject } from 'node:crypto';
+import type { PatientPseudonyms } from '@clinical-launch/contracts';
+import { Type } from '@clinical-launch/contracts/type';
+import {
+  ConfigurationError,
+  deriveFromSealingKeys,
+  type Environment,
+  isProduction,
+  readEnvironment,
+  readPatientPseudonyms,
+  readTogether,
+} from '@clinical-launch/service';
+import { type AuditKeys, auditKeyOf, demoAuditKeys, parseAuditKeys } from './domain/audit-keys.ts';
+import { type AuditPagesConfig, readAuditPagesConfig } from './pages-config.ts';
+
+export type AuditTrailConfig = {
+  readonly isProduction: boolean;
+  /** The address at which callers reach the platform, for links. */
+  readonly publicUrl: string;
+  /** Sign the checkpoints and seal the rows. */
+  readonly keys: AuditKeys;
+  /** The pseudonyms of patients, under the key of the platform. */
+  readonly pseudonyms: PatientPseudonyms;
+  /** Years after which a month is dropped. */
+  readonly retentionYears: number;
+  /** Minutes between two verifications of what is new. */
+  readonly verifyMinutes: number;
+  /** Hours between two verifications of everything. */
+  readonly verifyAllHours: number;
+  /** The pages at `/audit/`; undefined where there are none. */
+  readonly pages: AuditPagesConfig | undefined;
+};
+
+const environmentSchema = Type.Object({
+  AUDIT_RETENTION_YEARS: Type.Integer({ default: 8, minimum: 1, maximum: 100 }),
+  AUDIT_VERIFY_MINUTES: Type.Integer({ default: 60, minimum: 1, maximum: 1440 }),
+  AUDIT_VERIFY_ALL_HOURS: Type.Integer({ default: 24, minimum: 1, maximum: 744 }),
+});
+
+/** Reads the configuration of the audit trail. @throws ConfigurationError */
+export function readAuditTrailConfig(environment: Environment): AuditTrailConfig {
+  const { read, keys, pseudonyms, pages } = readTogether({
+    read: () => readEnvironment(environmentSchema, environment),
+    keys: () => readAuditKeys(environment),
+    pseudonyms: () => readPatientPseudonyms(environment),
+    pages: () => readAuditPagesConfig(environment),
+  });
+  return {
+    isProduction: isProduction(environment),
+    publicUrl: environment['PUBLIC_URL'] || 'http://localhost:8080',
+    keys,
+    pages,
+    pseudonyms,
+    retentionYears: read.AUDIT_RETENTION_YEARS,
+    verifyMinutes: read.AUDIT_VERIFY_MINUTES,
+    verifyAllHours: read.AUDIT_VERIFY_ALL_HOURS,
+  };
+}
+
+const keySetting = 'AUDIT_SIGNING_KEY';
+
+/**
+ * Reads the keys of the log. Without the setting they are derived from `SEALING_KEYS` (HKDF, RFC 5869), else
+ * they are those of the demo.
+ * @throws ConfigurationError when they are invalid; in production also when they are missing, or the demo's
+ */
+export function readAuditKeys(environment: Environment): AuditKeys {
+  const text = environment[keySetting];
+  if (!text) {
+    const shared = deriveFromSealingKeys(environment, keySetting);
+    if (shared !== undefined) return keysFrom(shared);
+    if (isProduction(environment)) throw new ConfigurationError([`${keySetting} is not set`]);
+    return demoAuditKeys;
+  }
+  const keys = parse(text);
+  if (isProduction(environment) && keys.verification.has(demoAuditKeys.signing?.kid ?? '')) {
+    throw new ConfigurationError([`${keySetting} contains the key of the demo, which is publicly known`]);
+  }
+  return keys;
+}
+
+const keysFrom = (secret: Uint8Array) => parseAuditKeys(JSON.stringify(auditKeyOf(secret)));
+
+function parse(text: string): AuditKeys {
+  try {
+    return parseAuditKeys(text);
+  } catch (error) {
+    const reason = error instanceof TypeError ? error.message : 'is invalid';
+    throw new ConfigurationError([`${keySetting} ${reason}`]);
+  }
+}
+
+/** Returns the key that seals rows. @throws ConfigurationError when only public keys are given */
+export function sealKeyFrom({ seals: [key] }: AuditKeys): KeyObject {
+  if (key === undefined) throw new ConfigurationError([`${keySetting} must contain a private key`]);
+  return key;
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { openTestStorage } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createAuditSearch, createAuditStore, openSchema, readAuditKeys, sealKeyFrom } from '../src/index.ts';
+import { createActivity } from '../src/store/activity.ts';
+import { whoHasSeen } from '../src/work/who-has-seen.ts';
+import { aLaunch, anEvent, bairstow } from './some-events.ts';
+
+const storage = await openTestStorage();
+const database = await openSchema(storage);
+const store = createAuditStore({ database, sealKey: sealKeyFrom(readAuditKeys({})) });
+const search = createAuditSearch(database);
+afterAll(() => storage.close());
+
+const at = (minute: number, second = 0) =>
+  `2026-03-02T09:${String(minute).padStart(2, '0')}:${String(second).padStart(2, '0')}.000Z`;
+const nurse = { user: { username: 'n.patel', name: 'Nisha Patel' }, practice: bairstow.practice };
+const [opened, unopened] = [randomUUID(), randomUUID()];
+const listed = (patients: readonly string[], minute: number) =>
+  anEvent('orders.listed.v1', {
+    time: at(minute),
+    data: { ...nurse, launchId: randomUUID(), action: 'X', orders: patients.length, patients },
+  });
+
+beforeAll(() =>
+  store.keep([
+    aLaunch(opened, { time: at(1) }),
+    anEvent('launch.token.redeemed.v1', { correlationId: opened, time: at(1, 2) }),
+    anEvent('order.viewed.v1', { correlationId: opened, time: at(1, 5), data: { launchId: opened } }),
+    anEvent('order.viewed.v1', { correlationId: opened, time: at(2), data: { launchId: opened } }),
+    aLaunch(unopened, { time: at(3) }),
+    // Of another patient, and a list with both.
+    aLaunch(randomUUID(), { time: at(8, 55), data: { patient: 'q'.repeat(43) } }),
+    listed([bairstow.patient, 'q'.repeat(43)], 4),
+    listed(['q'.repeat(43)], 5),
+    anEvent('launch.token.refused.v1', {
+      time: at(6),
+      data: { status: 401, reason: 'token_unknown', count: 7 },
+    }),
+  ]),
+);
+
+describe('who has seen a patient', () => {
+  it('is each user with what they saw, those who saw the patient on a list included', async () => {
+    const { seeings, isCut } = await whoHasSeen(search, bairstow.patient);
+    expect(isCut).toBe(false);
+    expect(seeings.map(({ user, first, last, counts }) => [user, first, last, [...counts]])).toEqual([
+      ['n.patel', new Date(at(4)), new Date(at(4)), [['Listed requests', 1]]],
+      [
+        'DBairstow',
+        new Date(at(1, 2)),
+        new Date(at(2)),
+        [
+          ['Opened a launch', 1],
+          ['Viewed a request', 2],
+        ],
+      ],
+    ]);
+  });
+
+  it('is nobody for a patient whom nobody saw', async () => {
+    expect(await whoHasSeen(search, 'r'.repeat(43))).toEqual({ seeings: [], isCut: false });
+  });
+});
+
+describe('the counts of the last hours', () => {
+  it('have launches that expired, but not those that can still be opened, and each combined refusal', async () => {
+    const rows = await createActivity(database)({
+      from: new Date(at(0)),
+      now: new Date(at(9)),
+      intervalMinutes: 5,
+    });
+    const sums = (type: string) =>
+      rows
+        .filter((row) => row.type === type)
+        .toSorted((one, other) => one.begin - other.begin)
+        .map(({ begin, count, expired, reason }) => [new Date(begin).toISOString(), count, expired, reason]);
+    expect(sums('launch.url.issued.v1')).toEqual([
+      [at(0), 2, 1, null],
+      [at(5), 1, 0, null],
+    ]);
+    expect(sums('launch.token.redeemed.v1')).toEqual([[at(0), 1, 0, null]]);
+    expect(sums('launch.token.refused.v1')).toEqual([[at(5), 7, 0, 'token_unknown']]);
+  });
+});
