@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createSealers, type LaunchContext } from '@clinical-launch/contracts';
+import { readPatientPseudonyms } from '@clinical-launch/service';
 import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/process';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
@@ -29,7 +30,12 @@ beforeAll(async () => {
     name: 'test',
     sealers,
   });
-  const config = { publicUrl, catalogues: readCatalogues(), timeZone: 'Europe/London' };
+  const config = {
+    publicUrl,
+    catalogues: readCatalogues(),
+    timeZone: 'Europe/London',
+    pseudonyms: readPatientPseudonyms({}),
+  };
   const service = await ordering(config, { ...backing, tickets: parts.tickets, storage, sealers });
   server = await serveForTest({ mounts: [{ path: '/', service }], backing });
 });

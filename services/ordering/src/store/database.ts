@@ -3,10 +3,10 @@ import {
   type OutboxTables,
   outboxMigration,
   rejectedEventsMigration,
+  type ServiceMigrations,
   type Storage,
 } from '@clinical-launch/storage';
 import { type ColumnType, type Generated, type Kysely, sql, type Transaction } from 'kysely';
-import type { Migration } from 'kysely/migration';
 import type { Draft } from '../domain/draft.ts';
 import type {
   Answer,
@@ -23,6 +23,7 @@ import { addPracticeChoices } from './migrations/006-practice-choices.ts';
 import { bindLocalPractices } from './migrations/007-local-practices.ts';
 import { spellPatientsOnce } from './migrations/009-patient-spelling.ts';
 import { addWordsVersion } from './migrations/010-words-version.ts';
+import { serveEarlierProcesses } from './migrations/011-earlier-processes.ts';
 
 type Time = ColumnType<Date, string, string>;
 
@@ -120,7 +121,8 @@ export const orderingMigrations = {
   '008-rejected-events': rejectedEventsMigration('ordering'),
   '009-patient-spelling': spellPatientsOnce,
   '010-words-version': addWordsVersion,
-} satisfies Readonly<Record<string, Migration>>;
+  '011-earlier-processes': serveEarlierProcesses,
+} satisfies ServiceMigrations;
 
 /** Opens the schema of this service at its newest migration. */
 export function openOrderingDatabase(storage: Storage): Promise<OrderingDatabase> {

@@ -20,11 +20,13 @@ type Row = {
   status: string;
   container: string | null;
   provider: string;
+  order_reference: string;
 };
 
 /**
- * Finds the latest live request of each of these codes for a patient, from any requester; for a bound client,
- * only of its practices. Returns one row for each code, however many requests there are. The database reads
+ * Finds the latest live requests of each of these codes for a patient, from any requester; for a bound
+ * client, only of its practices. Returns at most two rows for each code, however many requests there are: one
+ * whose sample was collected and one whose sample was not. The database reads
  * only the patient's requests since that time, each once.
  */
 export async function findEarlierTests(
@@ -45,7 +47,8 @@ export async function findEarlierTests(
         test ->> 'status' as status,
         test ->> 'sample' as sample,
         batch -> 'samples' as samples,
-        batch -> 'provider' ->> 'name' as provider
+        batch -> 'provider' ->> 'name' as provider,
+        batch ->> 'orderReference' as order_reference
       from ordering.test_requests request
         cross join lateral jsonb_array_elements(request.batches) batch
         cross join lateral jsonb_array_elements(batch -> 'tests') test
@@ -56,13 +59,13 @@ export async function findEarlierTests(
         and test -> 'code' ->> 'value' = any(${[...codes]}::text[])
         and test ->> 'status' <> 'D'
     )
-    select distinct on (code)
-      code, description, requested_at, requester, status, provider,
+    select distinct on (code, status)
+      code, description, requested_at, requester, status, provider, order_reference,
       (select sample_of ->> 'container' from jsonb_array_elements(samples) sample_of
         where sample_of ->> 'id' = sample) as container
     from requested
     where requested_at >= ${since}::timestamptz
-    order by code, requested_at desc`.execute(database);
+    order by code, status, requested_at desc`.execute(database);
   return rows.map(toEarlierTest);
 }
 
@@ -74,6 +77,7 @@ function toEarlierTest({ container, ...row }: Row): EarlierTest {
     requester: row.requester,
     isSampleTaken: row.status === 'S',
     provider: row.provider,
+    orderReference: row.order_reference,
     ...(container === null ? {} : { container }),
   };
 }

@@ -1,8 +1,9 @@
+import { readPatientIdentifier } from '@clinical-launch/contracts';
 import { type RawBuilder, sql } from 'kysely';
 import { type RequestSearch, type SoughtWord, wordsOfRequest } from '../domain/request-search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import type { OrderingTransaction } from './database.ts';
-import { practiceKeyOf, type Sight } from './keys.ts';
+import { jsonb, type OrderingTransaction } from './database.ts';
+import { patientKeysOf, practiceKeyOf, type Sight } from './keys.ts';
 
 /**
  * The version of the rules for the words of a request: `wordsOfRequest`, and the lexemes of this file. Raise
@@ -57,15 +58,25 @@ export async function lockOutdatedWords(
   }));
 }
 
-/** Stores only the words of a request. */
+/**
+ * Stores the words of a request, and its identifiers and keys as this release writes them: a process of an
+ * older release may have written others (`migrations/007-local-practices.ts`, `009-patient-spelling.ts`).
+ */
 export async function updateWords(
   transaction: OrderingTransaction,
-  request: IndexedRequest & { readonly guid: string },
+  { guid, client, parties, batches }: IndexedRequest & { readonly guid: string },
 ): Promise<void> {
+  const identifiers = parties.patient.identifiers.map(readPatientIdentifier);
+  const spelt = { ...parties, patient: { ...parties.patient, identifiers } };
   await transaction
     .updateTable('test_requests')
-    .set(requestWords(request))
-    .where('guid', '=', request.guid)
+    .set({
+      parties: jsonb(spelt),
+      practice_key: practiceKeyOf(parties.practice, client),
+      patient_keys: patientKeysOf(spelt, client),
+      ...requestWords({ client, parties: spelt, batches }),
+    })
+    .where('guid', '=', guid)
     .execute();
 }
 

@@ -1,16 +1,26 @@
-import { sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
+import type { ServiceMigration } from '@clinical-launch/storage';
+import { type Kysely, sql } from 'kysely';
 
 /** The history of each request, drafts of changes, priority and answers. */
-export const addSubmissions: Migration = {
+export const addSubmissions: ServiceMigration = {
+  compatible: {
+    'requires the column drafts.submission_id': 'the trigger sets it for processes of the release before',
+    'requires the column drafts.target': 'the trigger sets it for processes of the release before',
+    'drops PRIMARY KEY (launch_id) of drafts': 'the release before names no columns in ON CONFLICT',
+    'adds UNIQUE (submission_id) to drafts': 'it has the values of order_guid, which is unique too',
+    'adds PRIMARY KEY (launch_id, target) to drafts': 'the trigger sets one target for each launch',
+    'adds the trigger complete_drafts to drafts': 'it only sets the columns that a process does not know',
+  },
   async up(db) {
-    await sql`alter table ordering.drafts rename column order_guid to submission_id`.execute(db);
-    await sql`alter table ordering.drafts add column target uuid`.execute(db);
-    await sql`update ordering.drafts set target = launch_id`.execute(db);
+    await sql`alter table ordering.drafts add column submission_id uuid, add column target uuid`.execute(db);
+    await sql`update ordering.drafts set submission_id = order_guid, target = launch_id`.execute(db);
     await sql`alter table ordering.drafts
+      alter column submission_id set not null,
+      add unique (submission_id),
       alter column target set not null,
       drop constraint drafts_pkey,
       add primary key (launch_id, target)`.execute(db);
+    await completeDrafts(db);
     await sql`alter table ordering.test_requests
       add column priority text not null default 'routine' check (priority in ('routine', 'urgent')),
       add column answers jsonb not null default '[]'`.execute(db);
@@ -30,3 +40,20 @@ export const addSubmissions: Migration = {
       from ordering.test_requests`.execute(db);
   },
 };
+
+/**
+ * Lets processes from before this migration, which know `order_guid` and neither `submission_id` nor
+ * `target`, and processes from after it read each other's drafts.
+ */
+export async function completeDrafts(db: Kysely<unknown>): Promise<void> {
+  await sql`create or replace function ordering.complete_draft() returns trigger language plpgsql as $$
+    begin
+      new.submission_id := coalesce(new.submission_id, new.order_guid);
+      new.order_guid := new.submission_id;
+      new.target := coalesce(new.target, new.launch_id);
+      return new;
+    end $$`.execute(db);
+  await sql`drop trigger if exists complete_drafts on ordering.drafts`.execute(db);
+  await sql`create trigger complete_drafts before insert or update on ordering.drafts
+    for each row execute function ordering.complete_draft()`.execute(db);
+}
