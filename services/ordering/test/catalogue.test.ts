@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { parseCatalogue, readCatalogue, readOrderingConfig } from '../src/index.ts';
+import { setFor } from '../src/domain/applies-to.ts';
+import { isConceptId } from '../src/domain/snomed.ts';
+import { parseCatalogue, readCatalogue, readOrderingConfig, safetyFaults } from '../src/index.ts';
 
 const file = JSON.parse(
   readFileSync(new URL('../catalogue/catalogue.json', import.meta.url), 'utf8'),
@@ -25,33 +27,64 @@ describe('the catalogue that ships with the service', () => {
   const catalogue = readCatalogue();
   const orderables = [...catalogue.orderables.values()];
 
-  it('has at least 70 orderables of pathology and imaging over three laboratory locations', () => {
-    expect(orderables.length).toBeGreaterThanOrEqual(70);
+  it('has at least 230 orderables of pathology, imaging and physiology over four locations', () => {
+    expect(orderables.length).toBeGreaterThanOrEqual(230);
     const used = new Set(orderables.map(({ location }) => location));
     expect([...used].toSorted((one, other) => one.id.localeCompare(other.id))).toEqual(
       catalogue.locations.toSorted((one, other) => one.id.localeCompare(other.id)),
     );
-    expect(used.size).toBe(3);
-    expect(new Set([...used].map(({ category }) => category))).toEqual(new Set(['Pathology', 'Imaging']));
+    expect(used.size).toBe(4);
+    expect(new Set([...used].map(({ category }) => category))).toEqual(
+      new Set(['Pathology', 'Imaging', 'Physiology']),
+    );
   });
 
-  it('names a container for every pathology test and for no imaging', () => {
-    for (const { code, container, location } of orderables) {
-      expect([code, container !== undefined]).toEqual([code, location.category === 'Pathology']);
+  it('names a sample for every pathology test, and for nothing else', () => {
+    for (const { code, samples, location } of orderables) {
+      expect([code, samples.length > 0]).toEqual([code, location.category === 'Pathology']);
     }
   });
 
   it('has no group, container or order set that leads nowhere', () => {
     for (const group of catalogue.groups) expect(orderables.map((test) => test.group)).toContain(group);
     for (const container of catalogue.containers.values())
-      expect(orderables.map((test) => test.container)).toContain(container);
+      expect(orderables.flatMap(({ samples }) => samples.map((each) => each.container))).toContain(container);
     for (const { tests } of catalogue.orderSets.values()) expect(new Set(tests).size).toBe(tests.length);
     expect(catalogue.orderSets.size).toBeGreaterThanOrEqual(5);
   });
 
+  it('has no fault that may harm a patient', () => {
+    expect(safetyFaults(catalogue)).toEqual([]);
+  });
+
+  it.each(['dmard', 'nhs-health-check', 'pcos', 'menopause', 'dementia', 'liver'])(
+    'has the order set %s, for some patient with all of its tests',
+    (id) => {
+      const set = catalogue.orderSets.get(id);
+      if (set === undefined) throw new Error(`The catalogue has no order set ${id}`);
+      const patients = (['female', 'male'] as const).map((gender) => ({ gender, age: 45 }));
+      expect(patients.some((patient) => setFor(set, patient).tests.length === set.tests.length)).toBe(true);
+    },
+  );
+
+  it('has advice on timing for every drug level, and before it matters', () => {
+    const levels = orderables.filter(({ name }) => name.endsWith(' level'));
+    expect(levels.length).toBeGreaterThan(10);
+    for (const code of [...levels.map((level) => level.code), 'ETEST', 'MPSA', 'ECORT', 'KHPSA']) {
+      expect([code, catalogue.orderables.get(code)?.note !== undefined]).toEqual([code, true]);
+    }
+  });
+
+  it('finds a test by its own analyte: NT-proBNP is not BNP, and SHBG is a test', () => {
+    expect(catalogue.orderables.get('BBNP')?.abbreviation).toBeUndefined();
+    expect(catalogue.orderables.get('BELF')?.abbreviation).toBe('ELF');
+    expect(catalogue.orderables.get('ETEST')?.synonyms).not.toContain('SHBG');
+    expect(catalogue.orderables.get('VBBV')?.covers).toContain('VHBCB');
+  });
+
   it('has panels of single tests at the same laboratory, none of them in an order set beside its parts', () => {
     const panels = orderables.filter(({ covers }) => covers.length > 0);
-    expect(panels.map(({ code }) => code)).toEqual(['HHAEM', 'BPROF', 'EFERT', 'VBBV']);
+    expect(panels.map(({ code }) => code)).toEqual(['HHAEM', 'BPROF', 'BMSCR', 'EFERT', 'VBBV']);
     for (const panel of panels) {
       for (const code of panel.covers) {
         const part = catalogue.orderables.get(code);
@@ -90,8 +123,8 @@ describe('the catalogue that ships with the service', () => {
     for (const { colour } of catalogue.containers.values()) expect(css).toContain(`.app-tube--${colour} {`);
   });
 
-  it('draws blood in the recommended order: citrate, serum, heparin, EDTA, fluoride', () => {
-    const order = ['citrate', 'serum', 'heparin', 'edta', 'fluoride'].map(
+  it('draws blood in the recommended order: citrate, plain serum, serum gel, heparin, EDTA, fluoride', () => {
+    const order = ['citrate', 'serum-plain', 'serum', 'heparin', 'edta', 'fluoride'].map(
       (id) => catalogue.containers.get(id)?.drawOrder,
     );
     expect(order).toEqual([...order].toSorted((one = 0, other = 0) => one - other));
@@ -110,6 +143,42 @@ describe('a catalogue is refused', () => {
       'a test of a location that is not there',
       changed('orderables', 0, { location: 'XX' }),
       'orderables[0].location',
+    ],
+    [
+      'a sample in a container that is not there',
+      changed('orderables', 0, { container: undefined, samples: [{ container: 'x' }] }),
+      'orderables[0].samples[0].container',
+    ],
+    [
+      'samples beside a container',
+      changed('orderables', 0, { samples: [{ container: 'serum' }] }),
+      'orderables[0].samples must be absent',
+    ],
+    [
+      'the same sample twice',
+      changed('orderables', 0, {
+        container: undefined,
+        samples: [{ container: 'serum' }, { container: 'serum' }],
+      }),
+      'orderables[0].samples[1] is repeated',
+    ],
+    [
+      'a site that no question of the test asks',
+      changed('orderables', 0, {
+        container: undefined,
+        samples: [{ container: 'serum', siteQuestion: 'wound-site' }],
+      }),
+      'orderables[0].samples[0].siteQuestion',
+    ],
+    [
+      'ages in the wrong order',
+      changed('orderables', 0, { appliesTo: { ageFrom: 56, ageTo: 55 } }),
+      'orderables[0].appliesTo',
+    ],
+    [
+      'a choice that is limited in weeks',
+      changed('questions', 0, { withinWeeks: 45 }),
+      'questions[0].withinWeeks',
     ],
     [
       'a test in a container that is not there',
@@ -165,6 +234,11 @@ describe('a catalogue is refused', () => {
       changed('orderables', 0, { minimumIntervalDays: 0.5 }),
       'orderables[0].minimumIntervalDays',
     ],
+    [
+      'a concept id with a wrong digit',
+      changed('orderables', 0, { snomed: '26604008' }),
+      'orderables[0].snomed',
+    ],
     ['a property that nothing reads', changed('groups', 0, { hint: 'x' }), 'groups[0]'],
   ])('for %s', (_case, candidate, path) => {
     expect(() => parseCatalogue(candidate)).toThrow(path);
@@ -187,5 +261,22 @@ describe('a catalogue is refused', () => {
     expect(() => readOrderingConfig({ PUBLIC_URL: 'http://x', TIME_ZONE: 'Europe/Nowhere' })).toThrow(
       'TIME_ZONE',
     );
+  });
+});
+
+describe('a concept id of SNOMED CT', () => {
+  it.each([
+    ['26604007', true],
+    ['1290407002', true],
+    ['1022431000000105', true],
+    ['26604008', false],
+    ['62604007', false],
+    ['26604017', false],
+    ['404437013', false],
+    ['1000', false],
+    ['12345678901234567890', false],
+    ['', false],
+  ])('has its partition and its check digit: %s', (text, expected) => {
+    expect(isConceptId(text)).toBe(expected);
   });
 });

@@ -1,0 +1,106 @@
+import type { FileFault } from '@clinical-launch/contracts';
+import type { CatalogueFile } from './catalogue-schema.ts';
+import { isConceptId } from './snomed.ts';
+
+/** Returns the faults of a file that its schema and its references cannot show. */
+export const contentFaults = (file: CatalogueFile): FileFault[] => [
+  ...idFaults(file),
+  ...optionFaults(file.questions ?? []),
+  ...limitFaults(file),
+  ...panelFaults(file.orderables),
+  ...sampleFaults(file),
+  ...conceptFaults(file.orderables),
+];
+
+/** A catalogue of certain performers needs an id, and the default one has none. */
+function idFaults({ id, performers = [] }: CatalogueFile): FileFault[] {
+  if ((id === undefined) === (performers.length === 0)) return [];
+  return [{ path: 'id', message: 'must be present with performers, and only then' }];
+}
+
+function optionFaults(questions: NonNullable<CatalogueFile['questions']>): FileFault[] {
+  return questions.flatMap(({ kind, options }, index) =>
+    (kind === 'choice') === (options === undefined)
+      ? [{ path: `questions[${index}].options`, message: 'must be present for a choice, and only then' }]
+      : [],
+  );
+}
+
+/** Checks that limits of age exclude not everybody, and that only dates are limited in weeks. */
+function limitFaults({ questions = [], orderables, orderSets }: CatalogueFile): FileFault[] {
+  const ages = Object.entries({ questions, orderables, orderSets }).flatMap(([list, entries]) =>
+    entries.flatMap(({ appliesTo: { ageFrom = 0, ageTo = 130 } = {} }, index) =>
+      ageFrom <= ageTo
+        ? []
+        : [{ path: `${list}[${index}].appliesTo`, message: 'must not have ageFrom above ageTo' }],
+    ),
+  );
+  const weeks = questions.flatMap(({ kind, withinWeeks }, index) =>
+    kind === 'date' || withinWeeks === undefined
+      ? []
+      : [{ path: `questions[${index}].withinWeeks`, message: 'must be present only for a date' }],
+  );
+  return [...ages, ...weeks];
+}
+
+/** Checks that samples are different, and that the site of each is stated once or asked. */
+function sampleFaults({ orderables, questions = [] }: CatalogueFile): FileFault[] {
+  const perTest = new Set(
+    questions.flatMap(({ id, perTest: is, kind }) => (is && kind !== 'date' ? [id] : [])),
+  );
+  return orderables.flatMap(({ container, samples = [], asks = [] }, index) => {
+    const path = `orderables[${index}].samples`;
+    const required = asks.flatMap(({ question, isRequired }) => (isRequired ? [question] : []));
+    const written = samples.map((sample) => keyOfSample(sample));
+    return [
+      ...(container !== undefined && samples.length > 0
+        ? [{ path, message: 'must be absent with container' }]
+        : []),
+      ...samples.flatMap(({ site, siteQuestion }, at) => {
+        const place = `${path}[${at}]`;
+        if (written.indexOf(written[at] ?? '') !== at) return [{ path: place, message: 'is repeated' }];
+        if (siteQuestion === undefined) return [];
+        if (site !== undefined)
+          return [{ path: `${place}.site`, message: 'must be absent with siteQuestion' }];
+        return required.includes(siteQuestion) && perTest.has(siteQuestion)
+          ? []
+          : [
+              {
+                path: `${place}.siteQuestion`,
+                message: 'must be a required question of the test that is asked per test',
+              },
+            ];
+      }),
+    ];
+  });
+}
+
+function conceptFaults(orderables: CatalogueFile['orderables']): FileFault[] {
+  return orderables.flatMap(({ snomed }, index) =>
+    snomed === undefined || isConceptId(snomed)
+      ? []
+      : [{ path: `orderables[${index}].snomed`, message: 'must be a SNOMED CT concept id' }],
+  );
+}
+
+type SampleEntry = NonNullable<CatalogueFile['orderables'][number]['samples']>[number];
+
+const keyOfSample = ({ container, site = '', siteQuestion = '', timing = '' }: SampleEntry) =>
+  JSON.stringify([container, site, siteQuestion, timing]);
+
+/** Checks that a panel contains only single tests of the catalogue: nested panels would be ambiguous. */
+function panelFaults(orderables: CatalogueFile['orderables']): FileFault[] {
+  const single = new Set(orderables.flatMap(({ code, covers }) => (covers === undefined ? [code] : [])));
+  return orderables.flatMap(({ covers = [] }, index) =>
+    covers.flatMap((code, at) =>
+      single.has(code)
+        ? []
+        : [
+            {
+              path: `orderables[${index}].covers[${at}]`,
+              message: 'must be the code of a single test in this catalogue',
+            },
+          ],
+    ),
+  );
+}
