@@ -7,14 +7,28 @@ import { withoutCovered } from './panels.ts';
 export type ChoiceButton =
   | { readonly kind: 'update' | 'search' | 'clear-search' | 'review' | 'save-set' }
   | { readonly kind: 'remove' | 'favourite' | 'unfavourite'; readonly code: string }
+  /** Removes the tests that an earlier request has. */
+  | { readonly kind: 'use'; readonly orderReference: string }
   | { readonly kind: 'delete-set'; readonly id: string }
   /** An order set of the catalogue, or one that the practice made. */
   | { readonly kind: 'add-set'; readonly id: string };
 
 /** A button with the order set that it adds. */
 export type ChoiceAction =
-  | Exclude<ChoiceButton, { readonly kind: 'add-set' }>
-  | { readonly kind: 'add-set'; readonly set: OrderSet };
+  | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' }>
+  | {
+      readonly kind: 'use';
+      readonly orderReference: string;
+      /** Codes of the tests that it serves. */
+      readonly codes: readonly string[];
+    }
+  | {
+      readonly kind: 'add-set';
+      /** Only the tests that apply to the patient. */
+      readonly set: OrderSet;
+      /** Codes of its other tests. */
+      readonly leftOut: readonly string[];
+    };
 
 /** The form of the page that chooses tests. */
 export type ChoiceForm = Omit<Choice, 'action'> & {
@@ -40,7 +54,7 @@ export type Choice = {
 export const maxSearchLength = 100;
 
 const actionForm =
-  /^(update|search|clear-search|review|save-set)$|^(add-set|delete-set|remove|favourite|unfavourite):([A-Za-z0-9-]{1,40})$/;
+  /^(update|search|clear-search|review|save-set)$|^(add-set|delete-set|remove|favourite|unfavourite|use):([A-Za-z0-9-]{1,40})$/;
 
 /** The form of the ids of order sets that practices made. */
 const practiceSetId = new RegExp(guidPattern);
@@ -69,6 +83,8 @@ export function readChoiceButton(
       return { kind: verb, code: target };
     case 'favourite':
       return orderables.has(target) ? { kind: verb, code: target } : undefined;
+    case 'use':
+      return { kind: verb, orderReference: target };
     case 'delete-set':
       return { kind: verb, id: target };
     case 'add-set':
@@ -90,7 +106,10 @@ export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue):
   const { notice: _, ...rest } = draft;
   const takenOff = wanted.filter((code) => !chosen.includes(code));
   const notice: Notice = {
-    ...(action.kind === 'add-set' ? { addedSet: action.set.id } : {}),
+    ...(action.kind === 'add-set' ? { addedSet: action.set.id, leftOut: action.leftOut } : {}),
+    ...(action.kind === 'use' && action.codes.length > 0
+      ? { used: { orderReference: action.orderReference, codes: action.codes } }
+      : {}),
     ...(takenOff.length === 0 ? {} : { takenOff }),
   };
   return {
@@ -108,6 +127,7 @@ function wantedCodes(draft: Draft, { action, ticked, was }: Omit<Choice, 'search
   for (const code of was) if (!ticked.includes(code)) wanted.delete(code);
   for (const code of ticked) if (!was.includes(code)) wanted.add(code);
   if (action.kind === 'remove') wanted.delete(action.code);
+  if (action.kind === 'use') for (const code of action.codes) wanted.delete(code);
   if (action.kind === 'add-set') for (const { code } of action.set.tests) wanted.add(code);
   // A test of an older catalogue has no box; it stays until its button removes it.
   const known = new Set([...catalogue.orderables.keys(), ...(draft.base?.chosen ?? [])]);

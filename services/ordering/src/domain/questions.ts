@@ -1,11 +1,19 @@
 import { isCalendarDate } from '@clinical-launch/contracts';
+import { isFor, type PatientTraits } from './applies-to.ts';
 import type { Orderable, Question } from './catalogue.ts';
+import { daysBetween } from './days-between.ts';
 import { cleanText } from './draft.ts';
 import { readTypedDate } from './typed-date.ts';
 
-/** A question, asked once for all tests that need it; required if any of them requires it. */
+/**
+ * A question, asked once for all tests that need it, or once for each; required if any of them requires it.
+ */
 export type AskedQuestion = {
   readonly question: Question;
+  /** Identifies its answer (`answerKey`). */
+  readonly key: string;
+  /** The words of the page; with the test if it is asked for each. */
+  readonly text: string;
   readonly tests: readonly Orderable[];
   readonly isRequired: boolean;
 };
@@ -13,14 +21,19 @@ export type AskedQuestion = {
 /** The maximum length of an answer, and of a reason for a repeat. */
 export const maxAnswerLength = 200;
 
-/** Returns the questions of these tests, in order. */
-export function askedBy(tests: readonly Orderable[]): AskedQuestion[] {
-  const asked = new Map<Question, AskedQuestion>();
+/** Returns the questions of these tests about a patient, in order. */
+export function askedBy(tests: readonly Orderable[], patient: PatientTraits): AskedQuestion[] {
+  const asked = new Map<string, AskedQuestion>();
   for (const test of tests) {
     for (const { question, isRequired } of test.asks) {
-      const known = asked.get(question) ?? { question, tests: [], isRequired: false };
-      asked.set(question, {
+      if (!isFor(question, patient)) continue;
+      const key = answerKey(question, test);
+      const text = question.perTest === true ? `${question.text} (${test.name})` : question.text;
+      const known = asked.get(key) ?? { tests: [], isRequired: false };
+      asked.set(key, {
         question,
+        key,
+        text,
         tests: [...known.tests, test],
         isRequired: known.isRequired || isRequired,
       });
@@ -28,6 +41,10 @@ export function askedBy(tests: readonly Orderable[]): AskedQuestion[] {
   }
   return [...asked.values()];
 }
+
+/** Returns the key of an answer: the id of its question, with the test if it is asked for each. */
+export const answerKey = ({ id, perTest }: Question, { code }: Pick<Orderable, 'code'>) =>
+  perTest === true ? `${id}:${code}` : id;
 
 /** An answer as it is stored, empty if the question was left open; or the error message. */
 export type AnswerReading = { readonly answer: string } | { readonly message: string };
@@ -41,37 +58,41 @@ export function readAnswer(asked: AskedQuestion, typed: string, today: string): 
   const { question, isRequired } = asked;
   const answer = cleanText(typed).replace(/\s+/g, ' ');
   if (/^[\s-]*$/.test(answer)) {
-    return isRequired ? { message: missing(question) } : { answer: '' };
+    return isRequired ? { message: missing(asked) } : { answer: '' };
   }
   switch (question.kind) {
     case 'choice':
-      return question.options?.includes(answer) === true ? { answer } : { message: missing(question) };
+      return question.options?.includes(answer) === true ? { answer } : { message: missing(asked) };
     case 'date':
-      return readDay(question, answer, today);
+      return readDay(asked, answer, today);
     case 'text':
       return answer.length <= maxAnswerLength
         ? { answer }
-        : { message: `${quoted(question)} must be ${maxAnswerLength} characters or fewer` };
+        : { message: `${quoted(asked)} must be ${maxAnswerLength} characters or fewer` };
   }
 }
 
-function readDay(question: Question, typed: string, today: string): AnswerReading {
+function readDay(asked: AskedQuestion, typed: string, today: string): AnswerReading {
   const { day, month, year } = readTypedDate(typed);
   const written = `${year.trim()}-${month.trim().padStart(2, '0')}-${day.trim().padStart(2, '0')}`;
-  if (!isCalendarDate(written)) return { message: `${quoted(question)} must be a real date` };
-  if (written > today) return { message: `${quoted(question)} must be today or in the past` };
+  if (!isCalendarDate(written)) return { message: `${quoted(asked)} must be a real date` };
+  if (written > today) return { message: `${quoted(asked)} must be today or in the past` };
+  const { withinWeeks } = asked.question;
+  if (withinWeeks !== undefined && daysBetween(written, today) > withinWeeks * 7) {
+    return { message: `${quoted(asked)} must be within the last ${withinWeeks} weeks` };
+  }
   return { answer: written };
 }
 
-function missing(question: Question): string {
-  switch (question.kind) {
+function missing(asked: AskedQuestion): string {
+  switch (asked.question.kind) {
     case 'choice':
-      return `Select an answer to ${quoted(question)}`;
+      return `Select an answer to ${quoted(asked)}`;
     case 'date':
-      return `Enter a date for ${quoted(question)}`;
+      return `Enter a date for ${quoted(asked)}`;
     case 'text':
-      return `Enter an answer to ${quoted(question)}`;
+      return `Enter an answer to ${quoted(asked)}`;
   }
 }
 
-const quoted = ({ text }: Question) => `“${text}”`;
+const quoted = ({ text }: AskedQuestion) => `“${text}”`;

@@ -1,6 +1,7 @@
 import type { Catalogue, Orderable } from './catalogue.ts';
 import type { AddedTest } from './change-tests.ts';
 import { chosenTests, type Draft, differenceOf } from './draft.ts';
+import type { Decision } from './review.ts';
 
 /** A draft resolved with its catalogue. */
 export type Selection = {
@@ -20,13 +21,18 @@ export function selectionOf(draft: Draft, catalogue: Catalogue): Selection {
   return { tests, added, removed, addedTests: tests.filter(({ code }) => added.includes(code)) };
 }
 
-/** Returns the tests that a selection adds, each with the reason for a repeat, if it has one. */
+/** Returns the tests that a selection adds, each with its reasons, if it has any. */
 export function withReasons(
   { addedTests }: Pick<Selection, 'addedTests'>,
-  repeatReasons: Readonly<Record<string, string>>,
+  { repeatReasons, overrideReasons }: Pick<Decision, 'repeatReasons' | 'overrideReasons'>,
 ): AddedTest[] {
   return addedTests.map((test) => {
     const repeatReason = repeatReasons[test.code];
-    return repeatReason === undefined ? { test } : { test, repeatReason };
+    const overrideReason = overrideReasons[test.code];
+    return {
+      test,
+      ...(repeatReason === undefined ? {} : { repeatReason }),
+      ...(overrideReason === undefined ? {} : { overrideReason }),
+    };
   });
 }

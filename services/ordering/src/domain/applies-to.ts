@@ -1,0 +1,57 @@
+import { type LaunchPatient, localDay } from '@clinical-launch/contracts';
+import { monthsOld } from './age.ts';
+
+/** The patients that a test, a question or an order set is for. An absent limit excludes nobody. */
+export type AppliesTo = {
+  readonly sex?: 'female' | 'male';
+  /** In completed years, both inclusive. */
+  readonly ageFrom?: number;
+  readonly ageTo?: number;
+};
+
+/** The facts about a patient that limits refer to. */
+export type PatientTraits = Pick<LaunchPatient, 'gender'> & {
+  /** In completed years; absent if the date of birth is after today. */
+  readonly age?: number;
+};
+
+type Limited = { readonly appliesTo?: AppliesTo };
+
+/**
+ * Returns the facts about a patient today.
+ * @param moment `now`: milliseconds since 1970; `timeZone`: IANA name
+ */
+export function traitsOf(
+  { gender, birthDate }: Pick<LaunchPatient, 'gender' | 'birthDate'>,
+  { now, timeZone }: { readonly now: number; readonly timeZone: string },
+): PatientTraits {
+  const months = monthsOld(localDay(now, timeZone), birthDate);
+  return { gender, ...(months === undefined ? {} : { age: Math.floor(months / 12) }) };
+}
+
+/**
+ * Returns whether something is for a patient. A gender of other or unknown says nothing about the body, so it
+ * withholds nothing; nor does an age that cannot be known.
+ */
+export function isFor({ appliesTo = {} }: Limited, { gender, age }: PatientTraits): boolean {
+  const { sex, ageFrom = 0, ageTo = Number.POSITIVE_INFINITY } = appliesTo;
+  const isOtherSex = (gender === 'female' || gender === 'male') && sex !== undefined && sex !== gender;
+  const isOtherAge = age !== undefined && (age < ageFrom || age > ageTo);
+  return !isOtherSex && !isOtherAge;
+}
+
+/** Returns an order set with only its tests for a patient: with none if the set itself is for others. */
+export function setFor<Test extends Limited, OrderSet extends Limited & { readonly tests: readonly Test[] }>(
+  set: OrderSet,
+  patient: PatientTraits,
+): OrderSet {
+  return { ...set, tests: isFor(set, patient) ? set.tests.filter((test) => isFor(test, patient)) : [] };
+}
+
+/** Describes whom something is for: `female patients aged 12 to 55`. */
+export function describeAppliesTo({ sex, ageFrom, ageTo }: AppliesTo): string {
+  const patients = sex === undefined ? 'patients' : `${sex} patients`;
+  if (ageFrom !== undefined && ageTo !== undefined) return `${patients} aged ${ageFrom} to ${ageTo}`;
+  if (ageFrom !== undefined) return `${patients} aged ${ageFrom} or over`;
+  return ageTo === undefined ? patients : `${patients} aged ${ageTo} or under`;
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { type AppliesTo, describeAppliesTo, isFor, setFor, traitsOf } from '../src/domain/applies-to.ts';
+import { isNamedBy } from '../src/domain/test-search.ts';
+import { readCatalogue } from '../src/index.ts';
+
+const moment = { now: Date.parse('2026-03-02T09:30:00Z'), timeZone: 'Europe/London' };
+const traits = (gender: 'female' | 'male' | 'other' | 'unknown', birthDate: string) =>
+  traitsOf({ gender, birthDate }, moment);
+const women: AppliesTo = { sex: 'female', ageFrom: 12, ageTo: 55 };
+
+describe('what is for women of 12 to 55 years', () => {
+  it.each([
+    ['a girl on her 12th birthday', 'female', '2014-03-02', true],
+    ['a girl on the day before', 'female', '2014-03-03', false],
+    ['a woman on the last day of her 56th year', 'female', '1970-03-03', true],
+    ['a woman on her 56th birthday', 'female', '1970-03-02', false],
+    ['a man', 'male', '1996-03-02', false],
+    ['a patient of another gender', 'other', '1996-03-02', true],
+    ['a patient of unknown gender', 'unknown', '1996-03-02', true],
+    ['a patient of unknown gender and 60 years', 'unknown', '1966-03-01', false],
+    ['a woman whose birth is in the future', 'female', '2027-01-01', true],
+  ] as const)('applies to %s: %#', (_who, gender, birthDate, expected) => {
+    expect(isFor({ appliesTo: women }, traits(gender, birthDate))).toBe(expected);
+  });
+
+  it('is described in words', () => {
+    expect(describeAppliesTo(women)).toBe('female patients aged 12 to 55');
+    expect(describeAppliesTo({ sex: 'male' })).toBe('male patients');
+    expect(describeAppliesTo({ ageFrom: 50 })).toBe('patients aged 50 or over');
+    expect(describeAppliesTo({ ageTo: 15 })).toBe('patients aged 15 or under');
+  });
+});
+
+describe('an order set', () => {
+  const { orderSets, orderables } = readCatalogue();
+  const antenatal = orderSets.get('antenatal-booking') ?? { id: '', name: '', tests: [] };
+
+  it('has nothing for a patient whom the set does not apply to', () => {
+    expect(setFor(antenatal, traits('male', '1996-03-02')).tests).toEqual([]);
+    expect(setFor(antenatal, traits('female', '1996-03-02')).tests).toEqual(antenatal.tests);
+  });
+
+  it('leaves out the tests that do not apply', () => {
+    const tests = ['HFBC', 'MPSA'].flatMap((code) => orderables.get(code) ?? []);
+    const own = { id: 'own', name: 'Own', tests };
+    expect(setFor(own, traits('female', '1950-03-02')).tests.map(({ code }) => code)).toEqual(['HFBC']);
+    expect(setFor(own, traits('other', '1950-03-02')).tests).toEqual(tests);
+  });
+});
+
+describe('a search that insists on one test', () => {
+  const psa = readCatalogue().orderables.get('MPSA');
+  it.each([
+    ['psa', true],
+    ['P.S.A.', true],
+    ['Prostate-specific antigen', true],
+    ['MPSA', true],
+    ['prostate', true],
+    ['prost', false],
+    ['specific antigen', false],
+    ['', false],
+  ])('is its whole name: %s', (query, expected) => {
+    expect(psa && isNamedBy(psa, query)).toBe(expected);
+  });
+});

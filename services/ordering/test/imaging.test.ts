@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { PatientTraits } from '../src/domain/applies-to.ts';
+import { safetyFaults } from '../src/domain/catalogue-safety.ts';
+import { askedBy } from '../src/domain/questions.ts';
+import { parseCatalogue, readCatalogue } from '../src/index.ts';
+import { stored } from './changes.ts';
+import {
+  type Application,
+  aLaunchContext,
+  anOrder,
+  aPatient,
+  aYoungPatient,
+  chooseAndReview,
+  openAction,
+  startOrdering,
+  submit,
+} from './launches.ts';
+
+const catalogue = readCatalogue();
+const imaging = [...catalogue.orderables.values()].filter((test) => test.imaging !== undefined);
+
+/** Returns the topics that are asked before an examination of a patient. */
+function topicsFor(code: string, patient: PatientTraits) {
+  const tests = [...catalogue.orderables.values()].filter((test) => test.code === code);
+  return askedBy(tests, patient).flatMap(({ question, isRequired }) => (isRequired ? [question.topic] : []));
+}
+
+describe('before an examination', () => {
+  it('clinical details are required, for every one', () => {
+    expect(imaging.length).toBeGreaterThan(20);
+    expect(imaging.filter(({ needsClinicalDetails }) => !needsClinicalDetails)).toEqual([]);
+  });
+
+  it.each([
+    ['XCXR', 11, []],
+    ['XCXR', 12, ['pregnancy']],
+    ['XCXR', 55, ['pregnancy']],
+    ['XCXR', 56, []],
+    ['DEXA', 40, ['pregnancy']],
+    ['UABD', 30, []],
+    ['XKNE', 30, ['side', 'pregnancy']],
+    ['TCCH', 56, ['contrast-allergy', 'kidney-function']],
+    ['RMKN', 56, ['side', 'mri-safety']],
+  ])('%s of a woman of %i years asks for %j', (code, age, topics) => {
+    expect(topicsFor(code, { gender: 'female', age })).toEqual(topics);
+  });
+
+  it.each([
+    ['male', []],
+    ['other', ['pregnancy']],
+    ['unknown', ['pregnancy']],
+  ] as const)('an X-ray of a patient of gender %s asks for %j', (gender, topics) => {
+    expect(topicsFor('XCXR', { gender, age: 30 })).toEqual(topics);
+  });
+});
+
+describe('a catalogue that may harm', () => {
+  const location = { id: 'SVI', name: 'Imaging', code: { value: 'X', scheme: 'LOCAL' }, category: 'Imaging' };
+  const check = (test: object, questions: object[] = []) =>
+    safetyFaults(
+      parseCatalogue({
+        locations: [location],
+        containers: [],
+        groups: [{ id: 'g', name: 'G' }],
+        orderables: [{ code: 'A', name: 'A', group: 'g', location: 'SVI', ...test }],
+        questions,
+        orderSets: [],
+      }),
+    );
+  const ask = (topic: string, question: object = {}, isRequired = true) =>
+    [
+      { asks: [{ question: 'q', isRequired }] },
+      [{ id: 'q', text: 'Q', kind: 'text', topic, ...question }],
+    ] as const;
+
+  it.each([
+    ['an examination of no modality', {}, [], ['A must state its imaging modality']],
+    [
+      'an examination without clinical details',
+      { imaging: { modality: 'ultrasound' }, needsClinicalDetails: false },
+      [],
+      ['A must need clinical details'],
+    ],
+    [
+      'an X-ray without a pregnancy enquiry',
+      { imaging: { modality: 'x-ray' } },
+      [],
+      ['A must ask a required question on the topic pregnancy'],
+    ],
+    [
+      'a CT with contrast that asks nothing',
+      { imaging: { modality: 'ct', hasContrast: true } },
+      [],
+      ['pregnancy', 'contrast-allergy', 'kidney-function'].map(
+        (topic) => `A must ask a required question on the topic ${topic}`,
+      ),
+    ],
+    [
+      'an MRI without its safety question',
+      { imaging: { modality: 'mri' } },
+      [],
+      ['A must ask a required question on the topic mri-safety'],
+    ],
+  ])('is reported: %s', (_case, test, questions, faults) => {
+    expect(check(test, questions)).toEqual(faults);
+  });
+
+  it('is reported: an enquiry that is optional, or that leaves out a woman of 12 or of 55 years', () => {
+    const xray = { imaging: { modality: 'x-ray' } };
+    const [optional, questions] = ask('pregnancy', {}, false);
+    expect(check({ ...xray, ...optional }, [...questions])).toHaveLength(1);
+    for (const appliesTo of [{ ageFrom: 13 }, { ageTo: 54 }, { sex: 'male' }]) {
+      const [asks, narrow] = ask('pregnancy', { appliesTo });
+      expect(check({ ...xray, ...asks }, [...narrow])).toEqual([
+        'question q must be asked of women from 12 to 55 years',
+      ]);
+    }
+    const [asks, whole] = ask('pregnancy', { appliesTo: { sex: 'female', ageFrom: 12, ageTo: 55 } });
+    expect(check({ ...xray, ...asks }, [...whole])).toEqual([]);
+  });
+
+  it('is reported: a side that is asked once for all', () => {
+    const [asks, once] = ask('side');
+    expect(check({ imaging: { modality: 'ultrasound', hasSides: true }, ...asks }, [...once])).toEqual([
+      'question q must be asked per test',
+    ]);
+  });
+});
+
+describe('a request for examinations', () => {
+  let application: Application;
+  beforeAll(async () => {
+    application = await startOrdering();
+  });
+  afterAll(() => application.stop());
+
+  it('keeps a side for each', async () => {
+    const context = aLaunchContext({ request: { patient: aYoungPatient() } });
+    const launch = await chooseAndReview(application, ['XKNE', 'XSHO'], context);
+    const html = await launch.page('review');
+    expect(html).toContain('Which side? (Knee X-ray)');
+    expect(html.match(/name="answer:could-be-pregnant"/g)).toHaveLength(3);
+    const guid = (await submit(launch, 'Fall')).headers.get('location')?.split('/').at(-1) ?? '';
+    expect((await stored(application, guid)).answers.map(({ text, answer }) => `${text} ${answer}`)).toEqual([
+      'Which side? (Knee X-ray) Left',
+      'Is the patient pregnant, or might the patient be? No',
+      'Which side? (Shoulder X-ray) Left',
+    ]);
+  });
+
+  it.each([
+    ['a number', [{ system: 'phone', value: '07700 900461', use: 'mobile' }], '07700 900461 (mobile)'],
+    ['only an e-mail address', [{ system: 'email', value: 'a@example.org' }], 'Not given'],
+  ] as const)('has the telephone on the page and on the form: %s', async (_what, telecom, shown) => {
+    const context = aLaunchContext({ request: { patient: aPatient({ telecom: [...telecom] }) } });
+    const order = await anOrder(application, ['XCXR'], context);
+    const launch = await openAction(application, 'PatientReport', order);
+    const form = await launch.page(`requests/${order.guid}/form`);
+    const [, telephone] = /<dt>Telephone<\/dt><dd>(.*?)<\/dd>/.exec(form) ?? [];
+    expect(telephone?.replace(/<[^>]*>/g, '')).toBe(shown);
+    const page = await launch.page(`requests/${order.guid}`);
+    expect(page.includes('<dt>Telephone</dt>')).toBe(shown !== 'Not given');
+  });
+});

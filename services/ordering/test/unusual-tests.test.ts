@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { linesOf, openChange, stored } from './changes.ts';
+import {
+  type Application,
+  aLaunchContext,
+  aPatient,
+  aYoungPatient,
+  chooseAndReview,
+  fieldValues,
+  type OpenLaunch,
+  press,
+  rowsOf,
+  shownIn,
+  startOrdering,
+  tickedIn,
+} from './launches.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+const aMan = () => aPatient({ gender: 'male' });
+const open = (patient = aMan()) => application.openLaunch(aLaunchContext({ request: { patient } }));
+
+async function found(launch: OpenLaunch, q: string): Promise<string[]> {
+  const { codes } = (await (await launch.post('matches', [['q', q]])).json()) as { codes: string[] };
+  return codes;
+}
+
+async function submitWith(launch: OpenLaunch, fields: [string, string][]) {
+  const [version = ''] = fieldValues(await launch.page('review'), 'version');
+  const response = await launch.post('review', [['version', version], ...fields, ['action', 'submit']]);
+  return response.headers.get('location') ?? '';
+}
+
+describe('what does not apply to a man', () => {
+  it('is not offered: neither tests nor order sets', async () => {
+    const html = await (await open()).page();
+    expect(shownIn(html)).toContain('MPSA');
+    expect(shownIn(html)).not.toContain('VHVS');
+    expect(html).not.toContain('add-set:antenatal-booking');
+    expect(html).toContain('add-set:pre-op');
+  });
+
+  it('is found only by its whole name', async () => {
+    const launch = await open();
+    expect(await found(launch, 'vaginal')).toEqual([]);
+    expect(await found(launch, 'HVS')).toEqual(['VHVS']);
+    await press(launch, 'search', { q: 'hvs' });
+    const html = await launch.page();
+    expect(shownIn(html)).toEqual(['VHVS']);
+    expect(html).toContain('Usually for female patients');
+  });
+
+  it('is not asked', async () => {
+    const man = await chooseAndReview(
+      application,
+      ['ETFT', 'EFSH'],
+      aLaunchContext({ request: { patient: aMan() } }),
+    );
+    expect(await man.page('review')).not.toMatch(/pregnant|menstrual/);
+  });
+
+  it('is left out of a practice’s order set, which says so', async () => {
+    const woman = await open(aYoungPatient());
+    await press(woman, 'update', { tick: ['HFBC', 'VHVS'] });
+    await press(woman, 'save-set');
+    await woman.post('', [
+      ['action', 'save-set'],
+      ['set-name', 'Ours'],
+    ]);
+    const launch = await open();
+    const [, id = ''] = /add-set:([0-9a-f-]{36})/.exec(await launch.page()) ?? [];
+    await press(launch, `add-set:${id}`);
+    const html = await launch.page();
+    expect(tickedIn(html)).toEqual(['HFBC']);
+    expect(html).toContain(
+      'Not added, because it does not apply to this patient: High vaginal swab culture.',
+    );
+  });
+});
+
+describe('a test that a user insists on', () => {
+  it('warns, needs a reason, and keeps it with the request, its form and its report', async () => {
+    const context = aLaunchContext({ request: { patient: aMan() } });
+    const launch = await chooseAndReview(application, ['HFBC', 'VHVS'], context);
+    const warning =
+      'High vaginal swab culture is usually for female patients. This patient is recorded as male aged 68.';
+    expect(await launch.page()).toContain(warning);
+    expect(await launch.page('review')).toContain(warning);
+    expect(await submitWith(launch, [])).toContain('review?check');
+    expect(await launch.page('review?check')).toContain(
+      'Give a reason for requesting High vaginal swab culture, or remove it',
+    );
+    expect(await submitWith(launch, [['override:VHVS', 'x'.repeat(201)]])).toContain('review?check');
+    expect(await launch.page('review?check')).toContain('must be 200 characters or fewer');
+    expect(await rowsOf(application, launch)).toEqual([]);
+
+    const result = await submitWith(launch, [['override:VHVS', ' Trans  man ']]);
+    const guid = result.split('/').at(-1) ?? '';
+    const request = await stored(application, guid);
+    expect(request.batches.flatMap(({ tests }) => tests.map(({ overrideReason }) => overrideReason))).toEqual(
+      [undefined, 'Trans man'],
+    );
+    expect(await launch.page(`requests/${guid}/form`)).toContain('Requested because: <bdi>Trans man</bdi>');
+    expect(await launch.page(`requests/${guid}`)).toContain('Requested because: <bdi>Trans man</bdi>');
+    expect(linesOf(request)).toHaveLength(2);
+  });
+
+  it('needs no second reason when the request is changed', async () => {
+    const context = aLaunchContext({ request: { patient: aMan() } });
+    const launch = await chooseAndReview(application, ['HFBC', 'VHVS'], context);
+    const guid = (await submitWith(launch, [['override:VHVS', 'Trans man']])).split('/').at(-1) ?? '';
+    const change = await openChange(application, { guid, context });
+    await press(change, 'review', { at: change.at, tick: ['BUE'] });
+    const html = await change.page(`${change.at}review`);
+    expect(html).not.toContain('Check that these tests are meant');
+  });
+
+  it.each(['other', 'unknown'] as const)(
+    'is any test for a patient of gender %s: none is withheld',
+    async (gender) => {
+      const html = await (await open(aYoungPatient(gender))).page();
+      expect(shownIn(html)).toEqual([...application.catalogue.orderables.keys()]);
+      const launch = await chooseAndReview(
+        application,
+        ['MPSA', 'VHVS'],
+        aLaunchContext({ request: { patient: aYoungPatient(gender) } }),
+      );
+      expect(await submitWith(launch, [])).toContain('/orders/');
+    },
+  );
+});
