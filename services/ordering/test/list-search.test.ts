@@ -239,6 +239,7 @@ async function undoRequestLists(database: OrderingDatabase): Promise<void> {
   await sql`drop table ordering.list_searches`.execute(database);
   await sql`drop index ordering.test_requests_practice, ordering.test_requests_patient_1,
     ordering.test_requests_patient_2`.execute(database);
+  await sql`drop trigger complete_requests on ordering.test_requests`.execute(database);
   await sql`alter table ordering.test_requests drop column words`.execute(database);
   await sql`create index test_requests_practice
     on ordering.test_requests (practice_key, status, created_at desc)`.execute(database);

@@ -1,155 +1,131 @@
 import type { Catalogue, Orderable } from './catalogue.ts';
+import {
+  byGroup,
+  byMiddle,
+  byName,
+  byPart,
+  bySlip,
+  bySynonym,
+  byWholeName,
+  type Match,
+  namesOf,
+  rank,
+  toSearchEntry,
+  toSearchQuery,
+} from './match-ranks.ts';
+import { folded, phraseOf, wordsOf } from './search-words.ts';
 
-/** Finds the codes of the tests that a query means; every code for an empty query. */
-export type TestSearch = (query: string) => ReadonlySet<string>;
-
-type Entry = {
-  readonly code: string;
-  /** The single words of all names of the test. */
-  readonly words: readonly string[];
-  /** Each of its names without spaces: `U & E` and `ue` are the same. */
-  readonly phrases: readonly string[];
+/** What a query, or a part of it, means. */
+export type Meaning = {
+  /** The words of the query with this meaning. */
+  readonly query: string;
+  /** Codes of tests, best first. */
+  readonly codes: readonly string[];
+  /** The query names tests, and not only a group of the catalogue, so its first test is what is meant. */
+  readonly isNamed: boolean;
 };
 
-type Query = { readonly words: readonly string[]; readonly phrase: string };
+/**
+ * Finds what a query means: one meaning, or one for each test in a query such as `fbc u&e lft`. None if it
+ * matches nothing; the whole catalogue for an empty query.
+ */
+export type TestSearch = (query: string) => readonly Meaning[];
+
+/** How a part of a query is searched: codes of tests, best first. */
+type Find = (words: readonly string[]) => readonly string[];
+
+/** The most words that a query of several tests has, with typing errors, and for one of them. */
+const maxWords = 16;
+const maxMisspeltWords = 4;
+const maxWordsOfTest = 5;
 
 /**
  * Prepares the search over a catalogue. It ignores case, accents, punctuation, American spelling, plurals,
- * word order and unfinished words. If nothing matches, it searches within words, and finally allows small
- * typing errors. The more tolerant steps come last, so that a good query does not return near misses.
+ * word order and unfinished words, and allows small typing errors. The more tolerant steps come last, so that
+ * a good query does not return near misses.
  */
 export function createTestSearch({ orderables }: Catalogue): TestSearch {
-  const entries = [...orderables.values()].map((test) => toEntry(test, orderables));
-  const everything = new Set(orderables.keys());
+  // A panel is also found by the names of the tests that it contains.
+  const entries = [...orderables.values()].map((test) => {
+    const parts = test.covers.flatMap((code) => orderables.get(code) ?? []);
+    return toSearchEntry(test, parts, test.group.name);
+  });
+  const everything = { query: '', codes: [...orderables.keys()], isNamed: false };
+  const find =
+    (matches: readonly Match[]): Find =>
+    (words) =>
+      rank(toSearchQuery(words), entries, matches);
+  // Everything that names a test is shown, and after it the panels that contain such a test.
+  const findAll = find([...byName, ...bySynonym, ...byPart]);
+  /** Returns what names a test, if one of the tests is named in a stricter way. */
+  const onlyIf =
+    (strict: Find, isEnough = isFound): Find =>
+    (words) =>
+      isEnough(strict(words)) ? findAll(words) : [];
+  const [named, own] = [onlyIf(find(byName)), onlyIf(find([...byName, ...bySynonym]))];
+  const exact = onlyIf(find(byWholeName), (codes) => codes.length === 1);
+
   return (text) => {
     const words = wordsOf(text).map(folded);
-    // A repeated word is searched once.
-    const query = { words: [...new Set(words)], phrase: words.join('') };
-    if (query.words.length === 0) return isBlank(text) ? everything : new Set();
-    for (const matches of [beginsLike, contains, looksLike(rememberedNearness())]) {
-      const found = entries.filter((entry) => matches(query, entry));
-      if (found.length > 0) return new Set(found.map(({ code }) => code));
+    if (words.length === 0) return text.trim() === '' ? [everything] : [];
+    const whole = (found: Find, isNamed = true): Meaning[] => {
+      const codes = found(words);
+      return isFound(codes) ? [{ query: text, codes, isNamed }] : [];
+    };
+    const slip = find(bySlip());
+    const attempts = [
+      () => whole(named),
+      () => several(words, exact),
+      () => whole(own),
+      () => several(words, own),
+      () => whole(findAll),
+      () => whole(find(byMiddle)),
+      () => whole(slip),
+      () => several(words, (some) => (isFound(own(some)) ? own(some) : slip(some)), maxMisspeltWords),
+      () => whole(find(byGroup), false),
+    ];
+    for (const attempt of attempts) {
+      const meanings = attempt();
+      if (meanings.length > 0) return meanings;
     }
-    return new Set();
+    return [];
   };
 }
 
-/** Returns the entry of a test. A panel is also found by the names of the tests that it contains. */
-function toEntry(test: Orderable, orderables: Catalogue['orderables']): Entry {
-  const { code, group, covers } = test;
-  const parts = covers.flatMap((part) => orderables.get(part) ?? []);
-  const names = [code, ...[test, ...parts].flatMap(namesOf)];
-  const phrases = bothSpellings(names.map((each) => wordsOf(each).join('')));
-  const words = bothSpellings([...names, group.name].flatMap(wordsOf));
-  return { code, words: [...new Set([...words, ...phrases])], phrases };
-}
-
-const namesOf = ({ name, abbreviation, synonyms }: Orderable) => [
-  name,
-  ...(abbreviation === undefined ? [] : [abbreviation]),
-  ...synonyms,
-];
+const isFound = (codes: readonly string[]) => codes.length > 0;
 
 /**
- * Returns both spellings: `haemoglobin` is found by `hem`, by `haem` (which a query folds to `hem`) and by
- * `ha`.
+ * Reads a query as the names of several tests, each as long as possible. Returns nothing if a word is left
+ * over, or if it is only one test.
  */
-const bothSpellings = (words: readonly string[]) => [...new Set([...words, ...words.map(folded)])];
-
-const folded = (word: string) => word.replace(/ae|oe/g, 'e');
-
-const isBlank = (text: string) => text.trim() === '';
-
-/**
- * Returns the words of a text for comparison: `Hæmoglobin A1c`, `U & E` become `haemoglobin`, `a1c`, `ue`.
- */
-function wordsOf(text: string): string[] {
-  return (
-    text
-      .toLowerCase()
-      .replaceAll('æ', 'ae')
-      .replaceAll('œ', 'oe')
-      .normalize('NFD')
-      .replace(/\p{M}/gu, '')
-      .replace(/['’.-]/g, '')
-      // Initials joined by a sign are one word: U&E, C&S, T3/T4, "u and e".
-      .replace(/(?<=(?<![a-z0-9])[a-z0-9]{1,2})\s*(?:[&+/]|\sand\s)\s*(?=[a-z0-9]{1,2}(?![a-z0-9]))/g, '')
-      .split(/[^\p{L}\p{N}]+/u)
-      .filter((word) => word !== '' && word !== 'and')
-  );
-}
-
-const singular = (word: string) => (word.length > 2 && word.endsWith('s') ? word.slice(0, -1) : word);
-
-function beginsLike({ words, phrase }: Query, entry: Entry): boolean {
-  if (entry.phrases.some((each) => each === phrase || each === singular(phrase))) return true;
-  // A single letter in a query of several words is a whole word: the A of "hep a" is not the beginning of
-  // "antibody".
-  const isLoneLetter = (word: string) => words.length > 1 && word.length === 1;
-  return words.every((word) =>
-    entry.words.some((each) =>
-      isLoneLetter(word) ? each === word : each.startsWith(word) || each.startsWith(singular(word)),
-    ),
-  );
-}
-
-function contains({ words }: Query, entry: Entry): boolean {
-  return words.every((word) => entry.words.some((each) => each.includes(singular(word))));
-}
-
-type Nearness = (typed: string, word: string) => boolean;
-
-function looksLike(isSlipAway: Nearness) {
-  return ({ words, phrase }: Query, entry: Entry): boolean =>
-    entry.phrases.some((each) => isSlipAway(phrase, each)) ||
-    words.every((word) => entry.words.some((each) => each.startsWith(word) || isSlipAway(word, each)));
-}
-
-/** Caches the comparison of two words during a search: most words are in the names of many tests. */
-function rememberedNearness(): Nearness {
-  const known = new Map<string, Map<string, boolean>>();
-  return (typed, word) => {
-    const ofTyped = known.get(typed) ?? new Map<string, boolean>();
-    known.set(typed, ofTyped);
-    const found = ofTyped.get(word) ?? isNear(typed, word);
-    ofTyped.set(word, found);
-    return found;
-  };
-}
-
-/** Returns whether a typed word is one slip away from a word, or from its beginning. */
-function isNear(typed: string, word: string): boolean {
-  const allowed = typed.length < 3 ? 0 : typed.length < 7 ? 1 : 2;
-  if (allowed === 0) return typed === word;
-  return [word, word.slice(0, typed.length), word.slice(0, typed.length + 1)].some(
-    (target) => Math.abs(target.length - typed.length) <= allowed && isWithin(allowed, typed, target),
-  );
-}
-
-/**
- * Returns whether at most `allowed` letters were added, dropped, changed or swapped with their neighbour
- * (optimal string alignment distance).
- */
-function isWithin(allowed: number, one: string, other: string): boolean {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= one.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= other.length; column += 1) {
-      const isSame = one[row - 1] === other[column - 1];
-      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      current[column] = Math.min(
-        at(last, column) + 1,
-        at(current, column - 1) + 1,
-        at(last, column - 1) + (isSame ? 0 : 1),
-        isSwapped && row > 1 && column > 1 ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
-      );
-    }
-    // Each later row is computed from these two and cannot be smaller.
-    if (current.every((slips) => slips > allowed) && last.every((slips) => slips > allowed)) return false;
-    [beforeLast, last] = [last, current];
+function several(words: readonly string[], find: Find, most = maxWords): Meaning[] {
+  const meanings: Meaning[] = [];
+  if (words.length > most) return meanings;
+  let rest = words;
+  while (rest.length > 0) {
+    const meaning = longest(rest, find);
+    if (meaning === undefined) return [];
+    meanings.push(meaning);
+    rest = rest.slice(meaning.query.split(' ').length);
   }
-  return at(last, other.length) <= allowed;
+  return meanings.length > 1 ? meanings : [];
 }
 
-const at = (row: readonly number[], column: number) => row[column] ?? Number.POSITIVE_INFINITY;
+function longest(words: readonly string[], find: Find): Meaning | undefined {
+  for (let length = Math.min(words.length, maxWordsOfTest); length > 0; length -= 1) {
+    const query = words.slice(0, length).join(' ');
+    // A single letter begins too many names.
+    const codes = query.length > 1 ? find(words.slice(0, length)) : [];
+    if (codes.length > 0) return { query, codes, isNamed: true };
+  }
+  return undefined;
+}
+
+/** Returns whether a query is exactly the code, or one of the names, of a test. */
+export function isNamedBy(
+  test: Pick<Orderable, 'code' | 'name' | 'abbreviation' | 'synonyms'>,
+  query: string,
+) {
+  const phrase = phraseOf(query);
+  return [test.code, ...namesOf(test)].some((name) => phraseOf(name) === phrase);
+}
