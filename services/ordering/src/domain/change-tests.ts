@@ -1,11 +1,25 @@
 import type { Code } from '@clinical-launch/contracts';
 import type { LabLocation, Orderable } from './catalogue.ts';
-import { describeContainer } from './collection.ts';
-import { isLive, requestStatus, settleBatch } from './lifecycle.ts';
-import { codeOf, type RequestedBatch, type RequestedSample, type TestRequest } from './test-request.ts';
+import { isLive, isTakenFromPatient, requestStatus, settleBatch } from './lifecycle.ts';
+import { moveSamples } from './move-samples.ts';
+import {
+  describeKind,
+  isOpenFor,
+  type SampleKind,
+  type SiteAnswers,
+  sampleKindsOf,
+  siteAnswersOf,
+} from './sample-kind.ts';
+import {
+  codeOf,
+  type RequestedBatch,
+  type RequestedSample,
+  type RequestedTest,
+  type TestRequest,
+} from './test-request.ts';
 
-/** A test to add, with a reason if it was requested for the patient within its minimum interval. */
-export type AddedTest = { readonly test: Orderable; readonly repeatReason?: string };
+/** A test to add, with its reasons. */
+export type AddedTest = { readonly test: Orderable } & Pick<RequestedTest, 'repeatReason' | 'overrideReason'>;
 
 export type TestChange = {
   readonly add: readonly AddedTest[];
@@ -25,20 +39,26 @@ export function newLocations(batches: readonly RequestedBatch[], add: readonly A
 }
 
 /**
- * Adds tests to a request and removes others. A test joins the batch of its location, and the sample of its
- * container if that is still to be taken. Only the laboratory knows whether a tube that was sent has blood
- * for one more test. A removed test stays in the request with D (OLTR: the document of UpdateTest has all
- * batches, including the changed ones).
+ * Adds tests to a request and removes others. A test joins the batch of its location, and samples of its
+ * kinds (`SampleKind`) that are still to be taken. Only the laboratory knows whether a tube that was sent has
+ * blood for one more test. A removed test stays in the request with D (OLTR: the document of UpdateTest has
+ * all batches, including the changed ones).
  * @throws RangeError when there are fewer numbers than new batches
  */
 export function changeTests(request: TestRequest, change: TestChange): TestRequest {
   const counter = continueIds(request.batches);
-  const removed = request.batches.map((batch) => removeTests(batch, change));
+  const answers = siteAnswersOf(request.answers);
+  const removed = request.batches.map((batch) =>
+    moveSamples(removeTests(batch, change), answers, () => counter('S')),
+  );
   const created = newLocations(request.batches, change.add).map((location, index) =>
     emptyBatch({ location, number: change.batchNumbers[index], counter, change }),
   );
   const batches = [...removed, ...created].map((batch) =>
-    settleBatch(addTests(batch, { change, counter, isLater: change.now !== request.createdAt }), change.now),
+    settleBatch(
+      addTests(batch, { change, counter, answers, isLater: change.now !== request.createdAt }),
+      change.now,
+    ),
   );
   return { ...request, batches, status: requestStatus(batches), updatedAt: change.now };
 }
@@ -87,23 +107,47 @@ function orderReference({ id }: LabLocation, number: number | undefined): string
   return `${id}-${String(number).padStart(6, '0')}`;
 }
 
+type Adding = { readonly counter: Counter; readonly answers: SiteAnswers };
+
 function addTests(
   batch: RequestedBatch,
-  { change, counter, isLater }: { change: TestChange; counter: Counter; isLater: boolean },
+  { change, counter, answers, isLater }: Adding & { change: TestChange; isLater: boolean },
 ): RequestedBatch {
   const own = change.add.filter(({ test }) => isAt(batch, test.location));
-  const samples = withSamplesFor(own, batch.samples, counter);
-  const tests = own.map(({ test: { code, name, container }, repeatReason }) => ({
-    id: counter('T'),
-    sample: samples.find((sample) => isOpenFor(sample, container?.id))?.id ?? '',
-    description: name,
-    code: { value: code, scheme: 'LOCAL', term: name } as const,
-    status: 'R' as const,
-    statusAt: change.now,
-    ...(isLater ? { requestedAt: change.now } : {}),
-    ...(repeatReason === undefined ? {} : { repeatReason }),
-  }));
+  const samples = withSamplesFor(own, batch.samples, { counter, answers });
+  const tests = own.map(({ test, ...reasons }): RequestedTest => {
+    const { code, name } = test;
+    return {
+      id: counter('T'),
+      ...samplesFor(test, samples, answers),
+      description: name,
+      code: { value: code, scheme: 'LOCAL', term: name },
+      status: 'R',
+      statusAt: change.now,
+      ...(isLater ? { requestedAt: change.now } : {}),
+      ...reasons,
+    };
+  });
   return { ...batch, samples, tests: [...batch.tests, ...tests] };
+}
+
+/** Returns the references of a test to its samples. */
+function samplesFor(
+  test: Orderable,
+  samples: readonly RequestedSample[],
+  answers: SiteAnswers,
+): Pick<RequestedTest, 'sample' | 'otherSamples' | 'siteFrom'> {
+  const kinds = sampleKindsOf(test, answers);
+  const [siteFrom] = kinds.flatMap((kind) => kind.siteFrom ?? []);
+  const [sample = '', ...others] =
+    kinds.length === 0
+      ? samples.filter((each) => !isTakenFromPatient(each)).map(({ id }) => id)
+      : kinds.map((kind) => samples.find((each) => isOpenFor(each, kind))?.id ?? '');
+  return {
+    sample,
+    ...(others.length === 0 || kinds.length === 0 ? {} : { otherSamples: others }),
+    ...(siteFrom === undefined ? {} : { siteFrom }),
+  };
 }
 
 /**
@@ -113,24 +157,30 @@ function addTests(
 function withSamplesFor(
   added: readonly AddedTest[],
   samples: readonly RequestedSample[],
-  counter: Counter,
+  { counter, answers }: Adding,
 ): RequestedSample[] {
-  const drawOrder = ({ test: { container } }: AddedTest) => container?.drawOrder ?? Number.MAX_SAFE_INTEGER;
   const all = [...samples];
-  for (const { test } of added.toSorted((one, other) => drawOrder(one) - drawOrder(other))) {
-    const { container } = test;
-    if (all.some((sample) => isOpenFor(sample, container?.id))) continue;
-    all.push(
-      container === undefined
-        ? { id: counter('S'), description: 'No sample needed' }
-        : { id: counter('S'), description: describeContainer(container), container: container.id },
-    );
+  const kinds = added.flatMap(({ test }) => sampleKindsOf(test, answers));
+  for (const kind of kinds.toSorted((one, other) => one.container.drawOrder - other.container.drawOrder)) {
+    if (!all.some((sample) => isOpenFor(sample, kind))) all.push(newSample(kind, counter));
+  }
+  const needsNone = added.some(({ test }) => test.samples.length === 0);
+  if (needsNone && all.every(isTakenFromPatient)) {
+    all.push({ id: counter('S'), description: 'No sample needed' });
   }
   return all;
 }
 
-const isOpenFor = (sample: RequestedSample, container: string | undefined) =>
-  sample.container === container && sample.completedAt === undefined;
+function newSample(kind: SampleKind, counter: Counter): RequestedSample {
+  const { container, site, timing } = kind;
+  return {
+    id: counter('S'),
+    description: describeKind(kind),
+    container: container.id,
+    ...(site === undefined ? {} : { site }),
+    ...(timing === undefined ? {} : { timing }),
+  };
+}
 
 const isAt = ({ provider }: RequestedBatch, { code }: LabLocation) => isSameCode(provider.code, code);
 

@@ -62,9 +62,11 @@ type Read = { readonly text: string } | Fault;
 const faultOf = (field: CollectionFault['field'], message: string): Fault => ({ fault: { field, message } });
 
 function collectorFaults(collector: string): CollectionFault[] {
-  if (collector === '') return [{ field: 'by', message: 'Enter who took the sample' }];
+  if (collector === '') return [{ field: 'by', message: 'Enter who collected the sample' }];
   if (collector.length <= maxCollectorLength) return [];
-  return [{ field: 'by', message: `Who took the sample must be ${maxCollectorLength} characters or fewer` }];
+  return [
+    { field: 'by', message: `Who collected the sample must be ${maxCollectorLength} characters or fewer` },
+  ];
 }
 
 /** Reads a date as YYYY-MM-DD. */
@@ -72,7 +74,7 @@ function readDate(date: CollectionEntry['date']): Read {
   const day = date.day.trim();
   const month = date.month.trim();
   const year = date.year.trim();
-  if (`${day}${month}${year}` === '') return faultOf('date', 'Enter when the sample was taken');
+  if (`${day}${month}${year}` === '') return faultOf('date', 'Enter when the sample was collected');
   const missing = Object.entries({ day, month, year }).filter(([, typed]) => typed === '');
   if (missing.length > 0) {
     return faultOf('date', `The date must include a ${missing.map(([part]) => part).join(' and ')}`);
@@ -89,7 +91,7 @@ const clockForm = /^(\d{1,2})(?:[:.]?(\d\d))?\s*(am|pm)?$/;
 /** Reads a time as HH:MM of 24 hours: accepts 9:05, 0905, 9.05, 9:05am and 9am. */
 function readTime(time: string): Read {
   const typed = time.trim().toLowerCase();
-  if (typed === '') return faultOf('time', 'Enter the time the sample was taken');
+  if (typed === '') return faultOf('time', 'Enter the time the sample was collected');
   const [, hourTyped, minuteTyped, half] = clockForm.exec(typed) ?? [];
   const hour = hourOf(Number(hourTyped), half);
   const minutes = minuteTyped ?? (half === undefined ? undefined : '00');

@@ -1,13 +1,11 @@
 import type { Catalogue, Container, LabLocation, Orderable } from './catalogue.ts';
 import { isLive } from './lifecycle.ts';
 import { samplesOf } from './record-samples.ts';
-import type { TestRequest } from './test-request.ts';
+import { isSameKind, type SampleKind, type SiteAnswers, sampleKindsOf } from './sample-kind.ts';
+import { sampleIdsOf, type TestRequest } from './test-request.ts';
 
 /** A sample to take from the patient, once, for all of its tests. */
-export type PlannedSample = {
-  readonly container: Container;
-  readonly tests: readonly Orderable[];
-};
+export type PlannedSample = SampleKind & { readonly tests: readonly Orderable[] };
 
 /** The chosen tests of one laboratory location. */
 export type PlannedBatch = {
@@ -17,19 +15,28 @@ export type PlannedBatch = {
   readonly samples: readonly PlannedSample[];
 };
 
-/** Splits tests by laboratory location; tests of one batch with the same container share a sample. */
-export function planBatches(tests: readonly Orderable[], { locations }: Catalogue): PlannedBatch[] {
+/** Splits tests by laboratory location; tests of one batch share a sample of the same kind. */
+export function planBatches(
+  tests: readonly Orderable[],
+  { locations }: Catalogue,
+  answers: SiteAnswers,
+): PlannedBatch[] {
   return locations.flatMap((location) => {
     const own = tests.filter((test) => test.location === location);
-    return own.length === 0 ? [] : [{ location, tests: own, samples: planSamples(own) }];
+    return own.length === 0 ? [] : [{ location, tests: own, samples: planSamples(own, answers) }];
   });
 }
 
-function planSamples(tests: readonly Orderable[]): PlannedSample[] {
-  const containers = new Set(tests.flatMap(({ container }) => container ?? []));
-  return [...containers]
-    .map((container) => ({ container, tests: tests.filter((test) => test.container === container) }))
-    .toSorted(byDrawOrder);
+function planSamples(tests: readonly Orderable[], answers: SiteAnswers): PlannedSample[] {
+  const planned: (SampleKind & { tests: Orderable[] })[] = [];
+  for (const test of tests) {
+    for (const kind of sampleKindsOf(test, answers)) {
+      const same = planned.find((each) => isSameKind(each, kind));
+      if (same === undefined) planned.push({ ...kind, tests: [test] });
+      else same.tests.push(test);
+    }
+  }
+  return planned.toSorted(byDrawOrder);
 }
 
 /** Returns all samples to take, for all laboratories, in order of draw. */
@@ -52,7 +59,7 @@ export function samplesInDrawOrder(request: Pick<TestRequest, 'batches'>, { cont
       batch,
       // Absent if the catalogue no longer contains it.
       container: containers.get(sample.container ?? ''),
-      tests: batch.tests.filter((test) => isLive(test) && test.sample === sample.id),
+      tests: batch.tests.filter((test) => isLive(test) && sampleIdsOf(test).includes(sample.id)),
     }))
     .toSorted(byDrawOrder);
 }
@@ -63,6 +70,3 @@ type Drawn = { readonly container?: Container | undefined };
 const byDrawOrder = (one: Drawn, other: Drawn) => drawOrderOf(one) - drawOrderOf(other);
 
 const drawOrderOf = ({ container }: Drawn) => container?.drawOrder ?? Number.MAX_SAFE_INTEGER;
-
-/** Returns the description of a sample in the order document. */
-export const describeContainer = ({ name, closure }: Container) => `${name} (${closure})`;

@@ -28,6 +28,10 @@ export type Draft = {
   readonly answers: Readonly<Record<string, string>>;
   /** The reason for a test within its minimum interval, by code. */
   readonly repeatReasons: Readonly<Record<string, string>>;
+  /** The reason for all other tests within their minimum interval: from the list, and as typed. */
+  readonly repeatReason: RepeatReason;
+  /** The reason for a test that does not apply to the patient, by code. */
+  readonly overrideReasons: Readonly<Record<string, string>>;
   readonly collection: CollectionPlan;
   /** The result of the last step, which the next page shows. */
   readonly notice?: Notice;
@@ -38,11 +42,17 @@ export type DraftBase = Pick<Draft, 'chosen' | 'clinicalDetails' | 'priority' | 
   readonly version: number;
 };
 
+export type RepeatReason = { readonly choice: string; readonly typed: string };
+
 export type Notice = {
   /** The id of the order set that was added. */
   readonly addedSet?: string;
+  /** Codes of tests of that order set that were not added, because they do not apply to the patient. */
+  readonly leftOut?: readonly string[];
   /** Codes of tests that were removed because a chosen panel contains them. */
   readonly takenOff?: readonly string[];
+  /** Tests that were removed because an earlier request serves in place of this one. */
+  readonly used?: { readonly orderReference: string; readonly codes: readonly string[] };
   /** The result for one of the practice's own order sets, by its name as typed. */
   readonly practiceSet?: { readonly outcome: PracticeSetOutcome; readonly name: string };
   readonly areFavouritesFull?: boolean;
@@ -77,6 +87,8 @@ export const emptyDraft = (submissionId: string): Draft => ({
   priority: 'routine',
   answers: {},
   repeatReasons: {},
+  repeatReason: { choice: '', typed: '' },
+  overrideReasons: {},
   collection: { when: 'later' },
 });
 

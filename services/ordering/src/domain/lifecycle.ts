@@ -1,5 +1,10 @@
 import type { OrderedTest, OrderStatus } from '@clinical-launch/contracts';
-import type { RequestedBatch, RequestedSample, RequestStatus } from './test-request.ts';
+import {
+  type RequestedBatch,
+  type RequestedSample,
+  type RequestStatus,
+  sampleIdsOf,
+} from './test-request.ts';
 
 /**
  * The transitions of a test's status code (OLTR: States and transitions). A sample that was recorded by
@@ -28,7 +33,7 @@ export function liveSamples({
   samples,
   tests,
 }: Pick<RequestedBatch, 'samples' | 'tests'>): RequestedSample[] {
-  const wanted = new Set(tests.filter(isLive).map(({ sample }) => sample));
+  const wanted = new Set(tests.filter(isLive).flatMap(sampleIdsOf));
   return samples.filter((sample) => isTakenFromPatient(sample) && wanted.has(sample.id));
 }
 
@@ -36,7 +41,7 @@ export function liveSamples({
 export function settleBatch(batch: RequestedBatch, now: string): RequestedBatch {
   const samples = new Map(batch.samples.map((sample) => [sample.id, sample]));
   const tests = batch.tests.map((test) => {
-    const isTaken = samples.get(test.sample)?.completedAt !== undefined;
+    const isTaken = sampleIdsOf(test).every((id) => samples.get(id)?.completedAt !== undefined);
     return withStatus(test, nextStatus[test.status][isTaken ? 'taken' : 'open'], now);
   });
   return withStatus({ ...batch, tests }, batchStatus({ ...batch, tests }), now);

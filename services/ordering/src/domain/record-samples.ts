@@ -53,13 +53,11 @@ export function recordAllSamples(
 }
 
 function withRecord(
-  { id, description, container }: RequestedSample,
+  { completedAt: _at, collectedBy: _by, quantity: _quantity, ...sample }: RequestedSample,
   { collected, quantity }: SampleRecord,
 ): RequestedSample {
   return {
-    id,
-    description,
-    ...(container === undefined ? {} : { container }),
+    ...sample,
     ...(quantity === 1 ? {} : { quantity }),
     ...(collected === undefined ? {} : { completedAt: collected.at, collectedBy: collected.by }),
   };

@@ -14,17 +14,24 @@ export type EarlierTest = {
   readonly container?: string;
   /** The laboratory that performs it. */
   readonly provider: string;
+  readonly orderReference: string;
 };
 
-/** A chosen test that was requested within its minimum interval. */
+/**
+ * A chosen test that was requested before: within its minimum interval, today, or in a request that is still
+ * waiting for its sample.
+ */
 export type Repeat = {
   readonly test: Orderable;
-  readonly minimumIntervalDays: number;
+  /** Present if it was requested within this interval: it then needs a reason. */
+  readonly minimumIntervalDays?: number;
   /** Its latest request. */
   readonly latest: EarlierTest;
   /** The local day of that request, YYYY-MM-DD, and the days from it until today. */
   readonly day: string;
   readonly daysAgo: number;
+  /** The request that serves in place of this one: it is of today, or is waiting for its sample. */
+  readonly usable?: EarlierTest;
 };
 
 /** The search among the patient's requests. */
@@ -36,21 +43,17 @@ export type RepeatSearch = {
 
 const dayMs = 86_400_000;
 
+/** A request that waits longer for its sample has been forgotten. */
+const openDays = 365;
+
 /**
- * Returns the codes that count as a request of these tests, and how far back; undefined if none of them has a
- * minimum interval.
+ * Returns the codes that count as a request of these tests, and how far back.
  * @param now milliseconds since 1970-01-01T00:00:00Z
  */
-export function repeatSearch(
-  tests: readonly Orderable[],
-  catalogue: Catalogue,
-  now: number,
-): RepeatSearch | undefined {
-  const limited = tests.filter(({ minimumIntervalDays }) => minimumIntervalDays !== undefined);
-  if (limited.length === 0) return undefined;
-  const days = Math.max(...limited.map(({ minimumIntervalDays = 0 }) => minimumIntervalDays));
+export function repeatSearch(tests: readonly Orderable[], catalogue: Catalogue, now: number): RepeatSearch {
+  const days = Math.max(openDays, ...tests.map(({ minimumIntervalDays = 0 }) => minimumIntervalDays));
   return {
-    codes: [...new Set(limited.flatMap((test) => countedAs(test, catalogue)))],
+    codes: [...new Set(tests.flatMap((test) => countedAs(test, catalogue)))],
     // Intervals are whole local days, so the first of them begins up to a day earlier.
     since: new Date(now - (days + 1) * dayMs).toISOString(),
   };
@@ -75,18 +78,40 @@ export type RepeatsBasis = {
   readonly timeZone: string;
 };
 
-/** Returns the tests that were requested within their minimum interval, each with its latest request. */
+/** Returns the tests that were requested before, each with its latest request. */
 export function findRepeats({ tests, earlier, catalogue, now, timeZone }: RepeatsBasis): Repeat[] {
   const today = localDay(now, timeZone);
+  const dayOf = ({ requestedAt }: EarlierTest) => localDay(Date.parse(requestedAt), timeZone);
   return tests.flatMap((test): Repeat[] => {
-    const { minimumIntervalDays: days } = test;
+    const { minimumIntervalDays = 0 } = test;
     const codes = countedAs(test, catalogue);
-    const latest = earlier
+    const before = earlier
       .filter(({ code }) => codes.includes(code))
-      .toSorted((one, other) => Date.parse(other.requestedAt) - Date.parse(one.requestedAt))[0];
-    if (days === undefined || latest === undefined) return [];
-    const day = localDay(Date.parse(latest.requestedAt), timeZone);
-    const daysAgo = daysBetween(day, today);
-    return daysAgo >= days ? [] : [{ test, minimumIntervalDays: days, latest, day, daysAgo }];
+      .toSorted((one, other) => Date.parse(other.requestedAt) - Date.parse(one.requestedAt));
+    const [newest] = before;
+    if (newest === undefined) return [];
+    const isWithin = daysBetween(dayOf(newest), today) < minimumIntervalDays;
+    const current = before.filter((each) => isWaiting(each) || dayOf(each) === today);
+    const latest = isWithin ? newest : current[0];
+    if (latest === undefined) return [];
+    // A part of a panel does not serve in place of the panel.
+    const usable = current.find(({ code }) => !test.covers.includes(code));
+    const day = dayOf(latest);
+    return [
+      {
+        test,
+        latest,
+        day,
+        daysAgo: daysBetween(day, today),
+        ...(isWithin ? { minimumIntervalDays } : {}),
+        ...(usable === undefined ? {} : { usable }),
+      },
+    ];
   });
 }
+
+/** Returns whether the sample of a test is still to be collected. */
+const isWaiting = ({ isSampleTaken, container }: EarlierTest) => container !== undefined && !isSampleTaken;
+
+/** Returns whether a repeat needs a reason. */
+export const needsReason = ({ minimumIntervalDays }: Repeat) => minimumIntervalDays !== undefined;

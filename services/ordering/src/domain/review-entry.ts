@@ -1,5 +1,5 @@
 import { collectionNow } from './collection-entry.ts';
-import type { CollectionEntry, CollectionPlan, Draft } from './draft.ts';
+import type { CollectionEntry, CollectionPlan, Draft, RepeatReason } from './draft.ts';
 import type { Priority } from './test-request.ts';
 
 /** The review form, as typed. An absent field leaves the draft as it is. */
@@ -10,6 +10,9 @@ export type ReviewEntry = {
   readonly answers: Readonly<Record<string, string>>;
   /** By code of the test. */
   readonly repeatReasons: Readonly<Record<string, string>>;
+  readonly repeatReason: Partial<RepeatReason>;
+  /** By code of the test. */
+  readonly overrideReasons: Readonly<Record<string, string>>;
   readonly collection?: { readonly when: 'later' } | ({ readonly when: 'now' } & PartialCollection);
 };
 
@@ -47,6 +50,8 @@ export function withEntry(draft: Draft, entry: ReviewEntry, reviewing: Reviewing
     priority: entry.priority ?? draft.priority,
     answers: { ...draft.answers, ...entry.answers },
     repeatReasons: { ...draft.repeatReasons, ...entry.repeatReasons },
+    repeatReason: { ...draft.repeatReason, ...entry.repeatReason },
+    overrideReasons: { ...draft.overrideReasons, ...entry.overrideReasons },
     collection: collectionAfter(draft.collection, entry.collection, reviewing),
   };
 }

@@ -1,10 +1,11 @@
 import { localDay } from '@clinical-launch/contracts';
+import { isFor, type PatientTraits } from './applies-to.ts';
 import type { Orderable } from './catalogue.ts';
 import { type Collected, readCollectionEntry } from './collection-entry.ts';
 import { cleanText, type Draft, maxClinicalDetailsLength } from './draft.ts';
 import { listed } from './panels.ts';
 import { type AskedQuestion, askedBy, maxAnswerLength, readAnswer } from './questions.ts';
-import type { Repeat } from './repeats.ts';
+import { needsReason, type Repeat } from './repeats.ts';
 import type { Answer, RequestDetails } from './test-request.ts';
 
 export type ReviewBasis = {
@@ -12,8 +13,10 @@ export type ReviewBasis = {
   /** The tests of the catalogue that the request will have. */
   readonly tests: readonly Orderable[];
   readonly added: readonly string[];
+  readonly addedTests: readonly Orderable[];
   readonly removed: readonly string[];
-  /** The added tests that were requested within their minimum interval. */
+  readonly patient: PatientTraits;
+  /** The added tests that were requested before. */
   readonly repeats: readonly Repeat[];
   /** Milliseconds since 1970-01-01T00:00:00Z */
   readonly now: number;
@@ -29,6 +32,8 @@ export type Decision = {
   readonly details: RequestDetails;
   /** Why a test is ordered again, by its code. */
   readonly repeatReasons: Readonly<Record<string, string>>;
+  /** Why a test is requested for a patient whom it does not apply to, by its code. */
+  readonly overrideReasons: Readonly<Record<string, string>>;
   /** When and by whom all samples of a new order were taken; absent if they are taken later. */
   readonly collected?: Collected;
 };
@@ -41,19 +46,22 @@ export type ReviewOutcome = { readonly decision: Decision } | { readonly faults:
  */
 export function decideReview(basis: ReviewBasis): ReviewOutcome {
   const answers = readAnswers(basis);
+  const overrides = readOverrides(basis);
   const reasons = readReasons(basis);
   const collection = readCollection(basis);
   const clinicalDetails = cleanText(basis.draft.clinicalDetails);
   const details = { clinicalDetails, priority: basis.draft.priority, answers: answers.kept };
   const faults = [
     ...unchangedFaults(basis, details),
+    ...overrides.faults,
     ...reasons.faults,
     ...answers.faults,
     ...detailsFaults(basis, clinicalDetails),
     ...('faults' in collection ? collection.faults : []),
   ];
   if (faults.length > 0 || 'faults' in collection) return { faults };
-  return { decision: { details, repeatReasons: reasons.kept, ...collection } };
+  const given = { repeatReasons: reasons.kept, overrideReasons: overrides.kept };
+  return { decision: { details, ...given, ...collection } };
 }
 
 /** A change must change something: a test, or the details for the laboratory. */
@@ -76,39 +84,85 @@ function unchangedFaults(
 type Read<Kept> = { readonly kept: Kept; readonly faults: readonly ReviewFault[] };
 
 /** Drops answers to questions that no test asks any more. */
-function readAnswers({ draft, tests, now, timeZone }: ReviewBasis): Read<Answer[]> {
+function readAnswers({ draft, tests, patient, now, timeZone }: ReviewBasis): Read<Answer[]> {
   const today = localDay(now, timeZone);
   const kept: Answer[] = [];
   const faults: ReviewFault[] = [];
-  for (const asked of askedBy(tests)) {
-    const { id, text } = asked.question;
-    const reading = readAnswer(asked, draft.answers[id] ?? '', today);
+  for (const asked of askedBy(tests, patient)) {
+    const { key, text } = asked;
+    const reading = readAnswer(asked, draft.answers[key] ?? '', today);
     if ('message' in reading) faults.push({ field: answerField(asked), message: reading.message });
-    else if (reading.answer !== '') kept.push({ question: id, text, answer: reading.answer });
+    else if (reading.answer !== '') kept.push({ question: key, text, answer: reading.answer });
   }
   return { kept, faults };
 }
 
-const answerField = ({ question: { id, kind } }: AskedQuestion) =>
-  kind === 'date' ? `answer-${id}-day` : `answer-${id}`;
+/** Returns the id of the first field of an answer. */
+const answerField = ({ key, question: { kind } }: AskedQuestion) =>
+  kind === 'date' ? `${answerId(key)}-day` : answerId(key);
 
-function readReasons({ draft, repeats }: ReviewBasis): Read<Record<string, string>> {
+/** Returns the id of the fields of an answer. */
+export const answerId = (key: string) => `answer-${key.replace(':', '-')}`;
+
+/** Returns the added tests that do not apply to a patient: each needs a reason. */
+export const unusualFor = (patient: PatientTraits, added: readonly Orderable[]) =>
+  added.filter((test) => !isFor(test, patient));
+
+function readOverrides({ draft, addedTests, patient }: ReviewBasis): Read<Record<string, string>> {
   const kept: Record<string, string> = {};
   const faults: ReviewFault[] = [];
-  for (const {
-    test: { code, name },
-  } of repeats) {
-    const reason = cleanText(draft.repeatReasons[code] ?? '').replace(/\s+/g, ' ');
-    const field = `reason-${code}`;
-    if (reason === '') faults.push({ field, message: `Enter why ${name} is ordered again, or remove it` });
+  for (const { code, name } of unusualFor(patient, addedTests)) {
+    const reason = oneLine(draft.overrideReasons[code] ?? '');
+    const field = `override-${code}`;
+    if (reason === '') faults.push({ field, message: `Give a reason for requesting ${name}, or remove it` });
     else if (reason.length > maxAnswerLength) {
-      faults.push({
-        field,
-        message: `Why ${name} is ordered again must be ${maxAnswerLength} characters or fewer`,
-      });
+      const message = `Reason for requesting ${name} must be ${maxAnswerLength} characters or fewer`;
+      faults.push({ field, message });
     } else kept[code] = reason;
   }
   return { kept, faults };
+}
+
+const oneLine = (typed: string) => cleanText(typed).replace(/\s+/g, ' ');
+
+/** The reasons that a page lists. */
+export const repeatReasonChoices = [
+  'Monitoring of treatment or of a known condition',
+  'Abnormal or unexpected result',
+  'New or changed symptoms',
+  'Sample lost or unsuitable',
+  'Advised by a specialist',
+];
+
+/** Reads the reasons for repeats: one for all of them, unless a test has its own. */
+function readReasons({ draft, repeats }: ReviewBasis): Read<Record<string, string>> {
+  const { choice, typed } = draft.repeatReason;
+  const listedChoice = repeatReasonChoices.includes(choice) ? [choice] : [];
+  const shared = [...listedChoice, oneLine(typed)].filter((part) => part !== '').join(': ');
+  const reasons = repeats.filter(needsReason).map(({ test: { code, name } }) => {
+    const own = oneLine(draft.repeatReasons[code] ?? '');
+    return { code, name, reason: own === '' ? shared : own };
+  });
+  const faults = [
+    faultOfReasons(
+      reasons.filter(({ reason }) => reason === ''),
+      (names, them) => `Give a reason for repeating ${names}, or remove ${them}`,
+    ),
+    faultOfReasons(
+      reasons.filter(({ reason }) => reason.length > maxAnswerLength),
+      (names) => `Reason for repeating ${names} must be ${maxAnswerLength} characters or fewer`,
+    ),
+  ].flat();
+  return { kept: Object.fromEntries(reasons.map(({ code, reason }) => [code, reason])), faults };
+}
+
+function faultOfReasons(
+  tests: readonly { readonly name: string }[],
+  messageOf: (names: string, them: 'it' | 'them') => string,
+): ReviewFault[] {
+  if (tests.length === 0) return [];
+  const names = listed(tests.map(({ name }) => name));
+  return [{ field: 'repeat-reason', message: messageOf(names, tests.length === 1 ? 'it' : 'them') }];
 }
 
 function detailsFaults({ tests }: ReviewBasis, clinicalDetails: string): ReviewFault[] {
@@ -133,12 +187,19 @@ function readCollection({
   timeZone,
 }: ReviewBasis): { readonly collected?: Collected } | { readonly faults: readonly ReviewFault[] } {
   if (collection.when === 'later' || base !== undefined || !needsSamples(tests)) return {};
+  const timed = tests.filter(hasTimedSamples).map(({ name }) => name);
+  if (timed.length > 0) {
+    const message = `Select Later. The samples of ${listed(timed)} are collected at different times`;
+    return { faults: [{ field: 'collect', message }] };
+  }
   const reading = readCollectionEntry(collection, { now, timeZone });
   if ('collected' in reading) return { collected: reading.collected };
   const fields = { by: 'collected-by', date: 'collected-day', time: 'collected-time' };
   return { faults: reading.faults.map(({ field, message }) => ({ field: fields[field], message })) };
 }
 
+/** Returns whether the samples of a test are collected at different times. */
+const hasTimedSamples = ({ samples }: Orderable) => new Set(samples.map(({ timing }) => timing)).size > 1;
+
 /** Returns whether these tests need a sample from the patient. */
-export const needsSamples = (tests: readonly Orderable[]) =>
-  tests.some(({ container }) => container !== undefined);
+export const needsSamples = (tests: readonly Orderable[]) => tests.some(({ samples }) => samples.length > 0);

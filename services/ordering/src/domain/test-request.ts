@@ -16,6 +16,9 @@ export type RequestStatus = 'Incomplete' | 'Complete';
 /** A sample, with the catalogue's container; none if nothing is taken. */
 export type RequestedSample = OrderSample & {
   readonly container?: string;
+  /** Where on the body, and when; absent if that does not matter. */
+  readonly site?: string;
+  readonly timing?: string;
   /** Who took it; present with `completedAt`. */
   readonly collectedBy?: string;
   /** The number of its tubes or pots, and so of its labels; one when absent. */
@@ -26,9 +29,18 @@ export type RequestedSample = OrderSample & {
 export type RequestedTest = OrderedTest & {
   /** ISO 8601 instant, if it was added after the request was made. */
   readonly requestedAt?: string;
+  /** The ids of its samples after the first, which is `sample`. */
+  readonly otherSamples?: readonly string[];
+  /** The key of the answer that is the site of its sample. */
+  readonly siteFrom?: string;
   /** Why it was ordered within its minimum interval. */
   readonly repeatReason?: string;
+  /** Why it was requested although it does not apply to the patient's sex or age. */
+  readonly overrideReason?: string;
 };
+
+/** Returns the ids of all samples of a test. */
+export const sampleIdsOf = ({ sample, otherSamples = [] }: RequestedTest) => [sample, ...otherSamples];
 
 /** The tests for one laboratory location. Each sample and test has R, S or D (`OrderStatus`). */
 export type RequestedBatch = Omit<OrderBatch, 'samples' | 'tests'> & {
@@ -124,7 +136,16 @@ export function toOrder({ guid, parties, batches }: TestRequest): Order {
           ...(completedAt === undefined ? {} : { completedAt }),
         }),
       ),
-      tests: batch.tests.map(({ requestedAt: _at, repeatReason: _reason, ...test }) => test),
+      tests: batch.tests.map(
+        ({ id, sample, description, code, status, statusAt }): OrderedTest => ({
+          id,
+          sample,
+          description,
+          code,
+          status,
+          statusAt,
+        }),
+      ),
     })),
   };
 }
