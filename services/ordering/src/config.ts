@@ -1,5 +1,12 @@
+import type { PatientPseudonyms } from '@clinical-launch/contracts';
 import { Type } from '@clinical-launch/contracts/type';
-import { assertTimeZone, ConfigurationError, originSetting, readEnvironment } from '@clinical-launch/service';
+import {
+  assertTimeZone,
+  ConfigurationError,
+  originSetting,
+  readEnvironment,
+  readPatientPseudonyms,
+} from '@clinical-launch/service';
 import { readCatalogues } from './catalogue-file.ts';
 import type { Catalogues } from './domain/catalogues.ts';
 
@@ -10,6 +17,8 @@ export type OrderingConfig = {
   readonly catalogues: Catalogues;
   /** The IANA zone of the practices, from which a patient's age is calculated. */
   readonly timeZone: string;
+  /** The names of patients in audit events. */
+  readonly pseudonyms: PatientPseudonyms;
 };
 
 const environmentSchema = Type.Object({
@@ -31,6 +40,7 @@ export function readOrderingConfig(
   return Object.freeze({
     publicUrl: PUBLIC_URL,
     timeZone: TIME_ZONE,
+    pseudonyms: readPatientPseudonyms(environment),
     catalogues: readCataloguesFor(CATALOGUE_FILE),
   });
 }

@@ -42,7 +42,7 @@ export const noCatalogueOfLaboratory = () =>
   new ServiceError({
     status: 404,
     code: 'no_catalogue',
-    message: 'You cannot order tests from this laboratory here',
+    message: 'You cannot request tests from this laboratory here',
   });
 
 export const pageNotFound = () =>

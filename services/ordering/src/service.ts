@@ -35,7 +35,7 @@ const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url)
  */
 export async function ordering(config: OrderingConfig, backing: OrderingDependencies): Promise<Service> {
   const { tickets, storage, bus, sealers, clock, logger } = backing;
-  const { catalogues, timeZone } = config;
+  const { catalogues, timeZone, pseudonyms } = config;
   const { origin: publicOrigin, protocol } = new URL(config.publicUrl);
   const pages = createPages(directory('views'));
   const database = await openOrderingDatabase(storage);
@@ -51,6 +51,7 @@ export async function ordering(config: OrderingConfig, backing: OrderingDependen
     tickets,
     database,
     sealer: sealers.order,
+    pseudonyms,
     clock,
     pages,
     catalogues,

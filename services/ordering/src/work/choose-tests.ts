@@ -1,3 +1,5 @@
+import { type PatientTraits, setFor, traitsOf } from '../domain/applies-to.ts';
+import type { OrderSet } from '../domain/catalogue.ts';
 import { applyChoice, type ChoiceAction, type ChoiceForm } from '../domain/choice.ts';
 import { beginningOf, chosenTests, cleanText, type Draft, type Notice } from '../domain/draft.ts';
 import { maxSetNameLength, orderSetOf } from '../domain/practice-choices.ts';
@@ -12,26 +14,33 @@ import {
 } from '../store/practice-choices.ts';
 import { addFavourite, savePracticeSet } from './change-practice-choices.ts';
 import type { WorkDependencies } from './dependencies.ts';
-import type { Choosing, Launch } from './launch.ts';
+import { type RepeatsBasis, servedBy } from './find-repeats.ts';
+import { type Choosing, type Launch, patientOf } from './launch.ts';
 
-type ChooseDependencies = Pick<WorkDependencies, 'database' | 'clock'>;
+type ChooseDependencies = Pick<WorkDependencies, 'database' | 'clock' | 'timeZone'>;
 
 /** The new draft, and the button that was pressed. */
 export type ChosenTests = { readonly draft: Draft; readonly action: ChoiceAction };
 
 /** Handles a button of the page that chooses tests: changes the draft and the practice's own choices. */
 export function chooseTests(
-  { database, clock }: ChooseDependencies,
-  { context, catalogue, place, beginning }: Pick<Launch, 'context'> & Choosing,
+  { database, clock, timeZone }: ChooseDependencies,
+  { context, catalogue, place, beginning, changed }: Pick<Launch, 'context'> & Choosing,
   form: ChoiceForm,
 ): Promise<ChosenTests> {
   const { practice, author } = context.request;
   const practiceKey = choicesKeyOf(practice, context.client, catalogue.id);
   const now = clock.now();
+  const patient = traitsOf(patientOf({ context, changed }), { now, timeZone });
   const addition = { by: author, at: new Date(now).toISOString() };
   return database.transaction().execute(async (tx) => {
     const before = await lockDraft(tx, place, { beginning, now });
-    const action = await actionOf(tx, form, { practiceKey, catalogue });
+    const action = await actionOf(tx, form, {
+      practiceKey,
+      patient,
+      before,
+      basis: { catalogue, context, changed, now, timeZone },
+    });
     // A set of the practice that another user deleted since the page was created.
     const isGone = form.button.kind === 'add-set' && action.kind !== 'add-set';
     const chosen = applyChoice(before, { ...form, action }, catalogue);
@@ -52,15 +61,36 @@ const setIsGone: Notice = { practiceSet: { outcome: 'gone', name: '' } };
  */
 async function actionOf(
   tx: OrderingTransaction,
-  { button }: ChoiceForm,
-  { practiceKey, catalogue }: { practiceKey: string } & Pick<Choosing, 'catalogue'>,
+  form: ChoiceForm,
+  { practiceKey, patient, before, basis }: ActionBasis,
 ): Promise<ChoiceAction> {
+  const { button } = form;
+  const { catalogue } = basis;
+  if (button.kind === 'use') {
+    const draft = applyChoice(before, { ...form, action: { kind: 'update' } }, catalogue);
+    const { orderReference } = button;
+    return { ...button, codes: await servedBy(tx, { ...basis, draft, orderReference }) };
+  }
   if (button.kind !== 'add-set') return button;
   const offered = catalogue.orderSets.get(button.id);
-  if (offered !== undefined) return { kind: 'add-set', set: offered };
+  if (offered !== undefined) return addSet(offered, patient);
   const { sets } = await findPracticeChoices(tx, practiceKey);
   const own = sets.find(({ id }) => id === button.id);
-  return own === undefined ? { kind: 'update' } : { kind: 'add-set', set: orderSetOf(own, catalogue) };
+  return own === undefined ? { kind: 'update' } : addSet(orderSetOf(own, catalogue), patient);
+}
+
+type ActionBasis = {
+  readonly practiceKey: string;
+  readonly patient: PatientTraits;
+  /** The draft before the form. */
+  readonly before: Draft;
+  readonly basis: Omit<RepeatsBasis, 'tests'>;
+};
+
+function addSet(offered: OrderSet, patient: PatientTraits): ChoiceAction {
+  const set = setFor(offered, patient);
+  const leftOut = offered.tests.filter((test) => !set.tests.includes(test)).map(({ code }) => code);
+  return { kind: 'add-set', set, leftOut };
 }
 
 type PracticeChange = {

@@ -1,4 +1,4 @@
-import type { Sealer } from '@clinical-launch/contracts';
+import type { PatientPseudonyms, Sealer } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import type { OrderingDatabase } from '../store/database.ts';
 
@@ -8,6 +8,8 @@ export type WorkDependencies = {
   readonly clock: Clock;
   /** Seals the order in the event for the consumer that renders it. */
   readonly sealer: Sealer;
+  /** The names of patients in audit events. */
+  readonly pseudonyms: PatientPseudonyms;
   /** IANA zone of the practices */
   readonly timeZone: string;
 };

@@ -1,31 +1,50 @@
-import { applyChoice } from '../domain/choice.ts';
+import { applyChoice, type ChoiceAction } from '../domain/choice.ts';
+import type { Draft } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';
 import { type ReviewEntry, withEntry } from '../domain/review-entry.ts';
+import type { OrderingTransaction } from '../store/database.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
 import type { WorkDependencies } from './dependencies.ts';
+import { servedBy } from './find-repeats.ts';
 import type { Choosing, Launch } from './launch.ts';
+
+/** A button of the review that removes tests. */
+type RemovingButton =
+  | { readonly kind: 'remove'; readonly code: string }
+  | { readonly kind: 'use'; readonly orderReference: string };
 
 type KeptReview = {
   readonly entry: ReviewEntry;
-  /** The code of a test to remove from the draft. */
-  readonly remove?: string;
+  /** The button that was pressed, if it removes tests. */
+  readonly button?: RemovingButton;
 };
 
-/** Stores the typed fields of the review, without submitting it. */
+/** Stores the typed fields of the review, without submitting it. Resolves with the draft. */
 export async function keepReview(
   { database, clock, timeZone }: Pick<WorkDependencies, 'database' | 'clock' | 'timeZone'>,
-  { context, catalogue, place, beginning }: Pick<Launch, 'context'> & Choosing,
-  { entry, remove }: KeptReview,
-): Promise<void> {
+  { context, catalogue, place, beginning, changed }: Pick<Launch, 'context'> & Choosing,
+  { entry, button }: KeptReview,
+): Promise<Draft> {
   const now = clock.now();
   const author = fullName(context.request.author.name);
-  await database.transaction().execute(async (tx) => {
+  const basis = { catalogue, context, changed, now, timeZone };
+  return database.transaction().execute(async (tx) => {
     const kept = await lockDraft(tx, place, { beginning, now });
     const typed = withEntry(kept, entry, { author, now, timeZone });
+    const action = button && (await actionOf(tx, button, { ...basis, draft: typed }));
     const draft =
-      remove === undefined
-        ? typed
-        : applyChoice(typed, { action: { kind: 'remove', code: remove }, ticked: [], was: [] }, catalogue);
+      action === undefined ? typed : applyChoice(typed, { action, ticked: [], was: [] }, catalogue);
     await storeDraft(tx, place, { draft, now });
+    return draft;
   });
+}
+
+async function actionOf(
+  tx: OrderingTransaction,
+  button: RemovingButton,
+  basis: Omit<Parameters<typeof servedBy>[1], 'orderReference'>,
+): Promise<ChoiceAction> {
+  if (button.kind === 'remove') return button;
+  const { orderReference } = button;
+  return { kind: 'use', orderReference, codes: await servedBy(tx, { ...basis, orderReference }) };
 }

@@ -13,6 +13,13 @@ export type Launch = {
   };
 };
 
+/** Returns the patient that tests are chosen for: that of the request, also if the launch is for another. */
+export const patientOf = ({
+  context,
+  changed,
+}: Pick<Launch, 'context'> & { readonly changed?: TestRequest | undefined }) =>
+  (changed?.parties ?? context.request).patient;
+
 /** What tests are chosen for in a launch: a new order, or the change of a request. */
 export type Choosing = {
   readonly catalogue: Catalogue;

@@ -10,19 +10,20 @@ type ListReading = {
 };
 
 /**
- * Reads a page of the requests that a launch sees. Stores the audit event with their number before any of
- * them is sent.
+ * Reads a page of the requests that a launch sees. Stores the audit event with their number and their
+ * patients before any of them is sent.
  */
 export function readList(
-  { database }: Pick<WorkDependencies, 'database'>,
+  { database, pseudonyms }: Pick<WorkDependencies, 'database' | 'pseudonyms'>,
   { context, call }: Launch,
   { query, isRead }: ListReading,
 ): Promise<RequestPage> {
   const { launchId, request } = context;
   return database.transaction().execute(async (tx) => {
     const page = await readRequestPage(tx, query);
-    const orders = page.requests.length;
-    const about = { launchId, action: request.action, orders };
+    const shown = page.requests.flatMap(({ parties }) => pseudonyms.ofPatient(parties.patient) ?? []);
+    const patients = [...new Set(shown)];
+    const about = { launchId, action: request.action, orders: page.requests.length, patients };
     await appendToOutbox(tx, isRead ? [call.event('orders.listed.v1', about)] : []);
     return page;
   });

@@ -67,8 +67,8 @@ export function submitChange(
     const { selection, review } = await decideSubmission(tx, draft, basis);
     if ('faults' in review) return { outcome: 'faulty' };
 
-    const { details, repeatReasons } = review.decision;
-    const add = withReasons(selection, repeatReasons);
+    const { details } = review.decision;
+    const add = withReasons(selection, review.decision);
     const batchNumbers = await takeBatchNumbers(tx, newLocations(current.batches, add).length);
     const change = { add, remove: selection.removed, now: at, batchNumbers, newGuid: randomUUID };
     const request = {

@@ -48,8 +48,8 @@ export function submitOrder(
     if ('faults' in review) return { outcome: 'faulty' };
     if (selection.added.length === 0) return { outcome: 'changed' };
 
-    const { details, repeatReasons, collected } = review.decision;
-    const add = withReasons(selection, repeatReasons);
+    const { details, collected } = review.decision;
+    const add = withReasons(selection, review.decision);
     const batchNumbers = await takeBatchNumbers(tx, newLocations([], add).length);
     const empty = emptyTestRequest({ guid: draft.submissionId, context, details, now: at });
     const ordered = changeTests(empty, { add, remove: [], now: at, batchNumbers, newGuid: randomUUID });

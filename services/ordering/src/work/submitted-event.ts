@@ -16,6 +16,7 @@ export function submittedEvent(
     action: context.request.action,
     status: request.status,
     batches: request.batches.length,
+    orderReferences: request.batches.map(({ orderReference }) => orderReference),
     tests: request.batches.reduce((count, { tests }) => count + tests.length, 0),
     sealed: sealer.seal('order.submitted.v1', { order: toOrder(request) }, placeOfOrder(about)),
   });
