@@ -2,13 +2,13 @@
 // updates the panel of the chosen tests after each tick. The chosen tests are always those of the server's
 // last answer.
 import { initAll } from './nhsuk/nhsuk-frontend.js';
+import { continueByKey, searchTests } from './search-tests.js';
 
 initAll();
 
 const form = document.getElementById('choose');
 if (form) {
-  keepPanelInStep(form);
-  filterAsOneTypes(form);
+  searchTests(form, keepPanelInStep(form));
   saveSetWithEnter(form);
   restBarBesidePanel();
 }
@@ -18,6 +18,7 @@ if (notepad) offerDocument(notepad);
 
 const submitOnce = document.querySelector('[data-once]');
 if (submitOnce) {
+  continueByKey(submitOnce.form, '[data-once]');
   submitOnce.form.addEventListener('submit', (event) => {
     if (submitOnce.form.dataset.isSent) event.preventDefault();
     submitOnce.form.dataset.isSent = 'yes';
@@ -26,6 +27,7 @@ if (submitOnce) {
   addEventListener('pageshow', () => delete submitOnce.form.dataset.isSent);
 }
 
+/** Returns a function that chooses the tests of a promise, and resolves with whether there are any. */
 function keepPanelInStep(form) {
   // The buttons are named action, which hides the form's own property.
   const address = form.getAttribute('action');
@@ -41,15 +43,16 @@ function keepPanelInStep(form) {
   });
   form.addEventListener('submit', (event) => {
     const action = event.submitter?.value ?? '';
-    if (/^(remove|add-set|favourite|unfavourite):/.test(action)) {
+    if (/^(remove|use|add-set|favourite|unfavourite):/.test(action)) {
       event.preventDefault();
       send(action, event.submitter);
     } else if (sending) {
       // Pending changes arrive first, so that no decision is based on an older state.
       event.preventDefault();
-      sending.then(() => form.requestSubmit(buttonFor(action)));
+      sending.then((isDone) => isDone && form.requestSubmit(buttonFor(action)));
     }
   });
+  return (finding) => queue(() => finding.then(choose));
 
   // The panel may have been replaced, and the pressed button with it; the new button does the same.
   function buttonFor(action, place = form) {
@@ -59,16 +62,34 @@ function keepPanelInStep(form) {
   function send(action, button) {
     changes += 1;
     const change = changes;
-    // One after the other: each form sends the changes since the previous answer.
-    const previous = sending ?? Promise.resolve();
-    const current = previous.then(() => post(action, change, button));
+    return queue(() => post(action, change, button));
+  }
+
+  /** One after the other: each form sends the changes since the previous answer. */
+  function queue(change) {
+    const current = (sending ?? Promise.resolve()).then(change);
     sending = current;
     current.finally(() => {
       if (sending === current) sending = undefined;
     });
+    return current;
   }
 
-  async function post(action, change, button) {
+  /** Ticks the boxes of tests and sends them. Resolves with false if there are none. */
+  async function choose(codes) {
+    const boxes = codes.map((code) => document.getElementById(`test-${code}`));
+    for (const box of boxes) if (!box.disabled) box.checked = true;
+    if (boxes.length === 0) return false;
+    changes += 1;
+    return post('update', changes, undefined, boxes.map(describeChoice));
+  }
+
+  function describeChoice(box) {
+    const included = box.closest('[data-test]').querySelector('[data-included]:not([hidden])');
+    return `${box.labels[0].textContent.trim()}: ${included?.textContent.trim() ?? 'chosen'}.`;
+  }
+
+  async function post(action, change, button, news) {
     const fields = new URLSearchParams(new FormData(form));
     fields.set('action', action);
     const response = await fetch(`${address}chosen`, { method: 'POST', body: fields }).catch(() => undefined);
@@ -79,17 +100,18 @@ function keepPanelInStep(form) {
     const focused = document.activeElement;
     const hadFocus = panel.contains(focused);
     panel.innerHTML = text;
-    showChosen(change, action);
+    showChosen(change, action, news);
     // A user who has reached a button, and is about to press it, finds the new one in its place.
     if (hadFocus) (buttonFor(focused.value, panel) ?? document.getElementById('chosen-title')).focus();
     else button?.focus();
+    return true;
   }
 
-  function showChosen(change, action) {
+  function showChosen(change, action, news) {
     const chosen = new Set([...panel.querySelectorAll('input[name="was"]')].map(({ value }) => value));
     const count = `${chosen.size} ${chosen.size === 1 ? 'test' : 'tests'} chosen`;
     barCount.textContent = count;
-    announce(action, count);
+    announce(action, count, news);
     if (/^(un)?favourite:/.test(action)) showFavourite(action);
     // Keeps boxes that were ticked since this was sent: their own answer is still to come.
     if (change !== changes) return;
@@ -98,12 +120,12 @@ function keepPanelInStep(form) {
   }
 
   /** Announces the text of the panel that was not there before. */
-  function announce(action, count) {
+  function announce(action, count, news) {
     const said = [...panel.querySelectorAll('[data-said]')].map(({ textContent }) => textContent);
     const now = warningsIn(panel);
     const added = now.filter((warning) => !warnings.includes(warning));
     warnings = now;
-    const set = action.startsWith('add-set:') ? ['Order set added.'] : [];
+    const set = action.startsWith('add-set:') ? ['Order set added.'] : (news ?? []);
     announcement.textContent = [...set, ...said, ...added, count].join(' ');
   }
 
@@ -145,67 +167,21 @@ function saveSetWithEnter(form) {
   });
 }
 
-/** The bar of small screens repeats the panel, so it is hidden while the panel is visible. */
+/** The bar repeats the button of the panel, so it is hidden while that is in sight. */
 function restBarBesidePanel() {
   const bar = document.querySelector('.app-bar');
-  const observer = new IntersectionObserver(([panel]) => {
-    bar.classList.toggle('app-bar--resting', panel.isIntersecting);
-  });
-  observer.observe(document.getElementById('chosen'));
-}
-
-function filterAsOneTypes(form) {
-  const address = form.getAttribute('action');
-  const input = document.getElementById('search');
-  const matches = document.getElementById('matches');
-  const clear = document.getElementById('clear-search');
-  const browse = document.getElementById('browse');
-  const tests = [...form.querySelectorAll('[data-test]')];
-  let latest = 0;
-  let timer;
-
-  input.addEventListener('input', () => {
-    clearTimeout(timer);
-    timer = setTimeout(filter, 120);
-  });
-  form.addEventListener('submit', (event) => {
-    const action = event.submitter?.value;
-    if (action !== 'search' && action !== 'clear-search') return;
-    event.preventDefault();
-    if (action === 'clear-search') {
-      input.value = '';
-      input.focus();
-    }
-    filter();
-  });
-
-  async function filter() {
-    latest += 1;
-    const own = latest;
-    const query = input.value.trim();
-    const body = new URLSearchParams({ q: query });
-    const response = await fetch(`${address}matches`, { method: 'POST', body }).catch(() => undefined);
-    if (own !== latest) return;
-    if (!response?.ok || response.redirected) return form.submit();
-    const { codes } = await response.json();
-    if (own === latest) showMatches(query, new Set(codes));
-  }
-
-  function showMatches(query, codes) {
-    for (const test of tests) test.hidden = !codes.has(test.dataset.test);
-    for (const group of form.querySelectorAll('fieldset')) {
-      group.hidden = group.querySelector('[data-test]:not([hidden])') === null;
-    }
-    clear.hidden = query === '';
-    browse.hidden = query !== '';
-    matches.textContent = describe(query, codes.size);
-  }
-
-  function describe(query, count) {
-    if (query === '') return `${tests.length} tests`;
-    if (count === 0) return `No tests match “${query}”. Check the spelling or try another name.`;
-    return `${count} of ${tests.length} tests match “${query}”.`;
-  }
+  const panel = document.getElementById('chosen');
+  const observer = new IntersectionObserver(
+    (entries) => bar.classList.toggle('app-bar--resting', entries.at(-1).isIntersecting),
+    { threshold: 1 },
+  );
+  const observe = () => {
+    observer.disconnect();
+    observer.observe(panel.querySelector('button[value="review"]'));
+  };
+  // The panel is replaced after each change.
+  new MutationObserver(observe).observe(panel, { childList: true });
+  observe();
 }
 
 /** Sends the order document to the PMS that opened or frames this page, only at its registered origin. */
@@ -217,8 +193,12 @@ function offerDocument(frame) {
     if (!output) return;
     frame.removeEventListener('load', offer);
     const message = { type: 'clinical-launch.order-document', launchId, orderGuid, document: output.value };
-    if (window.opener) window.opener.postMessage(message, resultOrigin);
-    if (window.parent !== window) window.parent.postMessage(message, resultOrigin);
+    const receivers = [window.opener, window.parent === window ? null : window.parent].filter(Boolean);
+    for (const receiver of receivers) receiver.postMessage(message, resultOrigin);
+    if (receivers.length > 0) {
+      const said = 'The request has been sent to your practice system. You can close this page.';
+      document.getElementById('handover').textContent = said;
+    }
   };
   frame.addEventListener('load', offer);
   offer();

@@ -1,13 +1,14 @@
-import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
+import { concerningLaunch, type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
 import { callOf, guidForm } from '@clinical-launch/service/http';
 import {
+  isOwnForm,
   launchSessionIdleSeconds,
   pageHeaders,
   readLaunchSessionCookies,
 } from '@clinical-launch/service/pages';
 import type { Pages } from '@clinical-launch/service/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets';
-import type { Request, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { actionRules, type Permission } from '../domain/action-rules.ts';
 import { foreignForm, notOfThisAction, pageNotFound, sessionEnded } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -23,20 +24,24 @@ export type VisitHandler = (visit: Visit, dependencies: Dependencies) => Promise
  * for a step that the action does not allow.
  */
 export function createLaunchDoor(dependencies: Dependencies) {
-  const { tickets, pages, publicOrigin, isSecure } = dependencies;
+  const { tickets, pages, publicOrigin, isSecure, pseudonyms } = dependencies;
   return (handle: VisitHandler, permission?: Permission): RequestHandler<LaunchParameters> =>
     async (request, response) => {
       const { launchId } = request.params;
       if (!guidForm.test(launchId)) throw pageNotFound();
+      const call = callOf(response);
+      call.trace.follow(launchId);
       response.set(launchPageHeaders(pages));
-      if (request.method !== 'GET' && request.method !== 'HEAD') assertOwnForm(request, publicOrigin);
+      if (request.method !== 'GET' && request.method !== 'HEAD' && !isOwnForm(request, publicOrigin)) {
+        throw foreignForm();
+      }
       const session = await findSession(tickets, readLaunchSessionCookies(request, isSecure), launchId);
       if (session === undefined) throw sessionEnded();
       const { context, ticket } = session;
-      const call = callOf(response);
       call.source = '/ordering';
       call.adopt(launchId);
-      call.identify(`session ${launchId}`);
+      call.identify(`session ${launchId}`, context.client.clientId);
+      call.concern(concerningLaunch(context.request, pseudonyms));
       response.set(launchPageHeaders(pages, context.client.frameAncestors));
       const rule = actionRules[context.request.action];
       if (permission !== undefined && !rule.may.includes(permission)) throw notOfThisAction();
@@ -68,19 +73,4 @@ async function findSession(
     if (context?.launchId === launchId) return { ticket, context };
   }
   return undefined;
-}
-
-/**
- * Refuses forms that a page of another site makes a browser send. Browsers report the origin of a form in
- * `Sec-Fetch-Site`, older ones in `Origin`. A client that sends neither is not a browser and has only its own
- * cookies.
- */
-function assertOwnForm(request: Request<LaunchParameters>, publicOrigin: string): void {
-  const site = request.get('sec-fetch-site');
-  const origin = request.get('origin');
-  const isOwn =
-    site === undefined
-      ? origin === undefined || origin === publicOrigin
-      : site === 'same-origin' || site === 'none';
-  if (!isOwn) throw foreignForm();
 }

@@ -21,13 +21,14 @@ import { readLaunchForm, type Visit } from './visit.ts';
  * `GET /oltr/{launchId}/requests`. `?before=` and `?after=` a request's GUID lead to older and newer
  * requests; `?choose` means that the caller's identifier matches none of them.
  */
-export const listRequests: VisitHandler = async (visit, { database, write, show, nudge }) => {
+export const listRequests: VisitHandler = async (visit, dependencies) => {
+  const { database, write, show, nudge } = dependencies;
   const { launchId, rule, home } = visit;
   const texts = getTexts(visit);
   const address = queryOf(visit.request);
   const search = await findListSearch(database, launchId);
   const query = listQueryOf(visit, search, address);
-  const list = await readList({ database }, visit, { query, isRead: isRead(visit) });
+  const list = await readList(dependencies, visit, { query, isRead: isRead(visit) });
   nudge();
   show(visit, 'list.njk', {
     texts,

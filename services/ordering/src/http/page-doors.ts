@@ -74,12 +74,15 @@ export function ofChange(handle: ChoosingHandler, { shows = true } = {}): VisitH
   };
 }
 
+/** Its events are about the patient of the request, who may be another than that of the launch. */
 async function getRequest(
-  { request, context }: Visit,
-  { database }: Pick<Dependencies, 'database'>,
+  { request, context, call }: Visit,
+  { database, pseudonyms }: Pick<Dependencies, 'database' | 'pseudonyms'>,
 ): Promise<TestRequest> {
   const { guid = '' } = request.params;
   const found = guidForm.test(guid) ? await findRequest(database, guid, sightOf(context)) : undefined;
   if (found === undefined) throw requestNotFound();
+  const patient = pseudonyms.ofPatient(found.parties.patient);
+  if (patient !== undefined) call.concern({ patient });
   return found;
 }

@@ -1,7 +1,7 @@
 import { guidForm } from '@clinical-launch/service/http';
 import type { Catalogue, Question } from '../domain/catalogue.ts';
 import { beginningOf, cleanText, maxClinicalDetailsLength } from '../domain/draft.ts';
-import { maxAnswerLength } from '../domain/questions.ts';
+import { answerKey, maxAnswerLength } from '../domain/questions.ts';
 import type { ReviewEntry, ReviewForm } from '../domain/review-entry.ts';
 import type { Priority } from '../domain/test-request.ts';
 import { writeTypedDate } from '../domain/typed-date.ts';
@@ -10,7 +10,8 @@ import { faultyForm } from '../errors.ts';
 /** The action of a button on the review. */
 export type ReviewAction =
   | { readonly kind: 'submit' | 'check' | 'back' }
-  | { readonly kind: 'remove'; readonly code: string };
+  | { readonly kind: 'remove'; readonly code: string }
+  | { readonly kind: 'use'; readonly orderReference: string };
 
 /**
  * Reads the form of the review.
@@ -34,8 +35,10 @@ export function readReviewForm(
 }
 
 function readAction(value: string | null): ReviewAction {
-  const [, kind, code] = /^(?:(submit|check|back)|remove:([A-Za-z0-9-]{1,40}))$/.exec(value ?? '') ?? [];
+  const [, kind, code, orderReference] =
+    /^(?:(submit|check|back)|remove:([A-Za-z0-9-]{1,40})|use:([A-Z0-9-]{1,40}))$/.exec(value ?? '') ?? [];
   if (code !== undefined) return { kind: 'remove', code };
+  if (orderReference !== undefined) return { kind: 'use', orderReference };
   if (kind === 'submit' || kind === 'check' || kind === 'back') return { kind };
   throw faultyForm();
 }
@@ -48,10 +51,13 @@ function readEntry(form: URLSearchParams, catalogue: Catalogue): ReviewEntry {
     ...(details === null ? {} : { clinicalDetails: bounded(details, maxClinicalDetailsLength) }),
     ...(priority === undefined ? {} : { priority }),
     ...(collection === undefined ? {} : { collection }),
-    answers: given([...catalogue.questions.values()].map((asked) => [asked.id, typedAnswer(form, asked)])),
-    repeatReasons: given(
-      [...catalogue.orderables.keys()].map((code) => [code, typedLine(form, `reason:${code}`)]),
-    ),
+    answers: given(answerKeys(catalogue).map(([key, kind]) => [key, typedAnswer(form, key, kind)])),
+    repeatReasons: typedByTest(form, 'reason', catalogue),
+    repeatReason: given([
+      ['choice', typedLine(form, 'repeat-reason')],
+      ['typed', typedLine(form, 'repeat-reason-text')],
+    ]),
+    overrideReasons: typedByTest(form, 'override', catalogue),
   };
 }
 
@@ -61,13 +67,24 @@ const bounded = (text: string, length: number) => beginningOf(cleanText(text), l
 const given = (entries: readonly (readonly [string, string | undefined])[]) =>
   Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 
+const typedByTest = (form: URLSearchParams, name: string, { orderables }: Catalogue) =>
+  given([...orderables.keys()].map((code) => [code, typedLine(form, `${name}:${code}`)]));
+
 function typedLine(form: URLSearchParams, name: string): string | undefined {
   const typed = form.get(name);
   return typed === null ? undefined : bounded(typed, maxAnswerLength);
 }
 
-function typedAnswer(form: URLSearchParams, { id, kind }: Question): string | undefined {
-  const name = `answer:${id}`;
+/** Returns the keys of all answers that a page may ask for, each with the kind of its question. */
+function answerKeys({ orderables }: Catalogue): [string, Question['kind']][] {
+  const asked = [...orderables.values()].flatMap((test) =>
+    test.asks.map(({ question }): [string, Question['kind']] => [answerKey(question, test), question.kind]),
+  );
+  return [...new Map(asked)];
+}
+
+function typedAnswer(form: URLSearchParams, key: string, kind: Question['kind']): string | undefined {
+  const name = `answer:${key}`;
   if (kind !== 'date') return typedLine(form, name);
   const part = (of: 'day' | 'month' | 'year') => form.get(`${name}-${of}`);
   const [day, month, year] = [part('day'), part('month'), part('year')];

@@ -1,4 +1,5 @@
 import { queryOf } from '@clinical-launch/service/http';
+import { traitsOf } from '../domain/applies-to.ts';
 import { decideReview } from '../domain/review.ts';
 import type { ReviewForm } from '../domain/review-entry.ts';
 import { selectionOf } from '../domain/selection.ts';
@@ -10,6 +11,7 @@ import { findDraft } from '../store/drafts.ts';
 import { submissionsTo } from '../store/submissions.ts';
 import { repeatsAmong } from '../work/find-repeats.ts';
 import { keepReview } from '../work/keep-review.ts';
+import { patientOf } from '../work/launch.ts';
 import { submitChange } from '../work/submit-change.ts';
 import { submitOrder } from '../work/submit-order.ts';
 import type { ChoosingHandler, ChoosingVisit } from './choosing-visit.ts';
@@ -32,12 +34,13 @@ export const showReview: ChoosingHandler = async (visit, { database, clock, time
     return visit.response.redirect(303, `${visit.base}?nothing-chosen`);
   }
   const moment = { now: clock.now(), timeZone };
+  const patient = traitsOf(patientOf(visit), moment);
   const basis = { tests: selection.addedTests, catalogue, context, changed, ...moment };
   const repeats = await repeatsAmong(database, basis);
   const flags = queryOf(visit.request);
-  const review = flags.has('check') && decideReview({ draft, ...selection, repeats, ...moment });
+  const review = flags.has('check') && decideReview({ draft, ...selection, patient, repeats, ...moment });
   const faults = review && 'faults' in review ? review.faults : [];
-  const chosen = { draft, selection, repeats, changed, catalogue };
+  const chosen = { draft, selection, patient, repeats, changed, catalogue };
   const author = context.request.author.name;
   const changedBy = await submissionsSince(draft.notice?.rebasedFrom, visit, database);
   show(visit, 'review.njk', {
@@ -75,8 +78,13 @@ export const postReview: ChoosingHandler = async (visit, dependencies) => {
       await keepReview(dependencies, visit, { entry });
       return response.redirect(303, `${base}review?check`);
     case 'remove':
-      await keepReview(dependencies, visit, { entry, remove: action.code });
+      await keepReview(dependencies, visit, { entry, button: action });
       return response.redirect(303, `${base}review`);
+    case 'use': {
+      const draft = await keepReview(dependencies, visit, { entry, button: action });
+      // Without a test there is nothing to review; the catalogue says why.
+      return response.redirect(303, draft.chosen.length === 0 ? base : `${base}review`);
+    }
     case 'submit': {
       const { changed } = visit;
       const next =

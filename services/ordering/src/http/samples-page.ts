@@ -145,5 +145,5 @@ const recordingOf = ({ context }: RequestVisit, { clock, timeZone }: Dependencie
 
 const nothingNew = ({ samples }: SamplesEntry) =>
   [...samples.values()].some(({ isTaken }) => isTaken)
-    ? 'These samples are already recorded. Tick the samples that have been taken since, or correct one'
-    : 'Tick the samples that have been taken';
+    ? 'These samples are already recorded. Tick the samples that have been collected since, or correct one'
+    : 'Tick the samples that have been collected';

@@ -1,7 +1,9 @@
 import { queryOf } from '@clinical-launch/service/http';
+import { traitsOf } from '../domain/applies-to.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { type ChoiceAction, type ChoiceForm, maxSearchLength, readChoiceButton } from '../domain/choice.ts';
 import type { Draft } from '../domain/draft.ts';
+import { offeredTests } from '../domain/offered-tests.ts';
 import { maxSetNameLength } from '../domain/practice-choices.ts';
 import { selectionOf } from '../domain/selection.ts';
 import { faultyForm } from '../errors.ts';
@@ -12,6 +14,7 @@ import { choicesKeyOf } from '../store/keys.ts';
 import { findPracticeChoices } from '../store/practice-choices.ts';
 import { chooseTests } from '../work/choose-tests.ts';
 import { repeatsAmong } from '../work/find-repeats.ts';
+import { patientOf } from '../work/launch.ts';
 import type { ChoosingHandler, ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readLaunchForm } from './visit.ts';
@@ -25,7 +28,13 @@ export const showChoice: ChoosingHandler = async (visit, dependencies) => {
   const own = await findPracticeChoices(database, choicesKeyOf(practice, context.client, catalogue.id));
   show(visit, 'choose.njk', {
     ...(changed === undefined ? {} : { about: changed }),
-    ...presentCatalogue({ draft, catalogue, own, search: searchIn(catalogue) }),
+    ...presentCatalogue({
+      draft,
+      catalogue,
+      own,
+      patient: traitsIn(visit, dependencies),
+      search: searchIn(catalogue),
+    }),
     ...(await chosenPanel(visit, draft, dependencies)),
     isNothingChosen: draft.chosen.length === 0 && queryOf(visit.request).has('nothing-chosen'),
     practiceSet: draft.notice?.practiceSet,
@@ -39,22 +48,23 @@ export const showChoice: ChoosingHandler = async (visit, dependencies) => {
  */
 export const postChoice: ChoosingHandler = async (visit, dependencies) => {
   const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
-  const { action } = await chooseTests(dependencies, visit, form);
-  visit.response.redirect(303, nextPage(visit.base, action));
+  const { action, draft } = await chooseTests(dependencies, visit, form);
+  visit.response.redirect(303, nextPage(visit.base, action, draft));
 };
 
-function nextPage(base: string, action: ChoiceAction): string {
+function nextPage(base: string, action: ChoiceAction, { search }: Pick<Draft, 'search'>): string {
   switch (action.kind) {
     case 'review':
       return `${base}review`;
     case 'remove':
+    case 'use':
       return `${base}#chosen`;
     case 'search':
     case 'clear-search':
       return `${base}#search`;
     case 'favourite':
     case 'unfavourite':
-      return `${base}#group-favourites`;
+      return `${base}#group-${search === '' ? 'favourites' : 'matches'}`;
     case 'update':
     case 'add-set':
     case 'save-set':
@@ -71,26 +81,43 @@ export const postChosenPanel: ChoosingHandler = async (visit, dependencies) => {
 };
 
 /**
- * Returns the codes of the tests that match a search: `POST …/matches`. A POST, so that the search appears in
- * no address.
+ * Returns the codes of the tests that match a search, best first, and of those that it names:
+ * `POST …/matches`. A POST, so that the search appears in no address.
  */
-export const postMatches: ChoosingHandler = async (visit, { searchIn }) => {
-  const search = searchIn(visit.catalogue);
+export const postMatches: ChoosingHandler = async (visit, dependencies) => {
+  const { catalogue } = visit;
+  const { searchIn } = dependencies;
   const form = await readLaunchForm(visit);
-  visit.response.json({ codes: [...search((form.get('q') ?? '').slice(0, maxSearchLength))] });
+  const query = (form.get('q') ?? '').slice(0, maxSearchLength);
+  const { codes, best } = offeredTests({
+    catalogue,
+    query,
+    patient: traitsIn(visit, dependencies),
+    search: searchIn(catalogue),
+  });
+  visit.response.json({ codes: [...codes], best });
 };
 
+const traitsIn = (visit: ChoosingVisit, { clock, timeZone }: Dependencies) =>
+  traitsOf(patientOf(visit), { now: clock.now(), timeZone });
+
 /** Returns the model of the panel of the chosen tests. */
-async function chosenPanel(
-  { catalogue, context, changed }: ChoosingVisit,
-  draft: Draft,
-  { database, clock, timeZone }: Dependencies,
-) {
+async function chosenPanel(visit: ChoosingVisit, draft: Draft, dependencies: Dependencies) {
+  const { catalogue, context, changed } = visit;
+  const { database, clock, timeZone } = dependencies;
   const now = clock.now();
   const selection = selectionOf(draft, catalogue);
   const basis = { tests: selection.addedTests, catalogue, context, changed, now, timeZone };
   const repeats = await repeatsAmong(database, basis);
-  return presentChosen({ draft, selection, repeats, changed, catalogue, now });
+  return presentChosen({
+    draft,
+    selection,
+    patient: traitsIn(visit, dependencies),
+    repeats,
+    changed,
+    catalogue,
+    now,
+  });
 }
 
 /** @throws ServiceError 400 for a button that no page of ours has */

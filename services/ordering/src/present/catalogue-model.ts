@@ -1,5 +1,7 @@
+import { describeAppliesTo, isFor, type PatientTraits, setFor } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import type { Draft } from '../domain/draft.ts';
+import { offeredTests } from '../domain/offered-tests.ts';
 import { coveredBy } from '../domain/panels.ts';
 import { orderSetOf, type PracticeChoices } from '../domain/practice-choices.ts';
 import type { TestSearch } from '../domain/test-search.ts';
@@ -11,54 +13,77 @@ type CataloguePage = {
    * The practice's own choices in this catalogue. Tests that the catalogue no longer contains are left out.
    */
   readonly own: PracticeChoices;
+  readonly patient: PatientTraits;
   readonly search: TestSearch;
 };
 
 /** Presents the catalogue to choose tests from, with the practice's own choices. */
-export function presentCatalogue({ draft, catalogue, own, search }: CataloguePage) {
-  const matches = search(draft.search);
+export function presentCatalogue({ draft, catalogue, own, patient, search }: CataloguePage) {
+  const offered = offeredTests({ catalogue, query: draft.search, patient, search });
   const favourites = new Set(own.favourites);
-  const practiceSets = own.sets.map((set) => orderSetOf(set, catalogue));
+  const practiceSets = own.sets.map((set) => setFor(orderSetOf(set, catalogue), patient));
   const panels = new Map(
     coveredBy(draft.chosen, catalogue).map(({ test, panel }) => [test.code, panel.name]),
   );
   const tests = [...catalogue.orderables.values()].map((test) => ({
     ...test,
     isChosen: draft.chosen.includes(test.code) && !panels.has(test.code),
-    isMatch: matches.has(test.code),
+    isMatch: offered.codes.has(test.code),
     isFavourite: favourites.has(test.code),
+    home: favourites.has(test.code) ? 'favourites' : test.group.id,
+    ...(isFor(test, patient) ? {} : { usuallyFor: describeAppliesTo(test.appliesTo ?? {}) }),
     includedIn: panels.get(test.code),
     parts: test.covers.flatMap((code) => catalogue.orderables.get(code)?.name ?? []),
   }));
-  const orderSets = [...catalogue.orderSets.values()];
+  const orderSets = [...catalogue.orderSets.values()]
+    .map((set) => setFor(set, patient))
+    .filter((set) => set.tests.length > 0);
   return {
     query: draft.search,
-    matchCount: matches.size,
-    testCount: tests.length,
+    matchCount: offered.codes.size,
+    best: offered.best.flatMap((code) => catalogue.orderables.get(code)?.name ?? []),
+    testCount: tests.filter(({ usuallyFor }) => usuallyFor === undefined).length,
     orderSets,
     practiceSets,
     addedSet: [...orderSets, ...practiceSets].find(({ id }) => id === draft.notice?.addedSet),
-    groups: presentSections(catalogue, tests),
+    groups: presentSections(catalogue, tests, draft.search === '' ? undefined : offered.codes),
   };
 }
 
-/** Returns the sections of the catalogue's page: the practice's favourites first, and each test once. */
+type Listed = Orderable & {
+  readonly isFavourite: boolean;
+  readonly isMatch: boolean;
+  /** The section without a search. */
+  readonly home: string;
+  readonly usuallyFor?: string;
+};
+
+/**
+ * Returns the sections of the catalogue's page, with each test once: the matches of a search in their own
+ * order, the practice's favourites, and the groups.
+ */
 function presentSections(
-  catalogue: Catalogue,
-  tests: readonly (Orderable & { readonly isFavourite: boolean; readonly isMatch: boolean })[],
+  { groups }: Catalogue,
+  tests: readonly Listed[],
+  matches: ReadonlySet<string> = new Set(),
 ) {
-  const favourites = tests.filter(({ isFavourite }) => isFavourite);
-  const sections = catalogue.groups.map((group) => {
-    const own = tests.filter((test) => test.group === group);
+  const found = [...matches].flatMap((code) => tests.filter((test) => test.code === code));
+  const hasFavourites = tests.some(({ isFavourite }) => isFavourite);
+  const sections = [
+    ...(hasFavourites ? [{ id: 'favourites', name: 'Practice favourites' }] : []),
+    ...groups,
+  ].map((section) => {
+    const own = tests.filter(({ home }) => home === section.id);
     return {
-      ...group,
-      tests: own.filter(({ isFavourite }) => !isFavourite),
-      elsewhere: own.filter(({ isFavourite }) => isFavourite).map(({ name }) => name),
+      ...section,
+      tests: own.filter(({ code }) => !matches.has(code)),
+      elsewhere: tests
+        .filter(({ group, home }) => group.id === section.id && home !== section.id)
+        .map(({ name }) => name),
+      count: own.filter(({ usuallyFor }) => usuallyFor === undefined).length,
     };
   });
-  const first = { id: 'favourites', name: 'Favourites of this practice', tests: favourites, elsewhere: [] };
-  return [...(favourites.length === 0 ? [] : [first]), ...sections].map((section) => ({
-    ...section,
-    isMatch: section.tests.some(({ isMatch }) => isMatch),
-  }));
+  return [{ id: 'matches', name: 'Matches', tests: found, elsewhere: [], count: 0 }, ...sections].map(
+    (section) => ({ ...section, isMatch: section.tests.some(({ isMatch }) => isMatch) }),
+  );
 }

@@ -1,18 +1,23 @@
+import type { PatientTraits } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { changeTests, newLocations } from '../domain/change-tests.ts';
 import { drawList, planBatches, samplesInDrawOrder } from '../domain/collection.ts';
 import type { Draft } from '../domain/draft.ts';
 import { isLive } from '../domain/lifecycle.ts';
-import { coveredBy } from '../domain/panels.ts';
-import type { Repeat } from '../domain/repeats.ts';
+import { coveredBy, listed } from '../domain/panels.ts';
+import { needsReason, type Repeat } from '../domain/repeats.ts';
+import { unusualFor } from '../domain/review.ts';
+import type { SampleKind, SiteAnswers } from '../domain/sample-kind.ts';
 import type { Selection } from '../domain/selection.ts';
-import { codeOf, type TestRequest } from '../domain/test-request.ts';
-import { describeRepeat } from './repeat-warning.ts';
+import { codeOf, type RequestedSample, type TestRequest } from '../domain/test-request.ts';
+import { describeLeftOut, describeUnusual } from './applies-to-text.ts';
+import { describeRepeat, describeUsed, presentUsable } from './repeat-warning.ts';
 import { describeTakenOff } from './taken-off.ts';
 
 export type Chosen = {
   readonly draft: Draft;
   readonly selection: Selection;
+  readonly patient: PatientTraits;
   readonly repeats: readonly Repeat[];
   /** The request that is changed; absent when it is a new order. */
   readonly changed: TestRequest | undefined;
@@ -22,11 +27,16 @@ export type Chosen = {
 };
 
 /** Presents the chosen tests, as the panel and the review show them. */
-export function presentChosen({ draft, selection, repeats, changed, catalogue, now }: Chosen) {
+export function presentChosen({ draft, selection, patient, repeats, changed, catalogue, now }: Chosen) {
   const { tests: chosen, added, addedTests, removed } = selection;
-  const batches = planBatches(chosen, catalogue);
+  const batches = planBatches(chosen, catalogue, draft.answers);
   const areFavouritesFull = draft.notice?.areFavouritesFull === true;
-  const warnings = repeats.map((repeat) => ({ test: repeat.test, said: describeRepeat(repeat) }));
+  const repeated = repeats.map((repeat) => ({ test: repeat.test, said: describeRepeat(repeat) }));
+  const needing = repeats.filter(needsReason).map(({ test: { name } }) => name);
+  const unusual = unusualFor(patient, addedTests).map((test) => ({
+    test,
+    said: describeUnusual(test, patient),
+  }));
   return {
     chosen,
     added,
@@ -40,17 +50,27 @@ export function presentChosen({ draft, selection, repeats, changed, catalogue, n
     batches,
     draws:
       changed === undefined
-        ? drawList(batches).map(({ container, tests, location }) => ({
-            container,
-            description: `${container.name}, ${container.closure}`,
+        ? drawList(batches).map(({ tests, location, ...kind }) => ({
+            container: kind.container,
+            description: shortDescription(kind),
             detail: drawDetail(tests.length, location.name),
           }))
-        : drawsAfter(changed, { added: addedTests, removed, catalogue, now }),
-    repeats: warnings,
-    warnings: Object.fromEntries(warnings.map(({ test, said }) => [test.code, said])),
+        : drawsAfter(changed, { answers: draft.answers, added: addedTests, removed, catalogue, now }),
+    repeats: repeated,
+    repeatsWithReason: needing.length === 0 ? undefined : listed(needing),
+    usable: presentUsable(repeats),
+    unusual,
+    warnings: Object.fromEntries(
+      addedTests.map((added) => [
+        added.code,
+        [...unusual, ...repeated].filter(({ test }) => test === added).map(({ said }) => said),
+      ]),
+    ),
     covered: coveredBy(draft.chosen, catalogue),
     said: [
       ...describeTakenOff(draft.notice?.takenOff ?? [], draft.chosen, catalogue),
+      ...describeUsed(draft.notice?.used, catalogue),
+      ...describeLeftOut(draft.notice?.leftOut ?? [], catalogue),
       ...(areFavouritesFull ? ['You cannot add another favourite. Remove one first.'] : []),
     ],
     areFavouritesFull,
@@ -73,32 +93,51 @@ function linesOf(changed: TestRequest | undefined, codes: readonly string[]) {
 const takenCodes = (changed: TestRequest | undefined) =>
   changed?.batches.flatMap(({ tests }) => tests.filter(({ status }) => status === 'S').map(codeOf)) ?? [];
 
+/** Describes a sample on the pages that choose: `EDTA blood, purple top`, `Viral swab, green top, Throat`. */
+const shortDescription = ({ container, timing, site, siteFrom }: SampleKind) =>
+  [
+    container.name,
+    container.closure,
+    timing,
+    site ?? (siteFrom === undefined ? undefined : 'site not stated yet'),
+  ]
+    .filter((part) => part !== undefined)
+    .join(', ');
+
 /**
  * Returns the samples that are still to be taken after the change. A test can join an untaken sample of the
  * request, so only the change itself knows.
  */
-function drawsAfter(
-  request: TestRequest,
-  {
-    added,
-    removed,
-    catalogue,
-    now,
-  }: Pick<Selection, 'removed'> & Pick<Chosen, 'catalogue' | 'now'> & { added: readonly Orderable[] },
-) {
+function drawsAfter(request: TestRequest, { added, answers, removed, catalogue, now }: ChangedDraws) {
   const add = added.map((test) => ({ test }));
-  const after = changeTests(request, {
-    add,
-    remove: removed,
-    now: new Date(now).toISOString(),
-    batchNumbers: newLocations(request.batches, add).map(() => 0),
-    newGuid: () => '',
-  });
+  const answered = Object.entries(answers).map(([question, answer]) => ({ question, text: '', answer }));
+  const after = changeTests(
+    { ...request, answers: answered },
+    {
+      add,
+      remove: removed,
+      now: new Date(now).toISOString(),
+      batchNumbers: newLocations(request.batches, add).map(() => 0),
+      newGuid: () => '',
+    },
+  );
   return samplesInDrawOrder(after, catalogue)
     .filter(({ sample }) => sample.completedAt === undefined)
     .map(({ sample, container, tests, batch }) => ({
       container,
-      description: container === undefined ? sample.description : `${container.name}, ${container.closure}`,
+      description:
+        container === undefined ? sample.description : shortDescription({ ...placeOf(sample), container }),
       detail: drawDetail(tests.length, batch.provider.name),
     }));
 }
+
+const placeOf = ({ site, timing }: RequestedSample) => ({
+  ...(site === undefined ? {} : { site }),
+  ...(timing === undefined ? {} : { timing }),
+});
+
+type ChangedDraws = Pick<Selection, 'removed'> &
+  Pick<Chosen, 'catalogue' | 'now'> & {
+    readonly added: readonly Orderable[];
+    readonly answers: SiteAnswers;
+  };

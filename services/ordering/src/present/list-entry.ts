@@ -34,9 +34,9 @@ function describeSamples({ batches }: Pick<TestRequest, 'batches'>): string {
   const samples = batches.flatMap(liveSamples);
   const taken = samples.filter(({ completedAt }) => completedAt !== undefined).length;
   if (samples.length === 0) return 'No samples needed';
-  if (samples.length === 1) return taken === 1 ? 'Sample taken' : 'Sample not taken yet';
-  if (taken === 0) return `None of ${samples.length} samples taken`;
+  if (samples.length === 1) return taken === 1 ? 'Sample collected' : 'Sample not collected yet';
+  if (taken === 0) return `0 of ${samples.length} samples collected`;
   return taken === samples.length
-    ? `All ${samples.length} samples taken`
-    : `${taken} of ${samples.length} samples taken`;
+    ? `All ${samples.length} samples collected`
+    : `${taken} of ${samples.length} samples collected`;
 }

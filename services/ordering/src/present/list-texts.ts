@@ -8,16 +8,16 @@ type ListTexts = {
   readonly empty: { readonly title: string; readonly text: string };
 };
 
-const startAgain = 'To order tests, go back to your practice system and start test requesting there.';
+const startAgain = 'To request tests, go back to your practice system and start test requesting there.';
 
 const samplesOfPatient: ListTexts = {
-  title: 'Samples to take',
-  lead: 'Requests for this patient that are waiting for samples. Choose one to record the samples that have been taken.',
-  empty: { title: 'No samples are waiting to be taken for this patient', text: startAgain },
+  title: 'Samples to collect',
+  lead: 'Requests for this patient that are waiting for samples. Choose one to record the samples that have been collected.',
+  empty: { title: 'No samples are waiting to be collected for this patient', text: startAgain },
 };
 
 const reportsOfPatient: ListTexts = {
-  title: 'Requests of this patient',
+  title: 'This patient’s requests',
   lead: 'Choose a request to see its tests, samples and history.',
   empty: { title: 'No tests have been requested for this patient here', text: startAgain },
 };
@@ -29,27 +29,27 @@ export const listTexts: Readonly<Record<Exclude<Action, 'OrderTest'>, ListTexts>
     lead: 'Requests for this patient that are waiting for samples. Choose one to add or remove tests.',
     empty: {
       title: 'You cannot change any request for this patient',
-      text: `When all samples have been taken, a request is with the laboratory. ${startAgain}`,
+      text: `When all samples have been collected, a request is with the laboratory. ${startAgain}`,
     },
   },
   PatientSampleQueue: samplesOfPatient,
   PatientRequestList: samplesOfPatient,
   LocationSampleQueue: {
-    title: 'Samples to take in this practice',
-    lead: 'Requests that are waiting for samples. Choose one to record the samples that have been taken.',
+    title: 'Samples to collect in this practice',
+    lead: 'Requests that are waiting for samples. Choose one to record the samples that have been collected.',
     empty: {
-      title: 'No samples are waiting to be taken in this practice',
-      text: 'Requests that need samples appear here as soon as they are ordered. Reload this page to check again.',
+      title: 'No samples are waiting to be collected in this practice',
+      text: 'Requests that need samples appear here as soon as they are made. Reload this page to check again.',
     },
   },
   PatientReport: reportsOfPatient,
   PatientReportList: reportsOfPatient,
   LocationReportList: {
-    title: 'Requests of this practice',
+    title: 'Practice requests',
     lead: 'Choose a request to see its tests, samples and history.',
     empty: {
       title: 'No tests have been requested in this practice yet',
-      text: 'Requests appear here as soon as they are ordered. Reload this page to check again.',
+      text: 'Requests appear here as soon as they are made. Reload this page to check again.',
     },
   },
 };

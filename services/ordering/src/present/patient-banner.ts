@@ -1,5 +1,6 @@
 import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts';
 import type { ActionRule } from '../domain/action-rules.ts';
+import { monthsOld } from '../domain/age.ts';
 import { fullName } from '../domain/person-name.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { writtenDate } from './written-time.ts';
@@ -18,6 +19,8 @@ export type PatientBanner = {
     readonly isDoubtful?: true;
   }[];
   readonly address: string;
+  /** `01947 555 0142 (home)`; empty if the practice system sent none. */
+  readonly telephones: readonly string[];
   readonly requester: string;
   readonly author: string;
   readonly practice: string;
@@ -50,6 +53,9 @@ export function presentBanner(request: LaunchRequest, today: string): PatientBan
     gender: genders[patient.gender],
     identifiers: presentIdentifiers(patient),
     address: [...patient.address.lines, patient.address.postalCode ?? ''].filter(Boolean).join(', '),
+    telephones: patient.telecom
+      .filter(({ system }) => system === 'phone')
+      .map(({ value, use }) => (use === undefined ? value : `${value} (${use})`)),
     requester: fullName(requester.name),
     author: fullName(author.name),
     practice: practice.name,
@@ -104,10 +110,8 @@ export function presentIdentifiers({
 
 /** Returns the age: years from the second birthday on, months before it, weeks in the first month. */
 export function ageOn(today: string, birthDate: string): string | undefined {
-  if (birthDate > today) return undefined;
-  const [thisYear = 0, thisMonth = 0, thisDay = 0] = today.split('-').map(Number);
-  const [year = 0, month = 0, day = 0] = birthDate.split('-').map(Number);
-  const wholeMonths = (thisYear - year) * 12 + (thisMonth - month) - (thisDay < day ? 1 : 0);
+  const wholeMonths = monthsOld(today, birthDate);
+  if (wholeMonths === undefined) return undefined;
   if (wholeMonths >= 24) return counted(Math.floor(wholeMonths / 12), 'year');
   if (wholeMonths >= 1) return counted(wholeMonths, 'month');
   const days = (Date.parse(today) - Date.parse(birthDate)) / 86_400_000;

@@ -1,9 +1,11 @@
 import type { PersonName } from '@clinical-launch/contracts';
+import { answersFor } from '../domain/answers-for.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { createBarcode } from './barcode.ts';
 import { presentRequest } from './request-report.ts';
+import { writtenAnswer } from './written-answer.ts';
 import type { WriteTime } from './written-time.ts';
 
 type Presenting = { readonly catalogue: Catalogue; readonly write: WriteTime };
@@ -15,7 +17,13 @@ type Presenting = { readonly catalogue: Catalogue; readonly write: WriteTime };
 export async function presentForms(request: TestRequest, presenting: Presenting) {
   const report = presentRequest(request, presenting);
   const forms = report.batches
-    .map((batch) => ({ ...batch, tests: batch.tests.filter(({ isLive }) => isLive) }))
+    .map((batch, index) => ({
+      ...batch,
+      tests: batch.tests.filter(({ isLive }) => isLive),
+      answers: answersFor(request.batches[index] ?? { tests: [] }, request, presenting.catalogue).map(
+        writtenAnswer,
+      ),
+    }))
     .filter(({ tests }) => tests.length > 0)
     .map(async (batch) => ({
       ...batch,

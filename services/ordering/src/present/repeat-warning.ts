@@ -1,13 +1,31 @@
-import type { Orderable } from '../domain/catalogue.ts';
+import type { Catalogue, Orderable } from '../domain/catalogue.ts';
+import type { Notice } from '../domain/draft.ts';
+import { listed } from '../domain/panels.ts';
 import { fullName } from '../domain/person-name.ts';
 import type { EarlierTest, Repeat } from '../domain/repeats.ts';
 import { writtenDate } from './written-time.ts';
 
 /** Describes by whom and when a test was requested, its current state, and when it is usually repeated. */
-export function describeRepeat({ test, latest, day, daysAgo, minimumIntervalDays }: Repeat): string {
+export function describeRepeat({ test, latest, day, daysAgo, minimumIntervalDays: days }: Repeat): string {
   const requested = `${nameOf(test, latest)} was requested on ${writtenDate(day)} (${ago(daysAgo)})`;
-  const subject = test.covers.includes(latest.code) ? test.name : 'It';
-  return `${requested} by ${fullName(latest.requester)}: ${stateOf(latest)}. ${subject} is usually repeated after ${counted(minimumIntervalDays)} at the earliest.`;
+  const said = `${requested} by ${fullName(latest.requester)}: ${stateOf(latest)}.`;
+  return days === undefined ? said : `${said} Not usually repeated within ${counted(days)}.`;
+}
+
+/** Returns the requests that serve in place of this one, each with the names of its tests. */
+export function presentUsable(repeats: readonly Repeat[]) {
+  const references = new Set(repeats.flatMap(({ usable }) => usable?.orderReference ?? []));
+  return [...references].map((orderReference) => {
+    const own = repeats.filter(({ usable }) => usable?.orderReference === orderReference);
+    return { orderReference, tests: listed(own.map(({ test: { name } }) => name)) };
+  });
+}
+
+/** Describes the tests that were removed because an earlier request has them. */
+export function describeUsed(used: Notice['used'], { orderables }: Pick<Catalogue, 'orderables'>): string[] {
+  if (used === undefined) return [];
+  const names = used.codes.flatMap((code) => orderables.get(code)?.name ?? []);
+  return [`${listed(names)} removed: already in request ${used.orderReference}.`];
 }
 
 function nameOf({ code, name, covers }: Orderable, latest: EarlierTest): string {
@@ -18,8 +36,8 @@ function nameOf({ code, name, covers }: Orderable, latest: EarlierTest): string 
 }
 
 function stateOf({ isSampleTaken, container, provider }: EarlierTest): string {
-  if (isSampleTaken) return 'sample taken';
-  return container === undefined ? `sent to ${provider}` : 'sample not taken yet';
+  if (isSampleTaken) return 'sample collected';
+  return container === undefined ? `sent to ${provider}` : 'sample not collected yet';
 }
 
 const ago = (days: number) => (days === 0 ? 'today' : `${counted(days)} ago`);

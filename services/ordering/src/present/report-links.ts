@@ -29,7 +29,7 @@ export function presentReportLinks({ request, rule, home }: Reported, write: Wri
 function backLink({ request, rule, home }: Reported) {
   return rule.lists.length > 0
     ? { href: `${home}requests`, text: 'Back to the list of requests' }
-    : { href: resultPage(home, request), text: 'Back to the submitted order' };
+    : { href: resultPage(home, request), text: 'Back to the submitted request' };
 }
 
 /** Returns the name of the action's step for a request, if it is allowed. */

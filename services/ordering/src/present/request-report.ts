@@ -2,7 +2,12 @@ import type { Action, LaunchRequest, OrderStatus } from '@clinical-launch/contra
 import type { Catalogue } from '../domain/catalogue.ts';
 import { isLive, isTakenFromPatient } from '../domain/lifecycle.ts';
 import { fullName } from '../domain/person-name.ts';
-import type { RequestedBatch, RequestedSample, TestRequest } from '../domain/test-request.ts';
+import {
+  type RequestedBatch,
+  type RequestedSample,
+  sampleIdsOf,
+  type TestRequest,
+} from '../domain/test-request.ts';
 import { writtenAnswer } from './written-answer.ts';
 import type { WriteTime } from './written-time.ts';
 
@@ -14,12 +19,12 @@ type Step = { readonly action: Action; readonly author: LaunchRequest['author'];
 const testStatuses = {
   R: { text: 'Requested', since: 'Requested on', colour: 'blue' },
   // The time of recording; the sample contains the time of collection.
-  S: { text: 'Sample taken', since: 'Sample recorded on', colour: 'green' },
+  S: { text: 'Sample collected', since: 'Sample recorded on', colour: 'green' },
   D: { text: 'Removed', since: 'Removed on', colour: 'grey' },
 } as const satisfies Record<OrderStatus, object>;
 
 const steps: Readonly<Partial<Record<Action, string>>> = {
-  OrderTest: 'Ordered',
+  OrderTest: 'Requested',
   UpdateTest: 'Tests changed',
 };
 
@@ -59,7 +64,7 @@ function describeStatus({ status, batches }: Pick<TestRequest, 'status' | 'batch
 function presentBatch(batch: RequestedBatch, { catalogue, write }: Presenting) {
   const { id, provider, category, orderReference } = batch;
   const samples = new Map(batch.samples.map((sample) => [sample.id, presentSample(sample, write)]));
-  const wanted = new Set(batch.tests.filter(isLive).map(({ sample }) => sample));
+  const wanted = new Set(batch.tests.filter(isLive).flatMap(sampleIdsOf));
   return {
     id,
     laboratory: provider.name,
@@ -72,7 +77,8 @@ function presentBatch(batch: RequestedBatch, { catalogue, write }: Presenting) {
       status: testStatuses[test.status],
       at: write(test.statusAt),
       repeatReason: test.repeatReason,
-      sample: samples.get(test.sample),
+      overrideReason: test.overrideReason,
+      samples: sampleIdsOf(test).flatMap((sample) => samples.get(sample)?.description ?? []),
     })),
     // A sample that was taken for a test that was removed afterwards is still shown.
     samples: batch.samples

@@ -5,7 +5,7 @@ import { samplesInDrawOrder } from '../domain/collection.ts';
 import { isLive } from '../domain/lifecycle.ts';
 import { fullName } from '../domain/person-name.ts';
 import { samplesOf } from '../domain/record-samples.ts';
-import type { TestRequest } from '../domain/test-request.ts';
+import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { requestPage, resultPage } from './addresses.ts';
 
 type Result = {
@@ -22,9 +22,14 @@ type Result = {
 
 /** The titles of the result, by action. */
 const titles: Readonly<Partial<Record<Action, string>>> = {
-  OrderTest: 'Order submitted',
+  OrderTest: 'Request submitted',
   UpdateTest: 'Request updated',
 };
+
+/** Returns where an urgent request is reported to a laboratory, if its catalogue says. */
+const telephoneOf = ({ code }: TestRequest['batches'][number]['provider'], { locations }: Catalogue) =>
+  locations.find((location) => location.code.value === code.value && location.code.scheme === code.scheme)
+    ?.telephone;
 
 /** Presents the result of a submission: the next steps, and the other submissions of the launch. */
 export function presentResult({ order, version, others, action, rule, home, catalogue }: Result) {
@@ -33,6 +38,15 @@ export function presentResult({ order, version, others, action, rule, home, cata
     order,
     version,
     isRemoved: !order.batches.some(({ tests }) => tests.some(isLive)),
+    isUrgent: order.priority === 'urgent',
+    toTelephone: order.batches
+      .flatMap(({ tests }) => tests.filter(isLive))
+      .filter((test) => catalogue.orderables.get(codeOf(test))?.telephoneFirst === true)
+      .map(({ description }) => description),
+    isPaperNeeded: order.clinicalDetails !== '' || order.answers.length > 0,
+    laboratories: order.batches
+      .filter(({ tests }) => tests.some(isLive))
+      .map(({ provider }) => ({ name: provider.name, telephone: telephoneOf(provider, catalogue) })),
     isSampleNeeded: samplesOf(order).length > 0,
     draws: samplesInDrawOrder(order, catalogue).filter(({ sample }) => sample.completedAt === undefined),
     others: others.map((request) => ({

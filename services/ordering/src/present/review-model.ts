@@ -3,7 +3,13 @@ import { collectionNow } from '../domain/collection-entry.ts';
 import { type Draft, maxClinicalDetailsLength } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';
 import { type AskedQuestion, askedBy, maxAnswerLength } from '../domain/questions.ts';
-import { needingDetails, needsSamples, type ReviewFault } from '../domain/review.ts';
+import {
+  answerId,
+  needingDetails,
+  needsSamples,
+  type ReviewFault,
+  repeatReasonChoices,
+} from '../domain/review.ts';
 import { readTypedDate } from '../domain/typed-date.ts';
 import { type Chosen, presentChosen } from './chosen-model.ts';
 import type { WriteTime } from './written-time.ts';
@@ -23,7 +29,7 @@ type Review = Chosen & {
 
 /** Presents the review: the tests, the samples and all questions, with the typed fields and their errors. */
 export function presentReview(review: Review) {
-  const { draft, faults, changed, changedBy, write } = review;
+  const { draft, faults, patient, changed, changedBy, write } = review;
   const presented = presentChosen(review);
   const { chosen, batches, added } = presented;
   return {
@@ -39,7 +45,7 @@ export function presentReview(review: Review) {
       ...batch,
       tests: batch.tests.filter(({ code }) => added.includes(code)),
     })),
-    questions: askedBy(chosen).map((asked) => presentQuestion(asked, draft)),
+    questions: askedBy(chosen, patient).map((asked) => presentQuestion(asked, draft)),
     needingDetails: needingDetails(chosen),
     collection: presentCollection(review),
     mayCollect: changed === undefined && needsSamples(chosen),
@@ -47,13 +53,17 @@ export function presentReview(review: Review) {
     changedBy: changedBy.map(({ author, at }) => `${fullName(author.name)} on ${write(at)}`),
     maxClinicalDetailsLength,
     maxAnswerLength,
+    repeatReasonChoices,
   };
 }
 
-function presentQuestion({ question, tests, isRequired }: AskedQuestion, { answers }: Draft) {
-  const typed = answers[question.id] ?? '';
+function presentQuestion({ question, key, text, tests, isRequired }: AskedQuestion, { answers }: Draft) {
+  const typed = answers[key] ?? '';
   return {
     ...question,
+    id: answerId(key),
+    name: `answer:${key}`,
+    text,
     isRequired,
     askedFor: tests.map(({ name, abbreviation }) => abbreviation ?? name).join(', '),
     typed,

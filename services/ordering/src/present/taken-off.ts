@@ -3,7 +3,7 @@ import { coveredBy, listed } from '../domain/panels.ts';
 
 /**
  * Describes the removed tests: a sentence for each panel,
- * `Haematinics profile includes Ferritin: it was taken off.`
+ * `Ferritin removed: already in Haematinics profile.`
  */
 export function describeTakenOff(
   takenOff: readonly string[],
@@ -14,6 +14,6 @@ export function describeTakenOff(
   const panels = new Set(covered.map(({ panel }) => panel));
   return [...panels].map((panel) => {
     const names = covered.filter((each) => each.panel === panel).map(({ test }) => test.name);
-    return `${panel.name} includes ${listed(names)}: ${names.length === 1 ? 'it was' : 'they were'} taken off.`;
+    return `${listed(names)} removed: already in ${panel.name}.`;
   });
 }
