@@ -5,10 +5,12 @@ import {
   type LaunchContext,
   type LaunchRequest,
 } from '@clinical-launch/contracts';
+import { readPatientPseudonyms } from '@clinical-launch/service';
 import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
-import { createCatalogues, ordering, readCatalogue } from '../src/index.ts';
+import { isFor } from '../src/domain/applies-to.ts';
+import { type Catalogue, createCatalogues, ordering, readCatalogue } from '../src/index.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
 
 /** The origin of the application for browsers, which they send as `Origin`. */
@@ -25,8 +27,9 @@ export async function startOrdering(
   const backing = createTestBacking(clock);
   const storage = await openStorage();
   const sealer = createSealer([{ id: 'test', key: randomBytes(32) }]);
+  const pseudonyms = readPatientPseudonyms({});
   const service = await ordering(
-    { publicUrl, catalogues, timeZone: 'Europe/London' },
+    { publicUrl, catalogues, timeZone: 'Europe/London', pseudonyms },
     { ...backing, storage, sealers: { order: sealer } },
   );
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
@@ -36,6 +39,7 @@ export async function startOrdering(
     url: server.url,
     storage,
     sealer,
+    pseudonyms,
     /** The default catalogue. */
     catalogue: readCatalogue(),
     openLaunch: (
@@ -166,12 +170,32 @@ export async function rowsOf({ storage }: Application, { launchId }: OpenLaunch)
 
 /** Submits the order from the review page. */
 export async function submit(launch: OpenLaunch, details = ''): Promise<Response> {
-  const [version = ''] = fieldValues(await launch.page('review'), 'version');
+  const html = await launch.page('review');
+  const [version = ''] = fieldValues(html, 'version');
   return launch.post('review', [
     ['version', version],
-    ['details', details],
+    ...neededFor(html).filter(([name]) => name !== 'details' || details === ''),
+    ...(details === '' ? [] : [['details', details] as const]),
     ['action', 'submit'],
   ]);
+}
+
+/** Returns the fields without which the examinations of a review are not submitted. */
+export function neededFor(html: string): [string, string][] {
+  const answers = Object.entries({ side: 'Left', 'could-be-pregnant': 'No', 'mri-safety': 'None of these' });
+  const names = new Set(
+    [...html.matchAll(/name="answer:([^":]*)((?::[A-Z0-9]+)?)"/g)].map(
+      ([, id = '', code = '']) => `${id}${code}`,
+    ),
+  );
+  return [
+    ...(html.includes('Needed for:') && !/id="details"[^>]*>[^<]/.test(html)
+      ? [['details', 'Cough for three weeks'] as [string, string]]
+      : []),
+    ...[...names].flatMap((name): [string, string][] =>
+      answers.flatMap(([id, answer]) => (name.split(':')[0] === id ? [[`answer:${name}`, answer]] : [])),
+    ),
+  ];
 }
 
 /**
@@ -223,11 +247,24 @@ export const tickedIn = (html: string) =>
 export const shownIn = (html: string) =>
   [...html.matchAll(/data-test="([^"]*)">/g)].map(([, code = '']) => code);
 
-/** Returns the invented patient with a new number, so that one test's request is no repeat in another. */
-export function aPatient(): LaunchRequest['patient'] {
+/**
+ * Returns the invented patient, a woman of 68, with a new number, so that one test's request is no repeat in
+ * another.
+ */
+export function aPatient(changes: Partial<LaunchRequest['patient']> = {}): LaunchRequest['patient'] {
   const value = String(randomInt(1_000_000_000, 9_999_999_999));
-  return { ...aLaunchContext().request.patient, identifiers: [{ system: 'nhs-number', value }] };
+  return { ...aLaunchContext().request.patient, identifiers: [{ system: 'nhs-number', value }], ...changes };
 }
+
+/** Returns a patient of 30 years. */
+export const aYoungPatient = (gender: LaunchRequest['patient']['gender'] = 'female') =>
+  aPatient({ gender, birthDate: '1996-01-15' });
+
+/** Returns the codes that a page offers for the invented patient. */
+export const offeredCodes = ({ orderables }: Catalogue) =>
+  [...orderables.values()]
+    .filter((test) => isFor(test, { gender: 'female', age: 68 }))
+    .map(({ code }) => code);
 
 /** Returns the launch context of an OrderTest for an invented patient. */
 export function aLaunchContext({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { PatientTraits } from '../src/domain/applies-to.ts';
 import { type Draft, differenceOf, draftOf, emptyDraft } from '../src/domain/draft.ts';
 import { findRepeats } from '../src/domain/repeats.ts';
 import { decideReview, type ReviewOutcome } from '../src/domain/review.ts';
@@ -10,10 +11,17 @@ const catalogue = readCatalogue();
 const now = '2026-03-02T09:30:00Z';
 const timeZone = 'Europe/London';
 
-type Case = Partial<Draft> & { readonly chosen: readonly string[]; readonly repeated?: readonly string[] };
+type Case = Partial<Draft> & {
+  readonly chosen: readonly string[];
+  readonly repeated?: readonly string[];
+  readonly patient?: PatientTraits;
+  readonly at?: string;
+};
+
+const aWoman: PatientTraits = { gender: 'female', age: 30 };
 
 /** Decides on a draft; `repeated` are codes that were requested three days ago. */
-function decide({ repeated = [], ...typed }: Case): ReviewOutcome {
+function decide({ repeated = [], patient = aWoman, at = now, ...typed }: Case): ReviewOutcome {
   const draft: Draft = { ...emptyDraft('5a0e7c36-0000-4000-8000-000000000000'), ...typed };
   const tests = draft.chosen.flatMap((code) => catalogue.orderables.get(code) ?? []);
   const earlier = repeated.map((code) => ({
@@ -23,11 +31,13 @@ function decide({ repeated = [], ...typed }: Case): ReviewOutcome {
     requester: { family: 'Bairstow', given: [] },
     isSampleTaken: false,
     provider: 'North Coast Pathology',
+    orderReference: 'NCP-000001',
   }));
-  const instant = Date.parse(now);
+  const instant = Date.parse(at);
   const repeats = findRepeats({ tests, earlier, catalogue, now: instant, timeZone });
   const difference = differenceOf(draft, catalogue);
-  return decideReview({ draft, tests, ...difference, repeats, now: instant, timeZone });
+  const addedTests = tests.filter(({ code }) => difference.added.includes(code));
+  return decideReview({ draft, tests, addedTests, ...difference, patient, repeats, now: instant, timeZone });
 }
 
 /** Returns fields and messages, or the stored values. */
@@ -54,7 +64,11 @@ function aChange(details: Partial<RequestDetails>, typed: Partial<Draft> = {}): 
 
 describe('an order that needs nothing', () => {
   it('is stored as it is: routine, without details, samples later', () => {
-    expect(outcomeOf({ chosen: ['HFBC', 'XCXR'] })).toEqual({ details: nothing, repeatReasons: {} });
+    expect(outcomeOf({ chosen: ['HFBC', 'KMSU'] })).toEqual({
+      details: nothing,
+      repeatReasons: {},
+      overrideReasons: {},
+    });
   });
 
   it('is stored with what was typed, in one way of writing', () => {
@@ -62,6 +76,7 @@ describe('an order that needs nothing', () => {
     expect(outcomeOf({ chosen: ['HFBC'], ...typed })).toEqual({
       details: { clinicalDetails: 'Tired\nfor weeks', priority: 'urgent', answers: [] },
       repeatReasons: {},
+      overrideReasons: {},
     });
   });
 });
@@ -71,18 +86,20 @@ describe('clinical details', () => {
     ['may be absent', { chosen: ['HFBC'] }, []],
     [
       'may not be absent for a test that needs them',
-      { chosen: ['HFBC', 'TCHD'] },
-      ['details: Enter clinical details. CT head cannot be done without them'],
+      { chosen: ['HFBC', 'UABD'] },
+      ['details: Enter clinical details. Ultrasound abdomen cannot be done without them'],
     ],
     [
       'are asked for once, for all tests that need them',
-      { chosen: ['TCHD', 'TCCH', 'RMHD'], clinicalDetails: ' \n ' },
-      ['details: Enter clinical details. CT head, CT chest and MRI head cannot be done without them'],
+      { chosen: ['UABD', 'UREN', 'UTHY'], clinicalDetails: ' \n ' },
+      [
+        'details: Enter clinical details. Ultrasound abdomen, Ultrasound kidneys and bladder and Ultrasound thyroid and neck cannot be done without them',
+      ],
     ],
-    ['may be 2,000 characters', { chosen: ['TCHD'], clinicalDetails: 'x'.repeat(2000) }, []],
+    ['may be 2,000 characters', { chosen: ['UABD'], clinicalDetails: 'x'.repeat(2000) }, []],
     [
       'may not be 2,001',
-      { chosen: ['TCHD'], clinicalDetails: 'x'.repeat(2001) },
+      { chosen: ['UABD'], clinicalDetails: 'x'.repeat(2001) },
       ['details: Clinical details must be 2000 characters or fewer'],
     ],
   ])('%s', (_case, typed: Case, faults) => {
@@ -129,7 +146,20 @@ describe('the answer to a question', () => {
       { 'last-menstrual-period': '2026-2-29' },
       `${date} ${lmp} must be a real date`,
     ],
-    ['it is 29 February of a leap year', 'EPROG', { 'last-menstrual-period': '2024-2-29' }, '2024-02-29'],
+    [
+      'it is 29 February of a leap year',
+      'EPROG',
+      { 'last-menstrual-period': '2024-2-29' },
+      '2024-02-29',
+      '2024-03-15T09:30:00Z',
+    ],
+    ['it is 45 weeks ago', 'EPROG', { 'last-menstrual-period': '2025-4-21' }, '2025-04-21'],
+    [
+      'it is a day longer ago',
+      'EPROG',
+      { 'last-menstrual-period': '2025-4-20' },
+      `${date} ${lmp} must be within the last 45 weeks`,
+    ],
     [
       'a part of it is missing',
       'EPROG',
@@ -154,8 +184,8 @@ describe('the answer to a question', () => {
       { 'last-menstrual-period': '--' },
       `${date} Enter a date for ${lmp}`,
     ],
-  ])('%s', (_case, test, answers: Record<string, string>, expected) => {
-    const outcome = decide({ chosen: [test], answers });
+  ])('%s', (_case, test, answers: Record<string, string>, expected, at = now) => {
+    const outcome = decide({ chosen: [test], answers, at });
     const said =
       'faults' in outcome
         ? outcome.faults.map(({ field, message }) => `${field}: ${message}`)
@@ -176,7 +206,11 @@ describe('the answer to a question', () => {
   });
 
   it('is required when any of the tests requires it', () => {
-    expect(outcomeOf({ chosen: ['CCLOT'] })).toEqual({ details: nothing, repeatReasons: {} });
+    expect(outcomeOf({ chosen: ['CCLOT'] })).toEqual({
+      details: nothing,
+      repeatReasons: {},
+      overrideReasons: {},
+    });
     expect(outcomeOf({ chosen: ['CCLOT', 'CINR'] })).toEqual([choice]);
   });
 
@@ -191,16 +225,16 @@ describe('the answer to a question', () => {
 describe('a test within its minimum interval', () => {
   it.each([
     ['is stored with its reason', { DHBA1C: ' New  symptoms ' }, { DHBA1C: 'New symptoms' }],
-    ['is not stored without', {}, ['reason-DHBA1C: Enter why HbA1c is ordered again, or remove it']],
+    ['is not stored without', {}, ['repeat-reason: Give a reason for repeating HbA1c, or remove it']],
     [
       'is not stored with a blank one',
       { DHBA1C: ' \n' },
-      ['reason-DHBA1C: Enter why HbA1c is ordered again, or remove it'],
+      ['repeat-reason: Give a reason for repeating HbA1c, or remove it'],
     ],
     [
       'is not stored with an essay',
       { DHBA1C: 'x'.repeat(201) },
-      ['reason-DHBA1C: Why HbA1c is ordered again must be 200 characters or fewer'],
+      ['repeat-reason: Reason for repeating HbA1c must be 200 characters or fewer'],
     ],
   ])('%s', (_case, repeatReasons: Record<string, string>, expected) => {
     const outcome = decide({ chosen: ['DHBA1C', 'HFBC'], repeated: ['DHBA1C'], repeatReasons });
@@ -211,9 +245,37 @@ describe('a test within its minimum interval', () => {
     expect(said).toEqual(expected);
   });
 
+  it.each([
+    ['typed', { choice: '', typed: ' Lost  in post ' }, 'Lost in post'],
+    ['from the list', { choice: 'New or changed symptoms', typed: '' }, 'New or changed symptoms'],
+    [
+      'from the list, with more',
+      { choice: 'New or changed symptoms', typed: 'rash' },
+      'New or changed symptoms: rash',
+    ],
+    ['that no page lists, and typed', { choice: 'Because', typed: 'rash' }, 'rash'],
+  ])('shares one reason with the others: %s', (_how, repeatReason, expected) => {
+    const codes = ['DHBA1C', 'BVITD'];
+    expect(outcomeOf({ chosen: codes, repeated: codes, repeatReason })).toMatchObject({
+      repeatReasons: { DHBA1C: expected, BVITD: expected },
+    });
+  });
+
+  it('is named with the others that have no reason', () => {
+    const codes = ['DHBA1C', 'BVITD', 'HFER'];
+    expect(outcomeOf({ chosen: codes, repeated: codes, repeatReasons: { HFER: 'Lost' } })).toEqual([
+      'repeat-reason: Give a reason for repeating HbA1c and Vitamin D, or remove them',
+    ]);
+  });
+
+  it('of none needs no reason, though it was requested before', () => {
+    expect(outcomeOf({ chosen: ['HFBC'], repeated: ['HFBC'] })).toMatchObject({ repeatReasons: {} });
+  });
+
   it('keeps no reason for a test that is no repeat', () => {
     expect(outcomeOf({ chosen: ['DHBA1C'], repeatReasons: { DHBA1C: 'x', HFBC: 'y' } })).toMatchObject({
       repeatReasons: {},
+      overrideReasons: {},
     });
   });
 });
@@ -233,14 +295,14 @@ describe('samples that are taken now', () => {
   });
 
   it('mean nothing where nothing is taken', () => {
-    expect(outcomeOf({ chosen: ['XCXR'], collection: { ...collection, by: '' } })).not.toHaveProperty(
-      'collected',
-    );
+    expect(
+      outcomeOf({ chosen: ['UABD'], clinicalDetails: 'Pain', collection: { ...collection, by: '' } }),
+    ).not.toHaveProperty('collected');
   });
 
   it('mean nothing for a change', () => {
     const change = aChange({}, { collection, chosen: ['HFBC'] });
-    expect(outcomeOf(change)).toEqual({ details: nothing, repeatReasons: {} });
+    expect(outcomeOf(change)).toEqual({ details: nothing, repeatReasons: {}, overrideReasons: {} });
   });
 
   it('have their faults at their fields', () => {
@@ -263,7 +325,7 @@ it('tells every fault at once, in the order of the page', () => {
     collection: { when: 'now', by: '', date: { day: '', month: '', year: '' }, time: '' },
   });
   expect('faults' in outcome && outcome.faults.map(({ field }) => field)).toEqual([
-    'reason-DHBA1C',
+    'repeat-reason',
     'answer-anticoagulant',
     'answer-last-dose',
     'details',

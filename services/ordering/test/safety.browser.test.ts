@@ -1,0 +1,195 @@
+import { startChromium } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import {
+  type Application,
+  aLaunchContext,
+  anOrder,
+  aPatient,
+  aYoungPatient,
+  rowsOf,
+  startOrdering,
+} from './launches.ts';
+
+let application: Application;
+let chromium: Browser;
+beforeAll(async () => {
+  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
+});
+afterAll(async () => {
+  await chromium.close();
+  await application.stop();
+});
+
+async function openPage(patient = aPatient()) {
+  const launch = await application.openLaunch(aLaunchContext({ request: { patient } }));
+  const browser = await chromium.newContext();
+  await browser.addCookies([launch.browserCookie]);
+  const page = await browser.newPage();
+  await page.goto(application.url + launch.home);
+  return { launch, page, close: () => browser.close() };
+}
+
+const reviewOrder = (page: Page) => page.locator('#chosen button[value="review"]').click();
+const submitOrder = (page: Page) => page.locator('button[value="submit"]').click();
+const isSubmitted = (page: Page) => page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
+
+describe('sex and age', () => {
+  it('a test for the other sex is found by its name alone, warns, and asks for a reason', async () => {
+    const { launch, page, close } = await openPage(aPatient({ gender: 'male' }));
+    const swab = page.locator('[data-test="VHVS"]');
+    expect(await swab.isVisible()).toBe(false);
+    await page.locator('#search').fill('vaginal');
+    await page.getByText('No tests match “vaginal”').waitFor();
+    await page.locator('#search').fill('hvs');
+    await swab.waitFor();
+    await page.locator('#test-VHVS').check();
+    await page.locator('#chosen').getByText('usually for female patients').waitFor();
+    await reviewOrder(page);
+    await submitOrder(page);
+    await page.getByRole('link', { name: 'Give a reason for requesting High vaginal swab culture' }).click();
+    await page.keyboard.type('Trans man');
+    await submitOrder(page);
+    await isSubmitted(page);
+    const [row] = await rowsOf(application, launch);
+    expect(row?.batches[0]?.tests[0]?.overrideReason).toBe('Trans man');
+    await close();
+  });
+
+  it('a last menstrual period is asked about a woman of 30, and must be within 45 weeks', async () => {
+    const { page, close } = await openPage(aYoungPatient());
+    await page.locator('#test-EPROG').check();
+    await page.locator('#chosen').getByText('Progesterone').first().waitFor();
+    await reviewOrder(page);
+    const field = (part: string) => page.locator(`#answer-last-menstrual-period-${part}`);
+    await field('day').fill('1');
+    await field('month').fill('1');
+    await field('year').fill('1900');
+    await submitOrder(page);
+    await page.getByText('There is a problem').waitFor();
+    expect(await page.locator('main').innerText()).toContain('must be within the last 45 weeks');
+    await close();
+  });
+});
+
+describe('samples', () => {
+  it('of two sites are two swabs: the site is asked, shown and sent', async () => {
+    const { launch, page, close } = await openPage();
+    await page.locator('#test-VHSV').check();
+    await page.locator('#test-VRESP').check();
+    await page.locator('#chosen').getByText('Viral swab, green top, site not stated yet').waitFor();
+    await page.locator('#chosen').getByText('Viral swab, green top, Nose and throat').waitFor();
+    await reviewOrder(page);
+    await submitOrder(page);
+    await page.getByRole('link', { name: 'Where is the swab from? (Herpes simplex PCR)' }).click();
+    await page.getByLabel('Genital').check();
+    await submitOrder(page);
+    await isSubmitted(page);
+    expect(await page.locator('main').innerText()).toContain('Viral swab (green top), Genital');
+    const [row] = await rowsOf(application, launch);
+    expect(row?.batches[0]?.samples).toHaveLength(2);
+    await close();
+  });
+
+  it('of a glucose tolerance test are timed tubes, which are not collected at once', async () => {
+    const { page, close } = await openPage();
+    await page.locator('#test-DGTT').check();
+    await page.locator('#chosen').getByText('2 hours after glucose').waitFor();
+    await reviewOrder(page);
+    await page.locator('#answer-fasting').check();
+    await page.locator('input[name="collect"][value="now"]').check();
+    await submitOrder(page);
+    await page.getByRole('link', { name: 'collected at different times' }).waitFor();
+    await page.locator('input[name="collect"][value="later"]').check();
+    await submitOrder(page);
+    await isSubmitted(page);
+    expect(await page.locator('.app-draws li').count()).toBe(2);
+    await close();
+  });
+});
+
+describe('imaging', () => {
+  it('of a knee needs the side, a pregnancy enquiry and clinical details, and shows the telephone', async () => {
+    const { launch, page, close } = await openPage(aYoungPatient());
+    expect(await page.locator('.app-context').innerText()).toContain('01947 555 0142 (home)');
+    await page.locator('#test-XKNE').check();
+    await page.locator('#chosen').getByText('Knee X-ray').first().waitFor();
+    await reviewOrder(page);
+    await submitOrder(page);
+    await page.getByText('There is a problem').waitFor();
+    expect(await page.locator('.nhsuk-error-summary__list li').allInnerTexts()).toEqual([
+      'Select an answer to “Which side? (Knee X-ray)”',
+      'Select an answer to “Is the patient pregnant, or might the patient be?”',
+      'Enter clinical details. Knee X-ray cannot be done without them',
+    ]);
+    await page.getByRole('group', { name: 'Which side?' }).getByLabel('Right').check();
+    await page.getByRole('group', { name: 'pregnant' }).getByLabel('No', { exact: true }).check();
+    await page.locator('#details').fill('Locking after a fall');
+    await submitOrder(page);
+    await isSubmitted(page);
+    const [row] = await rowsOf(application, launch);
+    expect(row?.answers.map(({ answer }) => answer)).toEqual(['Right', 'No']);
+    await close();
+  });
+});
+
+describe('what is not sent electronically', () => {
+  it('says so: urgency is on the result, with the telephone of the laboratory and the form as first action', async () => {
+    const { page, close } = await openPage();
+    await page.locator('#test-KMSU').check();
+    await page.locator('#chosen').getByText('Urine culture').first().waitFor();
+    await reviewOrder(page);
+    expect(await page.locator('#details-hint').innerText()).toBe(
+      'Printed on the request form; not sent electronically',
+    );
+    await page.getByLabel('Urgent').check();
+    await submitOrder(page);
+    await isSubmitted(page);
+    expect(await page.locator('.nhsuk-panel').innerText()).toContain('Urgent');
+    expect(await page.locator('main').innerText()).toContain('01632 960202');
+    const first = page.locator('main a').first();
+    expect(await first.innerText()).toBe('Print request form');
+    await first.click();
+    await page.getByRole('heading', { name: 'Request form' }).waitFor();
+    expect(await page.locator('.app-form__urgent').textContent()).toBe('Urgent');
+    await close();
+  });
+});
+
+describe('duplicates', () => {
+  it('of an open request are pointed out, and one click uses that request', async () => {
+    const patient = aPatient();
+    await anOrder(application, ['HFBC', 'BUE'], aLaunchContext({ request: { patient } }));
+    const { page, close } = await openPage(patient);
+    for (const code of ['HFBC', 'BUE', 'BCRP']) await page.locator(`#test-${code}`).check();
+    await page.locator('#chosen').getByText('sample not').first().waitFor();
+    await page
+      .locator('#chosen')
+      .getByRole('button', { name: /Use request NCP-\d+/ })
+      .click();
+    await page.locator('#bar-count', { hasText: '1 test chosen' }).waitFor({ state: 'attached' });
+    expect(await page.locator('#chosen').innerText()).toMatch(
+      /Full blood count and .* already in request NCP-/,
+    );
+    expect(await page.locator('#test-HFBC').isChecked()).toBe(false);
+    await close();
+  });
+
+  it('within their intervals share one reason from the list', async () => {
+    const patient = aPatient();
+    await anOrder(application, ['DHBA1C', 'BVITD'], aLaunchContext({ request: { patient } }));
+    const { launch, page, close } = await openPage(patient);
+    for (const code of ['DHBA1C', 'BVITD']) await page.locator(`#test-${code}`).check();
+    await page.locator('#bar-count', { hasText: '2 tests chosen' }).waitFor({ state: 'attached' });
+    await reviewOrder(page);
+    await page.getByLabel('Sample lost or unsuitable').check();
+    await submitOrder(page);
+    await isSubmitted(page);
+    const [row] = await rowsOf(application, launch);
+    expect(row?.batches[0]?.tests.map(({ repeatReason }) => repeatReason)).toEqual([
+      'Sample lost or unsuitable',
+      'Sample lost or unsuitable',
+    ]);
+    await close();
+  });
+});
