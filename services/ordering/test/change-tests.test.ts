@@ -14,7 +14,7 @@ import {
 import {
   type Application,
   aLaunchContext,
-  aPatient,
+  aYoungPatient,
   chooseAndReview,
   fieldValues,
   press,
@@ -64,8 +64,11 @@ describe('the pages of a change', () => {
     expect(html).toContain('Review changes');
     expect(tickedIn(html)).toEqual(['HFBC', 'BUE']);
     const item = (code: string) => html.split(`data-test="${code}"`)[1]?.split('data-test=')[0] ?? '';
-    expect([item('HFBC'), item('BUE')].map((each) => each.includes('Sample taken'))).toEqual([true, false]);
-    expect(html).toContain('Samples still to take');
+    expect([item('HFBC'), item('BUE')].map((each) => each.includes('Sample collected'))).toEqual([
+      true,
+      false,
+    ]);
+    expect(html).toContain('Samples still to collect');
     expect(html).toMatch(/<strong>Serum, gold top<\/strong>/);
     expect(html).not.toMatch(/<strong>EDTA blood, purple top<\/strong>/);
   });
@@ -90,7 +93,7 @@ describe('the pages of a change', () => {
   });
 
   it('begin with the answers, the details and the priority of the request, and keep them', async () => {
-    const context = aLaunchContext({ request: { patient: aPatient() } });
+    const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const launch = await chooseAndReview(application, ['CINR', 'EPROG', 'HFBC'], context);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const told: [string, string][] = [
@@ -227,7 +230,7 @@ describe('a change that is submitted', () => {
     await press(launch, 'update', { at: launch.at, tick: ['BPROF'] });
     expect(tickedIn(await launch.page(launch.at))).toEqual(['HFBC', 'BPROF']);
     expect(await launch.page(launch.at)).toContain(
-      'Biochemistry profile includes Urea and electrolytes: it was taken off.',
+      'Urea and electrolytes removed: already in Biochemistry profile.',
     );
     await submitChange(launch);
     expect(linesOf(await stored(application, ordered.guid))).toEqual([

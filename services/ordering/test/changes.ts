@@ -11,6 +11,7 @@ import {
   anOrder,
   aPatient,
   fieldValues,
+  neededFor,
   type OpenLaunch,
   openAction,
 } from './launches.ts';
@@ -39,7 +40,14 @@ export async function reviewed(launch: Changer): Promise<[string, string][]> {
 
 /** Submits the change from the review page. */
 export const submitChange = async (launch: Changer, fields: [string, string][] = []) =>
-  launch.post(`${launch.at}review`, [...(await reviewed(launch)), ...fields, ['action', 'submit']]);
+  launch.post(`${launch.at}review`, [
+    ...(await reviewed(launch)),
+    ...neededFor(await launch.page(`${launch.at}review`)).filter(([name]) =>
+      fields.every(([own]) => own !== name),
+    ),
+    ...fields,
+    ['action', 'submit'],
+  ]);
 
 /** Returns the address that an answer redirects to. */
 export const locationOf = (response: Response) => response.headers.get('location');

@@ -1,7 +1,15 @@
-import { startChromium } from '@clinical-launch/testing';
+import { startChromium, until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { type Application, aLaunchContext, anOrder, aPatient, rowsOf, startOrdering } from './launches.ts';
+import {
+  type Application,
+  aLaunchContext,
+  anOrder,
+  aPatient,
+  rowsOf,
+  startOrdering,
+  tickedIn,
+} from './launches.ts';
 
 let application: Application;
 let chromium: Browser;
@@ -52,11 +60,11 @@ describe('with JavaScript the page keeps in step with what the server decided', 
       await route.continue();
     });
     await box(page, 'HB12').check();
-    await page.locator('#chosen').getByRole('button', { name: 'Review order' }).focus();
+    await page.locator('#chosen').getByRole('button', { name: 'Review request' }).focus();
     release();
     await page.locator('#chosen').getByText('Vitamin B12').first().waitFor();
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Submit order' }).waitFor();
+    await page.getByRole('button', { name: 'Submit request' }).waitFor();
     expect(await page.locator('main').innerText()).toContain('Vitamin B12');
     await close();
   });
@@ -73,7 +81,7 @@ describe('with JavaScript the page keeps in step with what the server decided', 
     ]);
     expect(await page.locator('[data-test="HFER"]').innerText()).toContain('Included in Haematinics profile');
     expect(await page.locator('#announcement').innerText()).toBe(
-      'Haematinics profile includes Ferritin: it was taken off. 1 test chosen',
+      'Ferritin removed: already in Haematinics profile. 1 test chosen',
     );
     await page.getByRole('button', { name: /Remove\s+Haematinics profile/ }).click();
     await page.locator('#chosen').getByText('Nothing chosen yet').waitFor();
@@ -109,6 +117,73 @@ describe('with JavaScript the page keeps in step with what the server decided', 
   });
 });
 
+describe('the search, by keyboard', () => {
+  it('has the focus; Enter adds the best matches and clears it, while the next query is typed', async () => {
+    const { page, complaints, close } = await openPage();
+    expect(await page.locator('#search').evaluate((input) => input.matches(':focus'))).toBe(true);
+    await page.keyboard.type('fbc u&e');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('lft');
+    await page.keyboard.press('Enter');
+    await page.locator('#bar-count', { hasText: '3 tests' }).waitFor({ state: 'attached' });
+    expect(await page.locator('#announcement').innerText()).toBe(
+      'Liver function tests (LFT): chosen. 3 tests chosen',
+    );
+    expect(await page.locator('#search').inputValue()).toBe('');
+    for (const code of ['HFBC', 'BUE', 'BLFT']) expect(await box(page, code).isChecked()).toBe(true);
+    expect(await page.locator('#group-biochemistry [data-test="BUE"]').isVisible()).toBe(true);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it('names what Enter adds, and keeps a query that names no test', async () => {
+    const { launch, page, close } = await openPage();
+    await page.keyboard.type('thyriod');
+    await page.getByText('Press Enter to add Thyroid function tests (TFT).').waitFor();
+    await page.locator('#search').fill('haematology');
+    await page.getByText(/tests match “haematology”/).waitFor();
+    // Ctrl+Enter comes before the server has answered what Enter asked.
+    const { promise: pressed, resolve: press } = Promise.withResolvers<void>();
+    await page.route('**/matches', async (route) => {
+      await pressed;
+      await route.continue();
+    });
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
+    press();
+    await until(async () => (await page.locator('#search').inputValue()) === 'haematology');
+    expect(tickedIn(await launch.page())).toEqual([]);
+    expect(page.url()).toMatch(new RegExp(`${launch.home}$`));
+    await close();
+  });
+
+  it('arrow keys move through the matches and back, and Enter chooses where they are', async () => {
+    const { page, close } = await openPage();
+    await page.keyboard.type('glucose');
+    await page.locator('#group-matches').waitFor();
+    const focused = () => page.locator(':focus').getAttribute('id');
+    const visited: (string | null)[] = [];
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowDown', 'ArrowDown']) {
+      await page.keyboard.press(key);
+      visited.push(await focused());
+    }
+    expect(visited).toEqual([
+      'test-DGLUF',
+      'test-DGLUR',
+      'test-DGLUF',
+      'search',
+      'search',
+      'test-DGLUF',
+      'test-DGLUR',
+    ]);
+    await page.keyboard.press('Enter');
+    expect(await focused()).toBe('search');
+    await page.locator('#chosen').getByText('Glucose, random').first().waitFor();
+    expect(await box(page, 'DGLUF').isChecked()).toBe(false);
+    await close();
+  });
+});
+
 describe('by keyboard alone', () => {
   it('a panel is chosen, starred, saved as an order set, reviewed and submitted', async () => {
     const { launch, page, close } = await openPage();
@@ -129,8 +204,8 @@ describe('by keyboard alone', () => {
     await page.keyboard.type('Warfarin');
     await page.keyboard.press('Enter');
     await page.getByText('“Warfarin” has been saved').waitFor();
-    await page.locator('#chosen').getByRole('button', { name: 'Review order' }).press('Enter');
-    await page.getByRole('heading', { name: 'Review the order' }).waitFor();
+    await page.locator('#chosen').getByRole('button', { name: 'Review request' }).press('Enter');
+    await page.getByRole('heading', { name: 'Review the request' }).waitFor();
     await tabTo(page, '#answer-anticoagulant');
     await page.keyboard.press('ArrowDown');
     expect(await page.getByLabel('Warfarin').isChecked()).toBe(true);
@@ -145,12 +220,12 @@ describe('by keyboard alone', () => {
     const { launch, page, close } = await openPage();
     await box(page, 'DHBA1C').check();
     await page.locator('#chosen .app-warning').waitFor();
-    await page.locator('#chosen').getByRole('button', { name: 'Review order' }).click();
-    await page.getByLabel('Why order HbA1c again now?').press('Enter');
+    await page.locator('#chosen').getByRole('button', { name: 'Review request' }).click();
+    await page.getByLabel('Another reason').press('Enter');
     await page.getByText('There is a problem').waitFor();
     expect(await rowsOf(application, launch)).toEqual([]);
-    await page.getByLabel('Why order HbA1c again now?').fill('New symptoms');
-    await page.getByRole('button', { name: 'Submit order' }).click();
+    await page.getByLabel('Another reason').fill('New symptoms');
+    await page.getByRole('button', { name: 'Submit request' }).click();
     await page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
     await close();
   });
@@ -162,7 +237,9 @@ describe('without JavaScript', () => {
     await box(page, 'HFER').check();
     await box(page, 'HHAEM').check();
     await star(page, 'XCXR').click();
-    expect(await page.getByText('Haematinics profile includes Ferritin').first().isVisible()).toBe(true);
+    expect(await page.getByText('Ferritin removed: already in Haematinics profile').first().isVisible()).toBe(
+      true,
+    );
     expect([await box(page, 'HFER').isDisabled(), await box(page, 'HHAEM').isChecked()]).toEqual([
       true,
       true,
@@ -173,13 +250,13 @@ describe('without JavaScript', () => {
     await page.getByRole('button', { name: 'Save order set' }).click();
     expect(await page.getByText('“Anaemia” has been saved').isVisible()).toBe(true);
     await box(page, 'DHBA1C').check();
-    await page.locator('#chosen').getByRole('button', { name: 'Review order' }).click();
+    await page.locator('#chosen').getByRole('button', { name: 'Review request' }).click();
     await page.getByRole('button', { name: 'Remove HbA1c' }).click();
     expect(await page.getByText('Requested recently').count()).toBe(0);
-    expect(await page.getByLabel('Taken by').isVisible()).toBe(false);
-    await page.getByLabel('Now: all samples are taken').check();
-    await page.getByLabel('Taken by').fill('Hill, Ada');
-    await page.getByRole('button', { name: 'Submit order' }).click();
+    expect(await page.getByLabel('Collected by').isVisible()).toBe(false);
+    await page.getByLabel('Now: all samples have been collected').check();
+    await page.getByLabel('Collected by').fill('Hill, Ada');
+    await page.getByRole('button', { name: 'Submit request' }).click();
     await page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
     const [row] = await rowsOf(application, launch);
     expect([row?.status, row?.batches[0]?.samples[0]?.collectedBy]).toEqual(['Complete', 'Hill, Ada']);

@@ -3,6 +3,7 @@ import {
   type Application,
   fetchWhole,
   fieldValues,
+  offeredCodes,
   press,
   shownIn,
   startOrdering,
@@ -19,7 +20,7 @@ describe('choosing tests without JavaScript', () => {
   it('shows the whole catalogue, with specimen and location, and nothing chosen', async () => {
     const launch = await application.openLaunch();
     const html = await launch.page();
-    expect(shownIn(html)).toEqual([...application.catalogue.orderables.keys()]);
+    expect(shownIn(html)).toEqual(offeredCodes(application.catalogue));
     expect(tickedIn(html)).toEqual([]);
     expect(html).toContain('EDTA blood, purple top · North Coast Pathology');
     expect(html).toContain('No sample · Seaview Imaging Centre');
@@ -32,7 +33,7 @@ describe('choosing tests without JavaScript', () => {
     expect([searched.status, searched.headers.get('location')]).toEqual([303, `${launch.home}#search`]);
     const found = await launch.page();
     expect(shownIn(found)).toEqual(['ETFT', 'ETPO', 'UTHY']);
-    expect(found).toContain(`3 of ${application.catalogue.orderables.size} tests match “thyroid”.`);
+    expect(found).toContain(`3 of ${offeredCodes(application.catalogue).length} tests match “thyroid”.`);
     expect(tickedIn(found)).toEqual(['HFBC', 'XCXR']);
 
     await press(launch, 'search', { tick: ['ETFT'], q: 'nothing like it' });
@@ -41,7 +42,7 @@ describe('choosing tests without JavaScript', () => {
 
     await press(launch, 'clear-search');
     const cleared = await launch.page();
-    expect(shownIn(cleared)).toHaveLength(application.catalogue.orderables.size);
+    expect(shownIn(cleared)).toEqual(offeredCodes(application.catalogue));
     expect(tickedIn(cleared)).toEqual(['HFBC', 'ETFT', 'XCXR']);
   });
 
@@ -165,9 +166,7 @@ describe('a panel', () => {
     expect(tickedIn(html)).toEqual(['HFBC', 'HHAEM']);
     expect(blocked(html)).toEqual(['HFER', 'HB12', 'HFOL']);
     expect(html.match(/Included in Haematinics profile/g)).toHaveLength(3);
-    expect(takenOff(html)).toEqual([
-      'Haematinics profile includes Ferritin and Folate: they were taken off.',
-    ]);
+    expect(takenOff(html)).toEqual(['Ferritin and Folate removed: already in Haematinics profile.']);
     await press(launch, 'update');
     expect(takenOff(await launch.page())).toEqual([]);
   });
@@ -198,7 +197,7 @@ describe('a panel', () => {
       'ITTG',
     ]);
     expect(html).toContain(
-      'Biochemistry profile includes Urea and electrolytes, Liver function tests and Bone profile: they were taken off.',
+      'Urea and electrolytes, Liver function tests and Bone profile removed: already in Biochemistry profile.',
     );
   });
 
@@ -241,8 +240,17 @@ describe('choosing tests with JavaScript', () => {
   it('answers a search with the codes that it finds, and changes nothing', async () => {
     const launch = await application.openLaunch();
     const response = await launch.post('matches', [['q', 'thyriod']]);
-    expect(await response.json()).toEqual({ codes: ['ETFT', 'ETPO', 'UTHY'] });
-    expect(shownIn(await launch.page())).toHaveLength(application.catalogue.orderables.size);
+    expect(await response.json()).toEqual({ codes: ['ETFT', 'ETPO', 'UTHY'], best: ['ETFT'] });
+    expect(shownIn(await launch.page())).toHaveLength(offeredCodes(application.catalogue).length);
+  });
+
+  it('shows the matches of a search in their order, before the rest, and each test once', async () => {
+    const launch = await application.openLaunch();
+    await press(launch, 'search', { tick: ['BUE'], q: 'lft u&e' });
+    const html = await launch.page();
+    expect(shownIn(html)).toEqual(['BLFT', 'BUE', 'BPROF']);
+    expect(tickedIn(html)).toEqual(['BUE']);
+    expect(html.match(/data-test="/g)).toHaveLength(application.catalogue.orderables.size);
   });
 
   it('serves its script and stylesheet, and only scripts of its own may run', async () => {

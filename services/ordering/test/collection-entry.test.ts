@@ -67,7 +67,7 @@ describe('who took a sample and when', () => {
     ['1 3 1000', 'The date must be within the last 60 days'],
     ['1 3 2999', 'The date must be today or in the past'],
     ['1e0 3 2026', 'The date must be a real date'],
-    ['', 'Enter when the sample was taken'],
+    ['', 'Enter when the sample was collected'],
     [' 3 2026', 'The date must include a day'],
     ['1', 'The date must include a month and year'],
     ['3 3 2026', 'The date must be today or in the past'],
@@ -109,12 +109,12 @@ describe('who took a sample and when', () => {
 
   it('names every fault at once', () => {
     expect(faultsOf(read({ by: ' \u0000', date: '', time: '' }))).toEqual([
-      'by: Enter who took the sample',
-      'date: Enter when the sample was taken',
-      'time: Enter the time the sample was taken',
+      'by: Enter who collected the sample',
+      'date: Enter when the sample was collected',
+      'time: Enter the time the sample was collected',
     ]);
     expect(faultsOf(read({ by: 'x'.repeat(101) }))).toEqual([
-      'by: Who took the sample must be 100 characters or fewer',
+      'by: Who collected the sample must be 100 characters or fewer',
     ]);
   });
 });

@@ -11,6 +11,7 @@ import {
   aLaunchContext,
   anOrder,
   aPatient,
+  offeredCodes,
   openAction,
   press,
   shownIn,
@@ -111,7 +112,7 @@ describe('two laboratories of one practice', () => {
     ['a local code in another case', performerOf('south')],
   ])('are those of the default catalogue for %s', async (_what, performer) => {
     const launch = await open(performer);
-    expect(shownIn(await launch.page())).toEqual([...application.catalogue.orderables.keys()]);
+    expect(shownIn(await launch.page())).toEqual(offeredCodes(application.catalogue));
     const { codes } = (await (await launch.post('matches', [['q', 'southern']])).json()) as {
       codes: string[];
     };
@@ -203,7 +204,7 @@ describe('a laboratory without a catalogue', () => {
     const launch = await application.openLaunch(contextOf(north));
     for (const response of [await launch.send(''), await launch.post('', [['test', 'SVITD']])]) {
       expect(response.status).toBe(404);
-      expect(await response.text()).toContain('You cannot order tests from this laboratory here');
+      expect(await response.text()).toContain('You cannot request tests from this laboratory here');
     }
     expect((await (await application.openLaunch(contextOf(south))).send('')).status).toBe(200);
   });

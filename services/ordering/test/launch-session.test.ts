@@ -123,6 +123,22 @@ describe('the launch session', () => {
     expect(statuses).toEqual([401, 500]);
   });
 
+  it('of a newer release is opened, with members that only that one knows', async () => {
+    const { request, ...context } = aLaunchContext();
+    const patient = { ...request.patient, newer: { member: 1 } };
+    const issue = await application.tickets.issue('launch-session', {
+      ttlSeconds: 60,
+      correlationId: context.launchId,
+      events: [],
+      context: { ...context, newer: 'member', request: { ...request, patient } },
+    });
+    const ticket = issue.outcome === 'issued' ? issue.ticket : '';
+    const response = await fetchWhole(`${application.url}/oltr/${context.launchId}/`, {
+      headers: { cookie: `__Secure-launch-session=${ticket}` },
+    });
+    expect(response.status).toBe(200);
+  });
+
   it('never mixes two launches: a form of one is refused by the other, and changes neither', async () => {
     const [one, other] = [await application.openLaunch(), await application.openLaunch()];
     await press(one, 'update', { tick: ['HFBC'] });

@@ -84,8 +84,8 @@ describe('the list of each action', () => {
 
   it.each<[Action, string]>([
     ['UpdateTest', 'You cannot change any request for this patient'],
-    ['PatientRequestList', 'No samples are waiting to be taken for this patient'],
-    ['LocationSampleQueue', 'No samples are waiting to be taken in this practice'],
+    ['PatientRequestList', 'No samples are waiting to be collected for this patient'],
+    ['LocationSampleQueue', 'No samples are waiting to be collected in this practice'],
     ['PatientReportList', 'No tests have been requested for this patient here'],
     ['LocationReportList', 'No tests have been requested in this practice yet'],
   ])('says for %s what to do when it is empty', async (action, title) => {
@@ -114,7 +114,7 @@ describe('a row of a list', () => {
     for (const { orderReference } of batches) expect(text).toContain(orderReference);
     expect(text).toContain('Whitfield, Margaret Anne (Mrs) Born 28 Feb 1958 NHS number 943 476 5919');
     expect(text).toContain('Full blood count Urea and electrolytes Chest X-ray');
-    expect(text).toContain('Incomplete None of 2 samples taken');
+    expect(text).toContain('Incomplete 0 of 2 samples collected');
     expect(text).toContain('Bairstow, Thomas (Dr)');
     expect(html).not.toContain('nhsuk-tag--red');
     const link = /<a href="[^"]*requests\/[^"]*">([^]*?)<\/a>/.exec(html)?.[1] ?? '';
@@ -282,8 +282,14 @@ describe('the audit trail', () => {
     const launch = await openList(application, 'LocationReportList', { request });
     await launch.page('requests');
     await until(() => listed(launch.launchId).length === 1);
-    expect(listed(launch.launchId).map(({ data }) => data)).toEqual([
-      { launchId: launch.launchId, action: 'LocationReportList', orders: 2 },
+    const { pseudonyms } = application;
+    const shown = { launchId: launch.launchId, action: 'LocationReportList', orders: 2 };
+    expect(listed(launch.launchId).map(({ data }) => data)).toMatchObject([
+      {
+        ...shown,
+        patients: [pseudonyms.ofPatient(request.patient)],
+        user: { username: 'a.okonkwo', name: 'Dr Adaeze Okonkwo' },
+      },
     ]);
   });
 

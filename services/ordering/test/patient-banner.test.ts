@@ -15,6 +15,7 @@ describe('the patient banner', () => {
       gender: 'Female',
       identifiers: [{ label: 'NHS number', value: '943 476 5919' }],
       address: '14 Quayside, Whitby, YO22 4EB',
+      telephones: ['01947 555 0142 (home)'],
       requester: 'Bairstow, Thomas (Dr)',
       author: 'Okonkwo, Adaeze (Dr)',
       practice: 'Harbour Surgery',

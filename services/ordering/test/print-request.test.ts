@@ -7,6 +7,7 @@ import {
   type Application,
   aLaunchContext,
   anOrder,
+  chooseAndReview,
   fieldValues,
   type OpenLaunch,
   openAction,
@@ -78,6 +79,26 @@ describe('the request form', () => {
     expect(imaging).not.toContain('Full blood count');
   });
 
+  it('has only the answers that its laboratory asked for', async () => {
+    const launch = await chooseAndReview(application, ['CINR', 'KFAE', 'XKNE']);
+    const [version = ''] = fieldValues(await launch.page('review'), 'version');
+    const submitted = await launch.post('review', [
+      ['version', version],
+      ['answer:anticoagulant', 'Warfarin'],
+      ['answer:travel', 'Spain'],
+      ['answer:side:XKNE', 'Left'],
+      ['details', 'Fall'],
+      ['action', 'submit'],
+    ]);
+    const guid = submitted.headers.get('location')?.split('/').at(-1) ?? '';
+    const sheets = papersOf(await launch.page(`requests/${guid}/form`));
+    const answers = ['Warfarin', 'Spain', 'Left'];
+    expect(sheets.map((sheet) => answers.filter((answer) => sheet.includes(answer)))).toEqual(
+      answers.map((answer) => [answer]),
+    );
+    for (const sheet of sheets) expect(sheet).toContain('Fall');
+  });
+
   it('has who took the samples and when', async () => {
     const order = await anOrder(application, ['HFBC', 'BUE']);
     await record(order, [
@@ -113,9 +134,9 @@ describe('the sample labels', () => {
     const who = 'WHITFIELD , Margaret Anne Born 28 Feb 1958 NHS number 943 476 5919';
     const where = `${reference} North Coast Pathology`;
     expect(papersOf(html).map((label) => label.trim())).toEqual([
-      `${who} Serum (gold top) ${where} Taken 2 Mar 2026 at 09:05 1 of 2`,
-      `${who} Serum (gold top) ${where} Taken 2 Mar 2026 at 09:05 2 of 2`,
-      `${who} EDTA blood (purple top) ${where} Taken date and time`,
+      `${who} Serum (gold top) ${where} Collected 2 Mar 2026 at 09:05 1 of 2`,
+      `${who} Serum (gold top) ${where} Collected 2 Mar 2026 at 09:05 2 of 2`,
+      `${who} EDTA blood (purple top) ${where} Collected date and time`,
     ]);
   });
 
@@ -131,7 +152,7 @@ describe('the sample labels', () => {
     const launch = await openReader(['CGRP', 'HFBC']);
     const html = await launch.page(labels(launch));
     expect(papersOf(html)).toEqual([expect.stringContaining('EDTA blood (purple top)')]);
-    expect(html).toMatch(/Label these by hand when you take them: Transfusion EDTA blood/);
+    expect(html).toMatch(/Label these by hand when you collect them: Transfusion EDTA blood/);
   });
 
   it('never cut an identifier: one that is too long is to be written', async () => {
@@ -255,8 +276,14 @@ describe('the audit trail of printing', () => {
     application.clock.advance({ seconds: -60 });
     const events = await publishedBy(application, first, 'order.printed.v1');
     for (const event of events) expect(() => assertCloudEvent(event)).not.toThrow();
-    expect(events.map(({ data }) => data)).toEqual([
-      { orderGuid: first.guid, launchId: first.launchId, what: 'labels', isReprint: false },
+    expect(events.map(({ data }) => data)).toMatchObject([
+      {
+        user: { username: 'a.okonkwo', name: 'Dr Adaeze Okonkwo' },
+        orderGuid: first.guid,
+        launchId: first.launchId,
+        what: 'labels',
+        isReprint: false,
+      },
     ]);
     expect(await printsOf(second)).toEqual([
       ['form', false],

@@ -31,7 +31,7 @@ it('four samples are recorded without a script and by the keyboard alone: tick a
     await context.addCookies([launch.browserCookie]);
     const page = await context.newPage();
     await page.goto(`${application.url}${launch.home}${samplesPage(launch)}`);
-    await tabTo(page, 'All samples have been taken now');
+    await tabTo(page, 'All samples have been collected now');
     await Promise.all([page.waitForURL(/#record$/), page.keyboard.press('Enter')]);
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(4);
     await page.keyboard.press('Tab');

@@ -187,7 +187,7 @@ describe('recording samples', () => {
         '2026-05-31T09:30:00.000Z',
         undefined,
       ]);
-      expect(await later.page(samplesPage(later))).toContain('Taken 31 May 2026 at 10:30');
+      expect(await later.page(samplesPage(later))).toContain('Collected 31 May 2026 at 10:30');
     } finally {
       await own.stop();
     }
@@ -216,12 +216,12 @@ describe('recording samples', () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const empty = await record(launch, {});
     expect(empty.status).toBe(400);
-    expect(problemsOf(await empty.text())).toEqual(['#taken-S1 Tick the samples that have been taken']);
+    expect(problemsOf(await empty.text())).toEqual(['#taken-S1 Tick the samples that have been collected']);
     await record(launch, taken('S1'));
     const same = await record(launch, {});
     expect(same.status).toBe(400);
     expect(problemsOf(await same.text())).toEqual([
-      '#taken-S1 These samples are already recorded. Tick the samples that have been taken since, or correct one',
+      '#taken-S1 These samples are already recorded. Tick the samples that have been collected since, or correct one',
     ]);
     expect((await stored(application, launch)).version).toBe(2);
     expect(await eventsOf(application, launch)).toHaveLength(1);

@@ -4,6 +4,7 @@ import {
   type Application,
   aLaunchContext,
   aPatient,
+  aYoungPatient,
   chooseAndReview,
   fieldValues,
   type OpenLaunch,
@@ -19,8 +20,8 @@ afterAll(() => application.stop());
 
 type Fields = [string, string][];
 
-const review = (tick: string[]) =>
-  chooseAndReview(application, tick, aLaunchContext({ request: { patient: aPatient() } }));
+const review = (tick: string[], patient = aPatient()) =>
+  chooseAndReview(application, tick, aLaunchContext({ request: { patient } }));
 
 /** Presses a button of the review with these fields. */
 async function send(launch: OpenLaunch, fields: Fields, action = 'submit'): Promise<Response> {
@@ -40,7 +41,7 @@ const faultsIn = (html: string) =>
 
 describe('the questions of the laboratory', () => {
   it('are asked once each, for all the tests that ask them', async () => {
-    const launch = await review(['CINR', 'CTHRO', 'BLIP', 'DGLUF', 'EPROG', 'TLI']);
+    const launch = await review(['CINR', 'CTHRO', 'BLIP', 'DGLUF', 'EPROG', 'TLI'], aYoungPatient());
     const html = await launch.page('review');
     expect(html).toContain('Asked for: INR, Thrombophilia screen');
     expect(html).toContain('Asked for: Lipid profile, FPG');
@@ -51,7 +52,7 @@ describe('the questions of the laboratory', () => {
   });
 
   it('stop the order with every fault at once, keep what was typed, and let it go when they are answered', async () => {
-    const launch = await review(['CINR', 'TCHD', 'EPROG', 'KFAE']);
+    const launch = await review(['CINR', 'UABD', 'EPROG', 'KFAE'], aYoungPatient());
     const typed: Fields = [
       ['answer:last-menstrual-period-day', '31'],
       ['answer:last-menstrual-period-month', '2'],
@@ -65,7 +66,7 @@ describe('the questions of the laboratory', () => {
     expect(faultsIn(html)).toEqual([
       '#answer-anticoagulant Select an answer to “Which anticoagulant does the patient take?”',
       '#answer-last-menstrual-period-day “First day of the last menstrual period” must be a real date',
-      '#details Enter clinical details. CT head cannot be done without them',
+      '#details Enter clinical details. Ultrasound abdomen cannot be done without them',
     ]);
     for (const id of faultsIn(html).map((fault) => fault.slice(1).split(' ')[0]))
       expect(html).toContain(`id="${id}"`);
@@ -136,7 +137,10 @@ describe('the samples', () => {
     const html = await launch.page('review');
     expect(html).toContain('name="collected-by" type="text" value="Okonkwo, Adaeze (Dr)"');
     expect(html).toContain('name="collected-time" type="text" value="09:30"');
-    await send(launch, [['collect', 'now']]);
+    await send(launch, [
+      ['details', 'Cough'],
+      ['collect', 'now'],
+    ]);
     const [row] = await rowsOf(application, launch);
     expect([row?.status, row?.version]).toEqual(['Complete', 1]);
     const samples = row?.batches.flatMap((batch) => batch.samples) ?? [];

@@ -135,7 +135,7 @@ describe('two forms', () => {
     expect(conflict.status).toBe(409);
     const page = await conflict.text();
     expect(page).toContain('Hill, Jo changed this request on 2 Mar 2026 at 09:30.');
-    expect(page).toContain('Taken 2 Mar 2026 at 08:00 by <bdi>Hill, Jo</bdi>');
+    expect(page).toContain('Collected 2 Mar 2026 at 08:00 by <bdi>Hill, Jo</bdi>');
     expect(await eventsOf(application, second)).toEqual([]);
     expect((await record(second, {}, page)).status).toBe(303);
     expect(await recordedOf(application, order)).toEqual({

@@ -60,7 +60,7 @@ describe('the page of the samples', () => {
         'Which anticoagulant does the patient take?',
         'Warfarin',
         'Left arm only &lt;please&gt;',
-        '4 of 4 samples are still to be taken',
+        '4 of 4 samples are still to be collected',
         'you cannot change it',
         'Whitfield, Margaret Anne (Mrs)',
         ...batches.map(({ orderReference }) => orderReference),
@@ -136,7 +136,7 @@ describe('what was typed wrong', () => {
     expect(html).toContain('<title>Error: Record samples');
     expect(problemsOf(html)).toEqual([
       '#time The time must be a real time, like 9:05 or 14:30',
-      '#by-S2 EDTA blood (purple top): Who took the sample must be 100 characters or fewer',
+      '#by-S2 EDTA blood (purple top): Who collected the sample must be 100 characters or fewer',
       '#quantity-S3 Urine, midstream, boric acid (red top): The quantity must be a number from 1 to 20',
       '#day-S3 Urine, midstream, boric acid (red top): The date must be a real date',
     ]);
@@ -164,7 +164,7 @@ describe('what was typed wrong', () => {
       { day: '31', month: '12', year: '2025' },
       '#day The date must be within the last 60 days',
     ],
-    ['by nobody', { by: ' ' }, '#by Enter who took the sample'],
+    ['by nobody', { by: ' ' }, '#by Enter who collected the sample'],
   ])('is refused: taken %s', async (_case, changes, problem) => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const response = await record(launch, { ...taken('S1', 'S2'), ...changes });
@@ -180,7 +180,7 @@ describe('the result page after samples', () => {
     const html = await launch.page(response.headers.get('location') ?? '');
     for (const text of [
       'Samples recorded',
-      '2 samples still to be taken',
+      '2 samples still to be collected',
       `href="${launch.home}requests/${launch.guid}/samples"`,
       `href="${launch.home}requests"`,
       `src="/orders/${launch.guid}/notepad?version=2"`,

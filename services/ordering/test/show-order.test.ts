@@ -3,10 +3,12 @@ import {
   type Application,
   aLaunchContext,
   chooseAndReview,
+  fieldValues,
   rowsOf,
   startOrdering,
   submit,
 } from './launches.ts';
+import { textOf } from './listing.ts';
 
 let application: Application;
 beforeAll(async () => {
@@ -33,6 +35,38 @@ describe('the result page', () => {
     expect(frame).toContain(`src="/orders/${row?.guid}/notepad"`);
     expect(frame).toMatch(/ hidden aria-hidden="true"/);
     expect(frame).not.toContain('data-result-origin');
+  });
+
+  it('shows Urgent, says what to do, and prints first', async () => {
+    const launch = await chooseAndReview(application, ['BUE', 'KMSU']);
+    const [version = ''] = fieldValues(await launch.page('review'), 'version');
+    const review = await launch.page('review');
+    expect(review.match(/Printed on the request form; not sent electronically/g)).toHaveLength(2);
+    const submitted = await launch.post('review', [
+      ['version', version],
+      ['priority', 'urgent'],
+      ['action', 'submit'],
+    ]);
+    const html = await launch.page(submitted.headers.get('location') ?? '');
+    expect(html).toMatch(/nhsuk-tag--red[^>]*>\s*Urgent/);
+    expect(textOf(html)).toContain('Telephone the laboratory and send the printed form.');
+    expect(textOf(html)).toContain('North Coast Pathology: 01632 960201');
+    const [firstAction] = [...html.matchAll(/href="([^"]*)"/g)].flatMap(([, href]) =>
+      href?.includes('/requests/') ? [href] : [],
+    );
+    expect(firstAction).toMatch(/\/form$/);
+  });
+
+  it('says that details and answers are only on the form, and nothing of it when there are none', async () => {
+    for (const [details, said] of [
+      ['Tired', true],
+      ['', false],
+    ] as const) {
+      const launch = await chooseAndReview(application, ['BUE']);
+      const html = await launch.page((await submit(launch, details)).headers.get('location') ?? '');
+      expect(html.includes('Clinical details and answers are not sent electronically')).toBe(said);
+      expect(html).not.toContain('Telephone the laboratory');
+    }
   });
 
   it('hands the session to the paths of this order alone', async () => {

@@ -94,17 +94,17 @@ describe('the report of a request', () => {
     for (const said of [
       'Incomplete Urgent Waiting for samples. You can still change it.',
       'Priority Urgent',
-      'Ordered 2 Mar 2026 at 09:30',
+      'Requested 2 Mar 2026 at 09:30',
       'Requested by Bairstow, Thomas (Dr)',
       'Entered by Okonkwo, Adaeze (Dr)',
       'Practice Harbour Surgery',
-      'Ferritin Sample recorded on 2 Mar 2026 at 09:30 Repeated because: Result “lost” Sample taken',
+      'Ferritin Sample recorded on 2 Mar 2026 at 09:30 Repeated because: Result “lost” Sample collected',
       'Malaria parasites Requested on 2 Mar 2026 at 09:30 Requested',
-      'Serum (gold top) × 2 Taken on 2 Mar 2026 at 09:05 by Nurse &lt;Kelly&gt;',
-      'EDTA blood (purple top) Not taken yet',
+      'Serum (gold top) × 2 Collected on 2 Mar 2026 at 09:05 by Nurse &lt;Kelly&gt;',
+      'EDTA blood (purple top) Not collected yet',
       'Chest X-ray Requested on 2 Mar 2026 at 09:30 Requested No sample needed.',
       'Travel outside the UK in the last 12 months Kenya &amp; Uganda',
-      'History Ordered 2 Mar 2026 at 09:30 by Okonkwo, Adaeze (Dr) Samples recorded 2 Mar 2026 at 09:30 by Okonkwo, Adaeze (Dr)',
+      'History Requested 2 Mar 2026 at 09:30 by Okonkwo, Adaeze (Dr) Samples recorded 2 Mar 2026 at 09:30 by Okonkwo, Adaeze (Dr)',
     ]) {
       expect(text).toContain(said);
     }
@@ -139,7 +139,7 @@ describe('the report of a request', () => {
     const until = Date.parse('2026-07-01T22:59:59Z') - application.clock.now();
     application.clock.advance({ seconds: until / 1000 });
     const reader = await openForOrder(application, 'PatientReport', ['HFBC']);
-    expect(textOf(await reader.page(`requests/${reader.guid}`))).toContain('Ordered 1 Jul 2026 at 23:59');
+    expect(textOf(await reader.page(`requests/${reader.guid}`))).toContain('Requested 1 Jul 2026 at 23:59');
     application.clock.advance({ seconds: -until / 1000 });
   });
 
@@ -243,8 +243,13 @@ describe('the audit trail of reading', () => {
     for (const _time of [1, 2]) await launch.page(`requests/${launch.guid}`);
     const events = await publishedBy(application, launch, 'order.viewed.v1');
     for (const event of events) expect(() => assertCloudEvent(event)).not.toThrow();
-    const viewed = { orderGuid: launch.guid, launchId: launch.launchId, action: 'PatientReport' };
-    expect(events.map(({ data }) => data)).toEqual([viewed, viewed]);
+    const viewed = {
+      user: { username: 'a.okonkwo', name: 'Dr Adaeze Okonkwo' },
+      orderGuid: launch.guid,
+      launchId: launch.launchId,
+      action: 'PatientReport',
+    };
+    expect(events.map(({ data }) => data)).toMatchObject([viewed, viewed]);
   });
 
   it('has none for a HEAD, and a browser that fetches ahead is shown nothing', async () => {

@@ -79,7 +79,7 @@ describe('the review', () => {
       ['action', 'submit'],
     ]);
     expect(refused.headers.get('location')).toBe(`${launch.home}review?changed`);
-    expect(await launch.page('review?changed')).toContain('The order was not submitted');
+    expect(await launch.page('review?changed')).toContain('The request was not submitted');
     expect(await rowsOf(application, launch)).toEqual([]);
     expect((await submit(launch)).headers.get('location')).toContain('/orders/');
   });
@@ -228,6 +228,7 @@ describe('a submitted order', () => {
     const answers = await sendAll(() =>
       launch.post('review', [
         ['version', version],
+        ['details', 'Cough'],
         ['action', 'submit'],
       ]),
     );

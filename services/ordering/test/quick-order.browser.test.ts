@@ -1,0 +1,188 @@
+import { startChromium, until } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Locator, Page } from 'playwright-core';
+import {
+  type Application,
+  aLaunchContext,
+  aPatient,
+  type OpenLaunch,
+  openForOrder,
+  rowsOf,
+  startOrdering,
+} from './launches.ts';
+import { samplesPage, threeSamples } from './sample-forms.ts';
+
+let application: Application;
+let chromium: Browser;
+beforeAll(async () => {
+  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
+});
+afterAll(async () => {
+  await chromium.close();
+  await application.stop();
+});
+
+/** Opens the page of a launch that chooses tests. */
+async function open(launch: OpenLaunch, { hasScript = true } = {}) {
+  const browser = await chromium.newContext({
+    viewport: { width: 1280, height: 720 },
+    javaScriptEnabled: hasScript,
+  });
+  await browser.addCookies([launch.browserCookie]);
+  const page = await browser.newPage();
+  await page.goto(application.url + launch.home);
+  return { launch, page, close: () => browser.close() };
+}
+
+const newOrder = () => application.openLaunch(aLaunchContext({ request: { patient: aPatient() } }));
+
+/** A keyboard that counts: a letter that needs Shift, and a key with Control, are two presses. */
+function countingKeyboard({ keyboard }: Page) {
+  let presses = 0;
+  return {
+    presses: () => presses,
+    async type(text: string) {
+      presses += text.length + (text.match(/[A-Z&]/g) ?? []).length;
+      await keyboard.type(text);
+    },
+    async press(keys: string) {
+      presses += keys.split('+').length;
+      await keyboard.press(keys);
+    },
+  };
+}
+
+async function tabTo(page: Page, target: Locator): Promise<number> {
+  for (let stops = 0; stops < 100; stops += 1) {
+    if (await target.evaluate((node) => node === node.ownerDocument.activeElement)) return stops;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('100 presses of Tab do not lead there');
+}
+
+const isSubmitted = (page: Page) => page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
+const isReviewed = (page: Page) => page.waitForURL(/\/review$/);
+
+/** Returns the names of the tests that a launch ordered. */
+async function orderedTests(launch: OpenLaunch) {
+  const [row] = await rowsOf(application, launch);
+  return row?.batches.flatMap(({ tests }) => tests.map(({ description }) => description));
+}
+
+const commonest = ['Full blood count', 'Urea and electrolytes'];
+
+describe('the commonest order, full blood count and U&E', () => {
+  it('takes at most 14 key presses', async () => {
+    const { launch, page, close } = await open(await newOrder());
+    const keyboard = countingKeyboard(page);
+    await keyboard.type('fbc u&e');
+    await keyboard.press('Enter');
+    await keyboard.press('Control+Enter');
+    await isReviewed(page);
+    await keyboard.press('Control+Enter');
+    await isSubmitted(page);
+    expect(await orderedTests(launch)).toEqual(commonest);
+    expect(keyboard.presses()).toBeLessThanOrEqual(14);
+    await close();
+  });
+
+  it('takes at most 4 clicks, without scripts as well', async () => {
+    for (const hasScript of [true, false]) {
+      const { launch, page, close } = await open(await newOrder(), { hasScript });
+      let clicks = 0;
+      const click = async (target: Locator) => {
+        clicks += 1;
+        await target.click();
+      };
+      await click(page.locator('label[for="test-HFBC"]'));
+      await click(page.locator('label[for="test-BUE"]'));
+      await click(page.locator('button[value="review"]:visible').first());
+      await isReviewed(page);
+      await click(page.getByRole('button', { name: 'Submit request' }));
+      await isSubmitted(page);
+      expect(await orderedTests(launch)).toEqual(commonest);
+      expect(clicks).toBeLessThanOrEqual(4);
+      await close();
+    }
+  });
+
+  it.each([
+    ['a search', '#search', 'fbc u&e', 2],
+    ['an order set', 'button[value="add-set:tired-all-the-time"]', '', 11],
+  ])('takes fewer than 40 keyboard stops from %s, without any shortcut', async (_by, begin, typed, tests) => {
+    const { launch, page, close } = await open(await newOrder());
+    let stops = await tabTo(page, page.locator(begin));
+    await page.keyboard.type(typed);
+    await page.keyboard.press('Enter');
+    await page.locator('#bar-count', { hasText: `${tests} tests` }).waitFor({ state: 'attached' });
+    stops += await tabTo(page, page.getByRole('link', { name: 'Go to the chosen tests' }));
+    await page.keyboard.press('Enter');
+    stops += await tabTo(page, page.locator('#chosen button[value="review"]'));
+    await page.keyboard.press('Enter');
+    await isReviewed(page);
+    stops += await tabTo(page, page.getByRole('button', { name: 'Submit request' }));
+    await page.keyboard.press('Enter');
+    await isSubmitted(page);
+    expect(await orderedTests(launch)).toHaveLength(tests);
+    expect(stops).toBeLessThan(40);
+    await close();
+  });
+});
+
+/** Returns whether the whole element is in sight, with nothing above it. */
+const isInSight = (element: Locator) =>
+  element.evaluate((node) => {
+    const { x, y, width, height } = node.getBoundingClientRect();
+    const { documentElement } = node.ownerDocument;
+    const top = node.ownerDocument.elementFromPoint(x + width / 2, y + height / 2);
+    const isInside = y >= 0 && y + height <= documentElement.clientHeight;
+    return isInside && x >= 0 && x + width <= documentElement.clientWidth && node.contains(top);
+  });
+
+describe('without scrolling', () => {
+  it('the first test of the catalogue is in sight at 1280 × 720', async () => {
+    for (const hasScript of [true, false]) {
+      const { page, close } = await open(await newOrder(), { hasScript });
+      const first = page.locator('[data-test]').filter({ visible: true }).first().locator('label');
+      expect(await page.evaluate('scrollY')).toBe(0);
+      expect(await isInSight(first)).toBe(true);
+      await close();
+    }
+  });
+
+  it.each([true, false])(
+    'the next step is in sight at every width, and nothing is wider, with scripts: %s',
+    async (hasScript) => {
+      const ordering = await newOrder();
+      const { page, close } = await open(ordering, { hasScript });
+      const check = async (step: string) => {
+        for (const width of [320, 390, 640, 768, 992, 1280, 1920]) {
+          await page.setViewportSize({ width, height: 720 });
+          const contentWidth = Number(await page.evaluate('document.documentElement.scrollWidth'));
+          expect([step, contentWidth]).toEqual([step, width]);
+          for (const place of ['start', 'middle', 'end']) {
+            await page.evaluate(`scrollTo(0, ${place === 'end' ? 1_000_000 : 0})`);
+            if (place === 'middle') await page.mouse.wheel(0, 500);
+            const button = page.locator(`button[value="${step}"]:not(.nhsuk-u-visually-hidden)`);
+            const isThere = async () =>
+              (await Promise.all((await button.all()).map(isInSight))).includes(true);
+            // The observer of the bar is called with the next frame.
+            await until(isThere, () => `${step} is in sight at ${width}, ${place}`);
+          }
+        }
+      };
+      await check('review');
+      await page.locator('button[value="add-set:tired-all-the-time"]').click();
+      await page.locator('#chosen').getByText('Thyroid function tests').first().waitFor();
+      await check('review');
+      await page.locator('button[value="review"]:visible').first().click();
+      await isReviewed(page);
+      await check('submit');
+      const collecting = await openForOrder(application, 'PatientSampleQueue', threeSamples);
+      await page.context().addCookies([collecting.browserCookie]);
+      await page.goto(`${application.url}${collecting.home}${samplesPage(collecting)}`);
+      await check('record');
+      await close();
+    },
+  );
+});
