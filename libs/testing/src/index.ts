@@ -8,6 +8,7 @@ export * from './serve.ts';
 export { type PrivateHaproxy, provideHaproxy, startHaproxy } from './servers/haproxy.ts';
 export { startPostgres } from './servers/postgres.ts';
 export { findFreePort, type PrivateServer } from './servers/private-server.ts';
+export { findAmtool, findPrometheus, startPrometheus } from './servers/prometheus.ts';
 export { type PrivateRabbitMq, startRabbitMq } from './servers/rabbitmq.ts';
 export { startRedis } from './servers/redis.ts';
 export * from './service-request.ts';

@@ -12,6 +12,7 @@ export const serverWords = {
 
 /** The words that show that a test starts a server, a browser, an embedded database or another process. */
 const startWords = [
+  'startPrometheus',
   'startRedis',
   'startRabbitMq',
   'startPostgres',

@@ -15,6 +15,8 @@ export type TestFiles = {
    * others answer, and each starts every service as a process of its own.
    */
   readonly alone: readonly string[];
+  /** On a Kubernetes cluster, by a command of their own. */
+  readonly cluster: readonly string[];
 };
 
 /** It waits for the time-outs of real connections, which is half of the time of all unit tests. */
@@ -29,8 +31,9 @@ export function findTestFiles(): TestFiles {
     exclude: ['**/node_modules'],
   });
   const kinds = Object.groupBy(paths.map((path) => `${root}${path}`).toSorted(), (path) => {
+    if (path.includes('/deploy/tests/cluster/')) return 'cluster';
     if (isAlone(path)) return 'alone';
     return isUnitTest(path) && !waits(path) ? 'unit' : 'integration';
   });
-  return { unit: [], integration: [], alone: [], ...kinds };
+  return { unit: [], integration: [], alone: [], cluster: [], ...kinds };
 }
