@@ -1,19 +1,8 @@
-import { openSchema as openAuditSchema } from '@clinical-launch/audit-trail';
-import { openSigningKeyTable } from '@clinical-launch/identity-provider';
-import { openSchema } from '@clinical-launch/order-renderer';
-import { openOrderingDatabase } from '@clinical-launch/ordering';
-import type { Storage } from '@clinical-launch/storage';
 import { openPostgresStorage, separateRoles } from '@clinical-launch/storage/postgres';
 import { readCredentials } from './credentials.ts';
-import { databaseAccess, type ServiceName, serviceNames } from './service-access.ts';
-
-/** Opens each schema at its newest migration. */
-const schemas: Readonly<Partial<Record<ServiceName, (storage: Storage) => Promise<unknown>>>> = {
-  'identity-provider': openSigningKeyTable,
-  ordering: openOrderingDatabase,
-  'order-renderer': openSchema,
-  'audit-trail': openAuditSchema,
-};
+import { faultsOfMigrations, type ReleasedSchemas } from './migrations/check-migrations.ts';
+import { serviceSchemas } from './migrations/service-migrations.ts';
+import { databaseAccess, serviceNames } from './service-access.ts';
 
 /** The result of the command. */
 export type MigrationReport = { readonly schemas: readonly string[]; readonly roles: readonly string[] };
@@ -27,7 +16,7 @@ export async function migrate(url: string, credentials?: string): Promise<Migrat
   const roles = credentials === undefined ? [] : rolesOf(credentials);
   const storage = await openPostgresStorage({ url, applicationName: 'ops migrate', poolSize: 1 });
   try {
-    for (const open of Object.values(schemas)) await open(storage);
+    for (const { schema, migrations } of serviceSchemas) await storage.open(schema, migrations);
   } finally {
     await storage.close();
   }
@@ -45,4 +34,43 @@ function rolesOf(directory: string) {
       ? []
       : [{ ...access, ...readCredentials(directory, service, 'database-url') }];
   });
+}
+
+/** The result of a check. */
+export type CheckReport = {
+  /** The names of the migrations that are pending, by schema. */
+  readonly pending: Readonly<Record<string, readonly string[]>>;
+  /** Why processes that use the database now may not work beside them. */
+  readonly faults: readonly string[];
+};
+
+/**
+ * Checks whether the processes of the release before can continue beside the migrations that a database
+ * lacks. Changes nothing in it. @throws Error from the database
+ */
+export async function checkDatabase(url: string, released: ReleasedSchemas): Promise<CheckReport> {
+  const storage = await openPostgresStorage({ url, applicationName: 'ops migrate', poolSize: 1 });
+  const pending: Record<string, readonly string[]> = {};
+  const faults: string[] = [];
+  try {
+    for (const service of serviceSchemas) {
+      const { schema, migrations } = service;
+      const applied = await storage.appliedMigrations(schema);
+      const lacking = (names: readonly string[]) => names.filter((name) => !applied.includes(name));
+      pending[schema] = lacking(Object.keys(migrations));
+      // Nothing uses a new schema.
+      if (applied.length === 0) continue;
+      const skipped = lacking(released.schemas[schema]?.migrations ?? []);
+      if (skipped.length > 0) {
+        faults.push(
+          `${schema}: the database lacks ${skipped.join(', ')}. Update to release ${released.release} first`,
+        );
+        continue;
+      }
+      faults.push(...(await faultsOfMigrations(service, { applied, running: released.release })));
+    }
+  } finally {
+    await storage.close();
+  }
+  return { pending, faults };
 }

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuditStore, openSchema } from '@clinical-launch/audit-trail';
+import { createAuditStore, openSchema, readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail';
 import { openOrderingDatabase } from '@clinical-launch/ordering';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage, type SchemaWait } from '@clinical-launch/storage/postgres';
 import { createTestDatabase } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { databaseAccess } from '../src/service-access.ts';
 import { runOps } from './run-ops.ts';
@@ -49,6 +49,28 @@ async function tablesOfOthers(schema: string): Promise<string[]> {
   } finally {
     await client.end();
   }
+}
+
+/** Opens the schema of ordering with the role of the service. */
+async function openAsService(schemaWait?: SchemaWait) {
+  const storage = await openPostgresStorage({
+    url: addressOf(roleOf('ordering')),
+    applicationName: 'test',
+    ...(schemaWait === undefined ? {} : { schemaWait }),
+  });
+  await openOrderingDatabase(storage).finally(() => storage.close());
+}
+
+/** Opens the schema, prepares it as soon as the service waits, and returns the reasons of the wait. */
+async function openWaiting(prepare: () => Promise<void>): Promise<unknown[]> {
+  const reasons: unknown[] = [];
+  const { promise: prepared, resolve } = Promise.withResolvers<void>();
+  const onWaiting = (reason: unknown) => {
+    reasons.push(reason);
+    resolve(prepare());
+  };
+  await Promise.all([openAsService({ withinMs: 60_000, onWaiting }), prepared]);
+  return reasons;
 }
 
 const migrate = () => runOps(['migrate', '--json'], { DATABASE_URL: owner, SERVICE_SECRETS_DIR: directory });
@@ -97,7 +119,8 @@ describe('npm run ops -- migrate', () => {
       applicationName: 'test',
     });
     try {
-      const store = createAuditStore(await openSchema(storage));
+      const database = await openSchema(storage);
+      const store = createAuditStore({ database, sealKey: sealKeyFrom(readAuditKeys({})) });
       const correlationid = '5f4d9c0e-8a51-4b7c-9d0a-0f8f3f2b6a11';
       const event = {
         specversion: '1.0',
@@ -146,40 +169,70 @@ describe('npm run ops -- migrate', () => {
     },
   );
 
-  it('lets the audit trail add events, and nobody but the owner change or remove one', async () => {
-    for (const attempt of [
-      'update audit_trail.event set type = type',
-      'delete from audit_trail.event',
-      'truncate audit_trail.event',
-    ]) {
+  it('lets the audit trail add events, and nobody change or remove one, also in partitions of later', async () => {
+    const tables = ['audit_event', 'audit_event_2026_11', 'checkpoint', 'event'];
+    const attempts = tables.flatMap((table) => [
+      `update audit_trail.${table} set ${table === 'event' ? 'type = type' : 'sequence = sequence'}`,
+      `delete from audit_trail.${table}`,
+      `truncate audit_trail.${table}`,
+      `alter table audit_trail.${table} disable trigger all`,
+      `drop table audit_trail.${table}`,
+    ]);
+    for (const attempt of [...attempts, `select audit_trail.drop_partition('audit_event_2026_11')`]) {
       await expect(query(addressOf(roleOf('audit_trail')), attempt)).rejects.toMatchObject({ code: '42501' });
+    }
+    const byOwner = attempts.filter((attempt) =>
+      /^(update|delete|truncate) .*(audit_event|checkpoint)/.test(attempt),
+    );
+    for (const attempt of byOwner) {
+      await expect(query(owner, attempt)).rejects.toThrow('never changed or removed');
     }
   });
 
-  it('is what a service asks for whose schema is not up to date and whose role may not change it', async () => {
-    const last = '(select max(name) from ordering.kysely_migration)';
-    await query(
-      owner,
-      'create table ordering.forgotten as select * from ordering.kysely_migration',
-      `delete from ordering.kysely_migration where name = ${last}`,
+  describe('a service whose schema is not up to date', () => {
+    // A migration that has been applied does not succeed twice.
+    const putBack =
+      'insert into ordering.kysely_migration select * from ordering.forgotten on conflict do nothing';
+    beforeEach(() =>
+      query(
+        owner,
+        'create table ordering.forgotten as select * from ordering.kysely_migration',
+        'delete from ordering.kysely_migration where name = (select max(name) from ordering.kysely_migration)',
+      ),
     );
-    const storage = await openPostgresStorage({
-      url: addressOf(roleOf('ordering')),
-      applicationName: 'test',
-    });
-    try {
-      await expect(openOrderingDatabase(storage)).rejects.toThrow(
+    afterEach(() => query(owner, putBack, 'drop table ordering.forgotten'));
+
+    it('asks for the command, since its role may not migrate', async () => {
+      await expect(openAsService()).rejects.toThrow(
         'The schema ordering is not up to date. Run `npm run ops -- migrate`, then start again',
       );
-    } finally {
-      await storage.close();
-      // A migration that has been applied does not succeed twice.
-      await query(
-        owner,
-        'insert into ordering.kysely_migration select * from ordering.forgotten on conflict do nothing',
-        'drop table ordering.forgotten',
-      );
-    }
+    });
+
+    it('waits for the command where it may', async () => {
+      const reasons = await openWaiting(() => query(owner, putBack));
+      expect(reasons).toEqual([
+        expect.objectContaining({ message: expect.stringContaining('not up to date') }),
+      ]);
+    });
+  });
+
+  it('is what a service waits for that has no role yet', async () => {
+    const role = roleOf('ordering');
+    await query(owner, `alter role ${role} nologin`);
+    expect(await openWaiting(() => query(owner, `alter role ${role} login`))).toHaveLength(1);
+  });
+
+  it('is refused in production with the password of the demo', async () => {
+    const { code, errors } = await runOps(['migrate'], {
+      NODE_ENV: 'production',
+      DATABASE_URL: 'postgres://clinical_launch_owner:demo-database-owner@127.0.0.1:1/none',
+    });
+    expect({ code, errors }).toEqual({
+      code: 2,
+      errors: expect.stringContaining(
+        'DATABASE_URL contains a password of the demo, which is publicly known',
+      ),
+    });
   });
 
   it('refuses a role that may do more than a service may', async () => {

@@ -1,0 +1,131 @@
+import { compareReleases, lastReleaseBefore, type Storage } from '@clinical-launch/storage';
+import { describeSchema, type SchemaDescription } from '@clinical-launch/storage/schema';
+import { breakingChanges, type RowRights, revokedRights } from './breaking-changes.ts';
+import type { ServiceSchema } from './service-migrations.ts';
+
+/** What a release offers to its processes: `released-schemas.json` describes the newest release. */
+export type ReleasedSchemas = {
+  /** Such as `1.4.0`. */
+  readonly release: string;
+  readonly schemas: Readonly<Record<string, ReleasedSchema>>;
+};
+
+export type ReleasedSchema = SchemaDescription & {
+  /** The names of its migrations. */
+  readonly migrations: readonly string[];
+  readonly rights: RowRights;
+};
+
+type Check = {
+  /** The names of the migrations that the database has; the others are checked. */
+  readonly applied: readonly string[];
+  /** The release whose processes run beside the migrations; none to accept every declared last step. */
+  readonly running?: string;
+};
+
+/**
+ * Applies the migrations of a schema to an empty embedded database, one by one, and returns why processes of
+ * the release before may not work beside each: sentences that name schema and migration.
+ */
+export async function faultsOfMigrations(service: ServiceSchema, check: Check): Promise<readonly string[]> {
+  const { schema, migrations } = service;
+  return withEmbedded(async (storage) => {
+    const faults: string[] = [];
+    let before = await describeAt(storage, service, check.applied);
+    const done = new Set(check.applied);
+    for (const name of Object.keys(migrations).toSorted()) {
+      if (done.has(name)) continue;
+      done.add(name);
+      const after = await describeAt(storage, service, [...done]);
+      const found = before === undefined || after === undefined ? [] : breakingChanges(before, after);
+      const last = lastReleaseBefore(name);
+      const own =
+        last === undefined
+          ? faultsOfAddition(found, migrations[name]?.compatible ?? {})
+          : faultsOfLastStep(last, check.running);
+      faults.push(...own.map((fault) => `${schema}: ${name} ${fault}`));
+      before = after;
+    }
+    return faults;
+  });
+}
+
+/** Returns the findings that the migration does not explain, and explanations of what it does not do. */
+function faultsOfAddition(found: readonly string[], compatible: Readonly<Record<string, string>>) {
+  return [
+    ...found.filter((one) => !Object.hasOwn(compatible, one)),
+    ...Object.keys(compatible)
+      .filter((one) => !found.includes(one))
+      .map((one) => `is said to be compatible although it "${one}", which it does not do`),
+  ];
+}
+
+function faultsOfLastStep(last: string, running: string | undefined): string[] {
+  if (running === undefined || compareReleases(running, last) > 0) return [];
+  return [`must wait until no process of release ${last} runs: release ${running} runs beside it`];
+}
+
+/**
+ * Returns why processes of a release may not work beside this one's migrations and rights: `released`
+ * describes that release.
+ */
+export async function faultsSince(
+  { release, schemas }: ReleasedSchemas,
+  services: readonly ServiceSchema[],
+): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const service of services) {
+    const { schema, migrations, rights } = service;
+    const released = schemas[schema];
+    if (released === undefined) continue;
+    const gone = released.migrations.filter((name) => migrations[name] === undefined);
+    faults.push(...gone.map((name) => `${schema}: ${name} of release ${release} is missing`));
+    if (gone.length > 0) continue;
+    faults.push(...(await faultsOfMigrations(service, { applied: released.migrations, running: release })));
+    // Rights end together with what a declared last step removes.
+    const hasLastStep = Object.keys(migrations).some(
+      (name) => !released.migrations.includes(name) && lastReleaseBefore(name) !== undefined,
+    );
+    const revoked = hasLastStep ? [] : revokedRights(Object.keys(released.tables), released.rights, rights);
+    faults.push(...revoked.map((fault) => `${schema}: this release ${fault}`));
+  }
+  return faults;
+}
+
+/** Describes what this release offers, for `released-schemas.json`. */
+export async function describeRelease(
+  release: string,
+  services: readonly ServiceSchema[],
+): Promise<ReleasedSchemas> {
+  const schemas: [string, ReleasedSchema][] = [];
+  for (const service of services) {
+    const migrations = Object.keys(service.migrations).toSorted();
+    const described = await withEmbedded((storage) => describeAt(storage, service, migrations));
+    if (described !== undefined) {
+      schemas.push([service.schema, { migrations, rights: service.rights, ...described }]);
+    }
+  }
+  return { release, schemas: Object.fromEntries(schemas) };
+}
+
+/** Applies migrations and describes the schema; undefined without any. */
+async function describeAt(
+  storage: Storage,
+  { schema, migrations }: ServiceSchema,
+  names: readonly string[],
+): Promise<SchemaDescription | undefined> {
+  if (names.length === 0) return undefined;
+  const wanted = Object.entries(migrations).filter(([name]) => names.includes(name));
+  return describeSchema(await storage.open(schema, Object.fromEntries(wanted)), schema);
+}
+
+async function withEmbedded<Result>(use: (storage: Storage) => Promise<Result>): Promise<Result> {
+  // Loaded here: the migrations themselves are applied where there is no embedded database.
+  const { openEmbeddedStorage } = await import('@clinical-launch/storage/embedded');
+  const storage = await openEmbeddedStorage();
+  try {
+    return await use(storage);
+  } finally {
+    await storage.close();
+  }
+}
