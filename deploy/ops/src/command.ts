@@ -41,6 +41,10 @@ export type Input = {
   readonly environment: Environment;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** Whether the result is wanted as one JSON value. */
+  readonly isJson: boolean;
+  /** Prints a line at once, for more lines than fit into memory. */
+  readonly print: (line: string) => Promise<void>;
 };
 
 /** The values of options by their name. Optional ones may be missing. */

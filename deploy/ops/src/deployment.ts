@@ -1,10 +1,17 @@
+import { requireParts } from '@clinical-launch/service/process';
 import { writeAccess } from './access.ts';
-import type { Argument, Command } from './command.ts';
+import type { Argument, Command, Option } from './command.ts';
 import { makeSecrets } from './make-secrets.ts';
+import { releasedSchemas } from './migrations/released-schemas.ts';
 import { amqpNamespace, databaseUrl, optional, required, secretsDirectory } from './settings.ts';
 
 const directory: Argument = { name: 'directory', summary: 'Is created if it is missing' };
 const redisPrefix = { name: 'REDIS_PREFIX', summary: 'The prefix of the keys, if it is not the default one' };
+
+const check: Option = {
+  name: 'check',
+  summary: 'Lists the pending migrations, and says whether running processes can continue beside them',
+};
 
 /** `npm run ops -- migrate` */
 export const migrateDatabase: Command = {
@@ -12,12 +19,25 @@ export const migrateDatabase: Command = {
   details:
     'With SERVICE_SECRETS_DIR, also creates a PostgreSQL role for each service that reaches its own schema only,\n' +
     'and sets its password. Safe to repeat. DATABASE_URL is the address of the owner of the database, who has\n' +
-    'CREATEROLE.',
+    'CREATEROLE.\n' +
+    'With --check, changes nothing, and exits with 1 if processes that run now may not work beside the pending\n' +
+    'migrations. Then stop every process first, or update to the release in between.',
+  options: [check],
   settings: [databaseUrl, secretsDirectory],
-  async run({ environment }) {
+  async run({ environment, options }) {
+    const url = required(environment, databaseUrl);
+    // Refuses the password of the demo in production.
+    requireParts(environment, ['DATABASE_URL']);
     // The schemas of all services are loaded only for this command.
-    const { migrate } = await import('./migrate.ts');
-    const report = await migrate(required(environment, databaseUrl), optional(environment, secretsDirectory));
+    const { checkDatabase, migrate } = await import('./migrate.ts');
+    if (options.has(check.name)) {
+      const { pending, faults } = await checkDatabase(url, releasedSchemas());
+      const lines = Object.entries(pending).map(
+        ([schema, names]) => `${schema}: ${names.length === 0 ? 'up to date' : names.join(', ')}`,
+      );
+      return { lines, result: { pending, faults }, problems: faults };
+    }
+    const report = await migrate(url, optional(environment, secretsDirectory));
     const lines = [
       ...report.schemas.map((schema) => `${schema}: up to date`),
       ...report.roles.map((role) => `${role}: ready`),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { auditKeyOf } from '@clinical-launch/audit-trail/audit-keys';
 import {
   deriveEventKey,
   eventConsumers,
@@ -32,6 +33,10 @@ export function makeSecrets(directory: string): readonly string[] {
   };
   const keyId = new Date().toISOString().slice(0, 7).replace('-', '');
   for (const purpose of sealingPurposes) write(`sealing-keys-${purpose}`, () => `${keyId}:${draw()}`);
+  // Never replaced: with another key, nobody's earlier events are found.
+  write('patient-pseudonym-key', draw);
+  write('audit-signing-key', () => JSON.stringify(auditKeyOf(randomBytes(32))));
+  write('audit-session-key', draw);
   for (const service of serviceNames) {
     const place = `services/${service}`;
     write(`${place}/redis-url`, () => `redis://${service}:${draw()}@redis:6379`);
@@ -45,6 +50,9 @@ export function makeSecrets(directory: string): readonly string[] {
   write('database-url', () => `postgres://clinical_launch_owner:${draw()}@postgres:5432/clinical_launch`);
   write('postgres-password', draw);
   write('grafana-password', draw);
+  // Whom Alertmanager notifies: the operator writes the key and the address here.
+  write('alertmanager-pages', () => 'none');
+  write('alertmanager-tickets', () => 'http://localhost/none');
   const eventKeys = eventKeyFiles(keyId);
   const kept = eventKeys.filter(([path]) => existsSync(join(directory, path)));
   if (kept.length > 0 && kept.length < eventKeys.length) {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { ConfigurationError, type Environment } from '@clinical-launch/service';
@@ -44,8 +45,9 @@ export async function runOps({ args, environment, terminal, now }: RunOptions): 
   const asking = openQuestions(terminal);
   try {
     const given = await readArguments(command, found.args, asking?.ask);
-    const outcome = await command.run({ ...given, environment: withSecretFiles(environment), now });
-    return print(outcome, given.isJson, terminal);
+    const print = (line: string) => printLine(terminal.output, line);
+    const outcome = await command.run({ ...given, environment: withSecretFiles(environment), now, print });
+    return printOutcome(outcome, given.isJson, terminal);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const usage = error instanceof ArgumentsError ? `${usageLine(path, command)}\n` : '';
@@ -75,11 +77,20 @@ const isCommand = (tool: Tool): tool is Command => 'run' in tool;
 const ownMember = <Member>(members: Readonly<Record<string, Member>>, name: string): Member | undefined =>
   Object.hasOwn(members, name) ? members[name] : undefined;
 
-function print({ lines, result, problems = [] }: Outcome, isJson: boolean, terminal: Terminal): number {
+function printOutcome(
+  { lines, result, problems = [] }: Outcome,
+  isJson: boolean,
+  terminal: Terminal,
+): number {
   const text = isJson ? [JSON.stringify(result)] : lines;
   terminal.output.write(text.map((line) => `${line}\n`).join(''));
   terminal.errors.write(problems.map((problem) => `${problem}\n`).join(''));
   return problems.length > 0 ? 1 : 0;
+}
+
+/** Waits for a reader that is slower. */
+async function printLine(output: Writable, line: string): Promise<void> {
+  if (!output.write(`${line}\n`)) await once(output, 'drain');
 }
 
 function openQuestions({ input, errors }: Terminal): { ask: Ask; close(): void } | undefined {

@@ -20,8 +20,8 @@ export const databaseAccess: Readonly<Partial<Record<ServiceName, DatabaseAccess
   'audit-trail': {
     schema: 'audit_trail',
     privileges: ['select', 'insert'],
-    // Callers' identifiers, which expire. They are not audit events.
-    exceptions: { originating_id: change },
+    // Callers' identifiers, which expire, and how far background work has come. They are not audit events.
+    exceptions: { originating_id: change, progress: ['select', 'insert', 'update'] },
   },
 };
 

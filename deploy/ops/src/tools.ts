@@ -1,3 +1,5 @@
+import { audit } from './audit/audit.ts';
+import { catalogue } from './catalogue/catalogue.ts';
 import type { Tool } from './command.ts';
 import { deadLetters } from './dead-letters/dead-letters.ts';
 import { deliveries } from './deliveries/deliveries.ts';
@@ -9,6 +11,8 @@ export const tools: Readonly<Record<string, Tool>> = {
   registry,
   deliveries,
   'dead-letters': deadLetters,
+  audit,
+  catalogue,
   migrate: migrateDatabase,
   secrets,
   access,

@@ -25,6 +25,8 @@ describe('npm run ops', () => {
       'registry',
       'deliveries',
       'dead-letters',
+      'audit',
+      'catalogue',
       'migrate',
       'secrets',
       'access',

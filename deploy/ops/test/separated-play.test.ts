@@ -50,6 +50,12 @@ async function startEdge(portOf: (service: ServiceName | 'simulators') => number
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
+/** Scrapes a process, whose first line names its admin port: its users may measure the parts. */
+async function metricsOf(output: string): Promise<string> {
+  const [, adminUrl = ''] = /admin (http:\S+)/.exec(output) ?? [];
+  return (await fetch(`${adminUrl}/metrics`)).text();
+}
+
 describe('the platform with a user of its own for each service', () => {
   it('plays both launches to the end, and Redis refuses nobody anything', async () => {
     const names = [...serviceNames, 'simulators'] as const;
@@ -81,6 +87,10 @@ describe('the platform with a user of its own for each service', () => {
         code: 0,
         output: expect.stringContaining('the audit trail has the story'),
       });
+      const measured = await metricsOf(started[names.indexOf('ordering')]?.output() ?? '');
+      expect(measured).toMatch(/^postgresql_backends [1-9]/m);
+      expect(measured).toMatch(/^postgresql_db_size_bytes [1-9]/m);
+      expect(measured).toMatch(/^redis_memory_used_bytes\{.+\} [1-9]/m);
       const admin = await connectRedis(parts.redisAdmin);
       const denials = admin instanceof Redis ? await admin.acl('LOG') : ['not one Redis'];
       admin.disconnect();

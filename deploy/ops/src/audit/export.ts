@@ -1,0 +1,110 @@
+import { userInfo } from 'node:os';
+import {
+  type AuditCriteria,
+  type AuditDesk,
+  type AuditOutcome,
+  answeredEntry,
+  fhirAuditEvent,
+} from '@clinical-launch/audit-trail/audit-desk';
+import type { Input, Option, Outcome } from '../command.ts';
+
+const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
+const formats = ['ndjson', 'fhir'] as const;
+
+const timeFault = (value: string) =>
+  Number.isNaN(Date.parse(value)) ? 'must be a date or a time, as 2026-11-21T16:10:00Z' : undefined;
+const oneOf = (values: readonly string[]) => (value: string) =>
+  values.includes(value) ? undefined : `must be one of ${values.join(', ')}`;
+
+type Criterion = Option & { readonly criteriaOf: (values: readonly string[]) => AuditCriteria };
+
+const text = (name: string, summary: string, criteriaOf: (value: string) => AuditCriteria): Criterion => ({
+  name,
+  value: name === 'from' || name === 'to' ? 'time' : 'value',
+  summary,
+  isOptional: true,
+  ...(name === 'from' || name === 'to' ? { faultOf: timeFault } : {}),
+  criteriaOf: ([value = '']) => criteriaOf(value),
+});
+
+const criteria: readonly Criterion[] = [
+  text('correlation-id', 'The GUID of a launch or a request', (correlationId) => ({ correlationId })),
+  text('client', 'The client that acted', (client) => ({ client })),
+  text('user', 'The user, without regard to case', (user) => ({ user })),
+  text('practice', 'The code of the practice', (practice) => ({ practice })),
+  text('patient', 'The pseudonym of the patient, never an identifier', (patient) => ({ patient })),
+  text('order-reference', 'The reference of an order', (orderReference) => ({ orderReference })),
+  text('order-guid', 'The GUID of an order', (orderGuid) => ({ orderGuid })),
+  text('action', 'The action of the launch', (action) => ({ action })),
+  text('reason', 'The reason of a refusal', (reason) => ({ reason })),
+  text('from', 'The first moment', (from) => ({ from: new Date(from) })),
+  text('to', 'The first moment that is too late', (to) => ({ to: new Date(to) })),
+  {
+    name: 'type',
+    value: 'type',
+    summary: 'A type of event',
+    isOptional: true,
+    isRepeatable: true,
+    criteriaOf: (types) => ({ types }),
+  },
+  {
+    name: 'outcome',
+    value: 'outcome',
+    summary: `One of ${outcomes.join(', ')}`,
+    isOptional: true,
+    isRepeatable: true,
+    faultOf: oneOf(outcomes),
+    criteriaOf: (values) => ({ outcomes: outcomes.filter((outcome) => values.includes(outcome)) }),
+  },
+];
+const format: Option = {
+  name: 'format',
+  value: 'format',
+  summary: 'ndjson, as the service answers it, or fhir: resources of type AuditEvent',
+  isOptional: true,
+  faultOf: oneOf(formats),
+};
+
+/** The options of `audit export`. */
+export const exportOptions: readonly Option[] = [...criteria, format];
+
+/** Prints the entries that match. */
+export async function exportEntries(
+  { options, now, isJson, print }: Pick<Input, 'options' | 'now' | 'isJson' | 'print'>,
+  atDesk: <Result>(work: (desk: AuditDesk) => Promise<Result>) => Promise<Result>,
+): Promise<Outcome> {
+  const given = criteria.filter(({ name }) => options.has(name));
+  const wanted: AuditCriteria = Object.assign(
+    {},
+    ...given.map((one) => one.criteriaOf(options.get(one.name) ?? [])),
+  );
+  const [chosen = 'ndjson'] = options.get(format.name) ?? [];
+  return atDesk(async (desk) => {
+    const { correlationId, patient } = wanted;
+    const exported = {
+      clientId: 'ops',
+      user: { username: operatorName() },
+      criteria: given.map(({ name }) => name),
+      format: chosen === 'fhir' ? ('fhir' as const) : ('ndjson' as const),
+      ...(correlationId === undefined ? {} : { searchedId: correlationId }),
+      ...(patient === undefined ? {} : { patient }),
+    };
+    await desk.recordExport(exported, new Date(now));
+    const result: unknown[] = [];
+    for await (const entry of desk.entries(wanted)) {
+      const exportedEntry = chosen === 'fhir' ? fhirAuditEvent(entry) : answeredEntry(entry);
+      if (isJson) result.push(exportedEntry);
+      else await print(JSON.stringify(exportedEntry));
+    }
+    return { lines: [], result };
+  });
+}
+
+/** The users of containers have a number and no name. */
+function operatorName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

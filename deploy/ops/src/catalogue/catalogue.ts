@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { parseCatalogue, safetyFaults } from '@clinical-launch/ordering';
+import { type Argument, type Group, type Option, type Outcome, one } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
+import { readCatalogueSheet, type SheetTest } from './catalogue-sheet.ts';
+
+const file: Argument = { name: 'file', summary: 'A catalogue, as CATALOGUE_FILE names it' };
+const sheet: Argument = { name: 'csv file', summary: 'A spreadsheet saved as CSV, a row for each test' };
+const into: Option = {
+  name: 'into',
+  value: 'file',
+  summary: 'The catalogue that the tests are written into',
+};
+
+/** `npm run ops -- catalogue` */
+export const catalogue: Group = {
+  summary: 'Checks a catalogue of tests, and imports tests from a spreadsheet.',
+  commands: {
+    check: {
+      summary: 'Checks the form of a catalogue, its references, and the rules that protect patients.',
+      arguments: [file],
+      async run({ arguments: [path = ''] }) {
+        const { faults, tests } = checkCatalogue(parseJson(await readText(path)));
+        return outcomeOf(faults, { lines: [`${path} has ${tests} tests and no fault`], result: { tests } });
+      },
+    },
+    import: {
+      summary: 'Replaces and adds tests of a catalogue, and writes it only if it has no fault.',
+      details: 'The columns of the spreadsheet are described in docs/operations.md.',
+      arguments: [sheet],
+      options: [into],
+      async run({ arguments: [path = ''], options }) {
+        const target = one(options, into);
+        const { tests, faults: rowFaults } = readSheet(await readText(path));
+        if (rowFaults.length > 0) return outcomeOf(rowFaults);
+        const before = parseJson(await readText(target));
+        const form = checkCatalogue(before);
+        if (form.tests === 0) return outcomeOf(form.faults);
+        const after = withTests(before, tests);
+        const { faults } = checkCatalogue(after.catalogue);
+        if (faults.length > 0) return outcomeOf(faults);
+        await replaceFile(target, `${JSON.stringify(after.catalogue, undefined, 2)}\n`);
+        const { added, replaced } = after;
+        return { lines: [`${added} tests were added, ${replaced} replaced`], result: { added, replaced } };
+      },
+    },
+  },
+};
+
+/** Returns every fault of a catalogue, and its number of tests. */
+function checkCatalogue(candidate: unknown): { readonly faults: readonly string[]; readonly tests: number } {
+  try {
+    const parsed = parseCatalogue(candidate);
+    return { faults: safetyFaults(parsed), tests: parsed.orderables.size };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // The first line is the title of the list.
+    return { faults: linesOf(error).slice(1), tests: 0 };
+  }
+}
+
+const linesOf = ({ message }: Error) => message.split('\n').map((line) => line.trim());
+
+function outcomeOf(
+  faults: readonly string[],
+  good: Pick<Outcome, 'lines' | 'result'> = { lines: [], result: {} },
+) {
+  return faults.length === 0
+    ? { ...good, result: { ...(good.result as object), faults } }
+    : { lines: [], result: { faults }, problems: faults };
+}
+
+/** @throws UsageError if the file cannot be read */
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`${path} cannot be read`, { cause });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError('The catalogue is not JSON', { cause });
+  }
+}
+
+function readSheet(text: string): ReturnType<typeof readCatalogueSheet> {
+  try {
+    return readCatalogueSheet(text);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return { tests: [], faults: [error.message] };
+  }
+}
+
+/** Returns the catalogue with these tests: each in the place of that with its code, or at the end. */
+function withTests(before: unknown, tests: readonly SheetTest[]) {
+  const { orderables = [], ...rest } = before as { orderables?: readonly SheetTest[] };
+  const byCode = new Map(tests.map((test) => [test.code, test]));
+  const known = new Set(orderables.map(({ code }) => code));
+  const added = tests.filter(({ code }) => !known.has(code));
+  const kept = orderables.map((test) => byCode.get(test.code) ?? test);
+  return {
+    catalogue: { ...rest, orderables: [...kept, ...added] },
+    added: added.length,
+    replaced: tests.length - added.length,
+  };
+}
+
+/** Replaces a file as a whole or not at all. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const draft = `${path}.${randomUUID()}.new`;
+  try {
+    await writeFile(draft, text, { flag: 'wx' });
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
