@@ -34,6 +34,10 @@ export type Simulation = {
   readonly clock: Clock;
   /** Returns the address at which this backend reaches `address`, which is for browsers. */
   readonly reach: (address: string) => string;
+  /** The headers of every page. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Returns a page of the named application. */
+  readonly page: (template: string, model: object) => string;
   /** Answers with a page of the named application. */
   readonly show: (response: Response, template: string, model: object) => void;
   /** Redirects the browser with a GET. */
@@ -50,6 +54,8 @@ export function createSimulation(config: SimulatorConfig, clock: Clock): Simulat
   return {
     config,
     clock,
+    headers,
+    page: (template, model) => pages.render(template, model),
     reach: (address) =>
       address.startsWith(`${publicUrl}/`) ? platformUrl + address.slice(publicUrl.length) : address,
     show: (response, template, model) =>

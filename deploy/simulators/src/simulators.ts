@@ -8,10 +8,12 @@ import { partnerSimulator } from './partner/simulator.ts';
 import { pmsSimulator } from './pms/simulator.ts';
 import { records } from './records.ts';
 import { createSimulation, type SimulatorConfig } from './simulator.ts';
+import { staffSimulator } from './staff/simulator.ts';
 
 /**
  * Creates the applications around the platform, for the demo: a practice management system, a host
- * application and a partner application, each using it as a real one would. `/` leads to them.
+ * application and a partner application, each using it as a real one would, and the identity provider of its
+ * staff. `/` leads to them.
  */
 export function simulators(config: SimulatorConfig, { clock }: { clock: Clock }): Service {
   const simulation = createSimulation(config, clock);
@@ -22,5 +24,6 @@ export function simulators(config: SimulatorConfig, { clock }: { clock: Clock })
   );
   router.use('/demo/assets', createAssetsRouter(fileURLToPath(new URL('./public', import.meta.url))));
   router.use(pmsSimulator(simulation), hostSimulator(simulation), partnerSimulator(simulation));
+  router.use(staffSimulator(simulation));
   return { name: 'simulators', router };
 }

@@ -7,11 +7,17 @@ export type Page = { readonly url: string; readonly status: number; readonly htm
  */
 export class Browser {
   readonly #cookies: { path: string; pair: string }[] = [];
+  readonly #reach: (address: string) => string;
+
+  /** @param reach returns where an address is reached, if not there */
+  constructor(reach: (address: string) => string = (address) => address) {
+    this.#reach = reach;
+  }
 
   /** Opens an address, or posts a form to it, and follows redirects and a page's immediate refresh. */
   async open(address: string, form?: URLSearchParams): Promise<Page> {
     const url = new URL(address);
-    const response = await fetch(url, {
+    const response = await fetch(this.#reach(url.href), {
       redirect: 'manual',
       headers: { Cookie: this.#cookiesFor(url.pathname) },
       ...(form === undefined ? {} : { method: 'POST', body: form }),

@@ -2,7 +2,7 @@ import { createPkcePair } from '@clinical-launch/pms-client';
 import { decodeJwt } from 'jose';
 import { launchBody } from '../host/desktop-launch.ts';
 import { getPatient } from '../records.ts';
-import { expect, expectStory, fetchToken, type Played, say } from './steps.ts';
+import { expect, expectStory, fetchToken, type Played, reachedAt, say } from './steps.ts';
 
 const clientId = 'partner-demo';
 const scope = 'openid profile email offline_access launch resource.read';
@@ -16,16 +16,17 @@ type Answer = { readonly status: number; readonly body: Readonly<Record<string, 
  */
 export async function playDesktopLaunch(played: Played): Promise<void> {
   const { baseUrl } = played;
+  const at = reachedAt(played);
   const { launchUrl, correlationId } = await requestLaunch(played);
   say('the host application has a launch identifier', `correlation id ${correlationId}`);
 
   // The parameters that the launch handler of the partner application receives.
   const query = new URL(launchUrl).searchParams;
   const [issuer, launch] = [textOf(query.get('iss'), 'iss'), textOf(query.get('launch'), 'launch')];
-  const discovery = await ask(`${issuer}/.well-known/openid-configuration`);
+  const discovery = await ask(at(`${issuer}/.well-known/openid-configuration`));
   expect(discovery.body.issuer === issuer, 'the partner application discovers the issuer that it was given');
-  const authorizationEndpoint = textOf(discovery.body.authorization_endpoint, 'authorization_endpoint');
-  const tokenEndpoint = textOf(discovery.body.token_endpoint, 'token_endpoint');
+  const authorizationEndpoint = at(textOf(discovery.body.authorization_endpoint, 'authorization_endpoint'));
+  const tokenEndpoint = at(textOf(discovery.body.token_endpoint, 'token_endpoint'));
 
   const { codeVerifier, codeChallenge } = createPkcePair();
   const state = crypto.randomUUID();
@@ -41,10 +42,8 @@ export async function playDesktopLaunch(played: Played): Promise<void> {
     state,
     launch,
   });
-  const pushEndpoint = textOf(
-    discovery.body.pushed_authorization_request_endpoint,
-    'pushed_authorization_request_endpoint',
-  );
+  const pushName = 'pushed_authorization_request_endpoint';
+  const pushEndpoint = at(textOf(discovery.body[pushName], pushName));
   const pushed = await post(pushEndpoint, authorize);
   const { request_uri: requestUri } = (await pushed.json()) as { request_uri?: string };
   expect(pushed.status === 201, 'the authorization request is pushed (RFC 9126)');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { LaunchRequest } from '@clinical-launch/contracts';
 import { buildServiceRequest, createPmsClient } from '@clinical-launch/pms-client';
 import { Browser, type Page, plainText } from './browser.ts';
-import { expect, expectStory, type Played, say } from './steps.ts';
+import { expect, expectStory, type Played, reachedAt, say } from './steps.ts';
 
 /**
  * Plays one OLTR launch as a PMS and its user would, step by step. @throws Error at the first step that fails
@@ -20,20 +20,20 @@ export async function playOltrLaunch(played: Played): Promise<void> {
   const launch = await pms.requestLaunch(buildServiceRequest(anOrder(), namespaces));
   say('the PMS has a launch URL', `correlation id ${launch.correlationId}`);
 
-  const browser = new Browser();
+  const browser = new Browser(reachedAt(played));
   const choose = expectPage(await browser.open(launch.url), 'Choose tests');
   say('the browser opened the OLTR system', choose.url);
-  const replay = await new Browser().open(launch.url);
+  const replay = await new Browser(reachedAt(played)).open(launch.url);
   expect(replay.status === 410, 'a second launch with the same URL is answered 410');
 
   const tests = oneTestOfEachLocation(choose).slice(0, 2);
   const chosen = new URLSearchParams(tests.map(({ code }): [string, string] => ['test', code]));
   chosen.set('action', 'review');
-  const review = expectPage(await browser.open(choose.url, chosen), 'Review the order');
+  const review = expectPage(await browser.open(choose.url, chosen), 'Review the request');
   say('two tests are chosen', tests.map(({ code, location }) => `${code} (${location})`).join(', '));
 
   const submit = new URLSearchParams({ action: 'submit', version: valueOf(review, 'version') });
-  const result = expectPage(await browser.open(review.url, submit), 'Order submitted');
+  const result = expectPage(await browser.open(review.url, submit), 'Request submitted');
   const notepad = await browser.open(new URL(notepadOf(result), result.url).href);
   const [, output] = /<textarea[^>]*name="Output"[^>]*>([^]*?)<\/textarea>/.exec(notepad.html) ?? [];
   if (output === undefined) throw new Error(`No Output in the Notepad page (${notepad.status})`);

@@ -4,6 +4,17 @@ import type { Dialect } from '../dialect.ts';
 export type Played = Dialect & { readonly baseUrl: string };
 
 /**
+ * Returns where an address of the platform is reached: at `BASE_URL`, which need not be its public address,
+ * behind a forwarded port for example.
+ */
+export const reachedAt =
+  ({ baseUrl }: Pick<Played, 'baseUrl'>) =>
+  (address: string): string => {
+    const { pathname, search } = new URL(address);
+    return `${baseUrl}${pathname}${search}`;
+  };
+
+/**
  * Expects events of a launch in the audit trail, which receives them asynchronously, so it is polled until
  * the last has arrived.
  * @throws Error when one of them does not arrive

@@ -1,0 +1,21 @@
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { Memory } from '../simulator.ts';
+
+/** Creates where the provider stores one kind of its objects: in this process, the oldest removed first. */
+export function createStore(): Adapter {
+  const stored = new Memory<AdapterPayload>();
+  return {
+    upsert: async (id, payload) => void stored.set(id, payload),
+    find: async (id) => stored.get(id),
+    findByUid: async (uid) => [...stored.values()].find((payload) => payload.uid === uid),
+    findByUserCode: async () => undefined,
+    consume: async (id) => {
+      const payload = stored.get(id);
+      if (payload !== undefined) payload['consumed'] = Math.floor(Date.now() / 1000);
+    },
+    destroy: async (id) => void stored.delete(id),
+    revokeByGrantId: async (grantId) => {
+      for (const [id, payload] of stored) if (payload.grantId === grantId) stored.delete(id);
+    },
+  };
+}
