@@ -6,7 +6,9 @@ import {
   logLevelSetting,
   originSetting,
   readEnvironment,
+  readTogether,
 } from '@clinical-launch/service';
+import { requireParts } from '@clinical-launch/service/process';
 
 const port = { minimum: 0, maximum: 65_535 };
 
@@ -43,7 +45,11 @@ export function readDemoConfig(environment: Environment) {
  */
 export function assertFitForProduction(environment: Environment): void {
   if (!isProduction(environment)) return;
-  const needed = ['PUBLIC_URL', 'REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'REGISTRY_FILE'];
-  const unset = needed.filter((name) => !environment[name]);
-  if (unset.length > 0) throw new ConfigurationError(unset.map((name) => `${name} is not set`));
+  const unset = ['PUBLIC_URL', 'REGISTRY_FILE'].filter((name) => !environment[name]);
+  readTogether({
+    parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
+    others() {
+      if (unset.length > 0) throw new ConfigurationError(unset.map((name) => `${name} is not set`));
+    },
+  });
 }

@@ -52,14 +52,21 @@ export type Platform = {
   stop(): Promise<void>;
 };
 
-type PlatformOptions = { readonly environment: Environment; readonly clock: Clock; readonly logger: Logger };
+type PlatformOptions = {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Answers `/metrics` at the admin address; there is none without it. */
+  readonly answerMetrics?: RequestListener;
+};
 
 /**
  * Starts the whole platform in this process, behind the edge map, with the simulators. A part whose variable
  * (`REDIS_URL`, `AMQP_URL`, `DATABASE_URL`) is unset is embedded, and what it holds ends with the process.
  * @throws TypeError that names every fault of the configuration at once.
  */
-export async function startPlatform({ environment, clock, logger }: PlatformOptions): Promise<Platform> {
+export async function startPlatform(options: PlatformOptions): Promise<Platform> {
+  const { environment, clock, logger, answerMetrics } = options;
   let answer: RequestListener = startingUp;
   const { demo } = readTogether({
     demo: () => readDemoConfig(environment),
@@ -86,7 +93,7 @@ export async function startPlatform({ environment, clock, logger }: PlatformOpti
       clock,
       logger,
     });
-    const admin = await listen(createAdminApp(parts.checks), {
+    const admin = await listen(createAdminApp(parts.checks, answerMetrics), {
       port: demo.adminPort,
       host: '127.0.0.1',
       logger,

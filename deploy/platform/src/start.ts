@@ -1,5 +1,12 @@
-import { createLogger, initialLogLevel, systemClock } from '@clinical-launch/service';
-import { endAtStart, releaseMemoryOfStart, stopOnSignal } from '@clinical-launch/service/process';
+import { createServiceLogger, initialLogLevel, systemClock } from '@clinical-launch/service';
+import {
+  endAtStart,
+  readTracing,
+  releaseMemoryOfStart,
+  startMetrics,
+  startTracing,
+  stopOnSignal,
+} from '@clinical-launch/service/process';
 import { startPlatform } from './platform.ts';
 import { readableLog, summaryOf } from './terminal.ts';
 
@@ -7,11 +14,18 @@ const { stdout, env: environment } = process;
 
 try {
   const level = initialLogLevel(environment.LOG_LEVEL);
-  const logger = createLogger(stdout.isTTY ? { level, destination: readableLog() } : { level });
-  const platform = await startPlatform({ environment, clock: systemClock, logger });
-  stopOnSignal(platform, logger);
+  const name = 'clinical-launch';
+  const logger = createServiceLogger(name, stdout.isTTY ? { level, destination: readableLog() } : { level });
+  const metrics = startMetrics({ service: name, environment, logger });
+  const traces = startTracing(readTracing(environment), { name, logger });
+  const answerMetrics = metrics.answer;
+  const platform = await startPlatform({ environment, clock: systemClock, logger, answerMetrics });
+  const stop = async () => {
+    for (const one of [platform, metrics, traces]) await one.stop();
+  };
+  stopOnSignal({ stop }, logger);
   if (stdout.isTTY) stdout.write(summaryOf(platform, environment));
-  else logger.info({ adminUrl: platform.adminUrl }, 'health and readiness');
+  else logger.info({ adminUrl: platform.adminUrl }, 'health, readiness and metrics');
   stdout.write(`ready ${platform.publicUrl}\n`);
   setImmediate(releaseMemoryOfStart);
 } catch (error) {

@@ -6,7 +6,12 @@ import type { Platform } from './platform.ts';
 
 /** Returns where the log is written for a person at a terminal: a line each, with the time of day. */
 export function readableLog() {
-  return pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', singleLine: true, sync: true });
+  return pretty({
+    ignore: 'pid,hostname,service,version,trace_id,span_id',
+    translateTime: 'SYS:HH:MM:ss',
+    singleLine: true,
+    sync: true,
+  });
 }
 
 /** Returns what a person needs first: where to look, with which clients to try it, and what is kept. */
