@@ -25,13 +25,23 @@ node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.ex
 [ node_modules/.cache/clinical-launch/pglite.tar.gz -nt package-lock.json ] ||
   attended node libs/storage/src/prepare-embedded.ts
 
-if [ "${1:-}" = test ] && [ -z "${CHROMIUM_PATH:-}" ] && ! command -v chromium >/dev/null; then
+# Installs a Debian package for the tests, unless a variable or the path names its program.
+need() {
+  program=$1 package=$2 chosen=$3 tests=$4
+  if [ -n "$chosen" ] || command -v "$program" >/dev/null; then return; fi
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "As root: installing chromium from Debian's packages, for the browser tests" >&2
+    echo "As root: installing $package from Debian's packages, for the $tests tests" >&2
     attended apt-get update -qq
-    attended apt-get install -y -qq --no-install-recommends chromium >/dev/null
+    # In run level 1, Debian starts no service after the install: the tests start their own.
+    RUNLEVEL=1 attended apt-get install -y -qq --no-install-recommends "$package" >/dev/null
   else
-    echo "The browser tests need Chromium: install it, or set CHROMIUM_PATH to its program, then repeat." >&2
+    echo "The $tests tests need $package: install it, or set $5 to its program, then repeat." >&2
     exit 1
   fi
+}
+
+if [ "${1:-}" = test ]; then
+  need chromium chromium "${CHROMIUM_PATH:-}" browser CHROMIUM_PATH
+  need prometheus prometheus "${PROMETHEUS_PATH:-}" monitoring PROMETHEUS_PATH
+  need amtool prometheus-alertmanager "${AMTOOL_PATH:-}" monitoring AMTOOL_PATH
 fi

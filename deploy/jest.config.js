@@ -35,9 +35,12 @@ const alone = {
   runner: `${jest}/one-at-a-time.js`,
 };
 
+const cluster = { ...unit, displayName: 'cluster', testMatch: files.cluster };
+
 export default {
   rootDir,
-  projects: [unit, integration, alone],
+  // The tests of a cluster run by themselves.
+  projects: process.env['TESTS'] === 'cluster' ? [cluster] : [unit, integration, alone],
   testSequencer: `${jest}/slowest-first.ts`,
   maxWorkers: '100%',
   workerIdleMemoryLimit: '400MB',
