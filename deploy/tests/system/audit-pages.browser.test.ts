@@ -1,0 +1,444 @@
+import { readFileSync } from 'node:fs';
+import { aServiceRequest, startChromium, until } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { expectNoSidewaysScrolling, follow } from './accessibility.ts';
+import { requestLaunch } from './audit-launches.ts';
+import { openStaffBrowser, type StaffBrowser, signInAs } from './audit-staff.ts';
+import { MovedClock } from './moved-clock.ts';
+import { expectGoodPage } from './pictures.ts';
+import { startPlatformForTest } from './running-platform.ts';
+
+const clock = new MovedClock();
+const nhsNumber = '9434765919';
+const originatingId = 'HS-4711 of Mrs Whitfield';
+
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
+let chromium: Browser;
+let desk: StaffBrowser;
+/** A launch of Whitfield with an order, and one that nobody opened. */
+let ordered: string;
+let unopened: string;
+
+beforeAll(async () => {
+  [platform, chromium] = await Promise.all([
+    startPlatformForTest({ clock, environment: { REFUSAL_EVENT_SECONDS: '0' } }),
+    startChromium(),
+  ]);
+  const payload = aServiceRequest({ originatingId });
+  unopened = (await requestLaunch(platform, { payload })).guid;
+  ordered = await orderInBrowser();
+  desk = await openStaffBrowser(chromium);
+  await desk.page.goto(`${platform.url}/audit/`);
+  await signInAs(desk.page, 'Ruth Adeyemi');
+});
+afterAll(async () => {
+  await chromium.close();
+  await platform.stop();
+});
+
+/** Plays a launch as a practice does, up to the document in the practice system; returns its GUID. */
+async function orderInBrowser(): Promise<string> {
+  const context = await chromium.newContext();
+  const pms = await context.newPage();
+  await pms.goto(platform.url);
+  await follow(pms, /whitfield/i);
+  const opened = context.waitForEvent('page');
+  await pms.getByRole('button', { name: 'Order tests', exact: true }).click();
+  const oltr = await opened;
+  await oltr.waitForURL(/\/oltr\/[0-9a-f-]{36}\/$/);
+  const [guid = ''] = /[0-9a-f-]{36}/.exec(new URL(oltr.url()).pathname) ?? [];
+  await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
+  await oltr.getByRole('button', { name: 'Review request' }).click();
+  await oltr.getByRole('button', { name: 'Submit request' }).click();
+  await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
+  await pms.locator('pre').waitFor();
+  const token = await platform.tokenOf('audit-demo');
+  await platform.storyOf(guid, ['order.document.returned.v1', 'order.document.delivered.v1'], token);
+  await context.close();
+  return guid;
+}
+
+const headingOf = (page: Page) => page.getByRole('heading', { level: 1 }).innerText();
+const open = (page: Page, path: string) => page.goto(platform.url + path);
+
+describe('signing in', () => {
+  it('is needed for every page, and leads back to the page that was asked for', async () => {
+    const { context, page } = await openStaffBrowser(chromium);
+    for (const path of ['/audit/', '/audit/patients', '/audit/activity', `/audit/launches/${ordered}`]) {
+      await open(page, path);
+      expect([path, new URL(page.url()).pathname]).toEqual([
+        path,
+        expect.stringMatching(/^\/demo\/staff\/sign-in\//),
+      ]);
+    }
+    await expectGoodPage(page, 'audit-sign-in');
+    await signInAs(page, 'Gunnar Lindqvist');
+    expect(page.url()).toBe(`${platform.url}/audit/launches/${ordered}`);
+    await context.close();
+  });
+
+  it('leads to no other site, and to no page outside of the audit trail', async () => {
+    const { context, page } = await openStaffBrowser(chromium);
+    for (const to of [
+      'https://stranger.example/audit/',
+      '//stranger.example/audit/',
+      '/\\stranger.example/audit/',
+      '/audit/../demo/pms',
+    ]) {
+      await context.clearCookies();
+      await open(page, `/audit/sign-in?to=${encodeURIComponent(to)}`);
+      await signInAs(page, 'Ruth Adeyemi');
+      expect([to, page.url()]).toEqual([to, `${platform.url}/audit/`]);
+    }
+    await context.close();
+  });
+
+  it('without the right audit.read ends at a page that says whom to ask', async () => {
+    const { context, page } = await openStaffBrowser(chromium);
+    await open(page, '/audit/');
+    await signInAs(page, 'Maeve Doyle');
+    expect(await headingOf(page)).toBe('You may not read the audit trail');
+    expect(await page.getByText(/^Ask the person who manages user accounts/).count()).toBe(1);
+    const response = await open(page, `/audit/launches/${ordered}`);
+    expect(response?.status()).toBe(403);
+    await expectGoodPage(page, 'audit-no-right');
+    await context.close();
+  });
+});
+
+describe('a session', () => {
+  it('that was changed, or made by somebody else, counts for nothing', async () => {
+    const [cookie] = (await desk.context.cookies()).filter(({ name }) => name === 'audit-session');
+    const sealed = cookie?.value ?? '';
+    expect([sealed.length > 100, cookie?.httpOnly, cookie?.sameSite, cookie?.path]).toEqual([
+      true,
+      true,
+      'Lax',
+      '/audit',
+    ]);
+    const answerTo = async (value: string) => {
+      const headers = { Cookie: `audit-session=${value}` };
+      return (await fetch(`${platform.url}/audit/`, { headers, redirect: 'manual' })).status;
+    };
+    const middle = Math.floor(sealed.length / 2);
+    const other = sealed[middle] === 'A' ? 'B' : 'A';
+    expect(await answerTo(sealed)).toBe(200);
+    expect(await answerTo(sealed.slice(0, middle) + other + sealed.slice(middle + 1))).toBe(303);
+    expect(await answerTo(`audit.${Buffer.from('{"mayRead":true}').toString('base64url')}`)).toBe(303);
+    // A cookie of a sign-in that began is sealed with the same key.
+    const begun = await fetch(`${platform.url}/audit/sign-in`, { redirect: 'manual' });
+    const [, signIn = ''] = /audit-sign-in=([^;]+)/.exec(begun.headers.get('set-cookie') ?? '') ?? [];
+    expect([signIn.length > 100, await answerTo(decodeURIComponent(signIn))]).toEqual([true, 303]);
+  });
+
+  it('ends after 30 minutes without a page, and after 8 hours', async () => {
+    const { context, page } = await openStaffBrowser(chromium);
+    const isSignedIn = async () => {
+      await open(page, '/audit/patients');
+      return new URL(page.url()).pathname === '/audit/patients';
+    };
+    await open(page, '/audit/');
+    await signInAs(page, 'Ruth Adeyemi');
+    for (let minutes = 0; minutes < 7 * 60; minutes += 20) {
+      clock.advance({ seconds: 20 * 60 });
+      expect([minutes, await isSignedIn()]).toEqual([minutes, true]);
+    }
+    clock.advance({ seconds: 31 * 60 });
+    await context.clearCookies({ name: 'staff-session' });
+    expect(await isSignedIn()).toBe(false);
+    await signInAs(page, 'Ruth Adeyemi');
+    await context.clearCookies({ name: 'staff-session' });
+    for (let minutes = 0; minutes < 8 * 60 - 20; minutes += 20) {
+      clock.advance({ seconds: 20 * 60 });
+      expect([minutes, await isSignedIn()]).toEqual([minutes, true]);
+    }
+    clock.advance({ seconds: 20 * 60 });
+    expect(await isSignedIn()).toBe(false);
+    await context.close();
+  });
+
+  it('ends with the button, here and at the identity provider', async () => {
+    const { context, page, complaints } = await openStaffBrowser(chromium);
+    await open(page, '/audit/');
+    await signInAs(page, 'Ruth Adeyemi');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.waitForURL(/\/audit\/signed-out/);
+    expect(await headingOf(page)).toBe('You have signed out');
+    await open(page, '/audit/');
+    await page.getByRole('button', { name: 'Sign in as Maeve Doyle' }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('accepts no form from another site', async () => {
+    const [cookie] = (await desk.context.cookies()).filter(({ name }) => name === 'audit-session');
+    const headers = { Cookie: `audit-session=${cookie?.value}`, Origin: 'https://stranger.example' };
+    for (const path of ['/audit/', '/audit/patients', '/audit/sign-out']) {
+      const body = new URLSearchParams({ patientValue: nhsNumber, patientSystem: 'nhs-number' });
+      const response = await fetch(platform.url + path, {
+        method: 'POST',
+        headers,
+        body,
+        redirect: 'manual',
+      });
+      expect([path, response.status]).toEqual([path, 403]);
+    }
+  });
+});
+
+describe('the search', () => {
+  const submit = (page: Page) => page.getByRole('button', { name: 'Search', exact: true }).click();
+
+  it('leads from a reference to the launch: what happened, what to say, and when', async () => {
+    const { page } = desk;
+    await open(page, '/audit/');
+    await expectGoodPage(page, 'audit-search');
+    await page.getByLabel('Reference', { exact: true }).fill(` {${ordered.toUpperCase()}} `);
+    await submit(page);
+    await page.waitForURL(`${platform.url}/audit/launches/${ordered}`);
+    expect(await headingOf(page)).toBe('The launch worked and tests were submitted');
+    const services = await page
+      .getByRole('table', { name: 'Services' })
+      .getByRole('rowheader')
+      .allInnerTexts();
+    expect(services).toEqual([
+      'Launch requests',
+      'Opening of launches',
+      'Test requesting',
+      'Order documents',
+    ]);
+    expect(await page.getByRole('img', { name: /^4 services in / }).count()).toBe(1);
+    const parties = await page.locator('.app-parties').innerText();
+    expect(parties).toMatch(/Adaeze Okonkwo[^]*a\.okonkwo[^]*Harbour Surgery[^]*B82017[^]*pms-demo/);
+    expect(await page.content()).not.toMatch(/Whitfield|9434765919/i);
+    await expectGoodPage(page, 'audit-launch');
+  });
+
+  it('explains a launch that nobody opened', async () => {
+    const { page } = desk;
+    await open(page, `/audit/launches/${unopened}`);
+    expect(await headingOf(page)).toBe('The launch was never opened');
+    expect(await page.locator('#cause').innerText()).toBe(
+      'It expired, because no browser opened it within 10 seconds.',
+    );
+    await expectGoodPage(page, 'audit-expired');
+  });
+
+  it('finds events that fit practice, user, patient and group together', async () => {
+    const { page } = desk;
+    await open(page, '/audit/');
+    await page.getByLabel('User’s name or username').fill('A.OKONKWO');
+    await page.getByLabel('Practice’s name or code').fill('B82017');
+    await page.getByLabel('Patient’s number').fill('943 476 5919');
+    await page.getByLabel('What happened').selectOption({ label: 'Test requests' });
+    await submit(page);
+    await page.getByRole('heading', { name: 'Events, newest first' }).waitFor();
+    expect(await page.getByRole('link', { name: ordered }).count()).toBeGreaterThan(0);
+    expect(await page.getByRole('cell', { name: /Tests submitted/ }).count()).toBe(1);
+    await expectGoodPage(page, 'audit-results');
+    await page.getByLabel('Order reference').fill('none of these');
+    await submit(page);
+    await page.getByRole('heading', { name: 'Nothing was found' }).waitFor();
+  });
+
+  it('is saved as a file with one event a line', async () => {
+    const { page } = desk;
+    await open(page, '/audit/?practice=B82017&group=orders');
+    const saved = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download all events of this search (NDJSON)' }).click();
+    const file = await saved;
+    expect(file.suggestedFilename()).toBe('audit-events.ndjson');
+    const lines = readFileSync(await file.path(), 'utf8')
+      .trimEnd()
+      .split('\n');
+    const events = lines.map((line) => JSON.parse(line) as { correlationId: string; type: string });
+    expect(events).toContainEqual(
+      expect.objectContaining({ correlationId: ordered, type: 'order.submitted.v1' }),
+    );
+    expect((await open(page, '/audit/export'))?.status()).toBe(404);
+  });
+
+  it('finds the user and the practice by what is said on the telephone', async () => {
+    const { page } = desk;
+    await open(page, '/audit/');
+    await page.getByLabel('User’s name or username').fill('Dr Okonkwo');
+    await page.getByLabel('Practice’s name or code').fill('harbour');
+    await submit(page);
+    await page.getByRole('heading', { name: 'Events, newest first' }).waitFor();
+    expect(page.url()).toMatch(/user=a\.okonkwo&practice=B82017#found$/);
+    expect(await page.getByRole('link', { name: ordered }).count()).toBeGreaterThan(0);
+  });
+
+  it('finds a launch by the identifier of its caller, which no address contains', async () => {
+    const { page } = desk;
+    await open(page, '/audit/');
+    await page.getByLabel('Caller’s own identifier of the launch').fill(originatingId);
+    await submit(page);
+    await page.getByRole('heading', { name: 'Events, newest first' }).waitFor();
+    expect(await page.getByRole('link', { name: unopened }).count()).toBe(1);
+    expect(page.url()).toMatch(/identifier=audit\.[\w-]+#found$/);
+  });
+
+  it('says what is wrong with a form, and searches nothing', async () => {
+    const { page } = desk;
+    await open(page, '/audit/');
+    await page.getByLabel('Reference', { exact: true }).fill('1234');
+    await page.getByRole('group', { name: 'From' }).getByLabel('Day').fill('30');
+    await page.getByRole('group', { name: 'From' }).getByLabel('Month').fill('2');
+    await page.getByRole('group', { name: 'From' }).getByLabel('Year').fill('2026');
+    await submit(page);
+    const problems = page.getByRole('alert');
+    await problems.getByRole('link', { name: /^Enter the first day/ }).waitFor();
+    expect(await problems.getByRole('link').count()).toBe(2);
+    await expectGoodPage(page, 'audit-faults');
+  });
+
+  it('explains why nothing may be found under a reference', async () => {
+    const { page } = desk;
+    const response = await open(page, `/audit/launches/${crypto.randomUUID()}`);
+    expect([response?.status(), await headingOf(page)]).toEqual([
+      404,
+      'Nothing was found under this reference',
+    ]);
+    await expectGoodPage(page, 'audit-not-found');
+  });
+});
+
+describe('who has seen a patient', () => {
+  it('is a list of users with what they saw, found by the number', async () => {
+    const { page } = desk;
+    await open(page, '/audit/patients');
+    await expectGoodPage(page, 'audit-patients');
+    await page.getByLabel('Patient’s number').fill('943 476 5918');
+    await page.getByRole('button', { name: 'Show who has seen the patient' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Patient’s number').fill('943 476 5919');
+    await page.getByRole('button', { name: 'Show who has seen the patient' }).click();
+    await page.getByRole('heading', { name: 'Who has seen this patient' }).waitFor();
+    const rows = page.getByRole('row').filter({ hasText: 'a.okonkwo' });
+    const text = (await rows.allInnerTexts()).join();
+    expect(text).toMatch(/Adaeze Okonkwo[^]*Harbour Surgery/);
+    for (const what of ['Opened a launch', 'Ordered', 'Received the order document'])
+      expect(text).toContain(what);
+    await expectGoodPage(page, 'audit-patient');
+  });
+});
+
+describe('the last hours', () => {
+  it.each([
+    ['Last hour', 1],
+    ['Last 6 hours', 6],
+    ['Last 24 hours', 24],
+  ])('are charts with tables of the same figures: %s', async (name, hours) => {
+    const { page } = desk;
+    await open(page, '/audit/activity');
+    await Promise.all([
+      page.waitForURL(`${platform.url}/audit/activity?hours=${hours}`),
+      page.getByRole('link', { name, exact: true }).click(),
+    ]);
+    const charts = page.getByRole('img');
+    expect(await charts.count()).toBe(6);
+    const figures = (await charts.all()).map((chart) => chart.getAttribute('aria-label'));
+    const totals = (await Promise.all(figures)).map((label) => Number(/: (\d+)\./.exec(label ?? '')?.[1]));
+    const rows = await page.getByRole('table', { name: 'By time' }).locator('tbody tr').all();
+    const cells = await Promise.all(rows.map((row) => row.getByRole('cell').allInnerTexts()));
+    expect(totals.map((_, at) => cells.reduce((sum, row) => sum + Number(row[at]), 0))).toEqual(totals);
+  });
+
+  it('count what was issued, opened, never opened, ordered and delivered for a client', async () => {
+    const { page } = desk;
+    await open(page, '/audit/activity?hours=24');
+    const row = page.getByRole('table', { name: 'By client' }).getByRole('row', { name: /^pms-demo/ });
+    expect((await row.getByRole('cell').allInnerTexts()).map(Number)).toEqual([2, 1, 1, 0, 1, 1]);
+    await expectGoodPage(page, 'audit-activity');
+  });
+});
+
+describe('a browser without scripts, 320 pixels wide', () => {
+  it('shows every page, from the sign-in to the charts', async () => {
+    const { context, page } = await openStaffBrowser(chromium, {
+      javaScriptEnabled: false,
+      viewport: { width: 320, height: 640 },
+    });
+    await open(page, '/audit/');
+    await signInAs(page, 'Gunnar Lindqvist');
+    await page.getByLabel('Reference', { exact: true }).fill(ordered);
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.getByRole('heading', { name: 'The launch worked and tests were submitted' }).waitFor();
+    await expectNoSidewaysScrolling(page);
+    await page.getByRole('link', { name: 'Who has seen this patient' }).click();
+    await page.getByRole('heading', { name: 'Who has seen this patient' }).waitFor();
+    await expectNoSidewaysScrolling(page);
+    for (const path of ['/audit/?user=a.okonkwo', '/audit/patients', '/audit/activity?hours=24']) {
+      await open(page, path);
+      await expectNoSidewaysScrolling(page);
+    }
+    await context.close();
+  });
+});
+
+describe('the audit of the pages', () => {
+  it('has every search with its person, before it is answered', async () => {
+    const { page } = desk;
+    await open(page, `/audit/launches/${ordered}`);
+    const [last] = await searchesOf('r.adeyemi');
+    expect(last?.data).toMatchObject({
+      clientId: 'audit-pages',
+      searchedId: ordered,
+      criteria: ['correlationId'],
+      format: 'page',
+      user: { username: 'r.adeyemi', name: 'Ruth Adeyemi' },
+    });
+    await open(page, '/audit/?user=a.okonkwo&practice=B82017');
+    const [search] = await searchesOf('r.adeyemi');
+    expect(search?.data).toMatchObject({ criteria: ['user', 'practice'] });
+    const pseudonym = /[\w-]{43}/.exec(
+      desk.addresses.findLast((address) => /patients\/./.test(address)) ?? '',
+    )?.[0];
+    await desk.context.request.get(`${platform.url}/audit/export?patient=${pseudonym}`);
+    const [exported] = await searchesOf('r.adeyemi');
+    expect(exported?.data).toMatchObject({ criteria: ['patient'], patient: pseudonym, format: 'ndjson' });
+  });
+
+  it('has who signed in, who may not read it, and sign-ins and calls that were refused', async () => {
+    await eventOf('user=r.adeyemi&type=audit.session.started.v1', { clientId: 'audit-pages' });
+    const withoutRight = { reason: 'insufficient_scope', status: 403, interface: 'pages' };
+    await eventOf('user=m.doyle&type=audit.refused.v1', withoutRight);
+    expect((await fetch(`${platform.url}/audit/callback?code=1&state=2`)).status).toBe(400);
+    await eventOf('type=audit.refused.v1&reason=sign_in_failed', { status: 400, interface: 'pages' });
+    const headers = { Authorization: `Bearer ${await platform.tokenOf('pms-demo')}` };
+    expect((await fetch(`${platform.url}/audit/events?user=x`, { headers })).status).toBe(403);
+    expect((await fetch(`${platform.url}/audit/AuditEvent?entity=x`)).status).toBe(401);
+    await eventOf('client=pms-demo&type=audit.refused.v1', { status: 403, interface: 'events' });
+    await eventOf('type=audit.refused.v1&reason=invalid_token', { status: 401, interface: 'fhir' });
+  });
+
+  const searchesOf = (user: string) => findEvents(`user=${user}&type=audit.searched.v1`);
+
+  async function findEvents(query: string) {
+    const token = await platform.tokenOf('audit-demo');
+    const headers = { Authorization: `Bearer ${token}` };
+    const response = await fetch(`${platform.url}/audit/events?${query}`, { headers });
+    const { entries } = (await response.json()) as { entries: { event: { data: object } }[] };
+    return entries.map(({ event }) => event);
+  }
+
+  /** Waits for an event with this data. */
+  async function eventOf(query: string, data: object) {
+    const isStored = async () => (await findEvents(query)).some((event) => isSupersetOf(event.data, data));
+    await until(isStored, () => query);
+  }
+
+  const isSupersetOf = (whole: object, part: object) =>
+    Object.entries(part).every(([name, value]) => (whole as Record<string, unknown>)[name] === value);
+
+  it('and no address of the browser has the number of a patient', () => {
+    const number = /943[ +%20-]*476[ +%20-]*591|4711|Whitfield/;
+    expect(desk.addresses.length).toBeGreaterThan(50);
+    expect(desk.addresses.filter((address) => number.test(decodeURIComponent(address)))).toEqual([]);
+    // The pages work without complaints of the browser: no script or style is blocked.
+    expect(desk.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
+  });
+});

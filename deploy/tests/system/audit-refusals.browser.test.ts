@@ -1,0 +1,128 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { localTime } from '@clinical-launch/contracts';
+import { startChromium } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { openStaffBrowser, signInAs } from './audit-staff.ts';
+import { MovedClock } from './moved-clock.ts';
+import { expectGoodPage } from './pictures.ts';
+import { ofSystems, ofUsers, type PreparedRefusal } from './prepared-refusals.ts';
+import { root } from './run-command.ts';
+import { startPlatformForTest } from './running-platform.ts';
+
+const clock = new MovedClock();
+let folder: string;
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
+let chromium: Browser;
+let page: Page;
+type Sent = { readonly guid: string; readonly username: string; readonly at: number };
+const requests = new Map<string, Sent>();
+const all = Object.entries({ ...ofUsers, ...ofSystems });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'audit-refusals-'));
+  [platform, chromium] = await Promise.all([
+    startPlatformForTest({
+      clock,
+      environment: {
+        // Each refusal has an event of its own, and this machine may be refused as often as it likes.
+        REFUSAL_EVENT_SECONDS: '0',
+        REFUSALS_PER_ADDRESS: '0',
+        REGISTRY_FILE: await registryWithoutReceiver(),
+        CALLBACK_ALLOWED_NETWORKS: '127.0.0.0/8',
+      },
+    }),
+    startChromium(),
+  ]);
+  for (const [name, refusal] of all) await send(name, refusal);
+  const token = await platform.tokenOf('audit-demo');
+  for (const [name, { type }] of all) await platform.storyOf(sentAs(name).guid, [type], token);
+  ({ page } = await openStaffBrowser(chromium));
+  await page.goto(`${platform.url}/audit/`);
+  await signInAs(page, 'Ruth Adeyemi');
+});
+afterAll(async () => {
+  await chromium.close();
+  await platform.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** The registry of the demo, with a receiver of documents that nobody can reach. */
+async function registryWithoutReceiver(): Promise<string> {
+  const path = join(folder, 'registry.json');
+  const registry = await readFile(`${root}deploy/simulators/registry.json`, 'utf8');
+  // Discard: nothing listens there.
+  await writeFile(path, registry.replace(/"url": "[^"]+callbacks"/, '"url": "http://127.0.0.1:9/callbacks"'));
+  return path;
+}
+
+async function send(name: string, { send: sendIt }: PreparedRefusal): Promise<void> {
+  const username = `user-${requests.size}`;
+  const at = clock.now();
+  requests.set(name, { guid: await sendIt({ platform, clock }, username), username, at });
+}
+
+function sentAs(name: string): Sent {
+  const sent = requests.get(name);
+  if (sent === undefined) throw new Error(`${name} was not sent`);
+  return sent;
+}
+
+/** Searches with the form of the page, and returns what the next page says. */
+async function search(fields: Readonly<Record<string, string>>): Promise<string> {
+  await page.goto(`${platform.url}/audit/`);
+  for (const [id, value] of Object.entries(fields)) await page.locator(`[id="${id}"]`).fill(value);
+  await Promise.all([
+    page.waitForURL(/\/audit\/(launches\/|\?)/),
+    page.getByRole('button', { name: 'Search', exact: true }).click(),
+  ]);
+  return page.getByRole('main').innerText();
+}
+
+function momentFields(name: string, instant: number): Record<string, string> {
+  const [day = '', time = ''] = localTime(instant, 'Europe/London').split('T');
+  const [year = '', month = '', date = ''] = day.split('-');
+  return {
+    [`${name}-day`]: date,
+    [`${name}-month`]: month,
+    [`${name}-year`]: year,
+    [`${name}-time`]: time.slice(0, 5),
+  };
+}
+
+describe('a refusal or failure', () => {
+  it('is prepared for thirty causes and more', () => {
+    expect(all.length).toBeGreaterThanOrEqual(30);
+    expect(new Set([...requests.values()].map(({ guid }) => guid)).size).toBe(all.length);
+  });
+
+  it.each(all)('%s: the GUID of the answer leads to the cause in one search', async (name, { cause }) => {
+    const text = await search({ guid: sentAs(name).guid });
+    const [, happened = '', advice = ''] =
+      /What happened([^]*?)What to tell the caller([^]*?)Who was/.exec(text) ?? [];
+    expect(happened).toContain(cause);
+    expect(advice.trim()).toMatch(/^[A-Z].{10,}/);
+  });
+
+  it.each(Object.entries(ofUsers))(
+    '%s: practice, user and time lead to the cause',
+    async (name, { cause }) => {
+      const { username, at } = sentAs(name);
+      const text = await search({
+        user: username,
+        practice: 'B82017',
+        ...momentFields('from', at),
+        ...momentFields('to', at + 60_000),
+      });
+      expect(text).toContain(username);
+      expect(text).toContain(cause);
+    },
+  );
+
+  it('looks right', async () => {
+    await search({ guid: sentAs('a launch that was opened twice').guid });
+    await expectGoodPage(page, 'audit-refused');
+  });
+});
