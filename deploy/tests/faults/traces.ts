@@ -1,0 +1,310 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createPkcePair } from '@clinical-launch/pms-client';
+import { aServiceRequest, until } from '@clinical-launch/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { openBooks } from './books.ts';
+import type { Caller, TimedAnswer } from './caller.ts';
+import type { Collector, ReceivedSpan } from './collector.ts';
+import { type Edge, openEdge } from './edge.ts';
+import { fetchAccessToken } from './launches.ts';
+import { observeTexts } from './observed-texts.ts';
+import { openLaunch, type Session } from './open-launch.ts';
+import { order } from './orders.ts';
+import type { System } from './system.ts';
+
+/** The platform, and the collector to which it exports every span. */
+export type Traced = { readonly system: System; readonly collector: Collector };
+
+let system: System;
+let collector: Collector;
+let edge: Edge;
+
+function use(traced: () => Traced): void {
+  beforeAll(() => {
+    ({ system, collector } = traced());
+    edge = openEdge(system.processes);
+  });
+  afterAll(() => edge.close());
+}
+
+/** A user who repeats a request until it is answered as expected, and remembers what must stay secret. */
+function createUser(headersOf: (path: string) => Readonly<Record<string, string>> = () => ({})) {
+  const secrets: string[] = [];
+  const caller: Caller = {
+    async call(attempt) {
+      let answer: TimedAnswer | undefined;
+      const isAnswered = async () => {
+        const askedAt = Date.now();
+        const given = await edge
+          .send({ ...attempt, headers: { ...attempt.headers, ...headersOf(attempt.path) } })
+          .catch(() => undefined);
+        answer = given && { ...given, askedAt };
+        return given !== undefined && attempt.expected.includes(given.status);
+      };
+      await until(isAnswered, () => `${attempt.step} answered ${attempt.expected.join()}: ${answer?.status}`);
+      const { searchParams } = new URL(attempt.path, 'http://edge');
+      secrets.push(...searchParams.values(), (attempt.headers?.['Cookie'] ?? '').replace(/^.*=/, ''));
+      return answer;
+    },
+  };
+  return { caller, secrets };
+}
+
+type User = ReturnType<typeof createUser>;
+
+async function launch({ caller, secrets }: User): Promise<Session & { launchId: string }> {
+  const token = await fetchAccessToken(caller);
+  secrets.push(token);
+  const session = await openLaunch(caller, {
+    token,
+    launch: '',
+    action: 'OrderTest',
+    originatingId: randomUUID(),
+    isRepeated: false,
+    hesitate: async () => undefined,
+  });
+  if (session === undefined) throw new Error('There is no launch session');
+  return { ...session, launchId: session.home.slice('/oltr/'.length) };
+}
+
+const traceOf = (launchId: string) => launchId.replaceAll('-', '');
+
+const keyOf = ({ traceId, spanId }: { readonly traceId: string; readonly spanId: string }) =>
+  `${traceId} ${spanId}`;
+
+const causesOf = ({ traceId, parentSpanId, links }: ReceivedSpan) => [
+  ...(parentSpanId === '' ? [] : [{ traceId, spanId: parentSpanId }]),
+  ...links,
+];
+
+/** Returns the spans that parents and links connect with the first span of a trace, in both directions. */
+function connectedWith(traceId: string): readonly ReceivedSpan[] {
+  const neighbours = new Map<string, string[]>();
+  const join = (one: string, other: string) => neighbours.set(one, [...(neighbours.get(one) ?? []), other]);
+  for (const span of collector.spans) {
+    for (const cause of causesOf(span)) {
+      join(keyOf(span), keyOf(cause));
+      join(keyOf(cause), keyOf(span));
+    }
+  }
+  const reached = new Set([keyOf({ traceId, spanId: traceId.slice(16) })]);
+  for (const key of reached) for (const next of neighbours.get(key) ?? []) reached.add(next);
+  return collector.spans.filter((span) => reached.has(keyOf(span)));
+}
+
+/** Returns the parents and links of spans that were never received. */
+function danglingOf(spans: readonly ReceivedSpan[]): string[] {
+  const known = new Set(collector.spans.map(keyOf));
+  return spans.flatMap((span) =>
+    causesOf(span)
+      .map(keyOf)
+      .filter((key) => !known.has(key))
+      .map((key) => `${span.service} ${span.name}: ${key}`),
+  );
+}
+
+/** Returns the `traceparent` of each stored audit event of a launch. */
+async function auditedTraces(launchId: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: system.postgres.url });
+  await client.connect();
+  const { rows } = await client
+    .query<{ traceparent: string }>(
+      `select event::json->>'traceparent' as traceparent from audit_trail.audit_event where correlation_id = $1`,
+      [launchId],
+    )
+    .finally(() => client.end());
+  return rows.map(({ traceparent }) => traceparent);
+}
+
+/** Waits until every audit row of a launch is in the trace of the launch, up to the row itself. */
+async function awaitStoredRows(launchId: string): Promise<void> {
+  const audited = await auditedTraces(launchId);
+  await until(() => {
+    const causes = new Set(
+      collector.spans
+        .filter(({ service, name }) => service === 'audit-trail' && name.startsWith('process '))
+        .flatMap(causesOf)
+        .map(keyOf),
+    );
+    return audited.every((text) =>
+      causes.has(keyOf({ traceId: text.slice(3, 35), spanId: text.slice(36, 52) })),
+    );
+  });
+}
+
+const stepsOf = (spans: readonly ReceivedSpan[]) =>
+  new Set(spans.map(({ service, name }) => `${service}: ${name}`));
+
+const wholeLaunch = [
+  'launch-api: POST /AccessApi/RequestLaunchUrl',
+  'launch-api: EVALSHA issue',
+  'launch-gateway: GET /secureLaunch',
+  'launch-gateway: EVALSHA redeem',
+  'ordering: GET /oltr/:launchId/review',
+  'ordering: POST /oltr/:launchId/review',
+  'ordering: EVALSHA find',
+  'ordering: INSERT ordering.outbox',
+  'ordering: COMMIT',
+  'ordering: publish clinical-launch.events',
+  'order-renderer: process clinical-launch.order-renderer',
+  'order-renderer: INSERT order_renderer.document',
+  'order-renderer: deliver documents',
+  'order-renderer: POST',
+  'order-renderer: publish clinical-launch.events',
+  'audit-trail: publish clinical-launch.events',
+  'audit-trail: process clinical-launch.audit-trail',
+  'audit-trail: INSERT audit_trail.audit_event',
+];
+
+/** The tests of the traces of whole launches. */
+export function testTraces(traced: () => Traced): void {
+  use(traced);
+
+  it('is one connected trace, whose id is the GUID of the launch', async () => {
+    const books = await openBooks(system);
+    const user = createUser();
+    const session = await launch(user);
+    await order({ ...user, launch: '', session });
+    await books.close();
+    await awaitStoredRows(session.launchId);
+    const traceId = traceOf(session.launchId);
+    await until(() => danglingOf(connectedWith(traceId)).length === 0);
+
+    const spans = connectedWith(traceId);
+    expect([...stepsOf(spans)]).toEqual(expect.arrayContaining(wholeLaunch));
+    const ofTrace = collector.spans.filter((span) => span.traceId === traceId);
+    expect(ofTrace.filter((span) => !spans.includes(span))).toEqual([]);
+    expect(ofTrace.filter(({ parentSpanId }) => parentSpanId === '')).toEqual([
+      expect.objectContaining({ name: 'POST /AccessApi/RequestLaunchUrl' }),
+    ]);
+    const audited = await auditedTraces(session.launchId);
+    expect(new Set(audited.map((text) => text.slice(3, 35)))).toEqual(new Set([traceId]));
+  });
+
+  it('is one connected trace although the broker stops and a service is killed in the middle', async () => {
+    const renderers = system.replicasOf('order-renderer');
+    const books = await openBooks(system);
+    const user = createUser();
+    const session = await launch(user);
+    await system.rabbitMq.kill();
+    const ordered = order({ ...user, launch: '', session });
+    const submitted = 'ordering: POST /oltr/:launchId/review';
+    const traceId = traceOf(session.launchId);
+    await until(() => stepsOf(connectedWith(traceId)).has(submitted));
+    await Promise.all(renderers.map((renderer) => renderer.kill()));
+    await system.rabbitMq.restart();
+    await Promise.all(renderers.map((renderer) => renderer.start()));
+    await ordered;
+    await books.close();
+    await awaitStoredRows(session.launchId);
+
+    const spans = connectedWith(traceId);
+    expect([...stepsOf(spans)]).toEqual(expect.arrayContaining(wholeLaunch));
+    // The spans of a process that is killed are lost, but what followed them is in the trace.
+    const ofTrace = collector.spans.filter((span) => span.traceId === traceId);
+    const lost = danglingOf(ofTrace).filter((text) => !text.startsWith('order-renderer'));
+    expect(lost).toEqual([]);
+  });
+
+  it('continues the trace of the PMS, and links it with the trace of the launch', async () => {
+    const traceId = randomUUID().replaceAll('-', '');
+    const user = createUser((path) =>
+      path.startsWith('/AccessApi/') ? { traceparent: `00-${traceId}-00f067aa0ba902b7-01` } : {},
+    );
+    const { launchId } = await launch(user);
+    const find = (wanted: string) =>
+      connectedWith(traceOf(launchId)).find(({ service, name }) => `${service}: ${name}` === wanted);
+    const [request, redemption] = wholeLaunch.filter((step) => /RequestLaunchUrl|secureLaunch/.test(step));
+    await until(() => find(request ?? '') !== undefined && find(redemption ?? '') !== undefined);
+    expect(find(request ?? '')).toMatchObject({ traceId, parentSpanId: '00f067aa0ba902b7' });
+    expect(find(redemption ?? '')).toMatchObject({ traceId: traceOf(launchId) });
+  });
+}
+
+/** The test that nothing secret leaked, in this launch or in all that ran before. */
+export function testLeaks(traced: () => Traced): void {
+  use(traced);
+
+  it('leaves no patient, secret, token or verifier in logs, spans, metrics, events, queues or Redis', async () => {
+    const user = createUser();
+    const observed = await observeTexts(system, async () => {
+      const books = await openBooks(system);
+      const session = await launch(user);
+      const guid = await order({ ...user, launch: '', session });
+      await refuseLaunches(user);
+      await readList(user, guid ?? '');
+      await books.close();
+      const traceId = traceOf(session.launchId);
+      await until(() => stepsOf(connectedWith(traceId)).has('order-renderer: deliver documents'));
+    });
+    const texts = new Map([...observed, ['the spans', collector.text()]]);
+    for (const text of texts.values()) expect(text).not.toBe('');
+
+    const patient = [
+      'Whitfield',
+      'Margaret',
+      '9434765919',
+      '943 476 5919',
+      'YO21',
+      '1958-02-28',
+      '28/02/1958',
+    ];
+    const secrets = user.secrets.filter(({ length }) => length > 20);
+    expect(secrets.length).toBeGreaterThan(5);
+    const hidden = [...patient, 'pms-demo-secret', 'whsec_', ...secrets];
+    const found = [...texts].flatMap(([place, text]) =>
+      hidden.filter((secret) => text.includes(secret)).map((secret) => `${secret} is in ${place}`),
+    );
+    expect(found).toEqual([]);
+    const names = new Set(collector.spans.flatMap(({ attributes }) => Object.keys(attributes)));
+    for (const name of ['url.full', 'url.path', 'url.query', 'db.query.text', 'client.address']) {
+      expect(names).not.toContain(name);
+    }
+  });
+}
+
+/** Refused requests, whose reasons are logged and audited. */
+async function refuseLaunches({ caller, secrets }: User): Promise<void> {
+  const token = await fetchAccessToken(caller);
+  const headers = { Authorization: `Bearer ${token}` };
+  const faulty = JSON.stringify(aServiceRequest({})).replaceAll('1958-02-28', '28/02/1958');
+  const path = '/AccessApi/RequestLaunchUrl';
+  const about = { step: 'issue', launch: '' } as const;
+  await caller.call({ ...about, path, headers, body: faulty, expected: [400] });
+  await caller.call({
+    ...about,
+    path,
+    headers: { Authorization: `Bearer ${token}x` },
+    body: faulty,
+    expected: [401],
+  });
+  const { codeVerifier } = createPkcePair();
+  const wrong = `/secureLaunch?launchToken=${randomBytes(48).toString('base64url')}&codeVerifier=${codeVerifier}`;
+  await caller.call({ ...about, path: wrong, expected: [401] });
+  secrets.push(token, codeVerifier);
+}
+
+/** A launch that shows a list of requests, with their patients. */
+async function readList({ caller, secrets }: User, guid: string): Promise<void> {
+  expect(guid).toMatch(/^[0-9a-f-]{36}$/);
+  const token = await fetchAccessToken(caller);
+  secrets.push(token);
+  const session = await openLaunch(caller, {
+    token,
+    launch: '',
+    action: 'LocationReportList',
+    originatingId: randomUUID(),
+    isRepeated: false,
+    hesitate: async () => undefined,
+  });
+  const { cookie = '', home = '' } = session ?? {};
+  const page = await caller.call({
+    step: 'result',
+    launch: '',
+    path: `${home}/requests`,
+    headers: { Cookie: cookie },
+    expected: [200],
+  });
+  expect(page?.body).toContain('Whitfield');
+}
