@@ -42,7 +42,7 @@ async function order(): Promise<string> {
   const [, version = ''] = /name="version" value="([^"]*)"/.exec(review.html) ?? [];
   const result = await browser.open(review.url, new URLSearchParams({ version, action: 'submit' }));
   const [, guid] = /src="\/orders\/([0-9a-f-]{36})\/notepad/.exec(result.html) ?? [];
-  if (guid === undefined) throw new Error(`The order was not submitted: ${result.status} ${result.url}`);
+  if (guid === undefined) throw new Error(`The request was not submitted: ${result.status} ${result.url}`);
   return guid;
 }
 
@@ -157,9 +157,9 @@ describe('the page of the PMS', () => {
         await pms.getByRole('button', { name: 'Order tests', exact: true }).click();
         const oltr = await opened;
         await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
-        await oltr.getByRole('button', { name: 'Review order' }).click();
-        await oltr.getByRole('button', { name: 'Submit order' }).click();
-        await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+        await oltr.getByRole('button', { name: 'Review request' }).click();
+        await oltr.getByRole('button', { name: 'Submit request' }).click();
+        await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
         await pms
           .getByText(/Arrived (to this page and by callback|by callback and to this page)\./)
           .waitFor();

@@ -51,11 +51,11 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     await look(oltr, 'order-choose');
     await choose(desk, oltr, 'fbc', /^Full blood count/);
     await choose(desk, oltr, 'msu', /^Urine culture/);
-    await hands.press(oltr, oltr.getByRole('button', { name: 'Review order' }));
-    await oltr.getByRole('heading', { name: 'Review the order' }).waitFor();
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Review request' }));
+    await oltr.getByRole('heading', { name: 'Review the request' }).waitFor();
     await look(oltr, 'order-review');
-    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
-    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
+    await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
     await look(oltr, 'order-submitted');
     const document = await returnedTo(desk, oltr);
     expect(await testsIn(document)).toEqual(['HFBC R', 'KMSU R']);
@@ -86,7 +86,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     const { hands } = desk;
     const oltr = await launch(desk, 'Record samples');
     await look(oltr, 'samples');
-    await hands.tick(oltr, oltr.getByRole('checkbox', { name: /^Taken.*EDTA/ }));
+    await hands.tick(oltr, oltr.getByRole('checkbox', { name: /^Collected.*EDTA/ }));
     await hands.press(oltr, oltr.getByRole('button', { name: 'Record samples' }));
     await oltr.getByRole('heading', { name: 'Samples recorded' }).waitFor();
     await look(oltr, 'samples-recorded');
@@ -103,7 +103,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     await look(oltr, 'patient-queue');
     await hands.press(oltr, oltr.getByRole('link', { name: /^Record samples/ }).first());
     await oltr.getByRole('heading', { name: 'Record samples' }).waitFor();
-    await hands.tick(oltr, oltr.getByRole('checkbox', { name: /^Taken.*Serum/ }));
+    await hands.tick(oltr, oltr.getByRole('checkbox', { name: /^Collected.*Serum/ }));
     await hands.press(oltr, oltr.getByRole('button', { name: 'Record samples' }));
     await oltr.getByText('Submitted to the laboratory').first().waitFor();
     const document = await returnedTo(desk, oltr);
@@ -146,18 +146,18 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     await choose(desk, oltr, 'ferritin', /^Ferritin/);
     await choose(desk, oltr, 'haematinics profile', /^Haematinics profile/);
     // Without JavaScript, the next page of the server shows it.
-    const notice = oltr.getByText('Haematinics profile includes Ferritin: it was taken off').first();
+    const notice = oltr.getByText('Ferritin removed: already in Haematinics profile').first();
     if (desk.javaScriptEnabled) await notice.waitFor();
     await look(oltr, 'order-choose-panel');
     await choose(desk, oltr, 'inr', /^International normalised ratio/);
-    await hands.press(oltr, oltr.getByRole('button', { name: 'Review order' }));
-    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Review request' }));
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
     await oltr.getByRole('heading', { name: 'There is a problem' }).waitFor();
     await look(oltr, 'order-review-problem');
     await hands.tick(oltr, oltr.getByRole('radio', { name: 'Warfarin' }));
     await hands.tick(oltr, oltr.getByRole('radio', { name: /^Now/ }));
     await look(oltr, 'order-review-collected');
-    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
     await oltr.getByText('Submitted to the laboratory').first().waitFor();
     expect((await testsIn(await returnedTo(desk, oltr))).toSorted()).toEqual(['CINR S', 'HHAEM S']);
   });
@@ -166,16 +166,12 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     const { hands } = desk;
     const oltr = await launch(desk, 'Order tests');
     await choose(desk, oltr, 'ferritin', /^Ferritin/);
-    await hands.press(oltr, oltr.getByRole('button', { name: 'Review order' }));
-    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Review request' }));
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
     await oltr.getByRole('heading', { name: 'There is a problem' }).waitFor();
     await look(oltr, 'order-review-repeat');
-    await hands.fill(
-      oltr,
-      oltr.getByRole('textbox', { name: /^Why order Ferritin again now/ }),
-      'Haemolysed sample',
-    );
-    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+    await hands.fill(oltr, oltr.getByRole('textbox', { name: /^Another reason/ }), 'Haemolysed sample');
+    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
     expect(await testsIn(await returnedTo(desk, oltr))).toEqual(['HFER R']);
   });
 
@@ -187,7 +183,7 @@ describe.each(users.map((user, index) => ({ ...user, index })))('the eight actio
     await searchFor(desk, oltr, ordered.reference);
     await hands.press(oltr, oltr.getByRole('link', { name: /^Record samples/ }).first());
     await oltr.getByRole('heading', { name: 'Record samples' }).waitFor();
-    await hands.press(oltr, oltr.getByRole('button', { name: 'All samples have been taken now' }));
+    await hands.press(oltr, oltr.getByRole('button', { name: 'All samples have been collected now' }));
     await oltr.getByRole('heading', { name: 'Every sample is ticked' }).waitFor();
     await look(oltr, 'samples-all-ticked');
     await hands.press(oltr, oltr.getByRole('button', { name: 'Record samples' }));
@@ -249,12 +245,12 @@ async function searchFor({ hands }: Desk, oltr: Page, words: string): Promise<vo
   await oltr.getByRole('heading', { name: words }).waitFor();
 }
 
-/** Creates one more order for the patient, of one test; its samples are still to be taken. */
+/** Creates one more order for the patient, of one test; its samples are still to be collected. */
 async function anotherOrder(desk: Desk): Promise<{ guid: string; reference: string }> {
   const oltr = await launch(desk, 'Order tests');
   await choose(desk, oltr, 'crp', /^C-reactive protein/);
-  await desk.hands.press(oltr, oltr.getByRole('button', { name: 'Review order' }));
-  await desk.hands.press(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+  await desk.hands.press(oltr, oltr.getByRole('button', { name: 'Review request' }));
+  await desk.hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
   const document = await returnedTo(desk, oltr);
   const reference = await xpathOf(document, 'string(//*[local-name()="orderReference"])');
   return { guid: await guidIn(document), reference };

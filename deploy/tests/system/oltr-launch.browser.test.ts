@@ -54,11 +54,12 @@ describe('one whole OLTR launch in a browser', () => {
     await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
     await oltr.getByLabel('Search for a test').fill('chest');
     await oltr.getByRole('checkbox', { name: /^Chest X-ray/ }).check();
-    await oltr.getByRole('button', { name: 'Review order' }).click();
-    await oltr.getByRole('heading', { name: 'Review the order' }).waitFor();
+    await oltr.getByRole('button', { name: 'Review request' }).click();
+    await oltr.getByRole('heading', { name: 'Review the request' }).waitFor();
     await expectAccessible(oltr);
-    await oltr.getByRole('button', { name: 'Submit order' }).click();
-    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    await oltr.getByLabel('Clinical details').fill('Cough for three weeks');
+    await oltr.getByRole('button', { name: 'Submit request' }).click();
+    await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
     await expectAccessible(oltr);
 
     const shown = pms.locator('pre');
@@ -90,9 +91,9 @@ describe('one whole OLTR launch in a browser', () => {
     await pms.evaluate("location.href = 'http://stranger.example/'");
     await pms.waitForURL('http://stranger.example/');
     await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
-    await oltr.getByRole('button', { name: 'Review order' }).click();
-    await oltr.getByRole('button', { name: 'Submit order' }).click();
-    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    await oltr.getByRole('button', { name: 'Review request' }).click();
+    await oltr.getByRole('button', { name: 'Submit request' }).click();
+    await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
     await notepadOf(oltr).waitFor({ state: 'attached' });
     await oltr.waitForLoadState('load');
     // Sent later, so it arrives later: the document would arrive before it.
@@ -109,9 +110,14 @@ describe('one whole OLTR launch in a browser', () => {
     await oltr.getByLabel('Search for a test').fill('x-ray knee');
     await oltr.getByRole('button', { name: 'Search' }).click();
     await oltr.getByRole('checkbox', { name: /^Knee X-ray/ }).check();
-    await oltr.getByRole('button', { name: 'Review order' }).click();
-    await oltr.getByRole('button', { name: 'Submit order' }).click();
-    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    await oltr.getByRole('button', { name: 'Review request' }).click();
+    await oltr
+      .getByRole('group', { name: /^Which side/ })
+      .getByLabel('Right')
+      .check();
+    await oltr.getByLabel('Clinical details').fill('Pain on walking for a month');
+    await oltr.getByRole('button', { name: 'Submit request' }).click();
+    await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
     const output = await notepadOf(oltr).inputValue();
     expect(output.match(/<orderBatch>/g)).toHaveLength(2);
     await context.close();
@@ -128,13 +134,13 @@ describe('one whole OLTR launch in a browser', () => {
       .locator('#chosen')
       .getByRole('button', { name: /Remove\s+Full blood count/ })
       .waitFor();
-    await tabTo(oltr, oltr.getByRole('button', { name: 'Review order' }));
+    await tabTo(oltr, oltr.getByRole('button', { name: 'Review request' }));
     await oltr.keyboard.press('Enter');
-    await oltr.getByRole('heading', { name: 'Review the order' }).waitFor();
-    await tabTo(oltr, oltr.getByRole('button', { name: 'Submit order' }));
+    await oltr.getByRole('heading', { name: 'Review the request' }).waitFor();
+    await tabTo(oltr, oltr.getByRole('button', { name: 'Submit request' }));
     await oltr.keyboard.press('Enter');
     await oltr.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
-    expect(await oltr.getByRole('heading', { level: 1 }).innerText()).toBe('Order submitted');
+    expect(await oltr.getByRole('heading', { level: 1 }).innerText()).toBe('Request submitted');
     await context.close();
   });
 
@@ -161,9 +167,9 @@ describe('one whole OLTR launch in a browser', () => {
     });
     const oltr = await launch(context, pms, 'Order tests');
     await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
-    await oltr.getByRole('button', { name: 'Review order' }).click();
-    await oltr.getByRole('button', { name: 'Submit order' }).click();
-    await oltr.getByRole('heading', { name: 'Order submitted' }).waitFor();
+    await oltr.getByRole('button', { name: 'Review request' }).click();
+    await oltr.getByRole('button', { name: 'Submit request' }).click();
+    await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
     const pages = ['/secureLaunch', '/oltr/{guid}/', '/oltr/{guid}/review', '/oltr/{guid}/orders/{guid}'];
     for (const page of pages) expect([page, policies.get(page)]).toEqual([page, undefined]);
     expect([...policies.keys()]).toEqual(expect.arrayContaining(pages));

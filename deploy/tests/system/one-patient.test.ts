@@ -45,7 +45,7 @@ async function order(value: string) {
   const [, version = ''] = /name="version" value="([^"]*)"/.exec(reviewed.html) ?? [];
   const form = new URLSearchParams({
     version,
-    [`reason:${test}`]: 'Asked by the specialist',
+    'repeat-reason-text': 'Asked by the specialist',
     action: 'submit',
   });
   const { html } = await browser.open(reviewed.url, form);
@@ -55,7 +55,8 @@ async function order(value: string) {
 }
 
 const listed = async (value: string) => (await open(value, 'PatientRequestList')).page.html;
-const isRepeat = async (value: string) => (await review(value)).reviewed.html.includes(`reason:${test}`);
+const isRepeat = async (value: string) =>
+  (await review(value)).reviewed.html.includes('name="repeat-reason"');
 
 const separator = fc.constantFrom('', ' ', '-', '\u2011');
 const spellingOf = (number: string) =>

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createClientSecret, hashClientSecret } from '@clinical-launch/identity-provider';
 import { createTestDatabase, findFreePort } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -22,7 +23,7 @@ afterAll(async () => {
 });
 
 /** The settings of every service in production, with the errors of an operator who copied the demo. */
-const demoInProduction = {
+const demoInProduction: NodeJS.ProcessEnv = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'http://launch.example',
   IDENTITY_PROVIDER_URL: 'http://identity-provider:8080',
@@ -43,6 +44,18 @@ const sealingSettings: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': [],
 };
 const services = [...withRegistry, 'launch-gateway', 'ordering'];
+/** The keys of each service that no purpose names. */
+const otherKeys: Readonly<Record<string, readonly string[]>> = {
+  'identity-provider': ['PATIENT_PSEUDONYM_KEY'],
+  'launch-api': ['PATIENT_PSEUDONYM_KEY'],
+  ordering: ['PATIENT_PSEUDONYM_KEY'],
+  'audit-trail': ['PATIENT_PSEUDONYM_KEY', 'AUDIT_SIGNING_KEY', 'AUDIT_SESSION_KEY'],
+};
+/** With an issuer, the audit pages have a key. */
+const issuerOfStaff = { AUDIT_OIDC_ISSUER: 'https://staff.example', AUDIT_OIDC_CLIENT_ID: 'audit' };
+const demoSecrets = `${root}deploy/docker/demo-secrets`;
+/** Returns the setting that a file of the secrets holds: `REDIS_URL` for `services/ordering/redis-url`. */
+const settingOf = (file: string) => basename(file).toUpperCase().replaceAll('-', '_');
 
 describe('a service in production', () => {
   it.each(services)(
@@ -64,6 +77,27 @@ describe('a service in production', () => {
       expect(start.output()).not.toMatch(/launch\.example|pms-demo/);
     },
   );
+
+  it.each(services)('%s does not start with a secret of the demo, and says which', async (name) => {
+    const own = readdirSync(join(demoSecrets, 'services', name)).map((file) => `services/${name}/${file}`);
+    const keys = readdirSync(demoSecrets).filter((file) => /^(sealing-keys|patient|audit)-/.test(file));
+    const files = [...own, ...keys].map((file) => [`${settingOf(file)}_FILE`, join(demoSecrets, file)]);
+    const environment = { ...demoInProduction, ...issuerOfStaff, ...Object.fromEntries(files) };
+    for (const part of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']) delete environment[part];
+    const start = run(process.execPath, [`services/${name}/src/main.ts`], environment);
+    expect(await start.exited).toBe(1);
+    const refused = [
+      ...start.output().matchAll(/(\w+) (?:is|contains) [a-z ]+ of the demo, which is publicly known/g),
+    ];
+    expect(new Set(refused.map(([, setting]) => setting))).toEqual(
+      new Set([
+        ...own.map(settingOf),
+        ...(sealingSettings[name] ?? []).map((purpose) => `SEALING_KEYS_${purpose}`),
+        ...(otherKeys[name] ?? []),
+      ]),
+    );
+    expect(start.output()).not.toMatch(/demo-(redis|amqp|database)/);
+  });
 
   it.each(services)('%s does not start with a mode that nobody knows', async (name) => {
     const environment = { ...demoInProduction, NODE_ENV: 'prod', SEALING_KEYS: sealingKeys };

@@ -45,12 +45,12 @@ it.each(samples)('%s is accepted and can be launched', async (name) => {
 describe('the action of a sample', () => {
   it.each([
     ['02-UpdateTest.json', 'Requests that can be changed', true],
-    ['03-PatientSampleQueue.json', 'Samples to take', true],
-    ['04-PatientRequestList.json', 'Samples to take', false],
-    ['05-LocationSampleQueue.json', 'Samples to take in this practice', false],
-    ['06-PatientReport.json', 'Requests of this patient', true],
-    ['07-PatientReportList.json', 'Requests of this patient', false],
-    ['08-LocationReportList.json', 'Requests of this practice', false],
+    ['03-PatientSampleQueue.json', 'Samples to collect', true],
+    ['04-PatientRequestList.json', 'Samples to collect', false],
+    ['05-LocationSampleQueue.json', 'Samples to collect in this practice', false],
+    ['06-PatientReport.json', 'This patient’s requests', true],
+    ['07-PatientReportList.json', 'This patient’s requests', false],
+    ['08-LocationReportList.json', 'Practice requests', false],
   ])('%s opens with its list, since its identifier was never seen before', async (name, heading, isNamed) => {
     const { page } = await launch(name);
     expect(page.html).toContain(`<h1 class="nhsuk-heading-l app-tight">${heading}</h1>`);

@@ -3,6 +3,7 @@ import { createSealer, parseRegistry, Unavailable } from '@clinical-launch/contr
 import { hashClientSecret, identityProvider } from '@clinical-launch/identity-provider';
 import { launchApi, readLaunchApiConfig } from '@clinical-launch/launch-api';
 import { launchGateway, readLaunchGatewayConfig } from '@clinical-launch/launch-gateway';
+import { readPatientPseudonyms } from '@clinical-launch/service';
 import { createOutboundFetch, createRouter, loopbackNetworks } from '@clinical-launch/service/http';
 import { createAttempts } from '@clinical-launch/service/process';
 import { createAccessTokenVerifier, issuerPolicies } from '@clinical-launch/service/trust';
@@ -89,7 +90,13 @@ export async function startServices({ isLimited = false, ...storageOptions }: Se
       }),
     ),
   };
-  const idpConfig = { publicUrl: url, audience, isProduction: false, keyRotationDays: 30 };
+  const idpConfig = {
+    publicUrl: url,
+    audience,
+    isProduction: false,
+    keyRotationDays: 30,
+    pseudonyms: readPatientPseudonyms({}),
+  };
   const services = {
     identityProvider: await identityProvider(idpConfig, parts),
     launchApi: launchApi(readLaunchApiConfig(environment), parts),

@@ -59,7 +59,7 @@ export async function startEdgeBefore({
     [/^( +bind ):8443 /gm, `$1127.0.0.1:${tls} `],
     [/^( +bind ):9090$/gm, `$1127.0.0.1:${admin}`],
     [
-      /server-template replica- 10 [a-z-]+:8080$/gm,
+      /server-template replica- 10 "[a-z-]+\$\{EDGE_SERVICE_DOMAIN\}:8080"$/gm,
       `server replica-1 127.0.0.1:${servicePort} port ${adminPort}`,
     ],
     ...(keepsPrefix ? [[/^ +http-request set-path .*$/gm, ''] as const] : []),
@@ -70,7 +70,7 @@ export async function startEdgeBefore({
     readyUrl: `http://127.0.0.1:${admin}/readyz`,
     environment,
   });
-  return { url: haproxy.url, plain, tls, log: () => haproxy.log(), stop: () => haproxy.stop() };
+  return { url: haproxy.url, plain, tls, admin, log: () => haproxy.log(), stop: () => haproxy.stop() };
 }
 
 function withAddresses(configuration: string, addresses: ReadonlyMap<RegExp, string>): string {
@@ -122,15 +122,24 @@ async function startService() {
   };
 }
 
-/** Creates a certificate of 127.0.0.1 for one day, and the PEM file for the edge. */
-export function makeCertificate() {
+/** Creates a certificate of 127.0.0.1, for one day by default, and the PEM file for the edge. */
+export function makeCertificate({ days = 1 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-edge-'));
   const [key, certificate, both] = ['key.pem', 'certificate.pem', 'edge.pem'].map((name) =>
     join(folder, name),
   );
   if (key === undefined || certificate === undefined || both === undefined)
     throw new TypeError('Three files');
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc', '-days', '1'];
+  const kind = [
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-noenc',
+    '-days',
+    `${days}`,
+  ];
   const name = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
   execFileSync('openssl', ['req', ...kind, '-keyout', key, '-out', certificate, ...name], {
     stdio: 'ignore',
