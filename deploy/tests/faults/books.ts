@@ -3,7 +3,7 @@ import { waitLimitMs } from '@clinical-launch/testing';
 import { connectRedis, RedisOutbox } from '@clinical-launch/tickets/redis';
 import pg from 'pg';
 import type { Callback } from './receiver.ts';
-import type { System } from './system.ts';
+import { sendRequest } from './send-request.ts';
 
 /** The data that the platform has stored since the books were opened. */
 export type Books = {
@@ -24,8 +24,17 @@ export type Books = {
   readonly submissions: readonly string[];
   readonly documents: readonly string[];
   readonly delivered: readonly string[];
-  /** The callbacks that the PMS accepted, in order. */
-  readonly callbacks: readonly Callback[];
+  /** The callbacks that the PMS accepted, in order; undefined if it keeps none. */
+  readonly callbacks: readonly Callback[] | undefined;
+};
+
+/** The parts that hold the books. */
+export type BookKeepers = {
+  readonly redis: { readonly url: string };
+  readonly postgres: { readonly url: string };
+  /** `host:port` */
+  readonly rabbitMq: { readonly metricsAddress: string };
+  readonly receiver?: { readonly taken: readonly Callback[] };
 };
 
 export type OpenBooks = {
@@ -35,23 +44,23 @@ export type OpenBooks = {
 
 type Baseline = {
   readonly committed: number;
-  readonly sequence: string;
+  /** The ids of the audit trail's rows. */
+  readonly audited: ReadonlySet<unknown>;
   readonly at: string;
   readonly callbacks: number;
 };
 
 /** Records the state of the books, once nothing is pending. */
-export async function openBooks(system: System): Promise<OpenBooks> {
+export async function openBooks(system: BookKeepers): Promise<OpenBooks> {
   await waitUntilStill(system);
   const baseline = await reading(system, async ({ outbox, query }) => {
-    const [row] = await query(
-      `select coalesce(max(sequence), 0)::text as sequence, clock_timestamp()::text as at from audit_trail.event`,
-    );
+    const [row] = await query('select clock_timestamp()::text as at');
+    const audited = await query('select id::text from audit_trail.audit_event');
     return {
       committed: await outbox.committed(),
-      sequence: String(row?.sequence),
+      audited: new Set(audited.map(({ id }) => id)),
       at: String(row?.at),
-      callbacks: system.receiver.taken.length,
+      callbacks: system.receiver?.taken.length ?? 0,
     };
   });
   return {
@@ -81,7 +90,7 @@ type Reader = {
   readonly query: (text: string, values?: readonly string[]) => Promise<Row[]>;
 };
 
-async function reading<Result>({ redis, postgres }: System, read: (reader: Reader) => Promise<Result>) {
+async function reading<Result>({ redis, postgres }: BookKeepers, read: (reader: Reader) => Promise<Result>) {
   const client = new pg.Client({ connectionString: postgres.url });
   const connected = await connectRedis(redis.url);
   try {
@@ -96,13 +105,13 @@ async function reading<Result>({ redis, postgres }: System, read: (reader: Reade
   }
 }
 
-function readBooks(system: System, { committed, sequence, at, callbacks }: Baseline): Promise<Books> {
+function readBooks(system: BookKeepers, { committed, audited, at, callbacks }: Baseline): Promise<Books> {
   return reading(system, async ({ outbox, query }) => {
-    const events = await query(
-      `select id::text, type, correlation_id::text as correlation, event->>'source' as source,
-        event->'data'->>'status' as status from audit_trail.event where sequence > $1`,
-      [sequence],
+    const rows = await query(
+      `select id::text, type, correlation_id::text as correlation, source, status::text
+        from audit_trail.audit_event`,
     );
+    const events = rows.filter(({ id }) => !audited.has(id));
     const fromRedis = events.filter(({ source }) => source !== '/ordering' && source !== '/order-renderer');
     const states = async (order: string, version: string, from: string) => {
       const text = `select ${order}::text || ' ' || ${version} as state from ${from} > $1`;
@@ -125,7 +134,7 @@ function readBooks(system: System, { committed, sequence, at, callbacks }: Basel
         'order_version',
         `order_renderer.delivery where state = 'delivered' and waiting_since`,
       ),
-      callbacks: system.receiver.taken.slice(callbacks),
+      callbacks: system.receiver?.taken.slice(callbacks),
     };
   });
 }
@@ -134,7 +143,7 @@ function readBooks(system: System, { committed, sequence, at, callbacks }: Basel
  * Waits until outboxes and queues, including dead letters, are empty in two polls in a row: an event that is
  * handled between the polls of the outboxes and of the queues may enter an outbox once more.
  */
-async function waitUntilStill(system: System): Promise<void> {
+async function waitUntilStill(system: BookKeepers): Promise<void> {
   const giveUpAt = Date.now() + waitLimitMs;
   for (let stillLooks = 0; stillLooks < 2; ) {
     const waiting = await whatWaits(system);
@@ -144,7 +153,7 @@ async function waitUntilStill(system: System): Promise<void> {
   }
 }
 
-async function whatWaits(system: System): Promise<string[]> {
+async function whatWaits(system: BookKeepers): Promise<string[]> {
   const outboxes = await reading(system, async ({ outbox, query }) => {
     const count = async (table: string) =>
       Number((await query(`select count(*) from ${table}`))[0]?.count ?? Number.NaN);
@@ -158,10 +167,15 @@ async function whatWaits(system: System): Promise<string[]> {
   const waiting = Object.entries(outboxes).filter(([, events]) => events !== 0);
   if (waiting.length > 0) return waiting.map(([name, events]) => `${events} in ${name}`);
   // Delivered but unacknowledged messages count too.
-  const queues = await system.rabbitMq.control('list_queues', 'name', 'messages');
-  const lengths = [...queues.matchAll(/^(\S+)\t(\d+)$/gm)];
-  if (lengths.length === 0) throw new Error('RabbitMQ tells of no queue');
-  return lengths
-    .filter(([, , messages]) => messages !== '0')
-    .map(([, name, messages]) => `${messages} in ${name}`);
+  const queues = await queueLengths(system);
+  if (queues.length === 0) throw new Error('RabbitMQ reports no queue');
+  return queues.flatMap(([name, messages]) => (messages === 0 ? [] : [`${messages} in ${name}`]));
+}
+
+/** Reads the metrics of RabbitMQ: `rabbitmqctl` needs a second of CPU for each question. */
+async function queueLengths({ rabbitMq }: BookKeepers): Promise<[string, number][]> {
+  const url = `http://${rabbitMq.metricsAddress}/metrics/detailed?family=queue_coarse_metrics`;
+  const { body } = await sendRequest({ url });
+  const lengths = body.matchAll(/^rabbitmq_detailed_queue_messages\{.*queue="([^"]+)".*\} (\d+)/gm);
+  return [...lengths].map(([, name = '', messages]) => [name, Number(messages)]);
 }

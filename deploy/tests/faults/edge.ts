@@ -10,7 +10,8 @@ export const serviceNames = [
   'audit-trail',
 ] as const;
 
-export type ServiceName = (typeof serviceNames)[number];
+/** The load does not reach the resource API, which few tests start. */
+export type ServiceName = (typeof serviceNames)[number] | 'resource-api';
 
 export type Replica = { readonly service: ServiceName; readonly url: string; readonly adminUrl: string };
 
@@ -22,6 +23,7 @@ const edgeMap: readonly { readonly prefix: string; readonly service: ServiceName
   { prefix: '/oltr/', service: 'ordering' },
   { prefix: '/orders/', service: 'order-renderer' },
   { prefix: '/audit/', service: 'audit-trail' },
+  { prefix: '/resource/', service: 'resource-api' },
 ];
 
 export type Edge = {
@@ -88,6 +90,12 @@ export function openEdge(replicas: readonly Replica[]): Edge {
     close: () => closing.abort(),
   };
 }
+
+/** Sends everything to one address, behind which somebody else balances. */
+export const openAddress = (url: string): Edge => ({
+  send: ({ path, ...request }) => sendRequest({ ...request, url: `${url}${path}` }),
+  close: () => undefined,
+});
 
 function placeOf(path: string) {
   const place = edgeMap.find(({ prefix }) => path.startsWith(prefix));

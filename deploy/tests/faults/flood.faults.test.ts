@@ -43,7 +43,7 @@ async function auditedOf(type: string): Promise<number> {
   await client.connect();
   try {
     const { rows } = await client.query<{ count: string }>(
-      'select count(*) from audit_trail.event where type = $1',
+      'select count(*) from audit_trail.audit_event where type = $1',
       [type],
     );
     return Number(rows[0]?.count);

@@ -1,6 +1,8 @@
 import type { Caller } from './caller.ts';
 import { openLaunch } from './open-launch.ts';
 import { order, recordSample } from './orders.ts';
+import { sendRequest } from './send-request.ts';
+import type { System } from './system.ts';
 
 /** One launch of the load. */
 export type LaunchPlan = {
@@ -33,6 +35,13 @@ export async function fetchAccessToken({ call }: Caller): Promise<string> {
   const { access_token: token } = JSON.parse(answer?.body ?? '{}');
   if (typeof token !== 'string') throw new Error('There is no access token');
   return token;
+}
+
+/** Has the identity provider issue a token, for nothing but what that leaves behind. */
+export async function requestToken(system: System): Promise<void> {
+  const [identityProvider] = system.replicasOf('identity-provider');
+  const { path, body } = tokenRequest;
+  await sendRequest({ url: `${identityProvider?.url}${path.replace('/idp', '')}`, body });
 }
 
 /** Plays a launch to its end. Resolves with whether an answer confirmed that its token was redeemed. */

@@ -4,12 +4,13 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCaller } from './caller.ts';
-import { openEdge, type Replica } from './edge.ts';
+import { openAddress, openEdge, type Replica } from './edge.ts';
 import { openJournal } from './journal.ts';
 import { fetchAccessToken, playLaunch } from './launches.ts';
 
 export type LoadPlan = {
-  readonly replicas: readonly Replica[];
+  /** Every replica, or the address of the platform. */
+  readonly platform: readonly Replica[] | string;
   readonly journalPath: string;
   /** The prefix of the callers' identifiers, which are used once. */
   readonly name: string;
@@ -41,8 +42,8 @@ try {
   process.disconnect();
 }
 
-async function run({ replicas, journalPath, name, ...pace }: LoadPlan): Promise<void> {
-  const edge = openEdge(replicas);
+async function run({ platform, journalPath, name, ...pace }: LoadPlan): Promise<void> {
+  const edge = typeof platform === 'string' ? openAddress(platform) : openEdge(platform);
   const journal = await openJournal(journalPath);
   const caller = createCaller({ edge, journal });
   const token = await fetchAccessToken(caller);

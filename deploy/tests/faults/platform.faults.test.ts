@@ -1,30 +1,52 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectBalance, expectRefusalsAudited, say, tell } from './balance.ts';
 import { type Books, openBooks } from './books.ts';
+import { causes } from './causes.ts';
+import { type Collector, startCollector } from './collector.ts';
 import { serviceNames } from './edge.ts';
 import type { Answered } from './journal.ts';
 import type { Ledger } from './ledger.ts';
 import { type Load, underLoad } from './load.ts';
+import { expectData, type Monitoring, prepareWatched, startMonitoring, type Watched } from './monitoring.ts';
 import { openPms } from './pms.ts';
 import { raceTokens } from './race.ts';
 import { recordCommands } from './redis-commands.ts';
 import { sendRequest } from './send-request.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { size } from './size.ts';
-import { type System, startSystem } from './system.ts';
+import { everyRefusalAudited, type System, startSystem } from './system.ts';
+import { testLeaks, testTraces } from './traces.ts';
 
+let collector: Collector;
+let watched: Watched;
 let system: System;
 beforeAll(async () => {
   const startedAt = performance.now();
-  system = await startSystem();
+  collector = await startCollector();
+  watched = prepareWatched();
+  system = await startSystem({
+    registryFile: watched.registryFile,
+    environment: {
+      ...everyRefusalAudited,
+      ...watched.environment,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+      LOG_LEVEL: 'trace',
+    },
+  });
   say(
     `${size.name} form; ${system.processes.length} processes and 3 servers up in ${Math.round(performance.now() - startedAt)} ms`,
   );
 });
-afterAll(() => system.stop());
+afterAll(async () => {
+  await system.stop();
+  watched.remove();
+  await collector.stop();
+});
 
 /** Runs the load, has something happen in the middle, and checks the books once all has come to rest. */
 async function expectBalanceUnderLoad(
@@ -36,7 +58,7 @@ async function expectBalanceUnderLoad(
   const replicas = processes.map(({ service, url, adminUrl }) => ({ service, url, adminUrl }));
   const { launchesPerSecond } = size;
   const pace = { launchesPerSecond, orderEvery: 10, amendEvery: 20, repeatEvery: 7, hesitateEvery: 3 };
-  const ledger = await underLoad({ replicas, directory, ...pace }, async (load) => {
+  const ledger = await underLoad({ platform: replicas, directory, ...pace }, async (load) => {
     await load.opened(size.launches);
     await happen(load);
     await load.opened(size.launches);
@@ -119,7 +141,62 @@ describe('a launch token', () => {
   });
 });
 
-describe('under a steady load of launches', () => {
+describe('a whole launch', () => {
+  testTraces(() => ({ system, collector }));
+});
+
+describe('under a steady load of launches, watched by Prometheus', () => {
+  let monitoring: Monitoring;
+  beforeAll(async () => {
+    monitoring = await startMonitoring(system);
+  });
+  afterAll(() => monitoring.stop());
+
+  it('every expression of every dashboard and rule returns data', async () => {
+    const pace = { launchesPerSecond: 4, orderEvery: 2, amendEvery: 4, repeatEvery: 3, hesitateEvery: 50 };
+    await underLoad({ directory: system.directory, platform: system.processes, ...pace }, () =>
+      expectData(system, monitoring),
+    );
+    expect(await monitoring.query('up == 0')).toEqual([]);
+    await monitoring.awaitFiring(['CredentialExpires', 'CertificateExpires']);
+  });
+
+  it('the buckets lead to traces', async () => {
+    const answer = await fetch(
+      `${monitoring.url}/api/v1/query_exemplars?query=http_server_request_duration_seconds_bucket`,
+    );
+    const { data } = (await answer.json()) as {
+      data: { exemplars: { labels: { trace_id: string } }[] }[];
+    };
+    expect(data.length).toBeGreaterThan(5);
+    expect(data[0]?.exemplars[0]?.labels.trace_id).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it('launches are counted by the client of the registry, and refusals by their reason', async () => {
+    const by = async (labels: string, series: string) => {
+      const found = await monitoring.query(`count by (${labels}) (${series})`);
+      return found.map(({ metric }) => Object.values(metric).toSorted());
+    };
+    const client = 'clinical_launch_client_id';
+    expect(await by(client, 'clinical_launch_launches_issued_total')).toEqual([['pms-demo']]);
+    const refusals = 'clinical_launch_launches_refused_total';
+    expect(await by(client, refusals)).toEqual(expect.arrayContaining([['pms-demo'], ['unknown']]));
+    const reason = 'clinical_launch_refusal_step, clinical_launch_refusal_reason';
+    expect(await by(reason, refusals)).toEqual(
+      expect.arrayContaining([
+        ['identifier_used', 'request'],
+        ['open', 'token_used'],
+      ]),
+    );
+  });
+
+  it('no page fires while everything works, except about the speed of a busy machine', async () => {
+    const loud = 'ALERTS{alertstate="firing",severity="page",alertname!~".+(Slow|Late)"}';
+    // The keys of the issuer that cannot be reached were asked for.
+    await until(async () => (await monitoring.query(loud)).length === 0);
+    expect(await monitoring.query('up == 0')).toEqual([]);
+  });
+
   it('RabbitMQ stops: every launch is answered, as fast as before, and every event is stored once', async () => {
     let stoppedAt = 0;
     let startedAt = 0;
@@ -127,6 +204,7 @@ describe('under a steady load of launches', () => {
       await system.rabbitMq.kill();
       stoppedAt = Date.now();
       await delay(size.outageMs);
+      await monitoring.awaitFiring(['PartMissing', 'EventsWait']);
       startedAt = Date.now();
       await system.rabbitMq.restart();
     });
@@ -145,6 +223,7 @@ describe('under a steady load of launches', () => {
       await system.redis.restart();
     });
     expect(ledger.count('issue', 'unavailable')).toBeGreaterThan(0);
+    await monitoring.awaitFiring(['RequestsFail', 'LaunchUrlUnavailable', 'SecureLaunchUnavailable']);
     // None of ours went away, so there was an answer to everything.
     expect(ledger.answers.filter(({ outcome }) => outcome === 'lost')).toEqual([]);
   });
@@ -158,6 +237,7 @@ describe('under a steady load of launches', () => {
     const launches = ledger.answers.filter(({ step }) => step === 'issue' || step === 'redeem');
     expect(launches.filter(isFailure)).toEqual([]);
     expect(ledger.count('choose', 'unavailable')).toBeGreaterThan(0);
+    await monitoring.awaitFiring(['RequestsFail']);
   });
 
   it('each of our services is killed and started again, at random: audit events = answers, exactly', async () => {
@@ -193,6 +273,20 @@ describe('under a steady load of launches', () => {
     expect(ledger.answers.filter(isFailure)).toEqual([]);
     expectRefusalsAudited(ledger, books);
   });
+
+  it('a full Redis, too many connections, a missing service, a forged event and a changed row alert', async () => {
+    const fired: string[] = [];
+    for (const { alerts, cause } of causes(system)) {
+      const undo = await cause();
+      await monitoring.awaitFiring(alerts).finally(undo);
+      fired.push(...alerts);
+    }
+    expect(fired).toHaveLength(6);
+  });
+});
+
+describe('what all of this has written', () => {
+  testLeaks(() => ({ system, collector }));
 });
 
 /** A launch token that its user brings after its ten seconds is refused whether anything fails or not. */

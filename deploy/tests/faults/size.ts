@@ -8,6 +8,8 @@ const short = {
   callbackMs: 0,
   /** How long strangers send requests as fast as they can. */
   floodMs: 5000,
+  /** Longer than the edge needs to notice that a process is going, even on a busy machine. */
+  shutdownDelayMs: 2500,
   launchesPerSecond: 12,
   /** Launches before a fault and after it. */
   launches: 25,
@@ -22,6 +24,7 @@ const long: typeof short = {
   // So that processes die in the middle of one. It is sent again when its lease is over, after 75 seconds.
   callbackMs: 100,
   floodMs: 60_000,
+  shutdownDelayMs: 4000,
   launchesPerSecond: 25,
   launches: 200,
 };

@@ -13,6 +13,7 @@ import {
 import type { ServiceName } from './edge.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { createServiceProcess, fillCodeCache, type ServiceProcess } from './service-process.ts';
+import { size } from './size.ts';
 
 /**
  * The whole platform as in operation: our processes, servers that a test may break, and the receiver of its
@@ -42,19 +43,19 @@ const replicas: readonly ServiceName[] = [
   'order-renderer',
   'order-renderer',
   'audit-trail',
+  'resource-api',
 ];
 
 /** The load of a test comes from one address, and its books contain every refusal. */
-const everyRefusalAudited = { REFUSALS_PER_ADDRESS: '0', REFUSAL_EVENT_SECONDS: '0' };
-
-/** Longer than the edge needs to notice, even on a busy machine. */
-const shutdownDelayMs = 4000;
+export const everyRefusalAudited = { REFUSALS_PER_ADDRESS: '0', REFUSAL_EVENT_SECONDS: '0' };
 
 export type SystemOptions = {
   /** One entry for each replica; the whole platform by default. */
   readonly services?: readonly ServiceName[];
   /** As on Redis's command line. */
   readonly redisSettings?: readonly string[];
+  /** The registry of every service; that of the demo by default. */
+  readonly registryFile?: string;
   /** Further variables of every service. */
   readonly environment?: Readonly<Record<string, string>>;
 };
@@ -63,6 +64,7 @@ export type SystemOptions = {
 export async function startSystem({
   services = replicas,
   redisSettings = [],
+  registryFile = fileURLToPath(new URL('../../simulators/registry.json', import.meta.url)),
   environment = everyRefusalAudited,
 }: SystemOptions = {}): Promise<System> {
   const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-faults-'));
@@ -81,7 +83,7 @@ export async function startSystem({
     const codeCache = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(directory, 'code') };
     const servers = await allOf([
       kept(startRedis(redisSettings)),
-      kept(startRabbitMq()),
+      kept(startRabbitMq({ hasMetrics: true })),
       kept(startPostgres()),
       ...[...new Set(services)].map((service) => fillCodeCache(service, codeCache)),
     ]);
@@ -95,6 +97,7 @@ export async function startSystem({
     const processes = await createProcesses(directory, {
       services,
       parts,
+      registryFile,
       environment: { ...codeCache, ...environment },
     });
     stops.push(async () => void (await Promise.all(processes.map((one) => one.kill()))));
@@ -125,15 +128,16 @@ const partsOf: Readonly<Record<ServiceName, readonly string[]>> = {
   ordering: ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
   'order-renderer': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'PLATFORM_URL'],
   'audit-trail': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
+  'resource-api': ['REDIS_URL'],
 };
 
-type ProcessesOptions = Required<Pick<SystemOptions, 'services' | 'environment'>> & {
+type ProcessesOptions = Required<Pick<SystemOptions, 'services' | 'environment' | 'registryFile'>> & {
   readonly parts: Readonly<Record<string, string>>;
 };
 
 async function createProcesses(
   directory: string,
-  { services, parts, environment }: ProcessesOptions,
+  { services, parts, registryFile, environment }: ProcessesOptions,
 ): Promise<ServiceProcess[]> {
   const ports = await findPorts(services.length * 2);
   const addresses = services.map((service, index) => ({
@@ -142,15 +146,15 @@ async function createProcesses(
     adminUrl: `http://127.0.0.1:${ports[2 * index + 1]}`,
   }));
   const shared = {
+    LOG_LEVEL: 'warn',
     ...environment,
     TEST_DIRECTORY: directory,
     HOST: '127.0.0.1',
     ADMIN_HOST: '127.0.0.1',
-    LOG_LEVEL: 'warn',
-    SHUTDOWN_DELAY_MS: `${shutdownDelayMs}`,
+    SHUTDOWN_DELAY_MS: `${size.shutdownDelayMs}`,
     // The address of the edge for browsers. Nothing is sent there.
     PUBLIC_URL: 'http://launch.example',
-    REGISTRY_FILE: fileURLToPath(new URL('../../simulators/registry.json', import.meta.url)),
+    REGISTRY_FILE: registryFile,
     IDENTITY_PROVIDER_URL: addresses.find(({ service }) => service === 'identity-provider')?.url ?? '',
   };
   return addresses.map((address, index) =>

@@ -1,0 +1,94 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createEvent } from '@clinical-launch/contracts';
+import { until } from '@clinical-launch/testing';
+import amqp from 'amqplib';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { requestToken } from './launches.ts';
+import type { System } from './system.ts';
+
+/** Something that goes wrong, and the alerts that must report it. */
+export type Cause = {
+  readonly alerts: readonly string[];
+  /** Makes it happen; resolves with what ends it. */
+  readonly cause: () => Promise<() => Promise<void>>;
+};
+
+/** What the faults under load do not cause. The last ones leave traces that nobody can undo. */
+export const causes = (system: System): readonly Cause[] => [
+  { alerts: ['RedisMemoryHigh'], cause: () => fillRedis(system) },
+  { alerts: ['PostgresConnectionsHigh'], cause: () => occupyPostgres(system) },
+  { alerts: ['EventsRefused', 'DeadLetters'], cause: () => forgeEvent(system) },
+  { alerts: ['AuditChainBroken'], cause: () => changeRow(system) },
+  { alerts: ['ServiceMissing'], cause: () => killAuditTrail(system) },
+];
+
+async function fillRedis({ redis }: System) {
+  const client = new Redis(redis.url);
+  const used = /used_memory:(\d+)/.exec(await client.info('memory'))?.[1];
+  await client.config('SET', 'maxmemory', Math.round(Number(used) * 1.05));
+  return async () => {
+    await client.config('SET', 'maxmemory', 0);
+    client.disconnect();
+  };
+}
+
+async function occupyPostgres({ postgres }: System) {
+  const first = new pg.Client({ connectionString: postgres.url });
+  await first.connect();
+  const { rows } = await first.query<{ free: number }>(
+    `select current_setting('max_connections')::int - count(*)::int as free from pg_stat_activity`,
+  );
+  // Six are left for those that need one.
+  const count = Math.max(0, Number(rows[0]?.free) - 6);
+  const more = Array.from({ length: count }, () => new pg.Client({ connectionString: postgres.url }));
+  await Promise.all(more.map((client) => client.connect()));
+  return async () => void (await Promise.all([first, ...more].map((client) => client.end())));
+}
+
+/** A client with a password of the broker can send messages, but cannot sign them. */
+async function forgeEvent({ rabbitMq }: System) {
+  const connection = await amqp.connect(rabbitMq.url);
+  const channel = await connection.createConfirmChannel();
+  const type = 'launch.token.redeemed.v1';
+  const traceparent = `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
+  const origin = { source: '/launch-gateway', correlationId: randomUUID(), traceparent, now: new Date() };
+  const forged = {
+    ...createEvent(type, origin, {}),
+    macs: `audit-trail=${randomBytes(32).toString('base64url')}`,
+  };
+  channel.publish('clinical-launch.events', type, Buffer.from(JSON.stringify(forged)));
+  await channel.waitForConfirms();
+  return async () => {
+    await channel.purgeQueue('clinical-launch.audit-trail.dead-letters');
+    await connection.close();
+  };
+}
+
+/** A superuser changes a row, and the next process verifies everything. */
+async function changeRow(system: System) {
+  const client = new pg.Client({ connectionString: system.postgres.url });
+  await client.connect();
+  await client.query('set session_replication_role = replica');
+  // There is a row at least of this token.
+  await requestToken(system);
+  await until(async () => {
+    const { rowCount } = await client.query(
+      `update audit_trail.audit_event set address = '192.0.2.99'
+       where (id, time) in (select id, time from audit_trail.audit_event order by time limit 1)`,
+    );
+    return rowCount === 1;
+  });
+  await client.query('delete from audit_trail.progress');
+  await client.end();
+  const [auditTrail] = system.replicasOf('audit-trail');
+  await auditTrail?.kill();
+  await auditTrail?.start();
+  return async () => undefined;
+}
+
+async function killAuditTrail(system: System) {
+  const [auditTrail] = system.replicasOf('audit-trail');
+  await auditTrail?.kill();
+  return async () => void (await auditTrail?.start());
+}
