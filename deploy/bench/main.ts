@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { audit } from './audit/audit.ts';
 import { type Bench, type Figure, median, misses } from './bench.ts';
 import { orderDocument } from './document/document.ts';
 import { events } from './events/events.ts';
@@ -9,9 +10,21 @@ import { launch } from './launch/launch.ts';
 import { lists } from './lists/lists.ts';
 import { redisBytes } from './redis/redis-bytes.ts';
 import { tokens } from './tokens/tokens.ts';
+import { traces } from './traces/traces.ts';
 import { weight } from './weight/weight.ts';
 
-const benches: readonly Bench[] = [launch, tokens, events, growth, lists, orderDocument, redisBytes, weight];
+const benches: readonly Bench[] = [
+  launch,
+  traces,
+  tokens,
+  events,
+  audit,
+  growth,
+  lists,
+  orderDocument,
+  redisBytes,
+  weight,
+];
 
 const usage = `Usage: npm run bench -- [--short] [--json FILE] [NAME...]
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createAuditStore, openSchema } from '@clinical-launch/audit-trail';
+import { createAuditStore, openSchema, readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail';
 import type { CloudEvent } from '@clinical-launch/contracts';
 import { readSharedEventKeys } from '@clinical-launch/service/process';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
@@ -64,7 +64,7 @@ export async function openStage(): Promise<Stage> {
   const storage = await openPostgresStorage({ url: postgres.url, applicationName: 'bench' });
   await kept(Promise.resolve({ stop: () => storage.close() }));
   const database = await openSchema(storage);
-  const store = createAuditStore(database);
+  const store = createAuditStore({ database, sealKey: sealKeyFrom(readAuditKeys({})) });
   return {
     append: (event) => outbox.append([event]),
     processes: () => ({
@@ -84,7 +84,7 @@ export async function openStage(): Promise<Stage> {
 
 async function newestRow(database: AuditDatabase): Promise<number> {
   const { newest } = await database
-    .selectFrom('event')
+    .selectFrom('audit_event')
     .select(sql<string | null>`max(sequence)`.as('newest'))
     .executeTakeFirstOrThrow();
   return Number(newest ?? 0);
@@ -92,7 +92,7 @@ async function newestRow(database: AuditDatabase): Promise<number> {
 
 async function rowsAfter(database: AuditDatabase, row: number): Promise<readonly StoredRow[]> {
   const rows = await database
-    .selectFrom('event')
+    .selectFrom('audit_event')
     .select(['id', 'sequence'])
     .where('sequence', '>', String(row))
     .orderBy('sequence')

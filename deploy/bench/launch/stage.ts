@@ -30,6 +30,8 @@ export type StageOptions = {
   readonly redisUrl?: string;
   /** Flags of Node for the measured services. */
   readonly flags?: readonly string[];
+  /** Further variables of the measured services. */
+  readonly environment?: Readonly<Record<string, string>>;
 };
 
 /** Starts the launch path. */
@@ -53,6 +55,7 @@ export async function openStage({
     DATABASE_URL: postgres.url,
     PUBLIC_URL: 'http://launch.example',
     REGISTRY_FILE: registry.path,
+    ...options.environment,
   };
   const start = (service: string, environment: Readonly<Record<string, string>>) =>
     kept(

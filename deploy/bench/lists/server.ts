@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createSealer, type LaunchContext } from '@clinical-launch/contracts';
 import { InProcessBus } from '@clinical-launch/events';
 import { ordering, readCatalogues } from '@clinical-launch/ordering';
-import { systemClock as clock, createLogger } from '@clinical-launch/service';
+import { systemClock as clock, createLogger, readPatientPseudonyms } from '@clinical-launch/service';
 import { createApp, listen } from '@clinical-launch/service/http';
 import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
@@ -18,7 +18,12 @@ const tickets = new InMemoryTickets({ clock, outbox: bus });
 const storage = await openPostgresStorage({ url: process.env.DATABASE_URL ?? '', applicationName: 'bench' });
 const sealer = createSealer([{ id: 'bench', key: randomBytes(32) }]);
 const service = await ordering(
-  { publicUrl: 'https://launch.example.org', catalogues: readCatalogues(), timeZone: 'Europe/London' },
+  {
+    publicUrl: 'https://launch.example.org',
+    catalogues: readCatalogues(),
+    timeZone: 'Europe/London',
+    pseudonyms: readPatientPseudonyms({}),
+  },
   { tickets, storage, bus, sealers: { order: sealer }, clock, logger },
 );
 const app = createApp({ mounts: [{ path: '/', service }], logger, clock, isProduction: false });

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Bench, BenchOptions, Figure } from '../bench.ts';
+import { contest, figuresOf } from '../contest.ts';
+import { launchRequests, openStage, type Stage, secureLaunches } from '../launch/stage.ts';
+import type { RequestText } from '../load.ts';
+import type { Measured } from '../processes.ts';
+
+/** The CPU that spans add to a request of the launch path, at the ratio that operations.md recommends. */
+export const traces: Bench = {
+  name: 'traces',
+  async run(options) {
+    const collector = await startCollector();
+    const off = await openStage();
+    const on = await openStage({
+      redisUrl: off.redisUrl,
+      environment: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+        OTEL_TRACES_SAMPLER_ARG: '0.1',
+      },
+    });
+    try {
+      const stages = { off, on };
+      return [
+        ...(await measure('RequestLaunchUrl', ({ api }) => api, stages, options)),
+        ...(await measure('secureLaunch', ({ gateway }) => gateway, stages, options)),
+      ];
+    } finally {
+      await on.stop();
+      await off.stop();
+      await collector.stop();
+    }
+  },
+};
+
+type Stages = { readonly off: Stage; readonly on: Stage };
+
+/** At most this many microseconds of CPU a request. */
+const goal = { atMost: 30 };
+
+/** Fewer launches than a busy machine redeems before they expire. */
+const sizes = { RequestLaunchUrl: 4000, secureLaunch: 1500 };
+
+async function measure(
+  row: keyof typeof sizes,
+  serverOf: (stage: Stage) => Measured,
+  stages: Stages,
+  { short, progress }: BenchOptions,
+): Promise<Figure[]> {
+  const [without, recorded] = ['without spans', 'spans, ratio 0.1'];
+  const contenders = [
+    { name: without, server: serverOf(stages.off) },
+    { name: recorded, server: serverOf(stages.on) },
+  ];
+  const requests = async ({ name }: { readonly name: string }): Promise<readonly RequestText[]> => {
+    const { api, token } = name === recorded ? stages.on : stages.off;
+    const launches = launchRequests(short ? 300 : sizes[row], token);
+    return row === 'RequestLaunchUrl' ? launches : secureLaunches(api, launches);
+  };
+  const pace = { rounds: short ? 1 : 9, warmUps: short ? 1 : 2, progress };
+  const results = await contest(contenders, requests, pace);
+  const cpuOf = (name: string) => (results.get(name) ?? []).map(({ cpuUs }) => cpuUs);
+  const added = cpuOf(recorded).map((cpuUs, round) => cpuUs - (cpuOf(without)[round] ?? Number.NaN));
+  return [...figuresOf(row, results), { name: `${row}, added by spans`, unit: 'µs', values: added, goal }];
+}
+
+/** Accepts spans and drops them. */
+async function startCollector() {
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => response.writeHead(200).end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
