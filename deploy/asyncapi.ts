@@ -40,7 +40,7 @@ function asyncApiDocument(): JsonSchema {
       title: 'Clinical Launch: events and callbacks',
       version: '1.0.0',
       description:
-        'The events between the services, and the messages that the platform posts to partners. Every event is delivered at least once: recognise a repetition by its `id`. No event contains patient data in the clear.',
+        'The events between the services, and the messages that the platform posts to partners. Every event is delivered at least once: recognise a repetition by its `id`. Ignore members that you do not know: a newer release may add some. No event contains patient data in the clear.',
       license: { name: 'Apache-2.0' },
     },
     defaultContentType: contentType,
