@@ -102,7 +102,10 @@ function ingressFaults(objects: readonly Manifest[]): readonly string[] {
   );
 }
 
-/** Every ConfigMap, Secret, key, ServiceAccount, volume, port and path that a Pod names exists. */
+/**
+ * Every ConfigMap, Secret, key, ServiceAccount, volume, port and path that a Pod names exists. A Job, which
+ * cannot be changed, names none whose own name changes with its content.
+ */
 export function referenceFaults(
   objects: readonly Manifest[],
   outside: OutsideSecrets = new Map(),
@@ -128,6 +131,7 @@ export function referenceFaults(
           ...variableFaults(container, keys),
           ...mountFaults(container, workload, keys),
           ...probeFaults(container),
+          ...(workload.kind === 'Job' ? changingNameFaults(container, workload) : []),
         ].map((fault) => `${workload.name}/${container.name}: ${fault}`),
       ),
     ]),
@@ -220,6 +224,22 @@ function mountFaults(
       )
       .map(({ name, value }) => `${name} names ${value}, which is not mounted`),
   ];
+}
+
+/** What kustomize appends to the name of a ConfigMap or Secret that it generates. */
+const contentHash = /-[a-z0-9]{10}$/;
+
+function changingNameFaults({ env = [], envFrom = [] }: Container, { pod }: Workload): string[] {
+  const names = [
+    ...(pod.volumes ?? []).flatMap((volume) => sourcesOf(volume).map(({ object }) => object)),
+    ...envFrom.flatMap(({ configMapRef, secretRef }) => configMapRef?.name ?? secretRef?.name ?? []),
+    ...env.flatMap(
+      ({ valueFrom }) => valueFrom?.configMapKeyRef?.name ?? valueFrom?.secretKeyRef?.name ?? [],
+    ),
+  ];
+  return names
+    .filter((name) => contentHash.test(name))
+    .map((name) => `reads ${name}, whose name changes with its content`);
 }
 
 function probeFaults(container: Container): string[] {

@@ -17,6 +17,9 @@ import { unreadFaults, unsetFaults } from './settings.ts';
 
 const demo = render('demo');
 
+/** Returns the name of an object, whose content kustomize may have put into it. */
+const nameOf = (object: string) => demo.find((one) => isMeantBy(object, one))?.metadata.name ?? '';
+
 /** A member of an object, as YAML writes its place: `spec.template.spec.containers.0.image`. */
 type Change = readonly [place: string, value: unknown];
 
@@ -28,15 +31,18 @@ function changedIn(
   object: string,
   ...changes: readonly Change[]
 ): readonly Manifest[] {
-  const [kind, name = ''] = object.split(' ');
-  const isMeant = (one: Manifest) =>
-    one.kind === kind &&
-    (one.metadata.name === name || one.metadata.name.replace(/-[a-z0-9]{10}$/, '') === name);
+  const isMeant = (one: Manifest) => isMeantBy(object, one);
   const copies = objects.map((one) => (isMeant(one) ? structuredClone(one) : one));
   const copy = copies.find(isMeant);
   if (copy === undefined) throw new Error(`The demo has no ${object}`);
   for (const [place, value] of changes) set(copy, place.split('.'), value);
   return copies;
+}
+
+/** Whether a description such as `ConfigMap platform` means an object. */
+function isMeantBy(object: string, { kind, metadata }: Manifest): boolean {
+  const [wanted, name] = object.split(' ');
+  return kind === wanted && [metadata.name, metadata.name.replace(/-[a-z0-9]{10}$/, '')].includes(name ?? '');
 }
 
 function set(target: object, [name = '', ...rest]: readonly string[], value: unknown): void {
@@ -114,6 +120,16 @@ const cases: readonly (readonly [rule: Rule, objects: readonly Manifest[], fault
     referenceFaults,
     changed(ordering, [`${pod}.volumes.0.secret.secretName`, 'orders']),
     'ordering: Secret orders is missing',
+  ],
+  [
+    referenceFaults,
+    changed('Job migrate-0-1-0', [
+      `${main}.envFrom`,
+      [{ configMapRef: { name: nameOf('ConfigMap platform') } }],
+    ]),
+    expect.stringMatching(
+      /^migrate-0-1-0\/main: reads platform-\w{10}, whose name changes with its content$/,
+    ),
   ],
   [
     referenceFaults,
