@@ -9,7 +9,7 @@ export type RedisLogger = {
 
 type ConnectOptions = {
   readonly logger?: RedisLogger;
-  /** Milliseconds to wait for Redis at the start; after that, reconnects without a limit. */
+  /** Milliseconds to wait for Redis at the start, as for a database; after that, reconnects without a limit. */
   readonly readyWithinMs?: number;
 };
 
@@ -41,7 +41,7 @@ const backoff = (times: number) => Math.min(25 * 2 ** (times - 1), 1000) * (0.75
  */
 export async function connectRedis(
   url: string,
-  { logger, readyWithinMs = 30_000 }: ConnectOptions = {},
+  { logger, readyWithinMs = 120_000 }: ConnectOptions = {},
 ): Promise<RedisClient> {
   const redis = createClient(url.split(',').map(readAddress));
   let lastError: unknown;
