@@ -193,3 +193,23 @@ const curveOptions = {
   legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
   tooltip: { mode: 'multi', sort: 'desc' },
 };
+
+/** Returns the increase of a counter per second, over the interval of the dashboard. */
+export const rate = (series: string) => `rate(${series}[$__rate_interval])`;
+/** The histogram of answered requests (semantic conventions for HTTP servers). */
+export const requests = 'http_server_request_duration_seconds';
+
+/** The middle request, and the slower ones of a hundred, with exemplars that link to traces. */
+export function latency(selector: string, by: string, title = 'Latency'): Panel {
+  const quantile = (share: number): Query => [
+    `histogram_quantile(${share}, sum by (${by}, le) (${rate(`${requests}_bucket${selector}`)}))`,
+    `{{${by}}} p${share * 100}`,
+  ];
+  return {
+    title,
+    description: 'Each dot is a request: it leads to its trace',
+    queries: [quantile(0.5), quantile(0.99)],
+    unit: 's',
+    hasExemplars: true,
+  };
+}
