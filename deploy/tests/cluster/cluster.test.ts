@@ -112,7 +112,7 @@ async function expectBalanceUnderLoad(name: string, happen: () => Promise<void>)
   const books = await open.close();
   tell(name, ledger, books);
   for (const [failure, its] of Map.groupBy(failuresOf(ledger), (text) => text.replace(/ after.*/, '')))
-    say(`  ${its.length} times ${failure}`);
+    say(`  ${its.length} times ${failure}, such as ${its[0]} and ${its.at(-1)}`);
   expectBalance(ledger, books);
   return ledger;
 }

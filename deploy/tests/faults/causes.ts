@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createEvent } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
 import amqp from 'amqplib';
@@ -33,18 +34,36 @@ async function fillRedis({ redis }: System) {
   };
 }
 
+/** Takes what is free but a few, again and again: the pools of the services give connections back. */
 async function occupyPostgres({ postgres }: System) {
-  const first = new pg.Client({ connectionString: postgres.url });
-  await first.connect();
-  const { rows } = await first.query<{ free: number }>(
-    `select current_setting('max_connections')::int - count(*)::int as free from pg_stat_activity`,
-  );
-  // Six are left for those that need one.
-  const count = Math.max(0, Number(rows[0]?.free) - 6);
-  const more = Array.from({ length: count }, () => new pg.Client({ connectionString: postgres.url }));
-  await Promise.all(more.map((client) => client.connect()));
-  return async () => void (await Promise.all([first, ...more].map((client) => client.end())));
+  const connect = async () => {
+    const client = new pg.Client({ connectionString: postgres.url });
+    await client.connect();
+    return client;
+  };
+  const first = await connect();
+  const clients = [first];
+  const ended = new AbortController();
+  const occupy = async () => {
+    while (!ended.signal.aborted) {
+      const { rows } = await first.query<{ free: number }>(
+        `select current_setting('max_connections')::int - sum(numbackends)::int as free from pg_stat_database`,
+      );
+      const count = Math.max(0, Number(rows[0]?.free) - leftFree);
+      clients.push(...(await Promise.all(Array.from({ length: count }, connect))));
+      await delay(200);
+    }
+  };
+  const occupying = occupy();
+  return async () => {
+    ended.abort();
+    await occupying;
+    await Promise.all(clients.map((client) => client.end()));
+  };
 }
+
+/** Connections for those that need one: a tenth of all that the tests' PostgreSQL has. */
+const leftFree = 30;
 
 /** A client with a password of the broker can send messages, but cannot sign them. */
 async function forgeEvent({ rabbitMq }: System) {
