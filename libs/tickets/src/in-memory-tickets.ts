@@ -12,6 +12,7 @@ import type {
   IssueRequest,
   RedeemRequest,
   Redemption,
+  RefusalNotice,
   Successor,
   TicketKind,
   Tickets,
@@ -49,6 +50,8 @@ export class InMemoryTickets implements Tickets {
   readonly #usedMarkerSeconds: number;
   readonly #derivationKey = randomBytes(32);
   readonly #live: ExpiringMap<Content>;
+  /** The content of each notice, as JSON. */
+  readonly #notices: ExpiringMap<string>;
   /** The correlation id of each ticket that was used. */
   readonly #used: ExpiringMap<string>;
   /** The result of a redemption, while it may be repeated. */
@@ -63,6 +66,7 @@ export class InMemoryTickets implements Tickets {
     this.#outbox = outbox;
     this.#usedMarkerSeconds = usedMarkerSeconds;
     this.#live = new ExpiringMap(clock);
+    this.#notices = new ExpiringMap(clock);
     this.#used = new ExpiringMap(clock);
     this.#repeatable = new ExpiringMap(clock);
     this.#revoked = new ExpiringMap(clock);
@@ -82,7 +86,9 @@ export class InMemoryTickets implements Tickets {
       correlationId,
       endsAt: this.#endAfter(chainSeconds),
     };
-    this.#keep(keyOf(kind, ticket), content, ttlSeconds);
+    const key = keyOf(kind, ticket);
+    this.#keep(key, content, ttlSeconds);
+    if (request.notice !== undefined) this.#keepNotice(key, request.notice);
     if (request.chainRecord !== undefined && chainSeconds !== undefined)
       this.#records.set(correlationId, request.chainRecord, chainSeconds);
     await this.#outbox.append(events);
@@ -98,11 +104,12 @@ export class InMemoryTickets implements Tickets {
     if (usedBy !== undefined) return await this.#redeemUsed({ key, ticket, chain }, request, usedBy);
 
     const stored = this.#live.get(key);
-    if (stored === undefined || this.#revoked.has(stored.correlationId)) return { outcome: 'unknown' };
+    if (stored === undefined || this.#revoked.has(stored.correlationId))
+      return { outcome: 'unknown', ...this.#noticeOf(key) };
     const { correlationId } = stored;
     if (!isProven(stored, request)) {
       await this.#countMismatch(key, stored, request);
-      return { outcome: 'mismatch', correlationId };
+      return { outcome: 'mismatch', correlationId, ...this.#noticeOf(key) };
     }
 
     const { successor, repeatableSeconds, events } = request;
@@ -197,7 +204,7 @@ export class InMemoryTickets implements Tickets {
         events: onReplay.events,
       });
     }
-    return { outcome: 'used', correlationId };
+    return { outcome: 'used', correlationId, ...this.#noticeOf(key) };
   }
 
   /** Returns the successor with its ticket, which is drawn or computed from the predecessor's. */
@@ -218,6 +225,15 @@ export class InMemoryTickets implements Tickets {
 
   #endAfter(chainSeconds = Number.POSITIVE_INFINITY): number {
     return this.#clock.now() + chainSeconds * 1000;
+  }
+
+  #keepNotice(key: string, { content, ttlSeconds }: RefusalNotice): void {
+    this.#notices.set(key, JSON.stringify(content), ttlSeconds);
+  }
+
+  #noticeOf(key: string): { notice?: unknown } {
+    const notice = this.#notices.get(key);
+    return notice === undefined ? {} : { notice: JSON.parse(notice) };
   }
 
   #keep(key: string, content: Content, ttlSeconds: number): void {

@@ -47,7 +47,12 @@ const making = (kind: TicketKind): RedisRight => ({
 
 export const issues = (kind: TicketKind): RedisAbility => ({
   does: `issues ${kind}s`,
-  rights: [making(kind), ...guarding(ticketPurposes[kind]), ...appending('outbox')],
+  rights: [
+    making(kind),
+    { commands: ['set'], writes: [`notice:${kind}:*`] },
+    ...guarding(ticketPurposes[kind]),
+    ...appending('outbox'),
+  ],
 });
 
 export const finds = (kind: TicketKind): RedisAbility => ({
@@ -66,11 +71,12 @@ export const prolongs = (kind: TicketKind): RedisAbility => ({
  */
 export const redeems = (kind: TicketKind, successor?: TicketKind): RedisAbility => {
   const [ticket, used, answer] = [`ticket:${kind}:*`, `used:${kind}:*`, `answer:${kind}:*`];
+  const notice = `notice:${kind}:*`;
   return {
     does: successor === undefined ? `ends ${kind}s` : `redeems ${kind}s for ${successor}s`,
     rights: [
       { commands: ['hmget'], reads: [ticket, answer] },
-      { commands: ['get'], reads: [used] },
+      { commands: ['get'], reads: [used, notice] },
       { commands: ['set'], writes: [used] },
       { commands: ['rename'], changes: [ticket], writes: [answer] },
       { commands: words('exists hset pexpire'), writes: [answer] },

@@ -34,6 +34,8 @@ export function createKeys(prefix: string) {
     },
     ticket: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'ticket', kind, hash(ticket)),
     used: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'used', kind, hash(ticket)),
+    /** The notice of a ticket, for its refusals. */
+    notice: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'notice', kind, hash(ticket)),
     /** The result of a redemption, while it may be repeated. */
     repeatable: (shard: Shard, kind: TicketKind, ticket: string) =>
       key(shard, 'repeatable', kind, hash(ticket)),

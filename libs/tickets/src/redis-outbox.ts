@@ -5,9 +5,9 @@ import {
   type RejectedEvent,
   type WrittenEvent,
 } from '@clinical-launch/contracts';
+import { eventTexts } from './redis-arguments.ts';
 import { createKeys, defaultPrefix, drawAttempt, type Keys, rememberMs } from './redis-keys.ts';
 import { listOf, type RedisClient, RedisScripts, readScript } from './redis-scripts.ts';
-import { eventTexts } from './redis-tickets.ts';
 import { type Shard, shardOfText, shards } from './ticket-text.ts';
 
 const appendScript = readScript('shared', 'append');

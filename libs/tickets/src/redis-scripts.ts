@@ -24,6 +24,12 @@ export function readScript(...names: string[]): Script {
 /** Returns a list as the scripts read it: its length, then its items. */
 export const listOf = (items: readonly ScriptArgument[]): ScriptArgument[] => [items.length, ...items];
 
+/** Returns a time as the scripts read it. Redis accepts no expiry below one millisecond. */
+export const milliseconds = (seconds: number): number => Math.max(1, Math.round(seconds * 1000));
+
+export const millisecondsOrNone = (seconds: number | undefined): ScriptArgument =>
+  seconds === undefined ? '' : milliseconds(seconds);
+
 /** Milliseconds that a request waits for a new connection before its second and last attempt. */
 const reconnectWithinMs = 1000;
 

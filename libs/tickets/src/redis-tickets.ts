@@ -1,5 +1,6 @@
-import { assertCloudEvent, type CloudEvent, type EventWriter } from '@clinical-launch/contracts';
+import type { CloudEvent, EventWriter } from '@clinical-launch/contracts';
 import { assertRecordable } from './chain-record.ts';
+import { challengeFields, claimArguments, eventTexts, revocationArguments } from './redis-arguments.ts';
 import {
   type ClaimKeys,
   createKeys,
@@ -8,7 +9,15 @@ import {
   type Keys,
   rememberMs,
 } from './redis-keys.ts';
-import { listOf, type RedisClient, RedisScripts, readScript, type ScriptArgument } from './redis-scripts.ts';
+import {
+  listOf,
+  milliseconds,
+  millisecondsOrNone,
+  type RedisClient,
+  RedisScripts,
+  readScript,
+  type ScriptArgument,
+} from './redis-scripts.ts';
 import { assertRepeatable } from './repetition.ts';
 import { type PresentedTicket, type SealLogger, type TicketSealers, TicketSeals } from './ticket-seals.ts';
 import { beginChain, nameTicket, readChain, type Shard, shardOfText } from './ticket-text.ts';
@@ -20,6 +29,7 @@ import {
   type IssueRequest,
   type RedeemRequest,
   type Redemption,
+  type RefusalNotice,
   type TicketKind,
   type Tickets,
   TicketsUnavailable,
@@ -33,9 +43,6 @@ const revokeChainScript = readScript('shared', 'chains', 'revoke-chain');
 const findChainOfScript = readScript('find-chain-of');
 const findChainRecordScript = readScript('find-chain-record');
 const isChainRevokedScript = readScript('is-chain-revoked');
-
-/** Milliseconds that processes of the previous release see a claim too. An update replaces them in time. */
-const sharedClaimMs = 600_000;
 
 export type RedisTicketsDependencies = {
   readonly redis: RedisClient;
@@ -95,7 +102,8 @@ export class RedisTickets implements Tickets {
 
   async issue(kind: TicketKind, request: IssueRequest): Promise<Issue> {
     assertRecordable(request);
-    const { context, detail, challenge, claim, correlationId, ttlSeconds, chainSeconds, events } = request;
+    const { context, detail, challenge, notice, claim, correlationId, ttlSeconds, chainSeconds, events } =
+      request;
     const shard = shardOfText(claim?.name ?? correlationId);
     const chain = beginChain(correlationId, shard);
     const ticket = nameTicket(chain);
@@ -105,6 +113,7 @@ export class RedisTickets implements Tickets {
       issueScript,
       [
         keys.ticket(shard, kind, ticket),
+        keys.notice(shard, kind, ticket),
         keys.chainRecord(shard, correlationId),
         ...keys.common(shard, kind),
         ...(claimed === undefined ? [] : this.#claimKeys(shard, claimed)),
@@ -121,11 +130,8 @@ export class RedisTickets implements Tickets {
           ...this.#detailFields(kind, ticket, detail),
           ...challengeFields(challenge),
         ]),
-        claim?.holder ?? '',
-        claimed?.field ?? '',
-        milliseconds(claim?.ttlSeconds ?? 0),
-        sharedClaimMs,
-        ...listOf(claim?.joins ?? []),
+        ...this.#noticeArguments(kind, ticket, notice),
+        ...claimArguments(claim, claimed),
         ...listOf(Object.entries(request.chainRecord ?? {}).flat()),
         ...listOf(eventTexts(this.#writeEvent, events)),
       ],
@@ -146,6 +152,7 @@ export class RedisTickets implements Tickets {
       redeemScript,
       [
         keys.ticket(shard, kind, ticket),
+        keys.notice(shard, kind, ticket),
         keys.used(shard, kind, ticket),
         keys.answer(shard, kind, drawAttempt()),
         keys.chain(shard),
@@ -265,9 +272,13 @@ export class RedisTickets implements Tickets {
       }
       case 'used':
       case 'mismatch':
-        return { outcome, correlationId: presented.chain.correlationId };
+        return {
+          outcome,
+          correlationId: presented.chain.correlationId,
+          ...this.#seals.openNotice(presented, text),
+        };
       case 'unknown':
-        return { outcome };
+        return { outcome, ...this.#seals.openNotice(presented, text) };
       case 'guarded':
         throw new TicketsUnavailable(
           'Redis has restarted or failed over. Older tickets are not accepted yet. Try again',
@@ -278,6 +289,11 @@ export class RedisTickets implements Tickets {
       default:
         throw new Error(`The redemption script returned the unknown outcome ${String(outcome)}`);
     }
+  }
+
+  #noticeArguments(kind: TicketKind, text: string, notice: RefusalNotice | undefined): ScriptArgument[] {
+    if (notice === undefined) return ['', ''];
+    return [this.#seals.sealNotice({ kind, text }, notice.content), milliseconds(notice.ttlSeconds)];
   }
 
   #detailFields(kind: TicketKind, text: string, detail: unknown): string[] {
@@ -292,54 +308,6 @@ function readIssue(reply: unknown, ticket: string): Issue {
     });
   }
   return reply === 'claimed' ? { outcome: 'claimed' } : { outcome: 'issued', ticket };
-}
-
-const challengeFields = (challenge: string | undefined): string[] =>
-  challenge === undefined ? [] : ['challenge', challenge];
-
-/**
- * Returns the arguments that revoke the chain after a replay or a wrong proof beyond the limit; empty if
- * neither is requested.
- */
-function revocationArguments(
-  { onReplay, onMismatch }: RedeemRequest,
-  correlationId: string,
-  writeEvent: EventWriter,
-): ScriptArgument[] {
-  if (onReplay === undefined && onMismatch === undefined) return [];
-  return [
-    onReplay === undefined ? '' : milliseconds(onReplay.revokeForSeconds),
-    ...listOf(eventTexts(writeEvent, onReplay?.events ?? [], correlationId)),
-    ...(onMismatch === undefined
-      ? []
-      : [
-          onMismatch.limit,
-          milliseconds(onMismatch.revokeForSeconds),
-          ...listOf(eventTexts(writeEvent, onMismatch.events, correlationId)),
-        ]),
-  ];
-}
-
-/** Redis accepts no expiry below one millisecond. */
-const milliseconds = (seconds: number): number => Math.max(1, Math.round(seconds * 1000));
-
-const millisecondsOrNone = (seconds: number | undefined): ScriptArgument =>
-  seconds === undefined ? '' : milliseconds(seconds);
-
-/**
- * Returns the events as the outbox stores them, filed under the correlation id of their chain if they belong
- * to one.
- * @throws TypeError for an event that the bus would refuse: it must not enter the outbox
- */
-export function eventTexts(
-  write: EventWriter,
-  events: readonly CloudEvent[],
-  correlationId?: string,
-): string[] {
-  for (const event of events) assertCloudEvent(event);
-  return events.map((event) =>
-    write(correlationId === undefined ? event : { ...event, correlationid: correlationId }),
-  );
 }
 
 function textsOf(reply: unknown): readonly (string | undefined)[] {

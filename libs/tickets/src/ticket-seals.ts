@@ -28,6 +28,7 @@ export type SealedContent = {
 
 const contextPurpose = 'ticket-context';
 const detailPurpose = 'ticket-detail';
+const noticePurpose = 'ticket-notice';
 const successorPurpose = 'ticket-successor';
 
 /**
@@ -55,6 +56,10 @@ export class TicketSeals {
 
   sealDetail({ kind, text }: Omit<PresentedTicket, 'chain'>, detail: unknown): string {
     return this.#sealer(kind).seal(detailPurpose, detail, [kind, text]);
+  }
+
+  sealNotice({ kind, text }: Omit<PresentedTicket, 'chain'>, notice: unknown): string {
+    return this.#sealer(kind).seal(noticePurpose, notice, [kind, text]);
   }
 
   /**
@@ -87,6 +92,26 @@ export class TicketSeals {
         'a ticket is refused: its record in Redis was not sealed for it',
       );
       return undefined;
+    }
+  }
+
+  /**
+   * Opens the notice of a ticket, if it has one. Returns none and logs an error if it was not sealed for this
+   * ticket.
+   */
+  openNotice(
+    { kind, text, chain: { correlationId } }: PresentedTicket,
+    sealed: string,
+  ): { readonly notice?: unknown } {
+    if (sealed === '') return {};
+    try {
+      return { notice: this.#sealer(kind).open(noticePurpose, sealed, [kind, text]) };
+    } catch (error) {
+      this.#logger?.error(
+        { correlationId, kind, err: error },
+        'the notice of a ticket is ignored: its record in Redis was not sealed for it',
+      );
+      return {};
     }
   }
 

@@ -42,6 +42,17 @@ export type ChainRecord = {
   readonly audience: string;
 };
 
+/**
+ * Returned to holders of a ticket that is refused, for instance with the address of a page that explains what
+ * to do. Contains nothing about a patient.
+ */
+export type RefusalNotice = {
+  /** JSON. */
+  readonly content: unknown;
+  /** Its own lifetime: longer than that of the ticket, so that a refusal after the expiry has it too. */
+  readonly ttlSeconds: number;
+};
+
 export type IssueRequest = {
   /** Inherited by every successor; JSON. */
   readonly context: unknown;
@@ -50,6 +61,8 @@ export type IssueRequest = {
   /** One of the `proofs` of its redemption must equal it. */
   readonly challenge?: string;
   readonly ttlSeconds: number;
+  /** Returned with each refusal of this ticket: `used`, `mismatch`, or `unknown` because it has expired. */
+  readonly notice?: RefusalNotice;
   /**
    * Ends the chain this many seconds from now: no ticket of it lives longer, however often it is extended.
    */
@@ -127,9 +140,12 @@ export type Redemption =
   /**
    * `used`: redeemed before, while the used-marker lives. `mismatch`: no proof is correct; see `onMismatch`.
    */
-  | { readonly outcome: 'used' | 'mismatch'; readonly correlationId: string }
-  /** Never issued, of another kind, expired, or of a revoked chain: these are indistinguishable. */
-  | { readonly outcome: 'unknown' };
+  | { readonly outcome: 'used' | 'mismatch'; readonly correlationId: string; readonly notice?: unknown }
+  /**
+   * Never issued, of another kind, expired, or of a revoked chain: these are indistinguishable, except that a
+   * ticket that was issued with a notice returns it.
+   */
+  | { readonly outcome: 'unknown'; readonly notice?: unknown };
 
 export type FoundTicket = {
   readonly context: unknown;

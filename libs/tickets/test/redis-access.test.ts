@@ -139,7 +139,7 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
     const tickets = new RedisTickets({ redis, prefix, sealers, requiresCompleteClaims: true });
     await new RedisClaims({ redis: await everything(redis), prefix }).rebuild((async function* () {})());
     const claim = { name: randomUUID(), holder: 'OrderTest', ttlSeconds: 60 };
-    await issued(tickets.issue('launch-token', aTicket(randomUUID())));
+    await issued(tickets.issue('launch-token', { ...aTicket(randomUUID()), notice }));
     await issued(tickets.issue('launch-token', { ...aTicket(randomUUID()), claim }));
     expect(await tickets.issue('launch-token', { ...aTicket(randomUUID()), claim })).toEqual({
       outcome: 'claimed',
@@ -158,6 +158,7 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
     });
     expect(await tickets.redeem('launch-token', token, { successor, events: [] })).toMatchObject({
       outcome: 'used',
+      notice: notice.content,
     });
   },
   ordering: async (redis) => {
@@ -202,6 +203,8 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
   },
 };
 
+const notice = { content: 'page', ttlSeconds: 60 };
+
 const aTicket = (correlationId: string) => ({
   context: {},
   correlationId,
@@ -243,7 +246,7 @@ const urlOf = (redis: RedisClient) => (redis instanceof Redis ? single : cluster
 
 async function launchToken(redis: RedisClient): Promise<string> {
   const tickets = createTickets(await everything(redis), prefix);
-  return issued(tickets.issue('launch-token', aTicket(randomUUID())));
+  return issued(tickets.issue('launch-token', { ...aTicket(randomUUID()), notice }));
 }
 
 async function launchSession(redis: RedisClient): Promise<string> {
@@ -279,6 +282,31 @@ describe.each([
     });
     await work[service](redis);
     expect(await denials(redis)).toEqual([]);
+  });
+});
+
+describe('a user with the rights of the previous release, which knew no notices', () => {
+  it('issues and redeems a ticket with one, and answers its replay without it', async () => {
+    const admin = await lab.client(as('admin', single));
+    const older = async (service: ServiceName) => {
+      const user = { service, name: `older-${service}`, password: `password-of-older-${service}` };
+      const lines = redisAclFile([user], prefix).split('\n');
+      const line = lines.find((each) => each.startsWith(`user ${user.name} `)) ?? '';
+      const [, name = '', ...rules] = line.match(/\([^)]*\)|\S+/g) ?? [];
+      const rights = rules.map((rule) => rule.replaceAll(/ \S*:notice:[^ )]*/g, ''));
+      expect(rights).not.toEqual(rules);
+      await admin.call('ACL', 'SETUSER', name, ...rights);
+      return createTickets(await lab.client(as(name, single)), prefix);
+    };
+    const [api, gateway] = [await older('launch-api'), await older('launch-gateway')];
+    const token = await issued(api.issue('launch-token', { ...aTicket(randomUUID()), notice }));
+    const noticed = await launchToken(admin);
+    for (const ticket of [token, noticed]) {
+      await redeemed(gateway.redeem('launch-token', ticket, { events: [] }));
+      const replay = await gateway.redeem('launch-token', ticket, { events: [] });
+      expect(replay).toEqual({ outcome: 'used', correlationId: expect.any(String) });
+    }
+    await admin.call('ACL', 'LOG', 'RESET');
   });
 });
 

@@ -88,6 +88,34 @@ describe('whoever writes Redis and holds a session of their own sees no other pa
   });
 });
 
+describe('a notice that was changed in Redis', () => {
+  it('or copied from another ticket is ignored, and logged as an error: nobody is led elsewhere', async () => {
+    const prefix = aPrefix();
+    const log: LogLine[] = [];
+    const logger = { error: (fields: object, message: string) => void log.push({ message, ...fields }) };
+    const tickets = new RedisTickets({ redis, sealers, prefix, logger });
+    // One claim for both, so that both are in one shard and COPY works on a cluster too.
+    const claim = { name: 'one', holder: 'OrderTest', joins: ['OrderTest'], ttlSeconds: 60 };
+    const issue = async (content: string) => {
+      const notice = { content, ttlSeconds: 60 };
+      const issued = await tickets.issue('launch-token', anIssue({ claim, notice }));
+      if (issued.outcome !== 'issued') throw new Error(issued.outcome);
+      const { ticket } = issued;
+      await tickets.redeem('launch-token', ticket, { events: [] });
+      return { ticket, key: createKeys(prefix).notice(ticket.slice(0, 2), 'launch-token', ticket) };
+    };
+    const [mine, other] = [await issue('https://mine.example'), await issue('https://other.example')];
+    const replay = () => tickets.redeem('launch-token', mine.ticket, { events: [] });
+    expect(await replay()).toMatchObject({ outcome: 'used', notice: 'https://mine.example' });
+    await redis.copy(other.key, mine.key, 'REPLACE');
+    expect(await replay()).toEqual({ outcome: 'used', correlationId: expect.any(String) });
+    await redis.set(mine.key, '"https://attacker.example"', 'PX', 60_000);
+    expect(await replay()).toEqual({ outcome: 'used', correlationId: expect.any(String) });
+    expect(log).toHaveLength(2);
+    expect(JSON.stringify(log)).not.toContain('.example');
+  });
+});
+
 describe('what follows from a ticket', () => {
   it('opens the context for each holder of its chain, with the correlation id of the first', async () => {
     const { tickets, victim } = await twoSessions('launch-identifier');

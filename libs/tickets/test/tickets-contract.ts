@@ -123,6 +123,59 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await redeem(used)).toMatchObject({ outcome: 'used' });
     });
 
+    describe('the notice of a ticket', () => {
+      const notice = { content: { page: 'https://pms.example/ó' }, ttlSeconds: 60 };
+      const { content } = notice;
+
+      it('comes with each refusal: a mismatch, a replay, and a launch after the ticket has expired', async () => {
+        const [ticket, expired] = [
+          await issue({ notice, challenge: 'c' }),
+          await issue({ notice, ttlSeconds: 1 }),
+        ];
+        const correlationId = guid(1);
+        expect(await redeem(ticket, ['d'])).toEqual({ outcome: 'mismatch', correlationId, notice: content });
+        expect(await redeem(ticket, ['c'])).toEqual({
+          outcome: 'redeemed',
+          context: { patient: 'one' },
+          correlationId,
+        });
+        expect(await redeem(ticket, ['c'])).toEqual({ outcome: 'used', correlationId, notice: content });
+        await under.pass(1.1);
+        expect(await redeem(expired)).toEqual({ outcome: 'unknown', notice: content });
+      });
+
+      it('comes with each of the simultaneous redemptions that lose', async () => {
+        const ticket = await issue({ notice });
+        const redemptions = await Promise.all(Array.from({ length: 20 }, () => redeem(ticket)));
+        expect(redemptions.filter((redemption) => 'notice' in redemption)).toHaveLength(19);
+      });
+
+      it('is of this ticket alone: not of another one of its launch, nor of one that was never issued', async () => {
+        const ticket = await issue({ notice });
+        const guessed = `${ticket.slice(0, -1)}${ticket.endsWith('A') ? 'B' : 'A'}`;
+        expect(await redeem(guessed)).toEqual({ outcome: 'unknown' });
+        const asSession = await under.tickets.redeem('launch-session', ticket, { events: [] });
+        expect(asSession).toEqual({ outcome: 'unknown' });
+        const redemption = await under.tickets.redeem('launch-token', ticket, {
+          successor: { kind: 'launch-session', ttlSeconds: 60 },
+          events: [],
+        });
+        if (redemption.outcome !== 'redeemed' || redemption.successor === undefined)
+          throw new Error('no successor');
+        const end = () => under.tickets.redeem('launch-session', redemption.successor ?? '', { events: [] });
+        expect(await end()).toMatchObject({ outcome: 'redeemed' });
+        expect(await end()).toEqual({ outcome: 'used', correlationId: guid(1) });
+      });
+
+      it('ends when its own time has passed', async () => {
+        const ticket = await issue({ notice: { ...notice, ttlSeconds: 1 } });
+        await redeem(ticket);
+        expect(await redeem(ticket)).toMatchObject({ notice: content });
+        await under.pass(1.1);
+        expect(await redeem(ticket)).toEqual({ outcome: 'used', correlationId: guid(1) });
+      });
+    });
+
     it('issues the successor in the same step, with context and correlation id inherited', async () => {
       const ticket = await issue({ context: { launch: 1 }, correlationId: guid(3) });
       const redemption = await under.tickets.redeem('launch-token', ticket, {

@@ -1,12 +1,13 @@
 -- Issues a ticket, with its claim and its events, or changes nothing.
--- KEYS: ticket, the chain's record, history, guard, stream, committed, then for a claim its key of the
--- previous release and its hash, and the markers of complete claims if they are needed
+-- KEYS: ticket, its notice, the chain's record, history, guard, stream, committed, then for a claim its key
+-- of the previous release and its hash, and the markers of complete claims if they are needed
 -- Answers 'issued', 'claimed' or 'incomplete'.
 
-local ticket, record, history_key, guard, stream, committed, claim, claims, held, complete = unpack(KEYS)
+local ticket, notice, record, history_key, guard, stream, committed, claim, claims, held, complete = unpack(KEYS)
 local guard_ms = next_argument()
 local ttl_ms, chain_ms = next_argument(), next_argument()
 local fields = next_list()
+local notice_content, notice_ms = next_argument(), next_argument()
 local holder, claim_name, claim_ttl_ms, shared_ms = next_argument(), next_argument(), next_argument(), next_argument()
 local joins = next_list()
 local record_fields = next_list()
@@ -36,6 +37,8 @@ redis.call('HSET', ticket, 'history', history, unpack(fields))
 local ends_at = end_after(chain_ms)
 if ends_at then redis.call('HSET', ticket, 'endsat', ends_at) end
 expire(ticket, ttl_ms, ends_at)
+-- A user with the rights of the previous release issues the ticket without its notice.
+if notice_content ~= '' then redis.pcall('SET', notice, notice_content, 'PX', notice_ms) end
 if #record_fields > 0 then
   redis.call('HSET', record, unpack(record_fields))
   redis.call('PEXPIREAT', record, ends_at)

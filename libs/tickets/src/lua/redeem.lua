@@ -1,10 +1,10 @@
 -- Uses a ticket up and issues its successor, or changes nothing. A replay, or a wrong proof beyond the limit,
 -- may revoke the chain.
--- KEYS: ticket, used, answer, chains, history, guard, stream, committed, then the successor and `repeatable`
--- if they are requested
--- Answers an outcome and its content.
+-- KEYS: ticket, its notice, used, answer, chains, history, guard, stream, committed, then the successor and
+-- `repeatable` if they are requested
+-- Answers an outcome and its content; a refusal with the notice of the ticket.
 
-local ticket, used, answer, chains, history_key, guard, stream, committed, successor, repeatable = unpack(KEYS)
+local ticket, notice, used, answer, chains, history_key, guard, stream, committed, successor, repeatable = unpack(KEYS)
 local guard_ms, used_ms, remember_ms = next_argument(), next_argument(), next_argument()
 local proofs = next_list()
 local successor_ttl_ms, chain_ms = next_argument(), next_argument()
@@ -25,6 +25,12 @@ local mismatch_events = mismatch_limit and next_list()
 -- the slot of the other keys.
 local function chain_of(correlationid)
   return chains .. correlationid
+end
+
+-- Reads the notice in the same round trip. A user with the rights of the previous release answers without it.
+local function refused(outcome)
+  local content = redis.pcall('GET', notice)
+  return { outcome, type(content) == 'string' and content or nil }
 end
 
 local function is_proven(challenge)
@@ -64,15 +70,15 @@ if used_by then
   if revoke_ms and revoke(chain_of(used_by), revoke_ms) then
     append_events(stream, committed, replay_events)
   end
-  return { 'used', used_by }
+  return refused('used')
 end
 
 local correlationid, context, detail, challenge, born, ends_at =
   unpack(redis.call('HMGET', ticket, 'correlationid', 'context', 'detail', 'challenge', 'history', 'endsat'))
-if not correlationid or not context or is_revoked(chain_of(correlationid)) then return { 'unknown' } end
+if not correlationid or not context or is_revoked(chain_of(correlationid)) then return refused('unknown') end
 if not is_proven(challenge) then
   if mismatch_limit then count_mismatch(correlationid) end
-  return { 'mismatch', correlationid }
+  return refused('mismatch')
 end
 
 -- A ticket from before a promotion or a restart may have been used there, by a write that was lost. It is
@@ -85,7 +91,7 @@ if born ~= history then
 end
 
 -- The moment of redemption.
-if not redis.call('SET', used, correlationid, 'PX', used_ms, 'NX') then return { 'used', correlationid } end
+if not redis.call('SET', used, correlationid, 'PX', used_ms, 'NX') then return refused('used') end
 
 -- The ticket becomes the remembered answer, under a name that only a repetition of this request knows.
 redis.call('RENAME', ticket, answer)

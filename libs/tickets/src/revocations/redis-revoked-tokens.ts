@@ -1,7 +1,7 @@
 import type { EventWriter } from '@clinical-launch/contracts';
+import { eventTexts } from '../redis-arguments.ts';
 import { createKeys, defaultPrefix, type Keys } from '../redis-keys.ts';
 import { listOf, type RedisClient, RedisScripts, readScript } from '../redis-scripts.ts';
-import { eventTexts } from '../redis-tickets.ts';
 import {
   defaultMostRevokedTokens,
   type RevokedPage,
