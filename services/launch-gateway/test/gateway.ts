@@ -1,0 +1,78 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { LaunchContext } from '@clinical-launch/contracts';
+import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/testing';
+import { expect } from '@jest/globals';
+import { launchGateway, readLaunchGatewayConfig } from '../src/index.ts';
+
+type StartOptions = { readonly publicUrl?: string; readonly environment?: Record<string, string> };
+
+/** Starts a launch gateway, on parts in memory. */
+export async function startGateway({ publicUrl = 'http://localhost', environment = {} }: StartOptions = {}) {
+  const clock = new TestClock();
+  const backing = createTestBacking(clock);
+  const config = readLaunchGatewayConfig({ PUBLIC_URL: publicUrl, ...environment });
+  const service = launchGateway(config, backing);
+  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+
+  return {
+    ...backing,
+    clock,
+    url: `${server.url}/secureLaunch`,
+    stop: () => server.stop(),
+    /** Issues a launch token as the launch API does, with its verifier. */
+    async issue({
+      verifier = randomBytes(64).toString('base64url'),
+      challenge = sha256(verifier),
+      frameAncestors = [] as string[],
+    } = {}) {
+      const launchId = randomUUID();
+      const context: LaunchContext = {
+        launchId,
+        client: { issuer: 'i', clientId: 'pms', frameAncestors },
+        request,
+      };
+      const issued = await backing.tickets.issue('launch-token', {
+        context,
+        challenge,
+        ttlSeconds: 10,
+        correlationId: launchId,
+        events: [],
+      });
+      if (issued.outcome !== 'issued') throw new Error(issued.outcome);
+      return { launchToken: issued.ticket, codeVerifier: verifier, launchId };
+    },
+  };
+}
+
+export const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('base64url');
+
+const name = { family: 'Whitfield', given: ['Margaret'] };
+const organization = {
+  identifier: { system: 'local-org-code' as const, value: 'P1' },
+  name: 'Harbour Surgery',
+};
+/** The content of the launches. */
+export const request: LaunchContext['request'] = {
+  action: 'OrderTest',
+  originatingId: 'HS-1',
+  authoredOn: '2026-03-02T09:30:00Z',
+  author: { username: 'a.okonkwo', name },
+  patient: {
+    name,
+    birthDate: '1958-02-28',
+    gender: 'female',
+    address: { lines: [] },
+    identifiers: [],
+    telecom: [],
+  },
+  requester: { identifier: { system: 'local-staff-code', value: 'S1' }, name },
+  practice: organization,
+  performer: organization,
+};
+
+/** Expects an answer without a body, as the specification has it for refusals. */
+export async function expectEmpty(response: Response, status: number) {
+  expect([response.status, await response.text()]).toEqual([status, '']);
+  expect(response.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+}
