@@ -3,8 +3,12 @@
 // last answer.
 import { initAll } from './nhsuk/nhsuk-frontend.js';
 import { continueByKey, searchTests } from './search-tests.js';
+import { watchSession } from './session.js';
 
 initAll();
+
+const sessionWarning = document.getElementById('session-warning');
+if (sessionWarning) watchSession(sessionWarning);
 
 const form = document.getElementById('choose');
 if (form) {

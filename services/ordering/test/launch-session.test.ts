@@ -71,6 +71,30 @@ describe('the launch session', () => {
     expect((await launch.send('')).status).toBe(401);
   });
 
+  it('states its end on each page, in local time, and another request postpones it', async () => {
+    const launch = await application.openLaunch(aLaunchContext(), { chainSeconds: 2700 });
+    const timeAfter = (seconds: number) =>
+      new Date(application.clock.now() + seconds * 1000).toISOString().slice(11, 16);
+    expect(await launch.page()).toContain(
+      `Your session ends at ${timeAfter(1800)} unless you continue before then.`,
+    );
+    const end = timeAfter(2700);
+    application.clock.advance({ seconds: 900 });
+    // From here on, no request extends it.
+    expect(await launch.page()).toContain(`Your session ends at ${end}.`);
+  });
+
+  it('is extended by a page that asks for more time, and by no other website', async () => {
+    const launch = await application.openLaunch();
+    application.clock.advance({ seconds: launchSessionIdleSeconds - 1 });
+    expect((await launch.post('session', [['launch', launch.launchId]])).status).toBe(204);
+    application.clock.advance({ seconds: launchSessionIdleSeconds - 1 });
+    const foreign = await launch.post('session', [], { 'sec-fetch-site': 'cross-site' });
+    expect(foreign.status).toBe(403);
+    application.clock.advance({ seconds: 1 });
+    expect((await launch.post('session', [])).status).toBe(401);
+  });
+
   it('is found behind cookies of the same name that a neighbouring host has set for the parent domain', async () => {
     const launch = await application.openLaunch();
     const attackers = await application.openLaunch();

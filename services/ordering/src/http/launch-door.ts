@@ -12,7 +12,7 @@ import type { RequestHandler } from 'express';
 import { actionRules, type Permission } from '../domain/action-rules.ts';
 import { foreignForm, notOfThisAction, pageNotFound, sessionEnded } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { LaunchParameters, Visit } from './visit.ts';
+import type { LaunchParameters, SessionLife, Visit } from './visit.ts';
 
 /** Answers a visit. */
 export type VisitHandler = (visit: Visit, dependencies: Dependencies) => Promise<void>;
@@ -37,7 +37,7 @@ export function createLaunchDoor(dependencies: Dependencies) {
       }
       const session = await findSession(tickets, readLaunchSessionCookies(request, isSecure), launchId);
       if (session === undefined) throw sessionEnded();
-      const { context, ticket } = session;
+      const { context, ticket, life } = session;
       call.source = '/ordering';
       call.adopt(launchId);
       call.identify(`session ${launchId}`, context.client.clientId);
@@ -46,7 +46,8 @@ export function createLaunchDoor(dependencies: Dependencies) {
       const rule = actionRules[context.request.action];
       if (permission !== undefined && !rule.may.includes(permission)) throw notOfThisAction();
       const home = `/oltr/${launchId}/`;
-      await handle({ request, response, launchId, context, rule, call, ticket, home }, dependencies);
+      const visit = { request, response, launchId, context, rule, call, ticket, session: life, home };
+      await handle(visit, dependencies);
     };
 }
 
@@ -59,7 +60,7 @@ function launchPageHeaders({ scriptHash }: Pages, frameAncestors: readonly strin
   };
 }
 
-type Session = { readonly ticket: string; readonly context: LaunchContext };
+type Session = { readonly ticket: string; readonly context: LaunchContext; readonly life: SessionLife };
 
 /** Finds the live session of this launch among the tickets that the browser sent, and extends it. */
 async function findSession(
@@ -70,7 +71,9 @@ async function findSession(
   for (const ticket of sent) {
     const found = await tickets.find('launch-session', ticket, { extendSeconds: launchSessionIdleSeconds });
     const context = found === undefined ? undefined : parseLaunchContext(found.context);
-    if (context?.launchId === launchId) return { ticket, context };
+    if (context?.launchId !== launchId) continue;
+    const lastSeconds = found?.chainEndsInSeconds ?? Number.POSITIVE_INFINITY;
+    return { ticket, context, life: { idleSeconds: launchSessionIdleSeconds, lastSeconds } };
   }
   return undefined;
 }

@@ -4,6 +4,7 @@ import type { Router } from 'express';
 import type { Permission } from '../domain/action-rules.ts';
 import { pageNotFound } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
+import { extendSession } from './extend-session.ts';
 import { createLaunchDoor, type VisitHandler } from './launch-door.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
 import { openLaunch } from './open-launch.ts';
@@ -59,6 +60,7 @@ export const routes: readonly Route[] = [
   { method: 'get', path: '/requests/:guid/labels', permission: 'read', handle: ofRequest(printLabels) },
 
   { method: 'get', path: '/orders/:guid', handle: showOrder },
+  { method: 'post', path: '/session', handle: extendSession },
   { method: 'post', path: '/sign-out', handle: signOut },
 ];
 

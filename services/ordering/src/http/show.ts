@@ -3,6 +3,7 @@ import type { Clock } from '@clinical-launch/service';
 import type { Pages } from '@clinical-launch/service/pages/templates';
 import type { TestRequest } from '../domain/test-request.ts';
 import { presentPageBanner } from '../present/patient-banner.ts';
+import { presentSession } from '../present/session-model.ts';
 import type { Visit } from './visit.ts';
 
 /** The content of a page, besides that of the launch. */
@@ -21,8 +22,10 @@ type ShowDependencies = { readonly pages: Pages; readonly clock: Clock; readonly
 export function createShow({ pages, clock, timeZone }: ShowDependencies): Show {
   return (visit, template, model) => {
     const { response, context, rule, home, launchId, base = home } = visit;
-    const today = localDay(clock.now(), timeZone);
+    const now = clock.now();
+    const today = localDay(now, timeZone);
+    const session = presentSession(visit.session, { now, timeZone });
     const banner = presentPageBanner(context.request, { rule, about: model.about, today });
-    response.type('html').send(pages.render(template, { ...model, banner, home, base, launchId }));
+    response.type('html').send(pages.render(template, { ...model, banner, session, home, base, launchId }));
   };
 }

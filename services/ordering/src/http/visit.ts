@@ -6,6 +6,14 @@ import { formOfAnotherLaunch } from '../errors.ts';
 
 export type LaunchParameters = { launchId: string; guid?: string };
 
+/** How long a session lives, counted from this request. */
+export type SessionLife = {
+  /** Seconds without a request after which it ends. */
+  readonly idleSeconds: number;
+  /** Seconds until its absolute end, which no request extends. */
+  readonly lastSeconds: number;
+};
+
 /** A request within a live launch. */
 export type Visit = {
   readonly request: Request<LaunchParameters>;
@@ -16,6 +24,7 @@ export type Visit = {
   readonly call: Call;
   /** The session's ticket, for the cookies of the order's own paths and to end the session. */
   readonly ticket: string;
+  readonly session: SessionLife;
   /** `/oltr/{launchId}/` */
   readonly home: string;
 };

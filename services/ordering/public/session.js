@@ -1,0 +1,89 @@
+// Warns before the session of the page ends, extends it on request, and shows its end. Every request of this
+// page or another window of the launch extends it, but never beyond its absolute end.
+
+const warnsBeforeMs = 2 * 60_000;
+
+/** What is left of the page besides its main part, and belongs to the launch. */
+const partsOfLaunch = '.app-patient, .app-context, .app-opened-for, .app-sign-out, nav[aria-label="Back"]';
+
+/** Watches the session that the dialog describes. */
+export function watchSession(dialog) {
+  const { launch, address, idleSeconds, lastSeconds } = dialog.dataset;
+  const idleMs = Number(idleSeconds) * 1000;
+  // The clock of the computer counts on while it sleeps; a timer does not.
+  const lastAt =
+    lastSeconds === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(lastSeconds) * 1000;
+  const windows = new BroadcastChannel(`launch ${launch}`);
+  let endsAt;
+  let dismissedFor;
+
+  // It states the end as it was when the page was created.
+  document.querySelector('[data-session-until]')?.remove();
+  prolong();
+  windows.postMessage('extended');
+  windows.addEventListener('message', prolong);
+  new PerformanceObserver((list) => {
+    if (!list.getEntries().some(isAnswered)) return;
+    prolong();
+    windows.postMessage('extended');
+  }).observe({ type: 'resource' });
+  dialog.addEventListener('cancel', (event) => {
+    event.preventDefault();
+    answer();
+  });
+  dialog.addEventListener('click', ({ target }) => target.closest('button') && answer());
+  const timer = setInterval(check, 1000);
+  addEventListener('pageshow', check);
+
+  function prolong() {
+    endsAt = Math.min(Date.now() + idleMs, lastAt);
+    if (endsAt - Date.now() > warnsBeforeMs) dialog.close();
+  }
+
+  function check() {
+    const leftMs = endsAt - Date.now();
+    if (leftMs <= 0) return end();
+    if (leftMs > warnsBeforeMs) return;
+    const minutes = Math.ceil(leftMs / 60_000);
+    dialog.querySelector('[data-left]').textContent = minutes === 1 ? '1 minute' : `${minutes} minutes`;
+    if (dialog.open || dismissedFor === endsAt) return;
+    for (const each of dialog.querySelectorAll('[data-extendable]')) each.hidden = endsAt === lastAt;
+    for (const each of dialog.querySelectorAll('[data-final]')) each.hidden = endsAt !== lastAt;
+    say('');
+    dialog.showModal();
+  }
+
+  async function answer() {
+    if (endsAt === lastAt) {
+      dismissedFor = endsAt;
+      return dialog.close();
+    }
+    const body = new URLSearchParams({ launch });
+    const response = await fetch(address, { method: 'POST', body }).catch(() => undefined);
+    if (response?.status === 401) return end();
+    if (!response?.ok) return say('Your session could not be extended. Check your connection and try again.');
+    prolong();
+    windows.postMessage('extended');
+  }
+
+  function say(text) {
+    dialog.querySelector('[data-failed]').textContent = text;
+  }
+
+  /** Replaces the page, so that nobody reads the patient's data on an unattended screen. */
+  function end() {
+    clearInterval(timer);
+    dialog.remove();
+    for (const each of document.querySelectorAll(partsOfLaunch)) each.remove();
+    const { content } = document.getElementById('session-ended');
+    document.querySelector('main').replaceChildren(content.cloneNode(true));
+    document.title = document.querySelector('h1').textContent;
+    document.querySelector('h1').focus();
+  }
+
+  /** Returns whether the server answered a request of a script, and so extended the session. */
+  function isAnswered({ initiatorType, name, responseStatus }) {
+    const isOfLaunch = initiatorType === 'fetch' && new URL(name).pathname.startsWith(`/oltr/${launch}/`);
+    return isOfLaunch && responseStatus >= 200 && responseStatus < 400;
+  }
+}

@@ -1,0 +1,98 @@
+import { startChromium } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { type Application, aLaunchContext, aPatient, startOrdering } from './launches.ts';
+
+let application: Application;
+let chromium: Browser;
+beforeAll(async () => {
+  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
+});
+afterAll(async () => {
+  await chromium.close();
+  await application.stop();
+});
+
+const aContext = () => aLaunchContext({ request: { patient: aPatient() } });
+
+/** Opens a launch in a browser whose clock moves with the server's. */
+async function open(chainSeconds?: number) {
+  const launch = await application.openLaunch(aContext(), chainSeconds === undefined ? {} : { chainSeconds });
+  const browser = await chromium.newContext();
+  await browser.clock.install({ time: application.clock.now() });
+  await browser.addCookies([launch.browserCookie]);
+  const page = await browser.newPage();
+  await page.goto(application.url + launch.home);
+  return {
+    launch,
+    page,
+    browser,
+    warning: page.getByRole('alertdialog'),
+    advance: async (seconds: number) => {
+      application.clock.advance({ seconds });
+      await browser.clock.runFor(seconds * 1000);
+    },
+    close: () => browser.close(),
+  };
+}
+
+describe('the end of a session', () => {
+  it('is announced two minutes before, and “Stay signed in” extends it on the page', async () => {
+    const { launch, page, warning, advance, close } = await open();
+    await page.getByText('Practice order sets').click();
+    await page.locator('#set-name').fill('Annual review');
+    await advance(28 * 60 - 2);
+    expect(await warning.isVisible()).toBe(false);
+    await advance(3);
+    await warning.waitFor();
+    expect(await warning.innerText()).toContain('Your session ends in 2 minutes');
+    const button = warning.getByRole('button', { name: 'Stay signed in' });
+    expect(await button.evaluate((node) => node === node.ownerDocument.activeElement)).toBe(true);
+    await page.keyboard.press('Enter');
+    await warning.waitFor({ state: 'hidden' });
+    expect(await page.locator('#set-name').inputValue()).toBe('Annual review');
+    await advance(28 * 60 - 2);
+    expect([await warning.isVisible(), (await launch.send('')).status]).toEqual([false, 200]);
+    await close();
+  });
+
+  it('is postponed by the requests of a script, and by another window of the launch', async () => {
+    const { launch, page, browser, warning, advance, close } = await open();
+    await advance(28 * 60 - 2);
+    await page.locator('#test-HFBC').check();
+    await page.locator('#bar-count').getByText('1 test chosen').waitFor({ state: 'attached' });
+    await advance(28 * 60 - 2);
+    const other = await browser.newPage();
+    await other.goto(application.url + launch.home);
+    await advance(28 * 60 - 2);
+    expect(await warning.isVisible()).toBe(false);
+    await close();
+  });
+
+  it('hides the patient, says what to do, and the server agrees', async () => {
+    const { launch, page, advance, close } = await open();
+    await advance(30 * 60 + 1);
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+    const shown = await page.locator('body').innerText();
+    expect(shown).toContain('Start again from your practice system');
+    expect(shown).not.toMatch(/Whitfield|Quayside|Sign out/);
+    expect(await page.title()).not.toContain('Whitfield');
+    expect((await launch.send('')).status).toBe(401);
+    await close();
+  });
+
+  it('cannot be extended beyond its absolute end, and the warning says so', async () => {
+    const { launch, warning, page, advance, close } = await open(20 * 60);
+    await advance(18 * 60 + 1);
+    await warning.waitFor();
+    expect(await warning.innerText()).toContain('cannot be extended further');
+    await warning.getByRole('button', { name: 'Continue' }).click();
+    await warning.waitFor({ state: 'hidden' });
+    await page.locator('#test-HFBC').check();
+    await page.locator('#bar-count').getByText('1 test chosen').waitFor({ state: 'attached' });
+    await advance(2 * 60);
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+    expect((await launch.send('')).status).toBe(401);
+    await close();
+  });
+});
