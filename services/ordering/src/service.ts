@@ -46,7 +46,7 @@ export async function ordering(config: OrderingConfig, backing: OrderingDependen
     publish: (events) => bus.publish(events),
     onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
   });
-  const words = keepWordsCurrent({ database, logger });
+  const words = keepWordsCurrent({ database, logger, timeZone });
   const routes = createRoutes({
     tickets,
     database,

@@ -21,6 +21,7 @@ import { findOrderOf, findRequest } from '../src/store/test-requests.ts';
 import { indexOutdated } from '../src/work/keep-words-current.ts';
 import { inventRequests } from './stored/invented-requests.ts';
 import { releasedMigrations } from './stored/released-migrations.ts';
+import { timeZone } from './stored/seed.ts';
 
 const practice = {
   identifier: { system: 'local-org-code' as const, value: '0042' },
@@ -143,7 +144,7 @@ describe.each([
       expect(await submissionsOf(database, launchId)).toMatchObject([
         { requestGuid: guid, requestVersion: 1, action: 'OrderTest', author: request.parties.author },
       ]);
-      expect(await indexOutdated(database, 10)).toBe(1);
+      expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(1);
       const bare = { system: 'nhs-number' as const, value: '9434765919' };
       const patient = { ...request.parties.patient, identifiers: [bare] };
       const sight = {

@@ -14,11 +14,11 @@ import { type OrderingDatabase, openOrderingDatabase } from '../src/store/databa
 import { sightOf } from '../src/store/keys.ts';
 import { readRequestPage } from '../src/store/request-lists.ts';
 import { requestWords, wordsVersion } from '../src/store/request-words.ts';
-import { newRow } from '../src/store/test-requests.ts';
 import { indexOutdated, keepWordsCurrent } from '../src/work/keep-words-current.ts';
 import { aLaunchContext } from './launches.ts';
 import { aPractice } from './listing.ts';
 import { inventRequests } from './stored/invented-requests.ts';
+import { rowOf, timeZone } from './stored/seed.ts';
 
 const practice = aPractice();
 
@@ -31,7 +31,7 @@ async function storeOutdated(database: OrderingDatabase, count: number): Promise
     launchId: randomUUID(),
   }));
   const rows = requests.map((request) => {
-    const { words_version: _, ...row } = newRow(request);
+    const { words_version: _, ...row } = rowOf(request);
     return { ...row, words: sql<string>`array_to_tsvector(array['p:outdated'])` };
   });
   await database.insertInto('test_requests').values(rows).execute();
@@ -89,11 +89,11 @@ describe.each([
       };
       const [before] = await rowsOf(database);
       expect(await found()).toEqual([]);
-      expect(await indexOutdated(database, 10)).toBe(1);
+      expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(1);
       expect(await found()).toEqual([request.guid]);
       const [after] = await rowsOf(database);
       expect(after).toMatchObject({ updated_at: before?.updated_at, words_version: wordsVersion });
-      expect(await indexOutdated(database, 10)).toBe(0);
+      expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(0);
     });
   });
 
@@ -102,16 +102,16 @@ describe.each([
       const requests = await storeOutdated(database, 25);
       const counts = await Promise.all(
         Array.from({ length: 8 }, async () => [
-          await indexOutdated(database, 4),
-          await indexOutdated(database, 4),
+          await indexOutdated(database, { timeZone, limit: 4 }),
+          await indexOutdated(database, { timeZone, limit: 4 }),
         ]),
       );
       expect(Math.max(...counts.flat())).toBe(4);
       // Requests that another replica locked during the last batch are left to it.
-      while ((await indexOutdated(database, 4)) > 0);
+      while ((await indexOutdated(database, { timeZone, limit: 4 })) > 0);
       const indexed = await rowsOf(database);
       await database.deleteFrom('test_requests').execute();
-      await database.insertInto('test_requests').values(requests.map(newRow)).execute();
+      await database.insertInto('test_requests').values(requests.map(rowOf)).execute();
       expect(await rowsOf(database)).toEqual(indexed);
     });
   });
@@ -120,7 +120,7 @@ describe.each([
     await withDatabase(async (database) => {
       await storeOutdated(database, 7);
       const { logger, lines } = createRecordedLogger();
-      const options = { database, logger, batchSize: 3, pauseMs: 1, lookAgainMs: 20 };
+      const options = { database, logger, timeZone, batchSize: 3, pauseMs: 1, lookAgainMs: 20 };
       const replicas = [keepWordsCurrent(options), keepWordsCurrent(options)];
       await until(async () => (await outdatedOf(database)) === 0 && lines.length > 0);
       await storeOutdated(database, 1);
@@ -140,7 +140,14 @@ describe.each([
       await storeOutdated(database, 2);
       await sql`alter table ordering.test_requests rename to hidden_requests`.execute(database);
       const { logger, lines } = createRecordedLogger();
-      const replica = keepWordsCurrent({ database, logger, pauseMs: 1, lookAgainMs: 20, retryMs: 5 });
+      const replica = keepWordsCurrent({
+        database,
+        logger,
+        timeZone,
+        pauseMs: 1,
+        lookAgainMs: 20,
+        retryMs: 5,
+      });
       await until(() => lines.length > 0);
       await delay(50);
       expect(lines).toHaveLength(1);
@@ -165,10 +172,10 @@ describe('a request that another transaction holds', () => {
           .where('guid', '=', held?.guid ?? '')
           .forUpdate()
           .execute();
-        expect(await indexOutdated(database, 10)).toBe(2);
-        expect(await indexOutdated(database, 10)).toBe(0);
+        expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(2);
+        expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(0);
       });
-      expect(await indexOutdated(database, 10)).toBe(1);
+      expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(1);
     } finally {
       await storage.close();
       await created.drop();
@@ -197,12 +204,12 @@ describe('the words of a request', () => {
         firstNumber: 1,
       });
       if (request === undefined) throw new Error('No request was invented');
-      const { rows } = await sql<{ words: string }>`select ${requestWords(request).words} as words`.execute(
-        database,
-      );
+      const { rows } = await sql<{
+        words: string;
+      }>`select ${requestWords(request, timeZone).words} as words`.execute(database);
       expect([wordsVersion, rows[0]?.words.match(/(?<=')[^' ]+(?=')/g)]).toEqual([
-        1,
-        '2c072258:0000000 2c072258:000001 2c072258:000002 2c072258:9320139655 2c072258:=19620217 2c072258:dr 2c072258:edith 2c072258:g8100001 2c072258:hall 2c072258:matthew 2c072258:mrs 2c072258:ncp 2c072258:ncp000002 2c072258:olivia 2c072258:oliviamatthew 2c072258:penhaligon 2c072258:svi 2c072258:svi000001 2c072258:wh 2c072258:wh0000000 p:000001 p:000002 p:btrop p:ncp p:ncp000002 p:svi p:svi000001 p:testes p:troponin p:ultrasound p:ultrasoundtestes p:utes'.split(
+        2,
+        '2c072258:0000000 2c072258:000001 2c072258:000002 2c072258:9320139655 2c072258:=19620217 2c072258:=d20260302 2c072258:=l4e48534f5247414e49534154494f4e53205243423030 2c072258:=l4e48534f5247414e49534154494f4e53205243423232 2c072258:=r70726f66657373696f6e616c2d636f6465204738313030303031 2c072258:=t4254524f50 2c072258:=t55544553 2c072258:btrop 2c072258:dr 2c072258:edith 2c072258:g8100001 2c072258:hall 2c072258:matthew 2c072258:mrs 2c072258:ncp 2c072258:ncp000002 2c072258:olivia 2c072258:oliviamatthew 2c072258:penhaligon 2c072258:svi 2c072258:svi000001 2c072258:testes 2c072258:troponin 2c072258:ultrasound 2c072258:ultrasoundtestes 2c072258:utes 2c072258:wh 2c072258:wh0000000 p:000001 p:000002 p:=d20260302 p:=l4e48534f5247414e49534154494f4e53205243423030 p:=l4e48534f5247414e49534154494f4e53205243423232 p:=t4254524f50 p:=t55544553 p:btrop p:ncp p:ncp000002 p:svi p:svi000001 p:testes p:troponin p:ultrasound p:ultrasoundtestes p:utes'.split(
           ' ',
         ),
       ]);

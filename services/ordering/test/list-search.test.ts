@@ -5,6 +5,7 @@ import { addRequestLists } from '../src/store/migrations/004-request-lists.ts';
 import { indexOutdated } from '../src/work/keep-words-current.ts';
 import { type Application, type OpenLaunch, startOrdering } from './launches.ts';
 import { aPatient, aPractice, listedIn, openList, orderFor, pageLink, search, textOf } from './listing.ts';
+import { timeZone } from './stored/seed.ts';
 
 let application: Application;
 const practice = aPractice();
@@ -33,6 +34,7 @@ beforeAll(async () => {
   application = await startOrdering();
   ({ guid: first } = await orderFor(application, { request: { practice, patient: cathal } }, [
     'HFBC',
+    'BUE',
     'XCXR',
   ]));
   ({ guid: second } = await orderFor(application, { request: { practice, patient: agnieszka, requester } }));
@@ -84,9 +86,21 @@ describe('the search in the list of a practice', () => {
     ['a date of birth without signs', '28021958'],
     ['a date of birth in six digits', '280258'],
     ['a name and a date of birth', 'Cathal 28-Feb-1958'],
+    ['the name of a test', 'chest x-ray'],
+    ['the abbreviation of a test', 'CXR'],
+    ['an abbreviation with a sign', 'u&e'],
+    ['a patient and an abbreviation', 'cathal fbc'],
+    ['a patient and the day of the request', 'cathal 2/3/2026'],
   ])('finds a request by %s', async (_, q) => {
     expect(await found(q)).toEqual(['Cathal']);
   });
+
+  it.each(['fbc', '02/03/2026', '2 Mar 2026', '2026-03-02', '020326'])(
+    'finds every request with a test, or of a day: %s',
+    async (q) => {
+      expect(await found(q)).toEqual(['Agnieszka', 'Cathal']);
+    },
+  );
 
   it('finds a request by its order reference, with its sign or without', async () => {
     for (const q of [firstReference, firstReference.toLowerCase(), firstReference.replace('-', '')]) {
@@ -113,9 +127,11 @@ describe('the search in the list of a practice', () => {
     ['the middle of a word', 'uilleabhain'],
     ['a day on which nobody was born', '27/02/1958'],
     ['the day of birth of nobody, as a longer number', '2802195'],
-    ['a test', 'full blood'],
+    ['a test that neither has', 'ferritin'],
+    ['an abbreviation of a test that neither has', 'ESR'],
+    ['a day on which neither was requested', '1/3/2026'],
     ['signs alone', '!!! ,.- %'],
-    ['what a query language would read', "x' | 'cathal"],
+    ['what a query language would read', "z' | 'cathal"],
     ['what a pattern would read', '%athal'],
   ])('finds nothing by %s', async (_, q) => {
     expect(await found(q)).toEqual([]);
@@ -228,7 +244,7 @@ describe('requests that are older than the search', () => {
     await undoRequestLists(database);
     await addRequestLists.up(database);
     await database.updateTable('test_requests').set({ words_version: 0 }).execute();
-    while ((await indexOutdated(database, 100)) > 0);
+    while ((await indexOutdated(database, { timeZone, limit: 100 })) > 0);
     const launch = await openList(application, 'LocationReportList', { request: own });
     expect(listedIn(await search(launch, 'suilleabhain 28/2/58'))).toEqual([guid]);
   });

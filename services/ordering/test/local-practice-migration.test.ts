@@ -10,9 +10,9 @@ import { readCatalogue } from '../src/index.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { practiceKeyOf } from '../src/store/keys.ts';
 import { bindLocalPractices } from '../src/store/migrations/007-local-practices.ts';
-import { newRow } from '../src/store/test-requests.ts';
 import { aLaunchContext } from './launches.ts';
 import { inventRequests } from './stored/invented-requests.ts';
+import { rowOf } from './stored/seed.ts';
 import { practiceChoicesIn } from './stored-choices.ts';
 
 type Practice = TestRequest['parties']['practice'];
@@ -45,7 +45,7 @@ describe.each([
       const requests = [...codes.map(local), national].flatMap((practice) =>
         [pms, other].map((client) => aRequest(practice, client)),
       );
-      await database.insertInto('test_requests').values(requests.map(newRow)).execute();
+      await database.insertInto('test_requests').values(requests.map(rowOf)).execute();
       const expected = await keysAndWords(database);
       await shareLocalPractices(database, requests);
       expect(await keysAndWords(database)).not.toEqual(expected);
@@ -61,7 +61,7 @@ describe.each([
         aRequest(practice, client),
         aRequest(national, client),
       ]);
-      await database.insertInto('test_requests').values(requests.map(newRow)).execute();
+      await database.insertInto('test_requests').values(requests.map(rowOf)).execute();
       await shareLocalPractices(database, requests);
       const choices = practiceChoicesIn(database);
       for (const practiceKey of [sharedKey(practice), sharedKey(unknown), practiceKeyOf(national, pms)]) {

@@ -8,9 +8,9 @@ import { readCatalogue } from '../src/index.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { patientKeysOf, practiceKeyOf } from '../src/store/keys.ts';
 import { spellPatientsOnce } from '../src/store/migrations/009-patient-spelling.ts';
-import { newRow } from '../src/store/test-requests.ts';
 import { aLaunchContext } from './launches.ts';
 import { inventRequests } from './stored/invented-requests.ts';
+import { rowOf } from './stored/seed.ts';
 import { practiceChoicesIn } from './stored-choices.ts';
 
 type Identifier = TestRequest['parties']['patient']['identifiers'][number];
@@ -93,7 +93,7 @@ function aRequest(
 describe('requests that were stored before every spelling was one patient', () => {
   it('are kept in the one spelling, under the keys that the service now writes', async () => {
     const requests = spellings.map(([stored]) => aRequest(practiceOf('B82017'), stored));
-    await database.insertInto('test_requests').values(requests.map(newRow)).execute();
+    await database.insertInto('test_requests').values(requests.map(rowOf)).execute();
     await spellPatientsOnce.up(database);
     const migrated = new Map((await rows()).map((row) => [row.guid, row]));
     for (const [index, request] of requests.entries()) {
@@ -109,7 +109,7 @@ describe('requests that were stored before every spelling was one patient', () =
     const [small, capitals] = [practiceOf('b82017'), practiceOf('B82017')];
     const identifiers: readonly Identifier[] = [{ system: 'hospital-number', value: '42' }];
     const requests = [small, capitals].map((practice) => aRequest(practice, identifiers));
-    await database.insertInto('test_requests').values(requests.map(newRow)).execute();
+    await database.insertInto('test_requests').values(requests.map(rowOf)).execute();
     const expected = await rows();
     const [mine] = requests;
     const oldKey = 'f'.repeat(64);
@@ -136,7 +136,7 @@ describe('requests that were stored before every spelling was one patient', () =
     const request = aRequest(practiceOf('B82017'), [{ system: 'nhs-number', value: '9434765919' }]);
     await database
       .insertInto('test_requests')
-      .values([newRow(request)])
+      .values([rowOf(request)])
       .execute();
     const before = await rows();
     await spellPatientsOnce.up(database);

@@ -1,4 +1,5 @@
-import type { PersonName } from '@clinical-launch/contracts';
+import { type CodedIdentifier, codeKeyOf, localDay, type PersonName } from '@clinical-launch/contracts';
+import type { Catalogue } from './catalogue.ts';
 import { isLive } from './lifecycle.ts';
 import type { TestRequest } from './test-request.ts';
 import { takeDates } from './written-dates.ts';
@@ -13,8 +14,8 @@ export type SoughtWord = { readonly word: string; readonly isWhole?: boolean };
 export type RequestSearch = readonly (readonly (readonly SoughtWord[])[])[];
 
 /**
- * The words by which a request is found: in the list of a practice by its patient, in that of a patient by
- * its tests.
+ * The words by which a request is found: in the list of a practice by its patient and its tests, in that of a
+ * patient by its tests.
  */
 export type RequestWords = { readonly ofPractice: readonly string[]; readonly ofPatient: readonly string[] };
 
@@ -65,44 +66,91 @@ const wordsOfName = ({ title = '', family, given }: PersonName) =>
 /** Returns a date of birth with a sign that no word of a text has, so that it never matches a number. */
 const bornWord = (day: string) => `=${day.replaceAll('-', '')}`;
 
-/** Returns the words by which a request is found, without those of removed tests. */
-export function wordsOfRequest({ parties, batches }: Pick<TestRequest, 'parties' | 'batches'>): RequestWords {
+/** Returns the day on which a request was made, with a sign of its own. */
+const requestedWord = (day: string) => `=d${day.replaceAll('-', '')}`;
+
+/** Returns a code as one word, in hexadecimal digits: no two codes have the same. */
+const coded = (sign: string, code: string) => `=${sign}${Buffer.from(code).toString('hex')}`;
+
+/** Returns the word of each request with this test. */
+export const testWord = (code: string) => coded('t', code);
+
+/** Returns the word of each request with tests for this laboratory. */
+export const laboratoryWord = ({ value, scheme }: { value: string; scheme: string }) =>
+  coded('l', `${scheme} ${value}`);
+
+/** Returns the word of each request of this requester. */
+export const requesterWord = (identifier: CodedIdentifier) => coded('r', codeKeyOf(identifier));
+
+/**
+ * Returns the words by which a request is found, without those of removed tests.
+ * @param timeZone IANA zone of the practice, for the day of the request
+ */
+export function wordsOfRequest(
+  { parties, batches, createdAt }: Pick<TestRequest, 'parties' | 'batches' | 'createdAt'>,
+  timeZone: string,
+): RequestWords {
   const { patient, requester } = parties;
-  const references = batches.flatMap(({ orderReference }) => wordsOf(orderReference));
-  const tests = batches.flatMap((batch) => batch.tests.filter(isLive));
+  const live = batches.map((batch) => ({ ...batch, tests: batch.tests.filter(isLive) }));
+  const tests = live.flatMap((batch) => batch.tests);
+  const ofBoth = [
+    ...batches.flatMap(({ orderReference }) => wordsOf(orderReference)),
+    ...tests.flatMap(({ description, code }) => [...wordsOf(description), ...wordsOf(code.value)]),
+    ...tests.map(({ code }) => testWord(code.value)),
+    ...live.filter((batch) => batch.tests.length > 0).map(({ provider }) => laboratoryWord(provider.code)),
+    requestedWord(localDay(Date.parse(createdAt), timeZone)),
+  ];
   return {
     ofPractice: unique([
       ...wordsOfName(patient.name),
       ...wordsOf(patient.previousFamilyName ?? ''),
       bornWord(patient.birthDate),
       ...patient.identifiers.flatMap(({ value }) => wordsOf(value)),
-      ...references,
       ...wordsOfName(requester.name),
       ...wordsOf(requester.identifier.value),
+      requesterWord(requester.identifier),
+      ...ofBoth,
     ]),
-    ofPatient: unique([
-      ...references,
-      ...tests.flatMap(({ description, code }) => [...wordsOf(description), ...wordsOf(code.value)]),
-    ]),
+    ofPatient: unique(ofBoth),
   };
 }
 
 const unique = (words: readonly string[]) => [...new Set(words)];
 
+/** The codes of the tests with an abbreviation, which is written as `termOf` reads it: `ue` for U&E. */
+type Abbreviations = ReadonlyMap<string, readonly string[]>;
+
+/** Returns the abbreviations of a catalogue; a stored request has only the names of its tests. */
+export function abbreviationsOf({ orderables }: Pick<Catalogue, 'orderables'>): Abbreviations {
+  const abbreviated = [...orderables.values()].flatMap(({ abbreviation = '', code }) => {
+    const word = joined(partsOf(abbreviation));
+    return word === '' ? [] : [{ word, code }];
+  });
+  const byWord = Map.groupBy(abbreviated, ({ word }) => word);
+  return new Map([...byWord].map(([word, tests]) => [word, tests.map(({ code }) => code)]));
+}
+
 /**
- * Reads a user's search. Every word must be the beginning of a word of the request, in any order. A date
- * means the date of birth; a number may contain spaces. Returns undefined for an empty search; a text without
- * a letter or a digit finds nothing.
+ * Reads a user's search. Every word must be the beginning of a word of the request, in any order, or the
+ * abbreviation of one of its tests. A date means the date of birth or the day of the request; a number may
+ * contain spaces. Returns undefined for an empty search; a text without a letter or a digit finds nothing.
  */
-export function readRequestSearch(text: string): RequestSearch | undefined {
+export function readRequestSearch(
+  text: string,
+  abbreviations: Abbreviations = new Map(),
+): RequestSearch | undefined {
   if (text.trim() === '') return undefined;
   const { dates, rest } = takeDates(text);
-  const born = dates.map(({ days, digits }) => [
-    ...days.map((day) => [{ word: bornWord(day), isWhole: true }]),
+  const days = dates.map(({ days: meant, digits }) => [
+    ...meant.flatMap((day) => [[isWord(bornWord(day))], [isWord(requestedWord(day))]]),
     ...(digits === undefined ? [] : [[{ word: digits }]]),
   ]);
-  return [...born, ...joinNumbers(rest).map(termOf)].filter((term) => term.length > 0).slice(0, maxTerms);
+  const terms = joinNumbers(rest).map((word) => termOf(word, abbreviations));
+  return [...days, ...terms].filter((term) => term.length > 0).slice(0, maxTerms);
 }
+
+/** Returns what finds a whole word. */
+export const isWord = (word: string): SoughtWord => ({ word, isWhole: true });
 
 /** Returns the words between the spaces, with consecutive numbers joined: `943 476 5919`. */
 function joinNumbers(text: string): string[] {
@@ -114,12 +162,14 @@ function joinNumbers(text: string): string[] {
 
 /**
  * Returns `O’Brien` as one word or as two; a word with a digit (`NCP-000042`) as one, because half of a
- * number means nothing.
+ * number means nothing. An abbreviation (`U&E`) is that of a test, or one word.
  */
-function termOf(text: string): SoughtWord[][] {
+function termOf(text: string, abbreviations: Abbreviations): SoughtWord[][] {
   const parts = partsOf(text);
   if (parts.length === 0) return [];
   const whole = [{ word: joined(parts) }];
+  const abbreviated = abbreviations.get(joined(parts));
+  if (abbreviated !== undefined) return [whole, ...abbreviated.map((code) => [isWord(testWord(code))])];
   const isNumber = parts.some((part) => /\p{N}/u.test(part));
   return parts.length === 1 || isNumber ? [whole] : [whole, parts.map((word) => ({ word }))];
 }

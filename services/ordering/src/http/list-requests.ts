@@ -1,8 +1,9 @@
 import { guidForm, queryOf } from '@clinical-launch/service/http';
+import type { Catalogue } from '../domain/catalogue.ts';
 import { maxSearchLength } from '../domain/choice.ts';
 import { withoutControls } from '../domain/draft.ts';
 import type { ListSearch } from '../domain/list-search.ts';
-import { readRequestSearch } from '../domain/request-search.ts';
+import { abbreviationsOf, readRequestSearch } from '../domain/request-search.ts';
 import type { Priority } from '../domain/test-request.ts';
 import { faultyForm, pageNotFound } from '../errors.ts';
 import { presentList } from '../present/list-model.ts';
@@ -22,12 +23,13 @@ import { readLaunchForm, type Visit } from './visit.ts';
  * requests; `?choose` means that the caller's identifier matches none of them.
  */
 export const listRequests: VisitHandler = async (visit, dependencies) => {
-  const { database, write, show, nudge } = dependencies;
+  const { database, catalogues, write, show, nudge } = dependencies;
   const { launchId, rule, home } = visit;
   const texts = getTexts(visit);
   const address = queryOf(visit.request);
   const search = await findListSearch(database, launchId);
-  const query = listQueryOf(visit, search, address);
+  const catalogue = catalogues.find(visit.context.request.performer);
+  const query = listQueryOf(visit, { search, catalogue, address });
   const list = await readList(dependencies, visit, { query, isRead: isRead(visit) });
   nudge();
   show(visit, 'list.njk', {
@@ -55,12 +57,16 @@ function getTexts({ rule, context }: Visit) {
   return listTexts[action];
 }
 
-function listQueryOf(
-  { rule, context }: Visit,
-  { text, priority }: ListSearch,
-  address: URLSearchParams,
-): ListQuery {
-  const search = readRequestSearch(text);
+type Listing = {
+  readonly search: ListSearch;
+  /** Of the launch's laboratory, if it has one. */
+  readonly catalogue: Catalogue | undefined;
+  readonly address: URLSearchParams;
+};
+
+function listQueryOf({ rule, context }: Visit, { search: stored, catalogue, address }: Listing): ListQuery {
+  const { text, priority } = stored;
+  const search = readRequestSearch(text, catalogue && abbreviationsOf(catalogue));
   const from = cursorOf(address, 'before', 'older') ?? cursorOf(address, 'after', 'newer');
   return {
     sight: sightOf(context),

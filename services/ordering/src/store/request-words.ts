@@ -9,19 +9,23 @@ import { patientKeysOf, practiceKeyOf, type Sight } from './keys.ts';
  * The version of the rules for the words of a request: `wordsOfRequest`, and the lexemes of this file. Raise
  * it with each change of them: the running service then reindexes older requests.
  */
-export const wordsVersion = 1;
+export const wordsVersion = 2;
 
 /**
  * Returns the columns by which a request is found. The words for the list of a practice have the practice as
  * prefix. So a search reads only the entries of its own practice in the index, and does not become slower by
  * those of others. The words for the list of a patient have a common prefix, because a patient has few
  * requests.
+ * @param timeZone IANA zone of the practices
  */
-export function requestWords({ client, parties, batches }: IndexedRequest): {
+export function requestWords(
+  { client, parties, batches, createdAt }: IndexedRequest,
+  timeZone: string,
+): {
   words: RawBuilder<string>;
   words_version: number;
 } {
-  const { ofPractice, ofPatient } = wordsOfRequest({ parties, batches });
+  const { ofPractice, ofPatient } = wordsOfRequest({ parties, batches, createdAt }, timeZone);
   const ownList = beginningOf(practiceKeyOf(parties.practice, client));
   const lexemes = [
     ...ofPractice.map((word) => lexeme(ownList, word)),
@@ -33,7 +37,7 @@ export function requestWords({ client, parties, batches }: IndexedRequest): {
   };
 }
 
-type IndexedRequest = Pick<TestRequest, 'client' | 'parties' | 'batches'>;
+type IndexedRequest = Pick<TestRequest, 'client' | 'parties' | 'batches' | 'createdAt'>;
 
 /**
  * Finds requests with an older version of the words, and locks them until the end of this transaction. Skips
@@ -46,25 +50,28 @@ export async function lockOutdatedWords(
 ): Promise<(IndexedRequest & { readonly guid: string })[]> {
   const rows = await transaction
     .selectFrom('test_requests')
-    .select(['guid', 'issuer', 'client_id', 'parties', 'batches'])
+    .select(['guid', 'issuer', 'client_id', 'parties', 'batches', 'created_at'])
     .where('words_version', '<', wordsVersion)
     .limit(limit)
     .forNoKeyUpdate()
     .skipLocked()
     .execute();
-  return rows.map(({ issuer, client_id: clientId, ...request }) => ({
+  return rows.map(({ issuer, client_id: clientId, created_at: createdAt, ...request }) => ({
     ...request,
     client: { issuer, clientId },
+    createdAt: createdAt.toISOString(),
   }));
 }
 
 /**
  * Stores the words of a request, and its identifiers and keys as this release writes them: a process of an
  * older release may have written others (`migrations/007-local-practices.ts`, `009-patient-spelling.ts`).
+ * @param timeZone IANA zone of the practices
  */
 export async function updateWords(
   transaction: OrderingTransaction,
-  { guid, client, parties, batches }: IndexedRequest & { readonly guid: string },
+  { guid, parties, ...request }: IndexedRequest & { readonly guid: string },
+  timeZone: string,
 ): Promise<void> {
   const identifiers = parties.patient.identifiers.map(readPatientIdentifier);
   const spelt = { ...parties, patient: { ...parties.patient, identifiers } };
@@ -72,9 +79,9 @@ export async function updateWords(
     .updateTable('test_requests')
     .set({
       parties: jsonb(spelt),
-      practice_key: practiceKeyOf(parties.practice, client),
-      patient_keys: patientKeysOf(spelt, client),
-      ...requestWords({ client, parties: spelt, batches }),
+      practice_key: practiceKeyOf(parties.practice, request.client),
+      patient_keys: patientKeysOf(spelt, request.client),
+      ...requestWords({ ...request, parties: spelt }, timeZone),
     })
     .where('guid', '=', guid)
     .execute();

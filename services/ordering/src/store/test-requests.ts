@@ -50,16 +50,27 @@ export async function lockRequest(
   return row === undefined ? undefined : toTestRequest(row);
 }
 
-/** Stores a new request. */
-export async function insertRequest(tx: OrderingTransaction, request: TestRequest): Promise<void> {
-  await tx.insertInto('test_requests').values(newRow(request)).execute();
+/** Stores a new request. @param timeZone IANA zone of the practices, for the search words */
+export async function insertRequest(
+  tx: OrderingTransaction,
+  request: TestRequest,
+  timeZone: string,
+): Promise<void> {
+  await tx.insertInto('test_requests').values(newRow(request, timeZone)).execute();
 }
 
-/** Stores an amended request that this transaction has locked. */
-export async function updateRequest(tx: OrderingTransaction, request: TestRequest): Promise<void> {
+/**
+ * Stores an amended request that this transaction has locked.
+ * @param timeZone IANA zone of the practices, for the search words
+ */
+export async function updateRequest(
+  tx: OrderingTransaction,
+  request: TestRequest,
+  timeZone: string,
+): Promise<void> {
   await tx
     .updateTable('test_requests')
-    .set({ version: request.version, ...amendable(request) })
+    .set({ version: request.version, ...amendable(request, timeZone) })
     .where('guid', '=', request.guid)
     .execute();
 }
@@ -67,8 +78,8 @@ export async function updateRequest(tx: OrderingTransaction, request: TestReques
 const selectRequests = (database: OrderingDatabase, sight: Sight) =>
   database.selectFrom('test_requests').selectAll().where(isInSight(sight));
 
-/** Returns the row of `test_requests` for a new request. */
-export function newRow(request: TestRequest) {
+/** Returns the row of `test_requests` for a new request. @param timeZone as `insertRequest` */
+export function newRow(request: TestRequest, timeZone: string) {
   const { client, parties, originatingId } = request;
   const { practice } = parties;
   return {
@@ -85,17 +96,17 @@ export function newRow(request: TestRequest) {
     version: request.version,
     parties: jsonb(parties),
     created_at: request.createdAt,
-    ...amendable(request),
+    ...amendable(request, timeZone),
   };
 }
 
-const amendable = (request: TestRequest) => ({
+const amendable = (request: TestRequest, timeZone: string) => ({
   status: request.status,
   clinical_details: request.clinicalDetails,
   priority: request.priority,
   answers: jsonb([...request.answers]),
   batches: jsonb([...request.batches]),
-  ...requestWords(request),
+  ...requestWords(request, timeZone),
   updated_at: request.updatedAt,
 });
 

@@ -11,6 +11,8 @@ export type WordsUpkeep = {
 type WordsUpkeepOptions = {
   readonly database: OrderingDatabase;
   readonly logger: Logger;
+  /** IANA zone of the practices */
+  readonly timeZone: string;
   /** Requests of one batch: nothing else can change them while they are indexed. */
   readonly batchSize?: number;
   /** Milliseconds between two batches, so that users come first. */
@@ -33,6 +35,7 @@ const longestRetryMs = 60_000;
 export function keepWordsCurrent({
   database,
   logger,
+  timeZone,
   batchSize = 100,
   pauseMs = 200,
   lookAgainMs = 600_000,
@@ -45,7 +48,7 @@ export function keepWordsCurrent({
   /** Indexes one batch. Resolves with the milliseconds to wait before the next one. */
   const step = async (): Promise<number> => {
     try {
-      const count = await indexOutdated(database, batchSize);
+      const count = await indexOutdated(database, { timeZone, limit: batchSize });
       failures = 0;
       indexed += count;
       if (count > 0) return pauseMs;
@@ -75,12 +78,16 @@ export function keepWordsCurrent({
 
 /**
  * Reindexes requests whose words an older version wrote.
+ * @param timeZone IANA zone of the practices
  * @returns their number, up to the limit; 0 if none is left, or other replicas have locked the rest
  */
-export function indexOutdated(database: OrderingDatabase, limit: number): Promise<number> {
+export function indexOutdated(
+  database: OrderingDatabase,
+  { timeZone, limit }: { readonly timeZone: string; readonly limit: number },
+): Promise<number> {
   return database.transaction().execute(async (tx) => {
     const outdated = await lockOutdatedWords(tx, limit);
-    for (const request of outdated) await updateWords(tx, request);
+    for (const request of outdated) await updateWords(tx, request, timeZone);
     return outdated.length;
   });
 }

@@ -75,7 +75,7 @@ export function submitChange(
       ...changeTests({ ...current, ...details }, change),
       version: current.version + 1,
     };
-    await updateRequest(tx, request);
+    await updateRequest(tx, request, timeZone);
     await insertSubmission(tx, { id, request, context });
     // The next change of this launch begins with the stored request.
     await storeDraft(tx, place, { draft: draftOf(request, draftIdOf(launchId, request)), now });

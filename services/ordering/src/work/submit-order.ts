@@ -54,7 +54,7 @@ export function submitOrder(
     const empty = emptyTestRequest({ guid: draft.submissionId, context, details, now: at });
     const ordered = changeTests(empty, { add, remove: [], now: at, batchNumbers, newGuid: randomUUID });
     const request = collected === undefined ? ordered : recordAllSamples(ordered, collected, at);
-    await insertRequest(tx, request);
+    await insertRequest(tx, request, timeZone);
     await insertSubmission(tx, { id: draft.submissionId, request, context });
     await appendToOutbox(tx, [submittedEvent(request, launch, sealer)]);
     return { outcome: 'submitted', request };

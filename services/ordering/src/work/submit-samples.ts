@@ -44,7 +44,7 @@ export type SamplesOutcome =
 
 /** Records the samples of a request; with the last one, it is Complete. */
 export function submitSamples(
-  { database, sealer }: Pick<WorkDependencies, 'database' | 'sealer'>,
+  { database, sealer, timeZone }: Pick<WorkDependencies, 'database' | 'sealer' | 'timeZone'>,
   launch: Launch,
   { guid, version, entry, sent, recording }: SamplesSubmission,
 ): Promise<SamplesOutcome> {
@@ -65,7 +65,7 @@ export function submitSamples(
 
     const recorded = recordSamples(current, reading.records, new Date(recording.now).toISOString());
     const request = { ...recorded, version: current.version + 1 };
-    await updateRequest(tx, request);
+    await updateRequest(tx, request, timeZone);
     await insertSubmission(tx, { id, request, context });
     await appendToOutbox(tx, [submittedEvent(request, launch, sealer)]);
     return { outcome: 'submitted' };

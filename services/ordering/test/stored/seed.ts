@@ -3,6 +3,12 @@ import type { TestRequest } from '../../src/domain/test-request.ts';
 import { jsonb, type OrderingDatabase } from '../../src/store/database.ts';
 import { newRow } from '../../src/store/test-requests.ts';
 
+/** The zone of the practices, whose days are search words. */
+export const timeZone = 'Europe/London';
+
+/** Returns the row of an invented request. */
+export const rowOf = (request: TestRequest) => newRow(request, timeZone);
+
 const batchSize = 250;
 const connections = 6;
 
@@ -31,7 +37,7 @@ export async function settle(database: OrderingDatabase): Promise<void> {
 
 function insertBatch(database: OrderingDatabase, batch: readonly TestRequest[]): Promise<void> {
   return database.transaction().execute(async (transaction) => {
-    await transaction.insertInto('test_requests').values(batch.map(newRow)).execute();
+    await transaction.insertInto('test_requests').values(batch.map(rowOf)).execute();
     const submissions = batch.map(({ guid, launchId, parties, createdAt }) => ({
       id: guid,
       request_guid: guid,
