@@ -4,6 +4,7 @@
 import { initAll } from './nhsuk/nhsuk-frontend.js';
 import { continueByKey, searchTests } from './search-tests.js';
 import { watchSession } from './session.js';
+import { keepShortcutsInStep } from './shortcuts.js';
 
 initAll();
 
@@ -38,6 +39,7 @@ function keepPanelInStep(form) {
   const panel = document.getElementById('chosen');
   const announcement = document.getElementById('announcement');
   const barCount = document.getElementById('bar-count');
+  const shortcuts = keepShortcutsInStep(document.getElementById('shortcuts'));
   let sending;
   let changes = 0;
   let warnings = warningsIn(panel);
@@ -47,7 +49,7 @@ function keepPanelInStep(form) {
   });
   form.addEventListener('submit', (event) => {
     const action = event.submitter?.value ?? '';
-    if (/^(remove|use|add-set|favourite|unfavourite):/.test(action)) {
+    if (/^(add|remove|use|add-set|favourite|unfavourite):/.test(action)) {
       event.preventDefault();
       send(action, event.submitter);
     } else if (sending) {
@@ -104,6 +106,7 @@ function keepPanelInStep(form) {
     const focused = document.activeElement;
     const hadFocus = panel.contains(focused);
     panel.innerHTML = text;
+    shortcuts.renew(panel);
     showChosen(change, action, news);
     // A user who has reached a button, and is about to press it, finds the new one in its place.
     if (hadFocus) (buttonFor(focused.value, panel) ?? document.getElementById('chosen-title')).focus();
@@ -119,6 +122,7 @@ function keepPanelInStep(form) {
     if (/^(un)?favourite:/.test(action)) showFavourite(action);
     // Keeps boxes that were ticked since this was sent: their own answer is still to come.
     if (change !== changes) return;
+    shortcuts.press(chosen);
     for (const box of form.querySelectorAll('input[name="test"]')) box.checked = chosen.has(box.value);
     blockCovered();
   }
@@ -147,7 +151,7 @@ function keepPanelInStep(form) {
     }
   }
 
-  /** The star shows the server's answer; the test moves when the page is opened next. */
+  /** The star shows the server's answer. */
   function showFavourite(action) {
     const [verb, code] = action.split(':');
     const star = form.querySelector(`[data-test="${code}"] .app-star`);

@@ -6,6 +6,7 @@ import {
   aLaunchContext,
   anOrder,
   aPatient,
+  chipsIn,
   rowsOf,
   startOrdering,
   tickedIn,
@@ -109,10 +110,18 @@ describe('with JavaScript the page keeps in step with what the server decided', 
     await star(page, 'CINR').click();
     await page.locator('[data-test="CINR"] .app-star[aria-pressed="true"]').waitFor();
     expect(await box(page, 'HFBC').isChecked()).toBe(true);
-    expect(await launch.page()).toContain('id="group-favourites"');
+    expect(chipsIn(await launch.page(), 'yours')).toEqual(['CINR']);
+    const chip = page.getByRole('button', { name: 'International normalised ratio (INR)', exact: true });
+    await chip.click();
+    await page.locator('#chosen').getByText('International normalised ratio').first().waitFor();
+    expect([await chip.getAttribute('aria-pressed'), await box(page, 'CINR').isChecked()]).toEqual([
+      'true',
+      true,
+    ]);
     await star(page, 'CINR').click();
     await page.locator('[data-test="CINR"] .app-star[aria-pressed="false"]').waitFor();
-    expect(await launch.page()).not.toContain('id="group-favourites"');
+    expect(chipsIn(await launch.page(), 'yours')).toEqual([]);
+    expect(await chip.count()).toBe(0);
     await close();
   });
 });
@@ -244,7 +253,11 @@ describe('without JavaScript', () => {
       true,
       true,
     ]);
-    expect(await page.locator('#group-favourites').getByText('Chest X-ray').isVisible()).toBe(true);
+    expect(await page.locator('[data-chip="XCXR"]').isVisible()).toBe(true);
+    // The first button of the form, which the Enter key presses, is not a chip.
+    await page.locator('#search').press('Enter');
+    await page.waitForURL(/#search$/);
+    expect(await page.locator('[data-chip="XCXR"]').getAttribute('aria-pressed')).toBe('false');
     await page.locator('.app-own-sets summary').click();
     await page.getByLabel('Save the chosen tests as an order set named').fill('Anaemia');
     await page.getByRole('button', { name: 'Save order set' }).click();

@@ -74,7 +74,8 @@ const earlier = {
 
 /** Opens a database as a deployment has it that applied the migrations in the form of their release. */
 async function openAsReleased(storage: Storage): Promise<OrderingDatabase> {
-  const { '011-earlier-processes': _, ...applied } = { ...orderingMigrations, ...releasedMigrations };
+  const all = Object.entries({ ...orderingMigrations, ...releasedMigrations });
+  const applied = Object.fromEntries(all.filter(([name]) => name < '011'));
   await storage.open<OrderingTables>('ordering', applied);
   return openOrderingDatabase(storage);
 }

@@ -11,6 +11,7 @@ import {
   aLaunchContext,
   anOrder,
   aPatient,
+  chipsIn,
   offeredCodes,
   openAction,
   press,
@@ -171,16 +172,17 @@ describe('two laboratories of one practice', () => {
         ['action', 'save-set'],
       ]);
     };
-    await press(here, 'favourite:HFBC');
+    await press(here, 'add-practice-favourites', { tick: ['HFBC'] });
+    await press(here, 'favourite:SVITD');
     await setNamed(here, 'Set of the south');
     expect(await (await open(south)).page()).toContain('Set of the south');
-    expect(await (await open(south)).page()).toContain('id="group-favourites"');
     expect(await there.page()).not.toContain('Set of the south');
-    expect(await there.page()).not.toContain('id="group-favourites"');
+    expect(await there.page()).not.toContain('data-chip=');
     await setNamed(there, 'Set of the north');
-    await press(there, 'unfavourite:HFBC');
+    await press(there, 'remove-practice-favourite:HFBC');
+    await press(there, 'unfavourite:SVITD');
     const html = await (await open(south)).page();
-    expect(html).toContain('id="group-favourites"');
+    expect([...chipsIn(html, 'yours'), ...chipsIn(html, 'practice')]).toEqual(['SVITD', 'HFBC']);
     expect(html).not.toContain('Set of the north');
   });
 

@@ -243,6 +243,14 @@ export const fieldValues = (html: string, name: string) =>
 export const tickedIn = (html: string) =>
   [...html.matchAll(/name="test" type="checkbox" value="([^"]*)" checked/g)].map(([, code = '']) => code);
 
+/** Returns the codes of the chips of a kind above the catalogue, in order. */
+export const chipsIn = (html: string, kind: 'yours' | 'practice' | 'most-requested') =>
+  html
+    .split(`data-chips="${kind}"`)
+    .slice(1)
+    .flatMap((part) => [...(part.split('</ul>')[0] ?? '').matchAll(/data-chip="([^"]*)"/g)])
+    .map(([, code = '']) => code);
+
 /** Returns the codes of the visible tests on a page. */
 export const shownIn = (html: string) =>
   [...html.matchAll(/data-test="([^"]*)">/g)].map(([, code = '']) => code);

@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { maxFavourites, maxPracticeSets } from '../src/domain/practice-choices.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
+import { practiceKeyOf, userKeyOf } from '../src/store/keys.ts';
 import {
   type Application,
   aLaunchContext,
+  aPatient,
+  chipsIn,
   type OpenLaunch,
+  offeredCodes,
   press,
   startOrdering,
   tickedIn,
@@ -34,8 +38,8 @@ beforeEach(() => {
 
 const open = (of = practice) => application.openLaunch(aLaunchContext({ request: { practice: of } }));
 
-/** Returns the codes of a section of the page, in order. */
-const sectionOf = (html: string, id: string) =>
+/** Returns the codes of the catalogue's group of a test, in order. */
+const groupOf = (html: string, id: string) =>
   [
     ...(html.split(`id="group-${id}"`)[1]?.split('</fieldset>')[0] ?? '').matchAll(/data-test="([^"]*)"/g),
   ].map(([, code]) => code);
@@ -55,49 +59,96 @@ async function saveSet(launch: OpenLaunch, name: string): Promise<Response> {
   ]);
 }
 
-describe('the favourites of a practice', () => {
-  it('stand first on the page, each test once, and are kept for its next launch', async () => {
+describe('the favourites of a user', () => {
+  it('are chips above everything, in the order in which they were added, also in the next launch', async () => {
     const launch = await open();
-    expect(await launch.page()).not.toContain('id="group-favourites"');
+    expect(await launch.page()).not.toContain('data-chip=');
     const starred = await press(launch, 'favourite:XCXR', { tick: ['BUE'] });
-    expect(starred.headers.get('location')).toBe(`${launch.home}#group-favourites`);
+    expect(starred.headers.get('location')).toBe(`${launch.home}#test-XCXR`);
+    application.clock.advance({ seconds: 1 });
     await press(launch, 'favourite:HFBC');
     for (const html of [await launch.page(), await (await open()).page()]) {
-      expect(sectionOf(html, 'favourites')).toEqual(['HFBC', 'XCXR']);
-      expect(html.indexOf('id="group-favourites"')).toBeLessThan(html.indexOf('id="group-haematology"'));
-      expect(sectionOf(html, 'haematology')).not.toContain('HFBC');
-      expect(html).toContain('Among the favourites: Full blood count');
-      expect(html.match(/id="test-HFBC"/g)).toHaveLength(1);
+      expect(chipsIn(html, 'yours')).toEqual(['XCXR', 'HFBC']);
+      expect(html.indexOf('data-chip=')).toBeLessThan(html.indexOf('id="search"'));
+      expect(html).toContain('aria-label="Full blood count (FBC)"');
       expect(html).toContain('value="unfavourite:HFBC" aria-pressed="true"');
     }
     expect(tickedIn(await launch.page())).toEqual(['BUE']);
   });
 
-  it('are chosen, searched and blocked like every other test', async () => {
+  it('stay in their group too', async () => {
     const launch = await open();
-    await press(launch, 'favourite:HFER');
-    await press(launch, 'search', { tick: ['HFER'], q: 'ferritin' });
+    const before = groupOf(await launch.page(), 'haematology');
+    await press(launch, 'favourite:HFBC');
     const html = await launch.page();
-    expect(sectionOf(html, 'matches')).toEqual(['HFER', 'HHAEM']);
-    expect(tickedIn(html)).toEqual(['HFER']);
-    await press(launch, 'update', { tick: ['HHAEM'] });
-    expect(await launch.page()).toMatch(/id="test-HFER"[^>]* disabled/);
+    expect(groupOf(html, 'haematology')).toEqual(before);
+    expect(html.match(/id="test-HFBC"/g)).toHaveLength(1);
   });
 
-  it('go back to their group', async () => {
+  it('are added by a press of their chip, and removed by another', async () => {
     const launch = await open();
     await press(launch, 'favourite:HFBC');
-    await press(launch, 'unfavourite:HFBC');
-    await press(launch, 'unfavourite:HFBC');
+    expect(await launch.page()).toContain('value="add:HFBC" data-chip="HFBC" aria-pressed="false"');
+    await press(launch, 'add:HFBC', { tick: ['BUE'] });
     const html = await launch.page();
-    expect(html).not.toContain('id="group-favourites"');
-    expect(sectionOf(html, 'haematology')[0]).toBe('HFBC');
+    expect(tickedIn(html)).toEqual(['HFBC', 'BUE']);
+    expect(html).toContain('value="remove:HFBC" data-chip="HFBC" aria-pressed="true"');
+    await press(launch, 'remove:HFBC');
+    expect(tickedIn(await launch.page())).toEqual(['BUE']);
+    expect((await launch.post('', [['action', 'add:NONE']])).status).toBe(400);
   });
 
-  it('are changed from the panel too, for scripts', async () => {
+  it('are no chips for a patient to whom they do not apply', async () => {
     const launch = await open();
-    expect((await launch.post('chosen', [['action', 'favourite:HFBC']])).status).toBe(200);
-    expect(sectionOf(await launch.page(), 'favourites')).toEqual(['HFBC']);
+    for (const code of ['MPSA', 'HFBC']) await press(launch, `favourite:${code}`);
+    expect(chipsIn(await launch.page(), 'yours')).toEqual(['HFBC']);
+    const request = { practice, patient: aPatient({ gender: 'male' }) };
+    const man = await application.openLaunch(aLaunchContext({ request }));
+    expect(chipsIn(await man.page(), 'yours')).toEqual(['HFBC', 'MPSA']);
+  });
+
+  it('fill one line, and the others are behind a button', async () => {
+    const launch = await open();
+    const codes = offeredCodes(application.catalogue).slice(0, 10);
+    for (const code of codes) {
+      await press(launch, `favourite:${code}`);
+      application.clock.advance({ seconds: 1 });
+    }
+    const [line = '', more = ''] = (await launch.page()).split('app-shortcuts__more');
+    expect([chipsIn(line, 'yours'), chipsIn(more, 'yours')]).toEqual([codes.slice(0, 8), codes.slice(8)]);
+  });
+
+  it('are removed by the star; a second press changes nothing', async () => {
+    const launch = await open();
+    await press(launch, 'favourite:HFBC');
+    for (const _time of [1, 2]) await press(launch, 'unfavourite:HFBC');
+    expect(await launch.page()).not.toContain('data-chip=');
+  });
+
+  it('are changed from the panel too, for scripts, which get the new chips', async () => {
+    const launch = await open();
+    const answer = await launch.post('chosen', [['action', 'favourite:HFBC']]);
+    expect(chipsIn(await answer.text(), 'yours')).toEqual(['HFBC']);
+    expect(chipsIn(await launch.page(), 'yours')).toEqual(['HFBC']);
+    expect(await (await launch.post('chosen', [['action', 'update']])).text()).not.toContain('data-chip=');
+  });
+
+  it('never are those of a colleague, nor of a user of the same name elsewhere', async () => {
+    const mine = await open();
+    await press(mine, 'favourite:HFBC');
+    const { author } = mine.context.request;
+    const others = [
+      aLaunchContext({ request: { practice, author: { ...author, username: 'another' } } }),
+      aLaunchContext({ request: { practice: practiceOf(randomUUID()) } }),
+      aLaunchContext({ request: { practice }, client: { clientId: 'pms-other' } }),
+      aLaunchContext({ request: { practice }, client: { issuer: 'https://other.example.org' } }),
+    ];
+    for (const context of others) {
+      const launch = await application.openLaunch(context);
+      expect(await launch.page()).not.toContain('data-chip=');
+      await press(launch, 'unfavourite:HFBC');
+    }
+    expect(chipsIn(await mine.page(), 'yours')).toEqual(['HFBC']);
   });
 
   it('are tests of the catalogue: another code is refused, one that it lost is skipped', async () => {
@@ -106,24 +157,60 @@ describe('the favourites of a practice', () => {
       expect((await launch.post('', [['action', action]])).status).toBe(400);
     }
     await press(launch, 'favourite:HFBC');
-    const database = await openOrderingDatabase(application.storage);
-    const kept = await database
-      .selectFrom('favourites')
-      .selectAll()
-      .where('code', '=', 'HFBC')
-      .orderBy('added_at', 'desc')
-      .execute();
-    const practiceKey = kept.find(({ added_by }) => added_by.username === by.username)?.practice_key ?? '';
-    expect(await choices.addFavourite({ practiceKey, code: 'OLD', by })).toBe('added');
-    expect((await launch.send('')).status).toBe(200);
+    const userKey = userKeyOf(launch.context.request, launch.context.client, undefined);
+    expect(await choices.addPersonalFavourite({ userKey, code: 'OLD' })).toBe('added');
+    expect(chipsIn(await launch.page(), 'yours')).toEqual(['HFBC']);
+  });
+
+  it('end at a hundred, also when they come at once', async () => {
+    const userKey = randomUUID();
+    const codes = Array.from({ length: maxFavourites + 5 }, (_, index) => `T${index}`);
+    const done = await Promise.all(codes.map((code) => choices.addPersonalFavourite({ userKey, code })));
+    expect(done.filter((each) => each === 'full')).toHaveLength(5);
+    expect(await choices.personalOf(userKey)).toHaveLength(maxFavourites);
+  });
+});
+
+describe('the favourites of a practice', () => {
+  it('are chips for everyone in it, after their own, each test once', async () => {
+    const launch = await open();
+    await press(launch, 'add-practice-favourites', { tick: ['HFBC', 'BUE'] });
+    expect(await launch.page()).toContain('The chosen tests are now practice favourites.');
+    await press(launch, 'favourite:BUE');
+    expect(chipsIn(await launch.page(), 'yours')).toEqual(['BUE']);
+    expect(chipsIn(await launch.page(), 'practice')).toEqual(['HFBC']);
+    const author = { ...by, username: 'another' };
+    const other = await application.openLaunch(aLaunchContext({ request: { practice, author } }));
+    expect(chipsIn(await other.page(), 'practice')).toEqual(['BUE', 'HFBC']);
+  });
+
+  it('are still those that were added when a star was for the whole practice', async () => {
+    const launch = await open();
+    const practiceKey = practiceKeyOf(practice, launch.context.client);
+    await choices.addFavourite({ practiceKey, code: 'HFBC', by });
+    expect(chipsIn(await launch.page(), 'practice')).toEqual(['HFBC']);
+    expect(await launch.page()).toContain('value="favourite:HFBC" aria-pressed="false"');
+  });
+
+  it('are removed one by one, once for everyone', async () => {
+    const launch = await open();
+    await press(launch, 'add-practice-favourites', { tick: ['HFBC', 'BUE'] });
+    for (const _time of [1, 2]) await press(await open(), 'remove-practice-favourite:HFBC');
+    expect(chipsIn(await launch.page(), 'practice')).toEqual(['BUE']);
+  });
+
+  it('are not added without a chosen test', async () => {
+    const launch = await open();
+    await press(launch, 'add-practice-favourites');
+    expect(await launch.page()).toContain('Choose tests before you add them to the practice favourites.');
   });
 
   it('never are another practice’s', async () => {
     const [here, there] = [await open(), await open(practiceOf(randomUUID()))];
-    await press(here, 'favourite:HFBC');
-    expect(await there.page()).not.toContain('id="group-favourites"');
-    await press(there, 'unfavourite:HFBC');
-    expect(sectionOf(await here.page(), 'favourites')).toEqual(['HFBC']);
+    await press(here, 'add-practice-favourites', { tick: ['HFBC'] });
+    expect(await there.page()).not.toContain('data-chip=');
+    await press(there, 'remove-practice-favourite:HFBC');
+    expect(chipsIn(await here.page(), 'practice')).toEqual(['HFBC']);
   });
 
   it('end at a hundred, also when they come at once', async () => {
@@ -229,15 +316,14 @@ describe('the order sets of a practice', () => {
       await application.openLaunch(aLaunchContext({ request })),
       await application.openLaunch(aLaunchContext({ request, client: { clientId: 'pms-other' } })),
     ];
-    await press(here, 'favourite:HFBC');
-    await press(here, 'update', { tick: ['HFBC'] });
+    await press(here, 'add-practice-favourites', { tick: ['HFBC'] });
     await saveSet(here, 'Ours');
     const html = await there.page();
-    expect(html).not.toContain('id="group-favourites"');
+    expect(html).not.toContain('data-chip=');
     expect(ownSetsIn(html)).toEqual([]);
-    await press(there, 'unfavourite:HFBC');
+    await press(there, 'remove-practice-favourite:HFBC');
     await press(there, `delete-set:${ownSetsIn(await here.page())[0]?.id}`);
-    expect(sectionOf(await here.page(), 'favourites')).toEqual(['HFBC']);
+    expect(chipsIn(await here.page(), 'practice')).toEqual(['HFBC']);
     expect(ownSetsIn(await here.page()).map(({ name }) => name)).toEqual(['Ours']);
   });
 

@@ -1,7 +1,8 @@
 import type { LaunchRequest } from '@clinical-launch/contracts';
 import type { OrderingDatabase } from '../src/store/database.ts';
+import { findPersonalFavourites } from '../src/store/personal-favourites.ts';
 import { findPracticeChoices } from '../src/store/practice-choices.ts';
-import { addFavourite, savePracticeSet } from '../src/work/change-practice-choices.ts';
+import { addFavourite, addPersonalFavourite, savePracticeSet } from '../src/work/change-practice-choices.ts';
 
 type Added = { readonly practiceKey: string; readonly by: LaunchRequest['author'] };
 
@@ -10,6 +11,9 @@ export function practiceChoicesIn(database: OrderingDatabase) {
   const at = new Date().toISOString();
   return {
     of: (practiceKey: string) => findPracticeChoices(database, practiceKey),
+    personalOf: (userKey: string) => findPersonalFavourites(database, userKey),
+    addPersonalFavourite: (favourite: { readonly userKey: string; readonly code: string }) =>
+      database.transaction().execute((tx) => addPersonalFavourite(tx, { ...favourite, at })),
     addFavourite: ({ by, ...favourite }: Added & { readonly code: string }) =>
       database.transaction().execute((tx) => addFavourite(tx, favourite, { by, at })),
     saveSet: ({ by, ...set }: Added & { readonly name: string; readonly tests: readonly string[] }) =>

@@ -153,8 +153,7 @@ export async function keepChoices(
 ): Promise<void> {
   const { client, practice } = tenant;
   const launch = await application.openLaunch(aLaunchContext({ client, request: { practice } }));
-  await press(launch, `favourite:${code}`);
-  await press(launch, 'update', { tick: [code] });
+  await press(launch, 'add-practice-favourites', { tick: [code] });
   await launch.post('', [
     ['set-name', set],
     ['action', 'save-set'],

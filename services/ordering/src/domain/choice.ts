@@ -5,13 +5,18 @@ import { withoutCovered } from './panels.ts';
 
 /** The action of a button on the page that chooses tests. */
 export type ChoiceButton =
-  | { readonly kind: 'update' | 'search' | 'clear-search' | 'review' | 'save-set' }
-  | { readonly kind: 'remove' | 'favourite' | 'unfavourite'; readonly code: string }
+  | {
+      readonly kind: 'update' | 'search' | 'clear-search' | 'review' | 'save-set' | 'add-practice-favourites';
+    }
+  | { readonly kind: CodeVerb; readonly code: string }
   /** Removes the tests that an earlier request has. */
   | { readonly kind: 'use'; readonly orderReference: string }
   | { readonly kind: 'delete-set'; readonly id: string }
   /** An order set of the catalogue, or one that the practice made. */
   | { readonly kind: 'add-set'; readonly id: string };
+
+/** What a button does with one test; `favourite` and `unfavourite` are about the user's own favourites. */
+type CodeVerb = 'add' | 'remove' | 'favourite' | 'unfavourite' | 'remove-practice-favourite';
 
 /** A button with the order set that it adds. */
 export type ChoiceAction =
@@ -53,8 +58,9 @@ export type Choice = {
 /** The maximum length of a search. */
 export const maxSearchLength = 100;
 
-const actionForm =
-  /^(update|search|clear-search|review|save-set)$|^(add-set|delete-set|remove|favourite|unfavourite|use):([A-Za-z0-9-]{1,40})$/;
+const plainForm = /^(update|search|clear-search|review|save-set|add-practice-favourites)$/;
+const targetForm =
+  /^(add|remove|favourite|unfavourite|remove-practice-favourite|add-set|delete-set|use):([A-Za-z0-9-]{1,40})$/;
 
 /** The form of the ids of order sets that practices made. */
 const practiceSetId = new RegExp(guidPattern);
@@ -67,20 +73,24 @@ export function readChoiceButton(
   value: string,
   { orderables, orderSets }: Pick<Catalogue, 'orderables' | 'orderSets'>,
 ): ChoiceButton | undefined {
-  const [, plain, verb, target = ''] = actionForm.exec(value) ?? [];
+  const [, plain] = plainForm.exec(value) ?? [];
   switch (plain) {
     case 'update':
     case 'search':
     case 'clear-search':
     case 'review':
     case 'save-set':
+    case 'add-practice-favourites':
       return { kind: plain };
     default:
   }
+  const [, verb, target = ''] = targetForm.exec(value) ?? [];
   switch (verb) {
     case 'remove':
     case 'unfavourite':
+    case 'remove-practice-favourite':
       return { kind: verb, code: target };
+    case 'add':
     case 'favourite':
       return orderables.has(target) ? { kind: verb, code: target } : undefined;
     case 'use':
@@ -126,6 +136,7 @@ function wantedCodes(draft: Draft, { action, ticked, was }: Omit<Choice, 'search
   const wanted = new Set(draft.chosen);
   for (const code of was) if (!ticked.includes(code)) wanted.delete(code);
   for (const code of ticked) if (!was.includes(code)) wanted.add(code);
+  if (action.kind === 'add') wanted.add(action.code);
   if (action.kind === 'remove') wanted.delete(action.code);
   if (action.kind === 'use') for (const code of action.codes) wanted.delete(code);
   if (action.kind === 'add-set') for (const { code } of action.set.tests) wanted.add(code);

@@ -55,10 +55,13 @@ export type Notice = {
   readonly used?: { readonly orderReference: string; readonly codes: readonly string[] };
   /** The result for one of the practice's own order sets, by its name as typed. */
   readonly practiceSet?: { readonly outcome: PracticeSetOutcome; readonly name: string };
-  readonly areFavouritesFull?: boolean;
+  /** The result for the favourites of the practice or the user. */
+  readonly favourites?: FavouritesOutcome;
   /** The version of the request before this change was added to a newer one. */
   readonly rebasedFrom?: number;
 };
+
+export type FavouritesOutcome = 'shared' | 'full' | 'empty';
 
 export type PracticeSetOutcome = 'saved' | 'deleted' | 'unnamed' | 'taken' | 'full' | 'empty' | 'gone';
 

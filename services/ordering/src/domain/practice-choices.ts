@@ -14,14 +14,15 @@ export type PracticeSet = {
 
 /** A practice's own choices in a catalogue. */
 export type PracticeChoices = {
-  /** Codes of tests. */
+  /** Codes of tests, first added first. */
   readonly favourites: readonly string[];
   /** By name. */
   readonly sets: readonly PracticeSet[];
 };
 
-/** The maximum number of each for a practice. */
+/** The maximum number of favourites, of a practice and of each user. */
 export const maxFavourites = 100;
+/** The maximum number of order sets of a practice. */
 export const maxPracticeSets = 50;
 /** The maximum length of the name of an order set. */
 export const maxSetNameLength = 60;

@@ -7,10 +7,12 @@ import { offeredTests } from '../domain/offered-tests.ts';
 import { maxSetNameLength } from '../domain/practice-choices.ts';
 import { selectionOf } from '../domain/selection.ts';
 import { faultyForm } from '../errors.ts';
-import { presentCatalogue } from '../present/catalogue-model.ts';
+import { type OwnChoices, presentCatalogue } from '../present/catalogue-model.ts';
 import { presentChosen } from '../present/chosen-model.ts';
+import { presentShortcuts } from '../present/shortcuts-model.ts';
 import { findDraft } from '../store/drafts.ts';
-import { choicesKeyOf } from '../store/keys.ts';
+import { choicesKeyOf, userKeyOf } from '../store/keys.ts';
+import { findPersonalFavourites } from '../store/personal-favourites.ts';
 import { findPracticeChoices } from '../store/practice-choices.ts';
 import { chooseTests } from '../work/choose-tests.ts';
 import { repeatsAmong } from '../work/find-repeats.ts';
@@ -22,19 +24,14 @@ import { readLaunchForm } from './visit.ts';
 /** Shows the catalogue with the chosen tests: `GET …/`; `?nothing-chosen` says that a review needs a test. */
 export const showChoice: ChoosingHandler = async (visit, dependencies) => {
   const { database, searchIn, show } = dependencies;
-  const { catalogue, context, changed } = visit;
+  const { catalogue, changed } = visit;
   const draft = (await findDraft(database, visit.place)) ?? visit.beginning;
-  const { practice } = context.request;
-  const own = await findPracticeChoices(database, choicesKeyOf(practice, context.client, catalogue.id));
+  const own = await ownChoices(visit, database);
+  const patient = traitsIn(visit, dependencies);
   show(visit, 'choose.njk', {
     ...(changed === undefined ? {} : { about: changed }),
-    ...presentCatalogue({
-      draft,
-      catalogue,
-      own,
-      patient: traitsIn(visit, dependencies),
-      search: searchIn(catalogue),
-    }),
+    ...presentCatalogue({ draft, catalogue, own, patient, search: searchIn(catalogue) }),
+    shortcuts: await shortcutsOf(visit, draft, dependencies, own),
     ...(await chosenPanel(visit, draft, dependencies)),
     isNothingChosen: draft.chosen.length === 0 && queryOf(visit.request).has('nothing-chosen'),
     practiceSet: draft.notice?.practiceSet,
@@ -42,17 +39,43 @@ export const showChoice: ChoosingHandler = async (visit, dependencies) => {
   });
 };
 
+/** Reads the own choices of the user and their practice. */
+async function ownChoices(
+  { catalogue, context }: ChoosingVisit,
+  database: Dependencies['database'],
+): Promise<OwnChoices> {
+  const { request, client } = context;
+  const ofPractice = await findPracticeChoices(
+    database,
+    choicesKeyOf(request.practice, client, catalogue.id),
+  );
+  const personal = await findPersonalFavourites(database, userKeyOf(request, client, catalogue.id));
+  return { ...ofPractice, personal };
+}
+
+/** Returns the model of the chips above the catalogue. */
+async function shortcutsOf(visit: ChoosingVisit, draft: Draft, dependencies: Dependencies, own?: OwnChoices) {
+  const { catalogue } = visit;
+  return presentShortcuts({
+    draft,
+    catalogue,
+    own: own ?? (await ownChoices(visit, dependencies.database)),
+    mostRequested: [],
+    patient: traitsIn(visit, dependencies),
+  });
+}
+
 /**
  * Handles every button of that page: `POST …/`. Answers with a redirect, so that a reload posts nothing
  * again.
  */
 export const postChoice: ChoosingHandler = async (visit, dependencies) => {
   const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
-  const { action, draft } = await chooseTests(dependencies, visit, form);
-  visit.response.redirect(303, nextPage(visit.base, action, draft));
+  const { action } = await chooseTests(dependencies, visit, form);
+  visit.response.redirect(303, nextPage(visit.base, action));
 };
 
-function nextPage(base: string, action: ChoiceAction, { search }: Pick<Draft, 'search'>): string {
+function nextPage(base: string, action: ChoiceAction): string {
   switch (action.kind) {
     case 'review':
       return `${base}review`;
@@ -64,20 +87,30 @@ function nextPage(base: string, action: ChoiceAction, { search }: Pick<Draft, 's
       return `${base}#search`;
     case 'favourite':
     case 'unfavourite':
-      return `${base}#group-${search === '' ? 'favourites' : 'matches'}`;
+      return `${base}#test-${action.code}`;
     case 'update':
+    case 'add':
     case 'add-set':
+    case 'add-practice-favourites':
+    case 'remove-practice-favourite':
     case 'save-set':
     case 'delete-set':
       return base;
   }
 }
 
-/** Handles the same form and answers only with the panel of the chosen tests: `POST …/chosen`. */
+/**
+ * Handles the same form and answers only with the panel of the chosen tests, and with the shortcuts after a
+ * change of the favourites: `POST …/chosen`.
+ */
 export const postChosenPanel: ChoosingHandler = async (visit, dependencies) => {
   const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
-  const { draft } = await chooseTests(dependencies, visit, form);
-  dependencies.show(visit, 'chosen.njk', await chosenPanel(visit, draft, dependencies));
+  const { draft, action } = await chooseTests(dependencies, visit, form);
+  const isOfFavourites = action.kind === 'favourite' || action.kind === 'unfavourite';
+  dependencies.show(visit, 'panel.njk', {
+    ...(await chosenPanel(visit, draft, dependencies)),
+    ...(isOfFavourites ? { shortcuts: await shortcutsOf(visit, draft, dependencies) } : {}),
+  });
 };
 
 /**

@@ -9,18 +9,22 @@ import type { TestSearch } from '../domain/test-search.ts';
 type CataloguePage = {
   readonly draft: Draft;
   readonly catalogue: Catalogue;
-  /**
-   * The practice's own choices in this catalogue. Tests that the catalogue no longer contains are left out.
-   */
-  readonly own: PracticeChoices;
+  /** The own choices in this catalogue. Tests that the catalogue no longer contains are left out. */
+  readonly own: OwnChoices;
   readonly patient: PatientTraits;
   readonly search: TestSearch;
 };
 
-/** Presents the catalogue to choose tests from, with the practice's own choices. */
+/** The own choices of a user and their practice, as codes. */
+export type OwnChoices = PracticeChoices & {
+  /** The favourites of the user. */
+  readonly personal: readonly string[];
+};
+
+/** Presents the catalogue to choose tests from, with the own choices of user and practice. */
 export function presentCatalogue({ draft, catalogue, own, patient, search }: CataloguePage) {
   const offered = offeredTests({ catalogue, query: draft.search, patient, search });
-  const favourites = new Set(own.favourites);
+  const favourites = new Set(own.personal);
   const practiceSets = own.sets.map((set) => setFor(orderSetOf(set, catalogue), patient));
   const panels = new Map(
     coveredBy(draft.chosen, catalogue).map(({ test, panel }) => [test.code, panel.name]),
@@ -30,7 +34,6 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
     isChosen: draft.chosen.includes(test.code) && !panels.has(test.code),
     isMatch: offered.codes.has(test.code),
     isFavourite: favourites.has(test.code),
-    home: favourites.has(test.code) ? 'favourites' : test.group.id,
     ...(isFor(test, patient) ? {} : { usuallyFor: describeAppliesTo(test.appliesTo ?? {}) }),
     includedIn: panels.get(test.code),
     parts: test.covers.flatMap((code) => catalogue.orderables.get(code)?.name ?? []),
@@ -45,22 +48,20 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
     testCount: tests.filter(({ usuallyFor }) => usuallyFor === undefined).length,
     orderSets,
     practiceSets,
+    practiceFavourites: own.favourites.flatMap((code) => catalogue.orderables.get(code) ?? []),
     addedSet: [...orderSets, ...practiceSets].find(({ id }) => id === draft.notice?.addedSet),
     groups: presentSections(catalogue, tests, draft.search === '' ? undefined : offered.codes),
   };
 }
 
 type Listed = Orderable & {
-  readonly isFavourite: boolean;
   readonly isMatch: boolean;
-  /** The section without a search. */
-  readonly home: string;
   readonly usuallyFor?: string;
 };
 
 /**
  * Returns the sections of the catalogue's page, with each test once: the matches of a search in their own
- * order, the practice's favourites, and the groups.
+ * order, and the groups.
  */
 function presentSections(
   { groups }: Catalogue,
@@ -68,22 +69,16 @@ function presentSections(
   matches: ReadonlySet<string> = new Set(),
 ) {
   const found = [...matches].flatMap((code) => tests.filter((test) => test.code === code));
-  const hasFavourites = tests.some(({ isFavourite }) => isFavourite);
-  const sections = [
-    ...(hasFavourites ? [{ id: 'favourites', name: 'Practice favourites' }] : []),
-    ...groups,
-  ].map((section) => {
-    const own = tests.filter(({ home }) => home === section.id);
+  const sections = groups.map((section) => {
+    const own = tests.filter(({ group }) => group.id === section.id);
     return {
       ...section,
       tests: own.filter(({ code }) => !matches.has(code)),
-      elsewhere: tests
-        .filter(({ group, home }) => group.id === section.id && home !== section.id)
-        .map(({ name }) => name),
       count: own.filter(({ usuallyFor }) => usuallyFor === undefined).length,
     };
   });
-  return [{ id: 'matches', name: 'Matches', tests: found, elsewhere: [], count: 0 }, ...sections].map(
-    (section) => ({ ...section, isMatch: section.tests.some(({ isMatch }) => isMatch) }),
-  );
+  return [{ id: 'matches', name: 'Matches', tests: found, count: 0 }, ...sections].map((section) => ({
+    ...section,
+    isMatch: section.tests.some(({ isMatch }) => isMatch),
+  }));
 }

@@ -2,7 +2,7 @@ import type { PatientTraits } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { changeTests, newLocations } from '../domain/change-tests.ts';
 import { drawList, planBatches, samplesInDrawOrder } from '../domain/collection.ts';
-import type { Draft } from '../domain/draft.ts';
+import type { Draft, FavouritesOutcome } from '../domain/draft.ts';
 import { isLive } from '../domain/lifecycle.ts';
 import { coveredBy, listed } from '../domain/panels.ts';
 import { needsReason, type Repeat } from '../domain/repeats.ts';
@@ -30,7 +30,6 @@ export type Chosen = {
 export function presentChosen({ draft, selection, patient, repeats, changed, catalogue, now }: Chosen) {
   const { tests: chosen, added, addedTests, removed } = selection;
   const batches = planBatches(chosen, catalogue, draft.answers);
-  const areFavouritesFull = draft.notice?.areFavouritesFull === true;
   const repeated = repeats.map((repeat) => ({ test: repeat.test, said: describeRepeat(repeat) }));
   const needing = repeats.filter(needsReason).map(({ test: { name } }) => name);
   const unusual = unusualFor(patient, addedTests).map((test) => ({
@@ -71,12 +70,21 @@ export function presentChosen({ draft, selection, patient, repeats, changed, cat
       ...describeTakenOff(draft.notice?.takenOff ?? [], draft.chosen, catalogue),
       ...describeUsed(draft.notice?.used, catalogue),
       ...describeLeftOut(draft.notice?.leftOut ?? [], catalogue),
-      ...(areFavouritesFull ? ['You cannot add another favourite. Remove one first.'] : []),
+      ...describeFavourites(draft.notice?.favourites),
     ],
-    areFavouritesFull,
+    areFavouritesFull: draft.notice?.favourites === 'full',
     isChange: changed !== undefined,
   };
 }
+
+const favouritesTexts: Readonly<Record<FavouritesOutcome, string>> = {
+  shared: 'The chosen tests are now practice favourites.',
+  full: 'You cannot add another favourite. Remove one first.',
+  empty: 'Choose tests before you add them to the practice favourites.',
+};
+
+const describeFavourites = (outcome: FavouritesOutcome | undefined) =>
+  outcome === undefined ? [] : [favouritesTexts[outcome]];
 
 const drawDetail = (tests: number, location: string) =>
   `${tests} ${tests === 1 ? 'test' : 'tests'} · ${location}`;

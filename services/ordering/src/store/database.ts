@@ -24,6 +24,7 @@ import { bindLocalPractices } from './migrations/007-local-practices.ts';
 import { spellPatientsOnce } from './migrations/009-patient-spelling.ts';
 import { addWordsVersion } from './migrations/010-words-version.ts';
 import { serveEarlierProcesses } from './migrations/011-earlier-processes.ts';
+import { addShortcuts } from './migrations/014-shortcuts.ts';
 
 type Time = ColumnType<Date, string, string>;
 
@@ -32,14 +33,18 @@ type AddedBy = {
   added_at: ColumnType<Date, string, never>;
 };
 
-/** A practice's own choices on the page that chooses tests. */
-type PracticeChoiceTables = {
+/** The own choices of practices and users on the page that chooses tests. */
+type OwnChoiceTables = {
   favourites: AddedBy & { practice_key: string; code: string };
   practice_sets: AddedBy & { id: string; practice_key: string; name: string; tests: string[] };
+  /** By the key of the user (`userKeyOf`). */
+  personal_favourites: { user_key: string; code: string; added_at: ColumnType<Date, string, never> };
+  /** By the key of a practice's choices (`choicesKeyOf`): the codes that it requests most, most first. */
+  most_requested: { choices_key: string; codes: string[]; counted_at: Time };
 };
 
 export type OrderingTables = OutboxTables &
-  PracticeChoiceTables & {
+  OwnChoiceTables & {
     drafts: {
       launch_id: string;
       /** The request that it changes, or the launch itself for a new order. */
@@ -122,6 +127,7 @@ export const orderingMigrations = {
   '009-patient-spelling': spellPatientsOnce,
   '010-words-version': addWordsVersion,
   '011-earlier-processes': serveEarlierProcesses,
+  '014-shortcuts': addShortcuts,
 } satisfies ServiceMigrations;
 
 /** Opens the schema of this service at its newest migration. */

@@ -152,6 +152,19 @@ export function choicesKeyOf(
   return catalogueId === undefined ? practiceKey : keyOf(practiceKey, catalogueId);
 }
 
+/**
+ * Returns the SHA-256 that identifies a user's own favourites in a catalogue. A user name counts within the
+ * practice and the client that use it: a colleague of another practice may have the same one.
+ */
+export function userKeyOf(
+  { practice, author }: Pick<LaunchContext['request'], 'practice' | 'author'>,
+  client: TestRequest['client'],
+  catalogueId: string | undefined,
+): string {
+  const choicesKey = choicesKeyOf(practice, client, catalogueId);
+  return keyOf(choicesKey, client.issuer, client.clientId, author.username);
+}
+
 /** Returns the code of a practice for comparison: an ODS code in capitals, every other code exactly. */
 const codeOf = ({ identifier: { system, value } }: { readonly identifier: CodedIdentifier }) =>
   system === 'ods-organization-code' ? inCapitals(value) : value;

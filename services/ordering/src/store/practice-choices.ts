@@ -24,7 +24,7 @@ export async function lockPracticeChoices(tx: OrderingTransaction, practiceKey: 
   await sql`select pg_advisory_xact_lock(hashtextextended(${practiceKey}, 1))`.execute(tx);
 }
 
-/** Reads the favourites of a practice, and its order sets by name. */
+/** Reads the favourites of a practice, first added first, and its order sets by name. */
 export async function findPracticeChoices(
   database: OrderingDatabase,
   practiceKey: string,
@@ -33,6 +33,8 @@ export async function findPracticeChoices(
     .selectFrom('favourites')
     .select('code')
     .where('practice_key', '=', practiceKey)
+    .orderBy('added_at')
+    .orderBy('code')
     .execute();
   const sets = await database
     .selectFrom('practice_sets')

@@ -1,6 +1,11 @@
 import { maxFavourites, maxPracticeSets } from '../domain/practice-choices.ts';
 import type { OrderingTransaction } from '../store/database.ts';
 import {
+  findPersonalFavourites,
+  insertPersonalFavourite,
+  lockPersonalFavourites,
+} from '../store/personal-favourites.ts';
+import {
   type Addition,
   findPracticeChoices,
   insertFavourite,
@@ -20,6 +25,20 @@ export async function addFavourite(
   if (favourites.includes(code)) return 'added';
   if (favourites.length >= maxFavourites) return 'full';
   await insertFavourite(tx, favourite, addition);
+  return 'added';
+}
+
+/** Adds a favourite of a user, up to the maximum number. `at` is an ISO 8601 instant. */
+export async function addPersonalFavourite(
+  tx: OrderingTransaction,
+  favourite: { readonly userKey: string; readonly code: string; readonly at: string },
+): Promise<'added' | 'full'> {
+  const { userKey, code } = favourite;
+  await lockPersonalFavourites(tx, userKey);
+  const favourites = await findPersonalFavourites(tx, userKey);
+  if (favourites.includes(code)) return 'added';
+  if (favourites.length >= maxFavourites) return 'full';
+  await insertPersonalFavourite(tx, favourite);
   return 'added';
 }
 

@@ -1,18 +1,26 @@
 import { type PatientTraits, setFor, traitsOf } from '../domain/applies-to.ts';
 import type { OrderSet } from '../domain/catalogue.ts';
 import { applyChoice, type ChoiceAction, type ChoiceForm } from '../domain/choice.ts';
-import { beginningOf, chosenTests, cleanText, type Draft, type Notice } from '../domain/draft.ts';
+import {
+  beginningOf,
+  chosenTests,
+  cleanText,
+  type Draft,
+  type FavouritesOutcome,
+  type Notice,
+} from '../domain/draft.ts';
 import { maxSetNameLength, orderSetOf } from '../domain/practice-choices.ts';
 import type { OrderingTransaction } from '../store/database.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
-import { choicesKeyOf } from '../store/keys.ts';
+import { choicesKeyOf, userKeyOf } from '../store/keys.ts';
+import { deletePersonalFavourite } from '../store/personal-favourites.ts';
 import {
   type Addition,
   deleteFavourite,
   deletePracticeSet,
   findPracticeChoices,
 } from '../store/practice-choices.ts';
-import { addFavourite, savePracticeSet } from './change-practice-choices.ts';
+import { addFavourite, addPersonalFavourite, savePracticeSet } from './change-practice-choices.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import { type RepeatsBasis, servedBy } from './find-repeats.ts';
 import { type Choosing, type Launch, patientOf } from './launch.ts';
@@ -22,7 +30,7 @@ type ChooseDependencies = Pick<WorkDependencies, 'database' | 'clock' | 'timeZon
 /** The new draft, and the button that was pressed. */
 export type ChosenTests = { readonly draft: Draft; readonly action: ChoiceAction };
 
-/** Handles a button of the page that chooses tests: changes the draft and the practice's own choices. */
+/** Handles a button of the page that chooses tests: changes the draft, or what user or practice keep. */
 export function chooseTests(
   { database, clock, timeZone }: ChooseDependencies,
   { context, catalogue, place, beginning, changed }: Pick<Launch, 'context'> & Choosing,
@@ -30,6 +38,7 @@ export function chooseTests(
 ): Promise<ChosenTests> {
   const { practice, author } = context.request;
   const practiceKey = choicesKeyOf(practice, context.client, catalogue.id);
+  const userKey = userKeyOf(context.request, context.client, catalogue.id);
   const now = clock.now();
   const patient = traitsOf(patientOf({ context, changed }), { now, timeZone });
   const addition = { by: author, at: new Date(now).toISOString() };
@@ -45,8 +54,8 @@ export function chooseTests(
     const isGone = form.button.kind === 'add-set' && action.kind !== 'add-set';
     const chosen = applyChoice(before, { ...form, action }, catalogue);
     const tests = chosenTests(chosen, catalogue).map(({ code }) => code);
-    const change = { action, practiceKey, setName: form.setName, tests };
-    const notice = isGone ? setIsGone : await changePracticeChoices(tx, change, addition);
+    const change = { action, practiceKey, userKey, setName: form.setName, tests };
+    const notice = isGone ? setIsGone : await changeOwnChoices(tx, change, addition);
     const draft = notice === undefined ? chosen : { ...chosen, notice: { ...chosen.notice, ...notice } };
     await storeDraft(tx, place, { draft, now });
     return { draft, action };
@@ -93,35 +102,37 @@ function addSet(offered: OrderSet, patient: PatientTraits): ChoiceAction {
   return { kind: 'add-set', set, leftOut };
 }
 
-type PracticeChange = {
+type OwnChange = {
   readonly action: ChoiceAction;
   readonly practiceKey: string;
+  readonly userKey: string;
   readonly setName: string;
   /** Codes of the chosen tests. */
   readonly tests: readonly string[];
 };
 
-/** Handles a button for the practice's own choices. Resolves with the notice for the user, if any. */
-async function changePracticeChoices(
+/** Handles a button for the choices of user and practice. Resolves with the notice for the user, if any. */
+async function changeOwnChoices(
   tx: OrderingTransaction,
-  { action, practiceKey, setName, tests }: PracticeChange,
+  change: OwnChange,
   addition: Addition,
 ): Promise<Notice | undefined> {
+  const { action, practiceKey, userKey } = change;
   switch (action.kind) {
     case 'favourite': {
-      const done = await addFavourite(tx, { practiceKey, code: action.code }, addition);
-      return done === 'full' ? { areFavouritesFull: true } : undefined;
+      const done = await addPersonalFavourite(tx, { userKey, code: action.code, at: addition.at });
+      return done === 'full' ? { favourites: 'full' } : undefined;
     }
     case 'unfavourite':
+      await deletePersonalFavourite(tx, userKey, action.code);
+      return undefined;
+    case 'add-practice-favourites':
+      return { favourites: await sharePracticeFavourites(tx, change, addition) };
+    case 'remove-practice-favourite':
       await deleteFavourite(tx, practiceKey, action.code);
       return undefined;
-    case 'save-set': {
-      const name = beginningOf(cleanText(setName).replace(/\s+/g, ' '), maxSetNameLength).trim();
-      if (tests.length === 0) return { practiceSet: { outcome: 'empty', name } };
-      if (name === '') return { practiceSet: { outcome: 'unnamed', name } };
-      const outcome = await savePracticeSet(tx, { practiceKey, name, tests }, addition);
-      return { practiceSet: { outcome, name } };
-    }
+    case 'save-set':
+      return { practiceSet: await saveSet(tx, change, addition) };
     case 'delete-set': {
       const name = await deletePracticeSet(tx, practiceKey, action.id);
       return { practiceSet: { outcome: name === undefined ? 'gone' : 'deleted', name: name ?? '' } };
@@ -129,4 +140,27 @@ async function changePracticeChoices(
     default:
       return undefined;
   }
+}
+
+async function sharePracticeFavourites(
+  tx: OrderingTransaction,
+  { practiceKey, tests }: OwnChange,
+  addition: Addition,
+): Promise<FavouritesOutcome> {
+  if (tests.length === 0) return 'empty';
+  for (const code of tests) {
+    if ((await addFavourite(tx, { practiceKey, code }, addition)) === 'full') return 'full';
+  }
+  return 'shared';
+}
+
+async function saveSet(
+  tx: OrderingTransaction,
+  { practiceKey, setName, tests }: OwnChange,
+  addition: Addition,
+): Promise<NonNullable<Notice['practiceSet']>> {
+  const name = beginningOf(cleanText(setName).replace(/\s+/g, ' '), maxSetNameLength).trim();
+  if (tests.length === 0) return { outcome: 'empty', name };
+  if (name === '') return { outcome: 'unnamed', name };
+  return { outcome: await savePracticeSet(tx, { practiceKey, name, tests }, addition), name };
 }

@@ -1,0 +1,50 @@
+// The chips above the catalogue: the tests that are one click away.
+
+/**
+ * Makes the line of chips one stop of the Tab key, within which the arrow keys move (WAI-ARIA Authoring
+ * Practices, toolbar). Returns functions that keep the chips in step with the server.
+ */
+export function keepShortcutsInStep(place) {
+  place.addEventListener('keydown', (event) => {
+    const chips = chipsAround(event.target);
+    const from = chips.indexOf(event.target);
+    const to = { ArrowRight: from + 1, ArrowLeft: from - 1, Home: 0, End: -1 }[event.key];
+    if (from === -1 || to === undefined) return;
+    event.preventDefault();
+    chips.at(to % chips.length).focus();
+  });
+  place.addEventListener('focusin', ({ target }) => makeStop(target));
+  makeFirstStop();
+  return { press, renew };
+
+  /** Shows which of the tests are chosen. */
+  function press(chosen) {
+    for (const chip of place.querySelectorAll('[data-chip]')) {
+      const isChosen = chosen.has(chip.dataset.chip);
+      chip.setAttribute('aria-pressed', String(isChosen));
+      chip.value = `${isChosen ? 'remove' : 'add'}:${chip.dataset.chip}`;
+    }
+  }
+
+  /** Shows the shortcuts of an answer, if it has any. */
+  function renew(answer) {
+    const template = answer.querySelector('template[data-shortcuts]');
+    if (!template) return;
+    place.replaceChildren(template.content);
+    template.remove();
+    makeFirstStop();
+  }
+
+  function makeFirstStop() {
+    const first = place.querySelector('[role="toolbar"] button');
+    if (first) makeStop(first);
+  }
+}
+
+function chipsAround(element) {
+  return [...(element.closest('[role="toolbar"]')?.querySelectorAll('button') ?? [])];
+}
+
+function makeStop(stop) {
+  for (const chip of chipsAround(stop)) chip.tabIndex = chip === stop ? 0 : -1;
+}
