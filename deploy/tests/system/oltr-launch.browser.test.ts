@@ -158,6 +158,26 @@ describe('one whole OLTR launch in a browser', () => {
     await context.close();
   });
 
+  it('leads a launch that was used to the page of the PMS, with the reference and what to do', async () => {
+    const { context, pms, complaints } = await openPms();
+    const addresses: string[] = [];
+    context.on('request', (request) => {
+      if (request.url().includes('/secureLaunch?')) addresses.push(request.url());
+    });
+    const oltr = await launch(context, pms, 'Order tests');
+    const [, launchId = ''] = /\/oltr\/([0-9a-f-]{36})\//.exec(oltr.url()) ?? [];
+    const again = await context.newPage();
+    await again.goto(addresses[0] ?? '');
+    await again.getByRole('heading', { name: 'The launch could not be opened' }).waitFor();
+    expect(again.url()).toBe(`${platform.url}/demo/pms/launch-error?reference=${launchId}&reason=token_used`);
+    expect(await again.getByText(launchId).isVisible()).toBe(true);
+    await expectAccessible(again);
+    await again.getByRole('link', { name: /Back to the patient.s record/ }).click();
+    await again.getByRole('heading', { name: /whitfield/i }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
   it('keeps the window of the PMS within reach: no page sends Cross-Origin-Opener-Policy', async () => {
     const { context, pms } = await openPms();
     const policies = new Map<string, string | undefined>();

@@ -101,6 +101,12 @@ const launchContextSchema = Type.Object({
   request: launchRequestSchema,
 });
 
+/** The notice of a launch token: for the browser of a user whose launch is refused. */
+const launchNoticeSchema = Type.Object({
+  /** The page that the client of the launch registered for this. */
+  errorPage: Type.String(),
+});
+
 export type PersonName = StaticOf<typeof personNameSchema>;
 /**
  * A patient identifier as it is stored. A national identifier has no spaces or hyphens and is in capitals, so
@@ -115,9 +121,16 @@ export type LaunchOrganization = StaticOf<typeof organizationSchema>;
 export type OrganizationIdentifierSystem = LaunchOrganization['identifier']['system'];
 export type LaunchRequest = StaticOf<typeof launchRequestSchema>;
 export type LaunchContext = StaticOf<typeof launchContextSchema>;
+export type LaunchNotice = StaticOf<typeof launchNoticeSchema>;
 
 /**
  * Returns the content of a session as a launch context, with members that a newer release may have added.
  * @throws TypeError that names the invalid paths, never the values
  */
 export const parseLaunchContext = createParser(withUnknownMembers(launchContextSchema), 'launch context');
+
+/**
+ * Returns the notice of a launch token, with members that a newer release may have added.
+ * @throws TypeError that names the invalid paths, never the values
+ */
+export const parseLaunchNotice = createParser(withUnknownMembers(launchNoticeSchema), 'launch notice');

@@ -37,6 +37,15 @@ export function callbackAddressFault(address: string): string | undefined {
   return 'must be https; http is allowed only for this machine, outside production';
 }
 
+/** Adds query parameters to an address and leaves the rest as it is, including its own query. */
+export function withParameters(address: string, parameters: Readonly<Record<string, string>>): string {
+  const query = Object.entries(parameters)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+  if (!address.includes('?')) return `${address}?${query}`;
+  return /[?&]$/.test(address) ? `${address}${query}` : `${address}&${query}`;
+}
+
 /** Returns whether a host is the machine itself: for the development of a PMS, and never in production. */
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);

@@ -62,6 +62,8 @@ const launchPolicy = {
   frameAncestors: Type.Optional(Type.Array(origin)),
   /** Origin that is offered the order document by postMessage. */
   resultOrigin: Type.Optional(origin),
+  /** The page of the PMS for users whose launch was refused. */
+  launchErrorPage: Type.Optional(httpAddress),
   /** Where the order document is posted to. */
   callback: Type.Optional(callback),
   /** The practices that its payloads may name; any when absent, which production refuses. */
@@ -231,6 +233,7 @@ export type LaunchPolicy = {
   readonly requestsPerSecond?: number;
   readonly frameAncestors?: readonly string[];
   readonly resultOrigin?: string;
+  readonly launchErrorPage?: string;
   readonly callback?: RegisteredCallback;
   readonly practices?: Static<typeof statedPracticesSchema>;
   readonly directory?: string;

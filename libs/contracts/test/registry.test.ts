@@ -57,6 +57,7 @@ describe('a registry', () => {
               requestsPerSecond: 5,
               frameAncestors: ['https://pms.example'],
               resultOrigin: 'https://pms.example:8443',
+              launchErrorPage: 'https://pms.example/refused?site=7',
               callback: aCallback(),
             }),
           ],
@@ -277,6 +278,20 @@ describe('a registry', () => {
     const clients = [aClient({ callback: aCallback({ url }) })];
     expect(refusalOf({ realms: [aRealm({ clients })] })).toEqual([
       'realms[0].clients[0].callback.url must be an absolute http or https address without user, password or fragment',
+    ]);
+  });
+
+  it.each([
+    '/refused',
+    'javascript:alert(1)',
+    '//pms.example/refused',
+    'https://user:secret@pms.example/refused',
+    'https://pms.example/refused#part',
+    'https://pms.example/\r\nX: y',
+  ])('does not take %j as the page for refused launches', (launchErrorPage) => {
+    const clients = [aClient({ launchErrorPage })];
+    expect(refusalOf({ realms: [aRealm({ clients })] })).toEqual([
+      'realms[0].clients[0].launchErrorPage must be an absolute http or https address without user, password or fragment',
     ]);
   });
 

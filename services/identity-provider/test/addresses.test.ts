@@ -1,5 +1,6 @@
+import { withParameters } from '@clinical-launch/contracts';
 import { describe, expect, it } from '@jest/globals';
-import { isCallable, withParameters } from '../src/domain/addresses.ts';
+import { isCallable } from '../src/domain/addresses.ts';
 
 describe('an address with parameters', () => {
   it.each([

@@ -111,6 +111,7 @@ describe('a registry for production', () => {
     const open = {
       frameAncestors: ['https://pms.example', 'http://pms.example'],
       resultOrigin: 'http://pms.example',
+      launchErrorPage: 'http://localhost/refused',
       callback: { url: 'http://pms.example/', secrets: [{ sealed }] },
     };
     const trustedIssuers = [
@@ -121,6 +122,7 @@ describe('a registry for production', () => {
       ['realms[1].clients[0]', 'trustedIssuers[0].clients[0]'].flatMap((path) => [
         `${path}.frameAncestors[1] must be an https origin, with \`*\` only for the subdomains of one domain`,
         `${path}.resultOrigin must be one https origin`,
+        `${path}.launchErrorPage must be https`,
         `${path}.callback.url must be https`,
       ]),
     );

@@ -48,6 +48,37 @@ describe('RequestLaunchUrl, launch URL response', () => {
     expect(request).toMatchObject({ action: 'PatientReportList', originatingId: 'HS-1' });
   });
 
+  it('keeps the launchErrorPage of the client with the token for an hour, and none of another client', async () => {
+    const launchErrorPage = 'https://pms.example/refused';
+    const own = await startLaunchApi({ policies: { pms: { launchErrorPage } } });
+    try {
+      const refusal = async (clientId: string) => {
+        const token = await own.issuer.sign({ claims: { client_id: clientId } });
+        const url = await urlOf(await own.post({ token }));
+        const launchToken = new URL(url).searchParams.get('launchToken') ?? '';
+        const redeem = () => own.tickets.redeem('launch-token', launchToken, { events: [] });
+        const mismatch = await redeem();
+        own.clock.advance({ seconds: 3599 });
+        const expired = await redeem();
+        own.clock.advance({ seconds: 1 });
+        return [mismatch, expired, await redeem()];
+      };
+      const notice = { errorPage: launchErrorPage };
+      expect(await refusal('pms')).toEqual([
+        { outcome: 'mismatch', correlationId: expect.any(String), notice },
+        { outcome: 'unknown', notice },
+        { outcome: 'unknown' },
+      ]);
+      expect(await refusal('other')).toEqual([
+        { outcome: 'mismatch', correlationId: expect.any(String) },
+        { outcome: 'unknown' },
+        { outcome: 'unknown' },
+      ]);
+    } finally {
+      await own.stop();
+    }
+  });
+
   it('keeps the first of several prefixes, and of the old name the family name alone', async () => {
     const name = [
       { use: 'usual', prefix: ['Prof.', 'Dr'], family: 'Whitfield', given: ['Margaret'] },

@@ -1,8 +1,9 @@
 import type { Clock } from '@clinical-launch/service';
-import { createRouter, directEndpoint, openToAll, problemDialect } from '@clinical-launch/service/http';
+import { createRouter, directEndpoint, openToAll } from '@clinical-launch/service/http';
 import type { Service } from '@clinical-launch/service/process';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { LaunchGatewayConfig } from './config.ts';
+import { launchDialect } from './http/error-page.ts';
 import { auditRefusal, secureLaunch } from './http/secure-launch.ts';
 import { createLaunchMeter } from './metrics.ts';
 
@@ -21,7 +22,7 @@ export function launchGateway(
   const launch = launches.countingRefusals(secureLaunch(config, tickets, launches.opened));
   const handler = directEndpoint({
     source: '/launch-gateway',
-    dialect: problemDialect(config),
+    dialect: launchDialect(config),
     audit: auditRefusal,
     open: openToAll,
     methods: { GET: launch, POST: launch },

@@ -6,6 +6,13 @@ import { launchGateway, readLaunchGatewayConfig } from '../src/index.ts';
 
 type StartOptions = { readonly publicUrl?: string; readonly environment?: Record<string, string> };
 
+type IssueOptions = {
+  readonly verifier?: string;
+  readonly challenge?: string;
+  readonly frameAncestors?: string[];
+  readonly errorPage?: string;
+};
+
 /** Starts a launch gateway, on parts in memory. */
 export async function startGateway({ publicUrl = 'http://localhost', environment = {} }: StartOptions = {}) {
   const clock = new TestClock();
@@ -24,7 +31,8 @@ export async function startGateway({ publicUrl = 'http://localhost', environment
       verifier = randomBytes(64).toString('base64url'),
       challenge = sha256(verifier),
       frameAncestors = [] as string[],
-    } = {}) {
+      errorPage,
+    }: IssueOptions = {}) {
       const launchId = randomUUID();
       const context: LaunchContext = {
         launchId,
@@ -35,6 +43,7 @@ export async function startGateway({ publicUrl = 'http://localhost', environment
         context,
         challenge,
         ttlSeconds: 10,
+        ...(errorPage === undefined ? {} : { notice: { content: { errorPage }, ttlSeconds: 3600 } }),
         correlationId: launchId,
         events: [],
       });

@@ -45,6 +45,7 @@ export const launchPolicy: readonly Member[] = [
   requestLimit,
   list(o.frameAncestors, 'frameAncestors'),
   text(o.resultOrigin, 'resultOrigin'),
+  text(o.launchErrorPage, 'launchErrorPage'),
   { option: o.practices, name: 'practices', read: practicesOf },
   directory,
 ];

@@ -102,6 +102,14 @@ const all = {
     isOptional: true,
     faultOf: asWord(words.origin),
   },
+  launchErrorPage: {
+    name: 'launch-error-page',
+    value: 'url',
+    summary: 'Page of the practice system for users whose launch was refused',
+    isOptional: true,
+    isUnasked: true,
+    faultOf: callbackAddressFault,
+  },
   practices: {
     name: 'practices',
     value: 'code',

@@ -28,7 +28,14 @@ import { registryCommand } from './registry-command.ts';
 
 const entry = [o.owner, o.foreignClientId];
 const named = [o.realm, o.clientId, o.name];
-const launchOptions = [o.requestsPerSecond, o.frameAncestors, o.resultOrigin, o.practices, o.directory];
+const launchOptions = [
+  o.requestsPerSecond,
+  o.frameAncestors,
+  o.resultOrigin,
+  o.launchErrorPage,
+  o.practices,
+  o.directory,
+];
 const proofOptions = proofs.map(({ option }) => option);
 const lifetimes = [...realmMembers, ...desktopMembers].map(({ option }) => option);
 

@@ -69,6 +69,25 @@ describe('set-client and set-partner', () => {
     });
   });
 
+  it('set the page for refused launches, and refuse one that must not be registered', async () => {
+    const page = 'https://pms.example/launches/refused';
+    expect((await copy.runHere('set-client', ...pms, '--launch-error-page', page)).code).toBe(0);
+    expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({ launchErrorPage: page });
+    const before = await copy.text();
+    for (const refused of [
+      'http://pms.example/refused',
+      'https://user:secret@pms.example/refused',
+      'https://pms.example/refused#part',
+      'javascript:alert(1)',
+      '/refused',
+    ]) {
+      expect((await copy.runHere('set-client', ...pms, '--launch-error-page', refused)).code).toBe(2);
+    }
+    expect(await copy.text()).toBe(before);
+    const local = 'http://localhost:3000/refused';
+    expect((await copy.runHere('set-client', ...pms, '--launch-error-page', local)).code).toBe(0);
+  });
+
   it('set client certificates, PAR and DPoP', async () => {
     const thumbprint = 'A'.repeat(43);
     await copy.runHere(

@@ -7,7 +7,7 @@ import {
   LaunchRefused,
   TokenRefused,
 } from '@clinical-launch/pms-client';
-import { callOf, createRouter, queryOf, readForm, readJson } from '@clinical-launch/service/http';
+import { callOf, createRouter, guidForm, queryOf, readForm, readJson } from '@clinical-launch/service/http';
 import type { RequestHandler, Router } from 'express';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';
 import { Memory, type Simulation } from '../simulator.ts';
@@ -35,6 +35,15 @@ const actionLabels: Readonly<Record<Action, string>> = {
   LocationSampleQueue: "Practice's sample queue",
   LocationReportList: "Practice's requests",
 };
+/** The advice to a user, by the reason of the refusal (docs/errors.md). */
+const adviceByReason = new Map([
+  [
+    'token_used',
+    'It was opened before, and each launch opens once. If its window is still open, continue there. Otherwise, start again from the record.',
+  ],
+  ['token_unknown', 'It was not opened within ten seconds. Start again from the record.'],
+  ['verifier_mismatch', 'Its address was not complete. Start again from the record.'],
+]);
 /** These open the request that an earlier launch of the same originating id created. */
 const actsOnExisting: readonly Action[] = ['UpdateTest', 'PatientSampleQueue', 'PatientReport'];
 const application = { name: 'Harbour Practice Manager (simulator)', home: '/demo/pms' };
@@ -91,6 +100,18 @@ export function pmsSimulator(simulation: Simulation): Router {
     }
   };
 
+  const showLaunchError: RequestHandler = (request, response) => {
+    const query = queryOf(request);
+    const reference = query.get('reference') ?? '';
+    show(response, 'pms/views/launch-error.njk', {
+      application,
+      advice: adviceByReason.get(query.get('reason') ?? '') ?? 'Start again from the record.',
+      // Anybody can link to this page, so only a GUID is shown.
+      reference: guidForm.test(reference) ? reference : undefined,
+      patientId: launches.get(reference)?.patientId,
+    });
+  };
+
   const takeDocument: RequestHandler = async (request, response) => {
     // A page of another site must not be able to add documents to the record.
     if (request.get('origin') !== new URL(publicUrl).origin)
@@ -120,6 +141,7 @@ export function pmsSimulator(simulation: Simulation): Router {
   const router = createRouter();
   router.get('/demo/pms', showRecord);
   router.post('/demo/pms/launches', launch);
+  router.get('/demo/pms/launch-error', showLaunchError);
   router.post('/demo/pms/documents', takeDocument);
   router.use(callbacks.router);
   return router;

@@ -62,6 +62,7 @@ const launchingClientRules: readonly Rule<LaunchPolicy>[] = [
     resultOrigin === undefined || secureOrigin.test(resultOrigin)
       ? []
       : ['.resultOrigin must be one https origin'],
+  ({ launchErrorPage: page }) => (page === undefined ? [] : httpsProblems(page, '.launchErrorPage')),
   ({ callback }) => (callback === undefined ? [] : callbackProblems(callback)),
 ];
 

@@ -12,15 +12,6 @@ export function isRegisteredRedirect(registered: string, asked: string): boolean
   return host !== undefined && host === askedHost && rest === askedRest && Number(askedPort) <= 65_535;
 }
 
-/** Adds query parameters to an address and leaves the rest as it is, including its own query. */
-export function withParameters(address: string, parameters: Readonly<Record<string, string>>): string {
-  const query = Object.entries(parameters)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-    .join('&');
-  if (!address.includes('?')) return `${address}?${query}`;
-  return /[?&]$/.test(address) ? `${address}${query}` : `${address}&${query}`;
-}
-
 /**
  * Returns whether the service may call a registered launchUrl itself. In production it must be https, so that
  * a launch identifier never travels in the clear and the service never calls its own loopback.

@@ -1,3 +1,4 @@
+import { withParameters } from '@clinical-launch/contracts';
 import {
   type Call,
   type Handler,
@@ -8,7 +9,6 @@ import {
 } from '@clinical-launch/service/http';
 import { launchOf, type Redemption, type Tickets } from '@clinical-launch/tickets';
 import type { Response } from 'express';
-import { withParameters } from '../domain/addresses.ts';
 import {
   type AuthorizationRequest,
   readAuthorizationRequest,

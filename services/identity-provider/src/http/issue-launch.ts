@@ -8,6 +8,7 @@ import {
   type PatientPseudonyms,
   type RegisteredPartner,
   readDesktopLaunch,
+  withParameters,
 } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import {
@@ -26,7 +27,7 @@ import {
   clientCertificateOf,
 } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
-import { isCallable, withParameters } from '../domain/addresses.ts';
+import { isCallable } from '../domain/addresses.ts';
 import type { LaunchAnswer } from '../domain/answers.ts';
 import { launchOwner, launchProof } from '../domain/desktop-chain.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';

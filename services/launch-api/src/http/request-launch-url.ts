@@ -1,14 +1,19 @@
-import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchContext, LaunchNotice, LaunchRequest } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import { type Call, type Handler, ServiceError, sendJson } from '@clinical-launch/service/http';
 import type { Caller } from '@clinical-launch/service/trust';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { IssueRequest, Tickets } from '@clinical-launch/tickets';
 import type { LaunchApiConfig } from '../config.ts';
 import { originatingIdClaim } from '../domain/originating-id.ts';
 import type { LaunchUrlAnswer } from './answers.ts';
 import type { LaunchCheck, LaunchExchange } from './check-launch.ts';
 
 const daySeconds = 86_400;
+/**
+ * Seconds that a refused launch leads to the page of its client: longer than any user looks for the reason,
+ * and short, because each launch takes some memory of Redis until then.
+ */
+const errorPageSeconds = 3600;
 
 export type RequestLaunchUrlDependencies = {
   readonly tickets: Pick<Tickets, 'issue'>;
@@ -35,6 +40,7 @@ export function requestLaunchUrl(
       context: { ...launchContext(call, caller, launch), issuedAt: clock.now() },
       challenge,
       ttlSeconds: config.launchTokenSeconds,
+      ...launchNotice(caller),
       claim,
       correlationId: call.correlationId,
       events: [
@@ -72,6 +78,12 @@ function launchContext(
     },
     request,
   };
+}
+
+function launchNotice({ policy: { launchErrorPage: errorPage } }: Caller): Pick<IssueRequest, 'notice'> {
+  if (errorPage === undefined) return {};
+  const content: LaunchNotice = { errorPage };
+  return { notice: { content, ttlSeconds: errorPageSeconds } };
 }
 
 const identifierUsed = () =>

@@ -86,7 +86,7 @@ export function secureLaunchPath({ oltrServer, publicUrl, isProduction }: Launch
 const operation = (config: { isProduction: boolean }): Omit<Operation, 'operationId' | 'summary'> => ({
   tags: ['Launch'],
   description:
-    'Sent by the browser of the user. Uses the launch token up. Prefetches and previews are refused.',
+    'Sent by the browser of the user. Uses the launch token up. Prefetches and previews are refused. If the client registered a `launchErrorPage`, the browser is redirected there (303) instead of 401 and 410, with `reference` and `reason` in the query.',
   security: [],
   responses: {
     200: describedAnswer('The page that opens the OLTR application.', {

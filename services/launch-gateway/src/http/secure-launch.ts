@@ -17,6 +17,7 @@ import { launchSessionIdleSeconds, openSessionCookie, pageHeaders } from '@clini
 import { launchOf, type Redemption, type Tickets } from '@clinical-launch/tickets';
 import type { LaunchGatewayConfig } from '../config.ts';
 import { challengesOf } from '../domain/code-verifier.ts';
+import { toErrorPage } from './error-page.ts';
 
 /** The complete script of the page: keeps the address with the verifier out of the browser's history. */
 const script = "location.replace(document.querySelector('a').href)";
@@ -37,7 +38,8 @@ export function secureLaunch(
   tickets: Tickets,
   onOpened: (launch: LaunchContext) => void,
 ): Handler<LaunchExchange> {
-  return async ({ request, response, call, found }) => {
+  return async (exchange) => {
+    const { request, response, call, found } = exchange;
     // Prefetches and previews must not use up a single-use token.
     if (request.method === 'HEAD' || isSpeculative(request))
       throw refused('speculative_request', 'A prefetch or preview cannot start a launch');
@@ -53,7 +55,7 @@ export function secureLaunch(
       },
       events: [call.event('launch.token.redeemed.v1', {})],
     });
-    const redeemed = assertRedeemed(redemption, call);
+    const redeemed = assertRedeemed(redemption, exchange);
     openSession(response, config, redeemed);
     onOpened(redeemed.context);
   };
@@ -100,26 +102,37 @@ async function readLaunchForm(request: IncomingMessage, response: ServerResponse
 
 type Redeemed = { readonly context: LaunchContext; readonly session: string };
 
+const refusals = {
+  used: { status: 410, code: 'token_used', message: 'The launch token was already used' },
+  mismatch: {
+    status: 401,
+    code: 'verifier_mismatch',
+    message: 'The code verifier does not match the code challenge',
+  },
+  unknown: { status: 401, code: 'token_unknown', message: 'The launch token is unknown or has expired' },
+} as const;
+
 /** @throws ServiceError 410 or 401, after the call has the GUID of the launch that it belongs to */
-function assertRedeemed(redemption: Redemption, call: Call): Redeemed {
-  if (redemption.outcome !== 'unknown') call.adopt(redemption.correlationId);
+function assertRedeemed(redemption: Redemption, { request, call, found }: LaunchExchange): Redeemed {
   switch (redemption.outcome) {
     case 'redeemed':
     // Never requested here: a launch token may not be repeated.
     case 'repeated':
+      call.adopt(redemption.correlationId);
       if (redemption.successor === undefined)
         throw new TypeError('A redeemed launch token must have a session as successor');
       return redeemed(parseLaunchContext(redemption.context), redemption.successor, call);
     case 'used':
-      throw new ServiceError({
-        status: 410,
-        code: 'token_used',
-        message: 'The launch token was already used',
-      });
     case 'mismatch':
-      throw refused('verifier_mismatch', 'The code verifier does not match the code challenge');
-    case 'unknown':
-      throw refused('token_unknown', 'The launch token is unknown or has expired');
+    case 'unknown': {
+      const { outcome, notice } = redemption;
+      // A ticket with a notice was issued, also if it has expired: the launch that it names is the right one.
+      const isKnown = outcome !== 'unknown' || notice !== undefined;
+      if (isKnown && found.launchId !== undefined) call.adopt(found.launchId);
+      const refusal = refusals[outcome];
+      const shown = { reference: call.correlationId, reason: refusal.code };
+      throw new ServiceError({ ...refusal, headers: toErrorPage(request, notice, shown) });
+    }
   }
 }
 
