@@ -2,6 +2,7 @@
 // updates the panel of the chosen tests after each tick. The chosen tests are always those of the server's
 // last answer.
 import { initAll } from './nhsuk/nhsuk-frontend.js';
+import { saveWhileTyping } from './save-review.js';
 import { continueByKey, searchTests } from './search-tests.js';
 import { watchSession } from './session.js';
 import { keepShortcutsInStep } from './shortcuts.js';
@@ -17,6 +18,9 @@ if (form) {
   saveSetWithEnter(form);
   restBarBesidePanel();
 }
+
+const saveStatus = document.getElementById('saved');
+if (saveStatus) saveWhileTyping(saveStatus.closest('form'), saveStatus);
 
 const notepad = document.querySelector('iframe[name="Notepad"]');
 if (notepad) offerDocument(notepad);

@@ -33,6 +33,10 @@ export type Draft = {
   /** The reason for a test that does not apply to the patient, by code. */
   readonly overrideReasons: Readonly<Record<string, string>>;
   readonly collection: CollectionPlan;
+  /** Increases whenever fields of the review are stored. */
+  readonly edits: number;
+  /** The page that stored them last, if it saved itself. */
+  readonly savedBy?: Pick<PageSave, 'page' | 'sequence'>;
   /** The result of the last step, which the next page shows. */
   readonly notice?: Notice;
 };
@@ -40,6 +44,16 @@ export type Draft = {
 /** The content of a request when a change of it began. */
 export type DraftBase = Pick<Draft, 'chosen' | 'clinicalDetails' | 'priority' | 'answers'> & {
   readonly version: number;
+};
+
+/** A save of a review page while the user types. */
+export type PageSave = {
+  /** A GUID of its own for each page that was sent. */
+  readonly page: string;
+  /** Increases with each save of the page. */
+  readonly sequence: number;
+  /** `edits` of the draft that the page showed. */
+  readonly edits: number;
 };
 
 export type RepeatReason = { readonly choice: string; readonly typed: string };
@@ -93,6 +107,7 @@ export const emptyDraft = (submissionId: string): Draft => ({
   repeatReason: { choice: '', typed: '' },
   overrideReasons: {},
   collection: { when: 'later' },
+  edits: 0,
 });
 
 /**

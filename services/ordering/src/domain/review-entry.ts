@@ -1,5 +1,5 @@
 import { collectionNow } from './collection-entry.ts';
-import type { CollectionEntry, CollectionPlan, Draft, RepeatReason } from './draft.ts';
+import type { CollectionEntry, CollectionPlan, Draft, PageSave, RepeatReason } from './draft.ts';
 import type { Priority } from './test-request.ts';
 
 /** The review form, as typed. An absent field leaves the draft as it is. */
@@ -43,9 +43,11 @@ export type Reviewing = {
 };
 
 /** Adds the typed fields of the review to a draft. Whether it can be submitted is decided afterwards. */
-export function withEntry(draft: Draft, entry: ReviewEntry, reviewing: Reviewing): Draft {
+export function withEntry(before: Draft, entry: ReviewEntry, reviewing: Reviewing): Draft {
+  const { savedBy: _, ...draft } = before;
   return {
     ...draft,
+    edits: draft.edits + 1,
     clinicalDetails: entry.clinicalDetails ?? draft.clinicalDetails,
     priority: entry.priority ?? draft.priority,
     answers: { ...draft.answers, ...entry.answers },
@@ -70,4 +72,16 @@ function collectionAfter(
     date: { ...date, ...entered.date },
     time: entered.time ?? time,
   };
+}
+
+/**
+ * Decides about a save of a page while the user types. `late`: a newer save of this page arrived before it.
+ * `conflict`: another page stored its fields since this one was created.
+ */
+export function judgeSave(
+  { savedBy, edits }: Pick<Draft, 'savedBy' | 'edits'>,
+  save: PageSave,
+): 'next' | 'late' | 'conflict' {
+  if (savedBy?.page === save.page) return save.sequence > savedBy.sequence ? 'next' : 'late';
+  return edits === save.edits ? 'next' : 'conflict';
 }

@@ -6,6 +6,7 @@ import type { ReviewEntry, ReviewForm } from '../domain/review-entry.ts';
 import type { Priority } from '../domain/test-request.ts';
 import { writeTypedDate } from '../domain/typed-date.ts';
 import { faultyForm } from '../errors.ts';
+import type { ReviewSave } from '../work/save-review.ts';
 
 /** The action of a button on the review. */
 export type ReviewAction =
@@ -30,6 +31,23 @@ export function readReviewForm(
     entry: readEntry(form, catalogue),
     sent: form.toString(),
     ...(version === null ? {} : { version }),
+    ...(draftId === null ? {} : { draftId }),
+  };
+}
+
+/**
+ * Reads the form that a page sends while the user types.
+ * @throws ServiceError 400 as `readReviewForm`, and without the page and its numbers
+ */
+export function readReviewSave(form: URLSearchParams, catalogue: Catalogue): ReviewSave {
+  const draftId = form.get('submission');
+  const page = form.get('page') ?? '';
+  const number = (name: string) => (/^\d{1,9}$/.test(form.get(name) ?? '') ? Number(form.get(name)) : NaN);
+  const [sequence, edits] = [number('sequence'), number('edits')];
+  if (!guidForm.test(page) || Number.isNaN(sequence + edits)) throw faultyForm();
+  return {
+    entry: readEntry(form, catalogue),
+    save: { page, sequence, edits },
     ...(draftId === null ? {} : { draftId }),
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { queryOf } from '@clinical-launch/service/http';
 import { traitsOf } from '../domain/applies-to.ts';
 import { decideReview } from '../domain/review.ts';
@@ -12,12 +13,13 @@ import { submissionsTo } from '../store/submissions.ts';
 import { repeatsAmong } from '../work/find-repeats.ts';
 import { keepReview } from '../work/keep-review.ts';
 import { patientOf } from '../work/launch.ts';
+import { saveReview } from '../work/save-review.ts';
 import { submitChange } from '../work/submit-change.ts';
 import { submitOrder } from '../work/submit-order.ts';
 import type { ChoosingHandler, ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
 import { assertNotSpeculative } from './reading.ts';
-import { readReviewForm } from './review-form.ts';
+import { readReviewForm, readReviewSave } from './review-form.ts';
 import { readLaunchForm } from './visit.ts';
 
 /**
@@ -48,6 +50,7 @@ export const showReview: ChoosingHandler = async (visit, { database, clock, time
     ...presentReview({ ...chosen, ...moment, faults, author, changedBy, write }),
     isChanged: flags.has('changed'),
     isConflict: flags.has('conflict'),
+    page: randomUUID(),
   });
 };
 
@@ -95,6 +98,16 @@ export const postReview: ChoosingHandler = async (visit, dependencies) => {
       response.redirect(303, next);
     }
   }
+};
+
+/**
+ * Stores what is typed while it is typed, for scripts: `POST …/review/draft`. 204: stored. 409: another page
+ * stored other fields, or the draft was submitted, and nothing was changed.
+ */
+export const postReviewDraft: ChoosingHandler = async (visit, dependencies) => {
+  const form = readReviewSave(await readLaunchForm(visit), visit.catalogue);
+  const outcome = await saveReview(dependencies, visit, form);
+  visit.response.status(outcome === 'saved' ? 204 : 409).end();
 };
 
 /** Submits a new order and returns the address of the next page. */

@@ -10,7 +10,7 @@ import { listRequests, searchRequests } from './list-requests.ts';
 import { openLaunch } from './open-launch.ts';
 import { ofChange, ofNewOrder, ofRequest } from './page-doors.ts';
 import { printForm, printLabels } from './print-request.ts';
-import { postReview, showReview } from './review-page.ts';
+import { postReview, postReviewDraft, showReview } from './review-page.ts';
 import { postSamples, showSamples } from './samples-page.ts';
 import { showOrder } from './show-order.ts';
 import { showRequest } from './show-request.ts';
@@ -37,6 +37,7 @@ export const routes: readonly Route[] = [
   { method: 'post', path: '/matches', permission: 'order', handle: ofNewOrder(postMatches) },
   { method: 'get', path: '/review', permission: 'order', handle: ofNewOrder(showReview) },
   { method: 'post', path: '/review', permission: 'order', handle: ofNewOrder(postReview) },
+  { method: 'post', path: '/review/draft', permission: 'order', handle: ofNewOrder(postReviewDraft) },
 
   { method: 'get', path: `${tests}/`, permission: 'change-tests', handle: ofChange(showChoice) },
   { method: 'post', path: `${tests}/`, permission: 'change-tests', handle: ofChange(postChoice) },
@@ -49,6 +50,12 @@ export const routes: readonly Route[] = [
   },
   { method: 'get', path: `${tests}/review`, permission: 'change-tests', handle: ofChange(showReview) },
   { method: 'post', path: `${tests}/review`, permission: 'change-tests', handle: ofChange(postReview) },
+  {
+    method: 'post',
+    path: `${tests}/review/draft`,
+    permission: 'change-tests',
+    handle: ofChange(postReviewDraft, { shows: false }),
+  },
 
   { method: 'get', path: samples, permission: 'record-samples', handle: ofRequest(showSamples) },
   { method: 'post', path: samples, permission: 'record-samples', handle: ofRequest(postSamples) },

@@ -1,0 +1,69 @@
+// Stores the fields of the review while the user types, so that a closed window or a step back loses nothing.
+
+const pauseMs = 800;
+const retryMs = 5000;
+
+/** Saves a form that has a status text, which names its page and the edits that it shows. */
+export function saveWhileTyping(form, status) {
+  const address = `${form.getAttribute('action')}/draft`;
+  const { page, edits } = status.dataset;
+  let saved = fields();
+  let sequence = 0;
+  let timer;
+  let isOver = false;
+
+  form.addEventListener('input', () => saveAfter(pauseMs));
+  document.addEventListener('visibilitychange', () => document.hidden && save());
+  addEventListener('pagehide', () => save());
+  addEventListener('online', () => save());
+  // A form that is submitted contains every field. Another listener may have prevented it.
+  addEventListener('submit', (event) => {
+    if (event.target !== form || event.defaultPrevented) return;
+    clearTimeout(timer);
+    saved = fields();
+  });
+
+  function fields() {
+    return new URLSearchParams(new FormData(form)).toString();
+  }
+
+  function saveAfter(ms) {
+    clearTimeout(timer);
+    timer = setTimeout(save, ms);
+  }
+
+  async function save() {
+    clearTimeout(timer);
+    const current = fields();
+    if (isOver || current === saved) return;
+    sequence += 1;
+    const own = sequence;
+    const body = new URLSearchParams(current);
+    for (const [name, value] of Object.entries({ page, edits, sequence })) body.set(name, value);
+    const options = { method: 'POST', body, keepalive: true, redirect: 'manual' };
+    const response = await fetch(address, options).catch(() => undefined);
+    if (response?.ok) {
+      if (own === sequence) saved = current;
+      return say('Saved');
+    }
+    if (!response || response.status >= 500 || response.status === 429) {
+      say('Not saved. Trying again.', true);
+      return saveAfter(retryMs);
+    }
+    isOver = true;
+    say(reasons[response.status] ?? 'Not saved.', true);
+  }
+
+  /** Announces a text only when it changes. */
+  function say(text, isFailed = false) {
+    status.toggleAttribute('data-failed', isFailed);
+    if (status.textContent !== text) status.textContent = text;
+  }
+}
+
+const reasons = {
+  // What a redirect that is not followed has: the order was submitted in another window.
+  0: 'Not saved. This request has already been submitted.',
+  401: 'Not saved. Your session has ended.',
+  409: 'Not saved. This request was changed in another window. Reload the page to see the changes.',
+};

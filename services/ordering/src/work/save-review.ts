@@ -1,0 +1,47 @@
+import type { PageSave } from '../domain/draft.ts';
+import { fullName } from '../domain/person-name.ts';
+import { judgeSave, type ReviewForm, withEntry } from '../domain/review-entry.ts';
+import { lockDraft, storeDraft } from '../store/drafts.ts';
+import { findOrderOf } from '../store/test-requests.ts';
+import type { WorkDependencies } from './dependencies.ts';
+import type { Choosing, Launch } from './launch.ts';
+
+/** A save of the review page while the user types. */
+export type ReviewSave = Pick<ReviewForm, 'entry' | 'draftId'> & { readonly save: PageSave };
+
+export type SaveOutcome =
+  /** The draft has these fields, or newer ones of the same page. */
+  | 'saved'
+  /** Another page stored other fields, or the draft was submitted. Nothing was changed. */
+  | 'superseded';
+
+/** Stores what is typed on the review, unless something newer was stored or submitted since. */
+export function saveReview(
+  { database, clock, timeZone }: Pick<WorkDependencies, 'database' | 'clock' | 'timeZone'>,
+  { context, place, beginning, changed }: Pick<Launch, 'context'> & Choosing,
+  { entry, draftId, save }: ReviewSave,
+): Promise<SaveOutcome> {
+  const now = clock.now();
+  const author = fullName(context.request.author.name);
+  return database.transaction().execute(async (tx): Promise<SaveOutcome> => {
+    const kept = await lockDraft(tx, place, { beginning, now });
+    // A change has a new draft after each submission; a launch submits one new order.
+    const isSubmitted =
+      changed === undefined
+        ? (await findOrderOf(tx, context.launchId)) !== undefined
+        : draftId !== kept.submissionId;
+    if (isSubmitted) return 'superseded';
+    switch (judgeSave(kept, save)) {
+      case 'conflict':
+        return 'superseded';
+      case 'late':
+        return 'saved';
+      case 'next': {
+        const { page, sequence } = save;
+        const typed = withEntry(kept, entry, { author, now, timeZone });
+        await storeDraft(tx, place, { draft: { ...typed, savedBy: { page, sequence } }, now });
+        return 'saved';
+      }
+    }
+  });
+}

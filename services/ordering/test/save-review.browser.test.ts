@@ -1,0 +1,75 @@
+import { startChromium, until } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { type Application, aLaunchContext, aPatient, chooseAndReview, startOrdering } from './launches.ts';
+
+let application: Application;
+let chromium: Browser;
+beforeAll(async () => {
+  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
+});
+afterAll(async () => {
+  await chromium.close();
+  await application.stop();
+});
+
+async function openReview() {
+  const context = aLaunchContext({ request: { patient: aPatient() } });
+  const launch = await chooseAndReview(application, ['HFBC'], context);
+  const browser = await chromium.newContext();
+  await browser.addCookies([launch.browserCookie]);
+  const page = await browser.newPage();
+  await page.goto(application.url + launch.home);
+  await page.goto(`${application.url}${launch.home}review`);
+  return { launch, browser, page, status: page.locator('#saved'), close: () => browser.close() };
+}
+
+describe('the review', () => {
+  it('saves itself while the user types, and says so', async () => {
+    const { launch, page, status, close } = await openReview();
+    await page.locator('#details').fill('Tired for a month');
+    await page.getByLabel('Urgent').check();
+    await status.getByText('Saved').waitFor();
+    const html = await launch.page('review');
+    expect(html).toMatch(/<textarea[^>]*>Tired for a month</);
+    expect(html).toMatch(/value="urgent" checked/);
+    await close();
+  });
+
+  it('loses nothing when its window closes or the user goes back at once', async () => {
+    const { launch, page, close } = await openReview();
+    await page.locator('#details').fill('Typed before Back');
+    await page.goBack();
+    const typed = async () => /<textarea[^>]*>([^<]*)</.exec(await launch.page('review'))?.[1];
+    await until(async () => (await typed()) === 'Typed before Back');
+    expect(await page.locator('h1').innerText()).toBe('Choose tests');
+    await page.locator('#chosen button[value="review"]').click();
+    await page.locator('#details').fill('Typed before the window closed');
+    await page.close({ runBeforeUnload: true });
+    await until(async () => (await typed()) === 'Typed before the window closed');
+    await close();
+  });
+
+  it('says when it could not be saved, and tries again', async () => {
+    const { launch, browser, page, status, close } = await openReview();
+    await browser.setOffline(true);
+    await page.locator('#details').fill('Tired');
+    await status.getByText('Not saved. Trying again.').waitFor();
+    await browser.setOffline(false);
+    await status.getByText(/^Saved$/).waitFor();
+    expect(await launch.page('review')).toMatch(/<textarea[^>]*>Tired</);
+    await close();
+  });
+
+  it('says that another window changed the request, instead of replacing it', async () => {
+    const { launch, page, status, close } = await openReview();
+    await launch.post('review', [
+      ['details', 'By another window'],
+      ['action', 'back'],
+    ]);
+    await page.locator('#details').fill('Too late');
+    await status.getByText('This request was changed in another window').waitFor();
+    expect(await launch.page('review')).toContain('By another window');
+    await close();
+  });
+});
