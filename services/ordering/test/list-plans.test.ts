@@ -7,9 +7,14 @@ import { CompiledQuery, type KyselyPlugin, PostgresQueryCompiler, sql } from 'ky
 import { actionRules } from '../src/domain/action-rules.ts';
 import { readRequestSearch } from '../src/domain/request-search.ts';
 import { readCatalogue } from '../src/index.ts';
-import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
+import {
+  type OrderingDatabase,
+  type OrderingTransaction,
+  openOrderingDatabase,
+} from '../src/store/database.ts';
 import { sightOf } from '../src/store/keys.ts';
 import { type ListQuery, readRequestPage } from '../src/store/request-lists.ts';
+import { countMostRequested } from '../src/work/count-most-requested.ts';
 import { aLaunchContext } from './launches.ts';
 import { aPractice } from './listing.ts';
 import { client, inventPatient, inventRequests } from './stored/invented-requests.ts';
@@ -98,6 +103,18 @@ describe('a page of a list', () => {
   });
 });
 
+describe('the count of the most requested tests', () => {
+  it('reads the newest requests by indexes, however many the practice has', async () => {
+    const context = aLaunchContext({ client, request: { practice } });
+    const now = Date.parse('2026-03-02T09:30:00Z');
+    const plans = await plansIn((tx) => countMostRequested(tx, context, now));
+    expect(plans.flatMap(scansOf).filter(({ kind }) => kind === 'Seq Scan')).toEqual([]);
+    const tests = plans.flatMap(scansOf).filter(({ kind }) => kind === 'Function Scan');
+    expect(rowsOf(plans) - tests.reduce((total, { rows }) => total + rows, 0)).toBeLessThan(readAtMost);
+    expect(tests).toHaveLength(2);
+  });
+});
+
 const searchFor = (q: string) => {
   const search = readRequestSearch(q);
   return search === undefined ? {} : { search };
@@ -117,10 +134,13 @@ type Plan = {
 };
 
 /** Returns the plan of each query that reads requests for a page, with the rows that it read. */
-async function plansOf(query: ListQuery): Promise<Plan[]> {
+const plansOf = (query: ListQuery) => plansIn((tx) => readRequestPage(tx, query));
+
+/** Returns the plan of each query for requests in a transaction, with the rows that it read. */
+async function plansIn(read: (tx: OrderingTransaction) => Promise<unknown>): Promise<Plan[]> {
   const queries: CompiledQuery[] = [];
   const recorded = database.withPlugin(recorder(queries));
-  await recorded.transaction().execute((tx) => readRequestPage(tx, query));
+  await recorded.transaction().execute(read);
   return database.transaction().execute(async (transaction) => {
     await sql`select set_config('enable_seqscan', 'off', true)`.execute(transaction);
     const plans: Plan[] = [];
@@ -143,7 +163,7 @@ function recorder(queries: CompiledQuery[]): KyselyPlugin {
     },
     async transformResult({ queryId, result }) {
       const query = compiled.get(queryId);
-      if (query?.sql.includes('"test_requests"')) queries.push(query);
+      if (/test_requests/.test(query?.sql ?? '') && query !== undefined) queries.push(query);
       return result;
     },
   };

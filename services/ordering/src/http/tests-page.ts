@@ -11,7 +11,8 @@ import { type OwnChoices, presentCatalogue } from '../present/catalogue-model.ts
 import { presentChosen } from '../present/chosen-model.ts';
 import { presentShortcuts } from '../present/shortcuts-model.ts';
 import { findDraft } from '../store/drafts.ts';
-import { choicesKeyOf, userKeyOf } from '../store/keys.ts';
+import { choicesKeyOf, practiceKeyOf, userKeyOf } from '../store/keys.ts';
+import { findMostRequested } from '../store/most-requested.ts';
 import { findPersonalFavourites } from '../store/personal-favourites.ts';
 import { findPracticeChoices } from '../store/practice-choices.ts';
 import { chooseTests } from '../work/choose-tests.ts';
@@ -55,12 +56,15 @@ async function ownChoices(
 
 /** Returns the model of the chips above the catalogue. */
 async function shortcutsOf(visit: ChoosingVisit, draft: Draft, dependencies: Dependencies, own?: OwnChoices) {
-  const { catalogue } = visit;
+  const { catalogue, context } = visit;
+  const { database } = dependencies;
+  const practiceKey = practiceKeyOf(context.request.practice, context.client);
+  const mostRequested = await findMostRequested(database, practiceKey);
   return presentShortcuts({
     draft,
     catalogue,
-    own: own ?? (await ownChoices(visit, dependencies.database)),
-    mostRequested: [],
+    own: own ?? (await ownChoices(visit, database)),
+    mostRequested: mostRequested?.codes ?? [],
     patient: traitsIn(visit, dependencies),
   });
 }

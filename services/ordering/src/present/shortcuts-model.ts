@@ -33,7 +33,7 @@ export function presentShortcuts({ draft, catalogue, own, mostRequested, patient
   return { line: grouped(chips.slice(0, chipsOnLine)), more: grouped(chips.slice(chipsOnLine)) };
 }
 
-const labels = { yours: 'Yours', practice: 'Practice', 'most-requested': 'Most requested' } as const;
+const labels = { yours: 'Yours', practice: 'Practice', 'most-requested': 'Most requested here' } as const;
 
 type Chip<Test> = { readonly id: keyof typeof labels; readonly test: Test };
 

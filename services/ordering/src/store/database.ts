@@ -39,8 +39,8 @@ type OwnChoiceTables = {
   practice_sets: AddedBy & { id: string; practice_key: string; name: string; tests: string[] };
   /** By the key of the user (`userKeyOf`). */
   personal_favourites: { user_key: string; code: string; added_at: ColumnType<Date, string, never> };
-  /** By the key of a practice's choices (`choicesKeyOf`): the codes that it requests most, most first. */
-  most_requested: { choices_key: string; codes: string[]; counted_at: Time };
+  /** The codes that a practice requests most, most first. */
+  most_requested: { practice_key: string; codes: string[]; counted_at: Time };
 };
 
 export type OrderingTables = OutboxTables &

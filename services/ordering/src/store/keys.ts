@@ -8,7 +8,7 @@ import {
   type PracticeBinding,
 } from '@clinical-launch/contracts';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
-import { actionRules } from '../domain/action-rules.ts';
+import { type ActionRule, actionRules } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingTables } from './database.ts';
 
@@ -35,13 +35,17 @@ type BoundPractices = { readonly client: TestRequest['client']; readonly binding
 type PatientNumber = LaunchPatient['identifiers'][number];
 
 /** Returns the sight of a launch, from the rule of its action and its payload, independent of any URL. */
-export function sightOf({ launchId, client, request }: LaunchContext): Sight {
+export const sightOf = (context: LaunchContext): Sight =>
+  sightWithin(actionRules[context.request.action].sees, context);
+
+/** As `sightOf`, of a launch whose action saw this. */
+export function sightWithin(sees: ActionRule['sees'], { launchId, client, request }: LaunchContext): Sight {
   const { patient, practice } = request;
   const patientKeys = patientKeysOf({ patient, practice }, client);
   const patientNumbers = nationalNumbersOf(patient);
   const practiceKey = practiceKeyOf(practice, client);
   const bound = boundSightOf(client);
-  switch (actionRules[request.action].sees) {
+  switch (sees) {
     case 'own':
       return { launchId };
     case 'patient':

@@ -10,6 +10,7 @@ import { takeBatchNumbers } from '../store/batch-numbers.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
 import { insertSubmission } from '../store/submissions.ts';
 import { findOrderOf, insertRequest } from '../store/test-requests.ts';
+import { countMostRequested } from './count-most-requested.ts';
 import { decideSubmission } from './decide-submission.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Choosing, Launch } from './launch.ts';
@@ -56,6 +57,7 @@ export function submitOrder(
     const request = collected === undefined ? ordered : recordAllSamples(ordered, collected, at);
     await insertRequest(tx, request, timeZone);
     await insertSubmission(tx, { id: draft.submissionId, request, context });
+    await countMostRequested(tx, context, now);
     await appendToOutbox(tx, [submittedEvent(request, launch, sealer)]);
     return { outcome: 'submitted', request };
   });

@@ -11,7 +11,7 @@ export const addShortcuts: Migration = {
       primary key (user_key, code)
     )`.execute(db);
     await sql`create table ordering.most_requested (
-      choices_key char(64) primary key,
+      practice_key char(64) primary key,
       codes text[] not null,
       counted_at timestamptz not null
     )`.execute(db);

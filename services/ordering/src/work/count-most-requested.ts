@@ -1,0 +1,29 @@
+import type { LaunchContext } from '@clinical-launch/contracts';
+import type { OrderingTransaction } from '../store/database.ts';
+import { practiceKeyOf, sightWithin } from '../store/keys.ts';
+import { countTests, findMostRequested, storeMostRequested } from '../store/most-requested.ts';
+
+const hourMs = 3_600_000;
+
+/** What is counted: the newest requests of three months. One request alone makes no test a frequent one. */
+const counted = { requests: 300, atLeast: 2, codes: 50 };
+const countedMs = 90 * 24 * hourMs;
+
+/**
+ * Counts the tests that the launch's practice requests most, if the last count is older than an hour. Part of
+ * a submission, so that no page waits for it.
+ * @param now milliseconds since 1970-01-01T00:00:00Z
+ */
+export async function countMostRequested(
+  tx: OrderingTransaction,
+  context: LaunchContext,
+  now: number,
+): Promise<void> {
+  const practiceKey = practiceKeyOf(context.request.practice, context.client);
+  const last = await findMostRequested(tx, practiceKey);
+  if (last !== undefined && now - last.countedAt < hourMs) return;
+  // The codes alone leave this: they are about no patient.
+  const sight = sightWithin('practice', context);
+  const codes = await countTests(tx, { ...counted, sight, since: now - countedMs });
+  await storeMostRequested(tx, practiceKey, { codes, countedAt: now });
+}

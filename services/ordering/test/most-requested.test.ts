@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { openChange, submitChange } from './changes.ts';
+import {
+  type Application,
+  aLaunchContext,
+  anOrder,
+  aPatient,
+  chipsIn,
+  press,
+  startOrdering,
+} from './launches.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+type Request = NonNullable<Parameters<typeof aLaunchContext>[0]>['request'];
+
+const aPractice = () => ({
+  identifier: { system: 'ods-organization-code' as const, value: randomUUID() },
+  name: 'Some Surgery',
+});
+
+/** A practice that no other test knows. */
+let practice: ReturnType<typeof aPractice>;
+beforeEach(() => {
+  practice = aPractice();
+});
+
+const contextOf = (request: Request = {}) =>
+  aLaunchContext({ request: { practice, patient: aPatient(), ...request } });
+
+const order = (tests: string[], request?: Request) => anOrder(application, tests, contextOf(request));
+
+async function mostRequested(request?: Request) {
+  const launch = await application.openLaunch(contextOf(request));
+  return chipsIn(await launch.page(), 'most-requested');
+}
+
+const hours = (count: number) => application.clock.advance({ seconds: count * 3_600 });
+
+describe('the tests that a practice requests most', () => {
+  it('are chips for everyone in it, most requested first; one request alone does not count', async () => {
+    await order(['BUE', 'HFBC']);
+    expect(await mostRequested()).toEqual([]);
+    hours(1);
+    await order(['HFBC', 'BUE', 'BLFT']);
+    hours(1);
+    await order(['HFBC', 'HFER']);
+    const author = { ...contextOf().request.author, username: 'another' };
+    expect(await mostRequested({ author })).toEqual(['HFBC', 'BUE']);
+  });
+
+  it('are counted again with the first order an hour after the last count', async () => {
+    await order(['HFBC']);
+    application.clock.advance({ seconds: 3_599 });
+    await order(['HFBC']);
+    expect(await mostRequested()).toEqual([]);
+    application.clock.advance({ seconds: 1 });
+    await order(['BUE']);
+    expect(await mostRequested()).toEqual(['HFBC']);
+  });
+
+  it.each([
+    [90 * 86_400, ['HFBC']],
+    [90 * 86_400 + 1, []],
+  ])('are those of the last ninety days: an order of %s seconds ago', async (seconds, expected) => {
+    await order(['HFBC']);
+    application.clock.advance({ seconds });
+    await order(['HFBC']);
+    expect(await mostRequested()).toEqual(expected);
+  });
+
+  it('do not count tests that were removed from their request', async () => {
+    const ordered = await order(['HFBC', 'BUE']);
+    const launch = await openChange(application, ordered);
+    await press(launch, 'remove:BUE', { at: launch.at });
+    await submitChange(launch);
+    hours(1);
+    await order(['HFBC', 'BUE']);
+    expect(await mostRequested()).toEqual(['HFBC']);
+  });
+
+  it('are offered only if they apply to the patient, and are no favourites already', async () => {
+    for (const _time of [1, 2]) {
+      await order(['MPSA', 'HFBC', 'BUE'], { patient: aPatient({ gender: 'male' }) });
+      hours(1);
+    }
+    expect(await mostRequested()).toEqual(['BUE', 'HFBC']);
+    expect(await mostRequested({ patient: aPatient({ gender: 'male' }) })).toEqual(['BUE', 'HFBC', 'MPSA']);
+    const launch = await application.openLaunch(contextOf());
+    await press(launch, 'favourite:BUE');
+    expect(await mostRequested()).toEqual(['HFBC']);
+  });
+
+  it('never are those of another practice', async () => {
+    for (const _time of [1, 2]) {
+      await order(['HFBC']);
+      hours(1);
+    }
+    expect(await mostRequested({ practice: aPractice() })).toEqual([]);
+  });
+});
