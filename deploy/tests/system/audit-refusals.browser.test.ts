@@ -1,6 +1,3 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { localTime } from '@clinical-launch/contracts';
 import { startChromium } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -9,11 +6,9 @@ import { openStaffBrowser, signInAs } from './audit-staff.ts';
 import { MovedClock } from './moved-clock.ts';
 import { expectGoodPage } from './pictures.ts';
 import { ofSystems, ofUsers, type PreparedRefusal } from './prepared-refusals.ts';
-import { root } from './run-command.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 const clock = new MovedClock();
-let folder: string;
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 let page: Page;
@@ -22,7 +17,6 @@ const requests = new Map<string, Sent>();
 const all = Object.entries({ ...ofUsers, ...ofSystems });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'audit-refusals-'));
   [platform, chromium] = await Promise.all([
     startPlatformForTest({
       clock,
@@ -30,9 +24,11 @@ beforeAll(async () => {
         // Each refusal has an event of its own, and this machine may be refused as often as it likes.
         REFUSAL_EVENT_SECONDS: '0',
         REFUSALS_PER_ADDRESS: '0',
-        REGISTRY_FILE: await registryWithoutReceiver(),
         CALLBACK_ALLOWED_NETWORKS: '127.0.0.0/8',
       },
+      // Discard: nothing listens there, so nobody receives documents.
+      changeRegistry: (text) =>
+        text.replace(/"url": "[^"]+callbacks"/, '"url": "http://127.0.0.1:9/callbacks"'),
     }),
     startChromium(),
   ]);
@@ -46,17 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await chromium.close();
   await platform.stop();
-  await rm(folder, { recursive: true });
 });
-
-/** The registry of the demo, with a receiver of documents that nobody can reach. */
-async function registryWithoutReceiver(): Promise<string> {
-  const path = join(folder, 'registry.json');
-  const registry = await readFile(`${root}deploy/simulators/registry.json`, 'utf8');
-  // Discard: nothing listens there.
-  await writeFile(path, registry.replace(/"url": "[^"]+callbacks"/, '"url": "http://127.0.0.1:9/callbacks"'));
-  return path;
-}
 
 async function send(name: string, { send: sendIt }: PreparedRefusal): Promise<void> {
   const username = `user-${requests.size}`;

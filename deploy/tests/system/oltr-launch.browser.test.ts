@@ -10,7 +10,16 @@ import { startPlatformForTest } from './running-platform.ts';
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 beforeAll(async () => {
-  [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
+  [platform, chromium] = await Promise.all([
+    startPlatformForTest({
+      changeRegistry: (text) =>
+        text.replace(
+          '"resultOrigin": "${PUBLIC_URL}"',
+          '$&, "launchErrorPage": "${PUBLIC_URL}/demo/pms/launch-error"',
+        ),
+    }),
+    startChromium(),
+  ]);
 });
 afterAll(async () => {
   await chromium.close();

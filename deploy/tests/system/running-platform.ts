@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { startPlatform } from '@clinical-launch/platform';
 import { type Clock, type Environment, systemClock } from '@clinical-launch/service';
 import { createRecordedLogger, createTestDatabase, until } from '@clinical-launch/testing';
@@ -6,17 +9,26 @@ type PlatformForTest = {
   readonly clock?: Clock;
   readonly environment?: Environment;
   readonly logLevel?: string;
+  /** Changes the text of the demo registry. */
+  readonly changeRegistry?: (text: string) => string;
 };
+
+const demoRegistry = new URL('../../simulators/registry.json', import.meta.url);
 
 /** The whole platform on a free port, on a database of its own, with its log lines. */
 export async function startPlatformForTest({
   clock = systemClock,
   environment = {},
   logLevel = 'info',
+  changeRegistry = (text) => text,
 }: PlatformForTest = {}) {
   const { logger, lines } = createRecordedLogger(logLevel);
   const database = await createTestDatabase();
-  const all = { PORT: '0', DATABASE_URL: database.url, ...environment };
+  const folder = await mkdtemp(join(tmpdir(), 'clinical-launch-platform-'));
+  const registryFile = join(folder, 'registry.json');
+  await writeFile(registryFile, changeRegistry(await readFile(demoRegistry, 'utf8')));
+  const own = { PORT: '0', DATABASE_URL: database.url, REGISTRY_FILE: registryFile };
+  const all = { ...own, ...environment };
   const platform = await startPlatform({ environment: all, clock, logger });
   const url = platform.publicUrl;
 
@@ -25,6 +37,7 @@ export async function startPlatformForTest({
     async stop() {
       await platform.stop();
       await database.drop();
+      await rm(folder, { recursive: true });
     },
     url,
     lines,
