@@ -294,7 +294,11 @@ export function aLaunchContext({
       action: 'OrderTest',
       originatingId: `HS-${randomUUID()}`,
       authoredOn: '2026-03-02T09:29:30Z',
-      author: { username: 'a.okonkwo', name: { title: 'Dr', family: 'Okonkwo', given: ['Adaeze'] } },
+      // A user of its own, so that no test continues the draft of another.
+      author: {
+        username: `a.okonkwo.${randomUUID()}`,
+        name: { title: 'Dr', family: 'Okonkwo', given: ['Adaeze'] },
+      },
       patient: {
         name: { title: 'Mrs', family: 'Whitfield', given: ['Margaret', 'Anne'] },
         birthDate: '1958-02-28',

@@ -288,7 +288,7 @@ describe('the audit trail', () => {
       {
         ...shown,
         patients: [pseudonyms.ofPatient(request.patient)],
-        user: { username: 'a.okonkwo', name: 'Dr Adaeze Okonkwo' },
+        user: { username: launch.context.request.author.username, name: 'Dr Adaeze Okonkwo' },
       },
     ]);
   });

@@ -240,7 +240,10 @@ describe('the order sets of a practice', () => {
       .selectAll()
       .where('id', '=', set?.id ?? '')
       .executeTakeFirstOrThrow();
-    expect([row.added_by, row.added_at.getTime()]).toEqual([by, application.clock.now()]);
+    expect([row.added_by, row.added_at.getTime()]).toEqual([
+      launch.context.request.author,
+      application.clock.now(),
+    ]);
   });
 
   it('have a name that ends before a character that does not fit', async () => {

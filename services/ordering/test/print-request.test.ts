@@ -278,7 +278,7 @@ describe('the audit trail of printing', () => {
     for (const event of events) expect(() => assertCloudEvent(event)).not.toThrow();
     expect(events.map(({ data }) => data)).toMatchObject([
       {
-        user: { username: 'a.okonkwo', name: 'Dr Adaeze Okonkwo' },
+        user: { username: first.context.request.author.username, name: 'Dr Adaeze Okonkwo' },
         orderGuid: first.guid,
         launchId: first.launchId,
         what: 'labels',

@@ -37,7 +37,7 @@ async function open(chainSeconds?: number) {
 }
 
 describe('the end of a session', () => {
-  it('is announced two minutes before, and “Stay signed in” extends it on the page', async () => {
+  it('is announced two minutes before, and a button extends it on the page', async () => {
     const { launch, page, warning, advance, close } = await open();
     await page.getByText('Practice order sets').click();
     await page.locator('#set-name').fill('Annual review');

@@ -244,7 +244,7 @@ describe('the audit trail of reading', () => {
     const events = await publishedBy(application, launch, 'order.viewed.v1');
     for (const event of events) expect(() => assertCloudEvent(event)).not.toThrow();
     const viewed = {
-      user: { username: 'a.okonkwo', name: 'Dr Adaeze Okonkwo' },
+      user: { username: launch.context.request.author.username, name: 'Dr Adaeze Okonkwo' },
       orderGuid: launch.guid,
       launchId: launch.launchId,
       action: 'PatientReport',

@@ -3,7 +3,12 @@ import { withoutCovered } from './panels.ts';
 import { liveCodes, type Priority, type RequestDetails, type TestRequest } from './test-request.ts';
 
 /** The key of a draft: `target` is the request that it changes, or the launch itself for a new order. */
-export type DraftPlace = { readonly launchId: string; readonly target: string };
+export type DraftPlace = {
+  readonly launchId: string;
+  readonly target: string;
+  /** Identifies the user, patient, practice, client and laboratory that may find it in another launch. */
+  readonly ownerKey?: string | undefined;
+};
 
 /** The choices in a launch before they are submitted. */
 export type Draft = {
@@ -33,6 +38,8 @@ export type Draft = {
   /** The reason for a test that does not apply to the patient, by code. */
   readonly overrideReasons: Readonly<Record<string, string>>;
   readonly collection: CollectionPlan;
+  /** When the draft of an earlier launch was last changed that this one continues. ISO 8601 */
+  readonly restoredFrom?: string;
   /** Increases whenever fields of the review are stored. */
   readonly edits: number;
   /** The page that stored them last, if it saved itself. */
@@ -108,6 +115,27 @@ export const emptyDraft = (submissionId: string): Draft => ({
   overrideReasons: {},
   collection: { when: 'later' },
   edits: 0,
+});
+
+/** A draft that the user left behind in an earlier launch, and when it was last changed (ISO 8601). */
+export type LeftDraft = { readonly draft: Draft; readonly changedAt: string };
+
+/**
+ * Returns the draft of a new order that continues one of an earlier launch; empty if that has no content.
+ * Its collection begins anew, because a time that was typed then is not the time of these samples.
+ */
+export function continueDraft({ draft, changedAt }: LeftDraft, submissionId: string): Draft {
+  const { notice: _notice, savedBy: _savedBy, ...content } = draft;
+  if (draft.chosen.length === 0 && draft.clinicalDetails === '') return emptyDraft(submissionId);
+  const { search, collection } = emptyDraft(submissionId);
+  return { ...content, submissionId, search, collection, restoredFrom: changedAt };
+}
+
+/** Returns the draft after its user discarded it. */
+export const emptiedDraft = ({ submissionId, version, edits }: Draft): Draft => ({
+  ...emptyDraft(submissionId),
+  version: version + 1,
+  edits: edits + 1,
 });
 
 /**

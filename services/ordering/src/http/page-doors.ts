@@ -45,7 +45,7 @@ export function ofNewOrder(handle: ChoosingHandler): VisitHandler {
     if (submitted !== undefined) return visit.response.redirect(303, resultPage(visit.home, submitted));
     const catalogue = catalogues.find(visit.context.request.performer);
     if (catalogue === undefined) throw noCatalogueOfLaboratory();
-    await handle(toNewOrder(visit, catalogue), dependencies);
+    await handle(await toNewOrder(visit, catalogue, dependencies), dependencies);
   };
 }
 

@@ -4,6 +4,7 @@ import type { Router } from 'express';
 import type { Permission } from '../domain/action-rules.ts';
 import { pageNotFound } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
+import { postNewRequest } from './discard-draft.ts';
 import { extendSession } from './extend-session.ts';
 import { createLaunchDoor, type VisitHandler } from './launch-door.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
@@ -35,6 +36,7 @@ export const routes: readonly Route[] = [
   { method: 'post', path: '/', permission: 'order', handle: ofNewOrder(postChoice) },
   { method: 'post', path: '/chosen', permission: 'order', handle: ofNewOrder(postChosenPanel) },
   { method: 'post', path: '/matches', permission: 'order', handle: ofNewOrder(postMatches) },
+  { method: 'post', path: '/new-request', permission: 'order', handle: ofNewOrder(postNewRequest) },
   { method: 'get', path: '/review', permission: 'order', handle: ofNewOrder(showReview) },
   { method: 'post', path: '/review', permission: 'order', handle: ofNewOrder(postReview) },
   { method: 'post', path: '/review/draft', permission: 'order', handle: ofNewOrder(postReviewDraft) },

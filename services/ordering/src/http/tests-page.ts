@@ -34,6 +34,7 @@ export const showChoice: ChoosingHandler = async (visit, dependencies) => {
     ...presentCatalogue({ draft, catalogue, own, patient, search: searchIn(catalogue) }),
     shortcuts: await shortcutsOf(visit, draft, dependencies, own),
     ...(await chosenPanel(visit, draft, dependencies)),
+    restoredFrom: draft.restoredFrom && dependencies.write(draft.restoredFrom),
     isNothingChosen: draft.chosen.length === 0 && queryOf(visit.request).has('nothing-chosen'),
     practiceSet: draft.notice?.practiceSet,
     maxSetNameLength,

@@ -35,6 +35,7 @@ export function presentReview(review: Review) {
   return {
     ...presented,
     draft,
+    restoredFrom: draft.restoredFrom && write(draft.restoredFrom),
     faults,
     errors: Object.fromEntries(faults.map(({ field, message }) => [field, message])),
     stays: batches.map((batch) => ({

@@ -24,6 +24,7 @@ import { bindLocalPractices } from './migrations/007-local-practices.ts';
 import { spellPatientsOnce } from './migrations/009-patient-spelling.ts';
 import { addWordsVersion } from './migrations/010-words-version.ts';
 import { serveEarlierProcesses } from './migrations/011-earlier-processes.ts';
+import { addDraftOwners } from './migrations/012-draft-owners.ts';
 import { addShortcuts } from './migrations/014-shortcuts.ts';
 
 type Time = ColumnType<Date, string, string>;
@@ -49,6 +50,8 @@ export type OrderingTables = OutboxTables &
       launch_id: string;
       /** The request that it changes, or the launch itself for a new order. */
       target: string;
+      /** Who finds it again (`draftOwnerKeyOf`); null if nobody does. */
+      owner_key: string | null;
       submission_id: string;
       version: number;
       content: Omit<Draft, 'submissionId' | 'version'>;
@@ -127,6 +130,7 @@ export const orderingMigrations = {
   '009-patient-spelling': spellPatientsOnce,
   '010-words-version': addWordsVersion,
   '011-earlier-processes': serveEarlierProcesses,
+  '012-draft-owners': addDraftOwners,
   '014-shortcuts': addShortcuts,
 } satisfies ServiceMigrations;
 

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { type Draft, type DraftPlace, emptyDraft } from '../domain/draft.ts';
+import { type Draft, type DraftPlace, emptyDraft, type LeftDraft } from '../domain/draft.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
 /** Milliseconds that the draft of an abandoned launch is stored; sessions end long before. */
@@ -19,6 +19,53 @@ export async function findDraft(
   return row === undefined ? undefined : toDraft(row);
 }
 
+/** Milliseconds after its last change that a draft is found again in another launch. */
+const foundAgainForMs = 86_400_000;
+
+/**
+ * Finds the draft that its owner left behind in an earlier launch: the one changed last. Undefined if this
+ * launch has a draft, or if the owner has submitted a request since that change.
+ */
+export async function findLeftDraft(
+  database: OrderingDatabase,
+  { launchId, target, ownerKey }: DraftPlace,
+  now: number,
+): Promise<LeftDraft | undefined> {
+  if (ownerKey === undefined) return undefined;
+  const row = await database
+    .selectFrom('drafts')
+    .selectAll()
+    .where('owner_key', '=', ownerKey)
+    .where('updated_at', '>', new Date(now - foundAgainForMs))
+    .where((by) =>
+      by.not(
+        by.exists(
+          by
+            .selectFrom('drafts as own')
+            .select('own.launch_id')
+            .where('own.launch_id', '=', launchId)
+            .where('own.target', '=', target),
+        ),
+      ),
+    )
+    .where((by) =>
+      by.not(
+        by.exists(
+          by
+            .selectFrom('drafts as submitted')
+            .innerJoin('test_requests', 'test_requests.launch_id', 'submitted.launch_id')
+            .select('submitted.launch_id')
+            .where('submitted.owner_key', '=', ownerKey)
+            .whereRef('test_requests.created_at', '>=', 'drafts.updated_at'),
+        ),
+      ),
+    )
+    .orderBy('updated_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row && { draft: toDraft(row), changedAt: row.updated_at.toISOString() };
+}
+
 type Beginning = {
   /** The draft to store if there is none yet. */
   readonly beginning: Draft;
@@ -32,7 +79,7 @@ type Beginning = {
  */
 export async function lockDraft(
   tx: OrderingTransaction,
-  { launchId, target }: DraftPlace,
+  { launchId, target, ownerKey }: DraftPlace,
   { beginning, now }: Beginning,
 ): Promise<Draft> {
   const { submissionId, version, ...content } = beginning;
@@ -41,6 +88,7 @@ export async function lockDraft(
     .values({
       launch_id: launchId,
       target,
+      owner_key: ownerKey ?? null,
       submission_id: submissionId,
       version,
       content: jsonb(content),
@@ -63,13 +111,14 @@ export async function lockDraft(
 /** Replaces the draft that this transaction has locked. */
 export async function storeDraft(
   tx: OrderingTransaction,
-  { launchId, target }: DraftPlace,
+  { launchId, target, ownerKey }: DraftPlace,
   { draft, now }: { draft: Draft; now: number },
 ): Promise<void> {
   const { submissionId, version, ...content } = draft;
   await tx
     .updateTable('drafts')
     .set({
+      owner_key: ownerKey ?? null,
       submission_id: submissionId,
       version,
       content: jsonb(content),

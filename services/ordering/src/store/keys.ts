@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   type CodedIdentifier,
+  codeKeyOf,
   inCapitals,
   isNational,
   type LaunchContext,
@@ -167,6 +168,24 @@ export function userKeyOf(
 ): string {
   const choicesKey = choicesKeyOf(practice, client, catalogueId);
   return keyOf(choicesKey, client.issuer, client.clientId, author.username);
+}
+
+/**
+ * Returns the SHA-256 of everything that must be equal for a user to find a draft again in another launch:
+ * client, practice, laboratory, catalogue, user, and the patient with all valid identifiers and the date of
+ * birth. Undefined if no valid identifier names the patient.
+ */
+export function draftOwnerKeyOf(
+  { client, request }: Pick<LaunchContext, 'client' | 'request'>,
+  catalogueId = '',
+): string | undefined {
+  const { author, patient, performer, practice } = request;
+  const patientKeys = patientKeysOf({ patient, practice }, client).toSorted();
+  if (patientKeys.length === 0) return undefined;
+  const { issuer, clientId } = client;
+  const laboratory = codeKeyOf(performer.identifier);
+  const place = [issuer, clientId, practiceKeyOf(practice, client), laboratory, catalogueId];
+  return keyOf('draft', ...place, author.username, patient.birthDate, ...patientKeys);
 }
 
 /** Returns the code of a practice for comparison: an ODS code in capitals, every other code exactly. */
