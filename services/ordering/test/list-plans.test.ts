@@ -5,25 +5,30 @@ import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompiledQuery, type KyselyPlugin, PostgresQueryCompiler, sql } from 'kysely';
 import { actionRules } from '../src/domain/action-rules.ts';
+import { filterTerms } from '../src/domain/list-search.ts';
 import { readRequestSearch } from '../src/domain/request-search.ts';
 import { readCatalogue } from '../src/index.ts';
-import {
-  type OrderingDatabase,
-  type OrderingTransaction,
-  openOrderingDatabase,
-} from '../src/store/database.ts';
+import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { sightOf } from '../src/store/keys.ts';
 import { type ListQuery, readRequestPage } from '../src/store/request-lists.ts';
+import { findRequesters } from '../src/store/requesters.ts';
 import { countMostRequested } from '../src/work/count-most-requested.ts';
 import { aLaunchContext } from './launches.ts';
 import { aPractice } from './listing.ts';
 import { client, inventPatient, inventRequests } from './stored/invented-requests.ts';
+import { requesters } from './stored/names.ts';
 import { seedRequests, settle } from './stored/seed.ts';
 
 const stored = 5_000;
 /** Far fewer than are stored: a page, the count up to a thousand, and the requests that a search reads. */
 const readAtMost = 2_000;
 
+const oneDay = { since: '2025-06-02T23:00:00Z', before: '2025-06-03T23:00:00Z' };
+const everyFilter = filterTerms({
+  test: 'HFBC',
+  laboratory: 'NHSORGANISATIONS RCB00',
+  requester: 'professional-code G8134567',
+});
 const practice = aPractice();
 /** A practice whose requests are all of one patient. */
 const single = aPractice();
@@ -64,14 +69,21 @@ describe('a page of a list', () => {
     ['a digit', 'LocationReportList', {}, '9'],
     ['a letter in a queue', 'LocationSampleQueue', {}, 's'],
     ['a test of a patient', 'PatientReportList', {}, 'blood'],
+    ['a test', 'LocationReportList', {}, 'full blood count'],
+    ['a day', 'LocationReportList', oneDay, ''],
+    ['a day and a test', 'LocationReportList', oneDay, 'full blood count'],
+    ['overdue', 'LocationSampleQueue', { before: '2026-03-01T09:30:00Z' }, ''],
+    ['a day of a patient', 'PatientReportList', oneDay, ''],
+    ['a day and a test of a patient', 'PatientReportList', oneDay, 'blood'],
+    ['many filters', 'LocationReportList', { ...oneDay, priority: 'urgent', search: everyFilter }, ''],
   ])('is read by indexes, and from few rows: %s', async (_, action, query, q) => {
-    const plans = await plansOf(queryFor(action, { ...query, ...searchFor(q) }));
+    const plans = await plansOfPage(queryFor(action, { ...query, ...searchFor(q) }));
     expect(plans.flatMap(scansOf).filter(({ kind }) => kind === 'Seq Scan')).toEqual([]);
     expect(rowsOf(plans)).toBeLessThan(readAtMost);
   });
 
   it('is read from what matches and no other row when very many old requests match', async () => {
-    const plans = await plansOf(queryFor('LocationReportList', searchFor('penhaligon')));
+    const plans = await plansOfPage(queryFor('LocationReportList', searchFor('penhaligon')));
     expect(rowsOf(plans)).toBeLessThan(readAtMost + stored / 5);
   });
 
@@ -82,9 +94,20 @@ describe('a page of a list', () => {
       patient: inventPatient(single, 0),
     } as const;
     const sight = sightOf(aLaunchContext({ client, request }));
-    const plans = await plansOf({ sight, statuses: actionRules.PatientReportList.lists });
+    const plans = await plansOfPage({ sight, statuses: actionRules.PatientReportList.lists });
     // Each identifier has its runs, and each run is counted to a thousand.
     expect(rowsOf(plans)).toBeLessThan(2 * readAtMost);
+  });
+
+  it('has the requesters of its practice, each read once', async () => {
+    const { sight } = queryFor('LocationReportList', {});
+    expect((await findRequesters(database, sight)).map(({ name }) => name.family)).toEqual(
+      requesters.map(({ family }) => family),
+    );
+    const plans = await plansOf((recorded) => findRequesters(recorded, sight));
+    expect(plans.flatMap(scansOf).filter(({ kind }) => kind === 'Seq Scan')).toEqual([]);
+    // For each of them the identifier and the name, and the end.
+    expect(rowsOf(plans)).toBeLessThanOrEqual(4 * requesters.length);
   });
 
   it('is read from no more rows when it is in the middle', async () => {
@@ -97,7 +120,7 @@ describe('a page of a list', () => {
       .limit(1)
       .executeTakeFirstOrThrow();
     for (const go of ['older', 'newer'] as const) {
-      const plans = await plansOf(queryFor('LocationReportList', { from: { guid, go } }));
+      const plans = await plansOfPage(queryFor('LocationReportList', { from: { guid, go } }));
       expect(rowsOf(plans)).toBeLessThan(readAtMost);
     }
   });
@@ -107,7 +130,9 @@ describe('the count of the most requested tests', () => {
   it('reads the newest requests by indexes, however many the practice has', async () => {
     const context = aLaunchContext({ client, request: { practice } });
     const now = Date.parse('2026-03-02T09:30:00Z');
-    const plans = await plansIn((tx) => countMostRequested(tx, context, now));
+    const plans = await plansOf((recorded) =>
+      recorded.transaction().execute((tx) => countMostRequested(tx, context, now)),
+    );
     expect(plans.flatMap(scansOf).filter(({ kind }) => kind === 'Seq Scan')).toEqual([]);
     const tests = plans.flatMap(scansOf).filter(({ kind }) => kind === 'Function Scan');
     expect(rowsOf(plans) - tests.reduce((total, { rows }) => total + rows, 0)).toBeLessThan(readAtMost);
@@ -134,13 +159,14 @@ type Plan = {
 };
 
 /** Returns the plan of each query that reads requests for a page, with the rows that it read. */
-const plansOf = (query: ListQuery) => plansIn((tx) => readRequestPage(tx, query));
+const plansOfPage = (query: ListQuery) =>
+  plansOf((recorded) => recorded.transaction().execute((tx) => readRequestPage(tx, query)));
 
-/** Returns the plan of each query for requests in a transaction, with the rows that it read. */
-async function plansIn(read: (tx: OrderingTransaction) => Promise<unknown>): Promise<Plan[]> {
+/** Returns the plan of each query that reads requests, with the rows that it read. */
+async function plansOf(read: (recorded: OrderingDatabase) => Promise<unknown>): Promise<Plan[]> {
   const queries: CompiledQuery[] = [];
   const recorded = database.withPlugin(recorder(queries));
-  await recorded.transaction().execute(read);
+  await read(recorded);
   return database.transaction().execute(async (transaction) => {
     await sql`select set_config('enable_seqscan', 'off', true)`.execute(transaction);
     const plans: Plan[] = [];

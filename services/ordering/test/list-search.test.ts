@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { addRequestLists } from '../src/store/migrations/004-request-lists.ts';
+import { addListFilters } from '../src/store/migrations/013-list-filters.ts';
 import { indexOutdated } from '../src/work/keep-words-current.ts';
 import { type Application, type OpenLaunch, startOrdering } from './launches.ts';
 import { aPatient, aPractice, listedIn, openList, orderFor, pageLink, search, textOf } from './listing.ts';
@@ -151,7 +152,7 @@ describe('the search in the list of a practice', () => {
     const html = await search(launch, '', 'urgent');
     expect(listedIn(html)).toEqual([urgent.guid]);
     expect(html).toContain('nhsuk-tag--red');
-    expect(html).toMatch(/value="urgent" checked/);
+    expect(html).toMatch(/value="urgent" selected/);
     expect(listedIn(await search(launch, '', 'routine'))).toEqual([routine.guid]);
     expect(listedIn(await search(launch, 'whitfield', 'urgent'))).toEqual([urgent.guid]);
   });
@@ -243,6 +244,7 @@ describe('requests that are older than the search', () => {
     const database = await openOrderingDatabase(application.storage);
     await undoRequestLists(database);
     await addRequestLists.up(database);
+    await addListFilters.up(database);
     await database.updateTable('test_requests').set({ words_version: 0 }).execute();
     while ((await indexOutdated(database, { timeZone, limit: 100 })) > 0);
     const launch = await openList(application, 'LocationReportList', { request: own });
@@ -254,7 +256,7 @@ describe('requests that are older than the search', () => {
 async function undoRequestLists(database: OrderingDatabase): Promise<void> {
   await sql`drop table ordering.list_searches`.execute(database);
   await sql`drop index ordering.test_requests_practice, ordering.test_requests_patient_1,
-    ordering.test_requests_patient_2`.execute(database);
+    ordering.test_requests_patient_2, ordering.test_requests_requester`.execute(database);
   await sql`drop trigger complete_requests on ordering.test_requests`.execute(database);
   await sql`alter table ordering.test_requests drop column words`.execute(database);
   await sql`create index test_requests_practice

@@ -1,5 +1,6 @@
 import { isCalendarDate, localDay, localTime } from '@clinical-launch/contracts';
 import { type CollectionEntry, cleanText } from './draft.ts';
+import { instantsOf } from './local-instants.ts';
 
 /** Who took a sample, and when: `at` is an ISO 8601 instant. */
 export type Collected = { readonly at: string; readonly by: string };
@@ -128,21 +129,3 @@ function readInstant(
   }
   return { instant };
 }
-
-/**
- * Returns the instants at which the clocks of the zone showed a local time, `2026-10-25T01:30`, earliest
- * first: one, two or none.
- */
-function instantsOf(local: string, timeZone: string): number[] {
-  const asUtc = Date.parse(`${local}Z`);
-  // No zone changes its clocks twice within two days, so one of the two offsets is correct.
-  const offsets = [-dayMs, dayMs].map((away) => offsetAt(asUtc + away, timeZone));
-  return [...new Set(offsets)]
-    .map((offset) => asUtc - offset)
-    .filter((instant) => instant + offsetAt(instant, timeZone) === asUtc)
-    .toSorted((one, other) => one - other);
-}
-
-/** Returns how far the zone's clocks are ahead of UTC at an instant, in milliseconds. */
-const offsetAt = (instant: number, timeZone: string) =>
-  Date.parse(`${localTime(instant, timeZone)}Z`) - Math.floor(instant / 1000) * 1000;

@@ -5,3 +5,7 @@ export function fullName({ family, given, title }: PersonName): string {
   const name = given.length === 0 ? family : `${family}, ${given.join(' ')}`;
   return title === undefined ? name : `${name} (${title})`;
 }
+
+/** Returns `Dr T Bairstow`. */
+export const shortName = ({ title = '', family, given }: PersonName) =>
+  [title, given.map((name) => name.replace(/^(.).*$/su, '$1')).join(''), family].filter(Boolean).join(' ');

@@ -1,4 +1,4 @@
-import { type CodedIdentifier, codeKeyOf, localDay, type PersonName } from '@clinical-launch/contracts';
+import { codeKeyOf, localDay, type PersonName } from '@clinical-launch/contracts';
 import type { Catalogue } from './catalogue.ts';
 import { isLive } from './lifecycle.ts';
 import type { TestRequest } from './test-request.ts';
@@ -75,12 +75,15 @@ const coded = (sign: string, code: string) => `=${sign}${Buffer.from(code).toStr
 /** Returns the word of each request with this test. */
 export const testWord = (code: string) => coded('t', code);
 
-/** Returns the word of each request with tests for this laboratory. */
-export const laboratoryWord = ({ value, scheme }: { value: string; scheme: string }) =>
-  coded('l', `${scheme} ${value}`);
+/** Returns the text that identifies a laboratory. */
+export const laboratoryKeyOf = ({ value, scheme }: { readonly value: string; readonly scheme: string }) =>
+  `${scheme} ${value}`;
 
-/** Returns the word of each request of this requester. */
-export const requesterWord = (identifier: CodedIdentifier) => coded('r', codeKeyOf(identifier));
+/** Returns the word of each request with tests for this laboratory, by its key (`laboratoryKeyOf`). */
+export const laboratoryWord = (key: string) => coded('l', key);
+
+/** Returns the word of each request of this requester, by the key of the identifier (`codeKeyOf`). */
+export const requesterWord = (key: string) => coded('r', key);
 
 /**
  * Returns the words by which a request is found, without those of removed tests.
@@ -97,7 +100,9 @@ export function wordsOfRequest(
     ...batches.flatMap(({ orderReference }) => wordsOf(orderReference)),
     ...tests.flatMap(({ description, code }) => [...wordsOf(description), ...wordsOf(code.value)]),
     ...tests.map(({ code }) => testWord(code.value)),
-    ...live.filter((batch) => batch.tests.length > 0).map(({ provider }) => laboratoryWord(provider.code)),
+    ...live
+      .filter((batch) => batch.tests.length > 0)
+      .map(({ provider }) => laboratoryWord(laboratoryKeyOf(provider.code))),
     requestedWord(localDay(Date.parse(createdAt), timeZone)),
   ];
   return {
@@ -108,7 +113,7 @@ export function wordsOfRequest(
       ...patient.identifiers.flatMap(({ value }) => wordsOf(value)),
       ...wordsOfName(requester.name),
       ...wordsOf(requester.identifier.value),
-      requesterWord(requester.identifier),
+      requesterWord(codeKeyOf(requester.identifier)),
       ...ofBoth,
     ]),
     ofPatient: unique(ofBoth),

@@ -1,19 +1,22 @@
 import { guidForm, queryOf } from '@clinical-launch/service/http';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { maxSearchLength } from '../domain/choice.ts';
-import { withoutControls } from '../domain/draft.ts';
-import type { ListSearch } from '../domain/list-search.ts';
-import { abbreviationsOf, readRequestSearch } from '../domain/request-search.ts';
-import type { Priority } from '../domain/test-request.ts';
-import { faultyForm, pageNotFound } from '../errors.ts';
+import { filterTerms, type ListSearch, periodOf } from '../domain/list-search.ts';
+import { abbreviationsOf, type RequestSearch, readRequestSearch } from '../domain/request-search.ts';
+import type { RequestStatus, TestRequest } from '../domain/test-request.ts';
+import { pageNotFound } from '../errors.ts';
+import { presentFilters } from '../present/list-filters.ts';
 import { presentList } from '../present/list-model.ts';
 import { listTexts } from '../present/list-texts.ts';
 import { sightOf } from '../store/keys.ts';
 import { findListSearch } from '../store/list-searches.ts';
 import { type ListQuery, maxCount, pageSize } from '../store/request-lists.ts';
+import { findRequesters } from '../store/requesters.ts';
 import { keepListSearch } from '../work/keep-list-search.ts';
 import { readList } from '../work/read-list.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { VisitHandler } from './launch-door.ts';
+import { readListForm } from './list-form.ts';
 import { isRead } from './reading.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
@@ -29,12 +32,15 @@ export const listRequests: VisitHandler = async (visit, dependencies) => {
   const address = queryOf(visit.request);
   const search = await findListSearch(database, launchId);
   const catalogue = catalogues.find(visit.context.request.performer);
-  const query = listQueryOf(visit, { search, catalogue, address });
+  const query = listQueryOf(visit, { search, catalogue, address, ...momentOf(dependencies) });
+  const writing = { write, catalogueOf: (request: TestRequest) => catalogues.ofRequest(request) };
   const list = await readList(dependencies, visit, { query, isRead: isRead(visit) });
   nudge();
+  const requesters = rule.sees === 'practice' ? await findRequesters(database, query.sight) : [];
   show(visit, 'list.njk', {
     texts,
-    ...presentList({ list, search, rule, home, write, limits: { pageSize, maxCount } }),
+    ...presentList({ list, search, rule, home, writing, limits: { pageSize, maxCount } }),
+    filters: presentFilters({ search, rule, catalogue, requesters }),
     maxSearchLength,
     mustChoose: rule.opens === 'named-request' && address.has('choose'),
   });
@@ -46,7 +52,7 @@ export const listRequests: VisitHandler = async (visit, dependencies) => {
 export const searchRequests: VisitHandler = async (visit, dependencies) => {
   // An action without a list has no search.
   getTexts(visit);
-  await keepListSearch(dependencies, visit.launchId, readSearch(await readLaunchForm(visit)));
+  await keepListSearch(dependencies, visit.launchId, readListForm(await readLaunchForm(visit)));
   visit.response.redirect(303, `${visit.home}requests#found`);
 };
 
@@ -62,19 +68,47 @@ type Listing = {
   /** Of the launch's laboratory, if it has one. */
   readonly catalogue: Catalogue | undefined;
   readonly address: URLSearchParams;
-};
+} & Moment;
 
-function listQueryOf({ rule, context }: Visit, { search: stored, catalogue, address }: Listing): ListQuery {
-  const { text, priority } = stored;
-  const search = readRequestSearch(text, catalogue && abbreviationsOf(catalogue));
+/** `now`: milliseconds since 1970; `timeZone`: IANA name */
+type Moment = { readonly now: number; readonly timeZone: string };
+
+const momentOf = ({ clock, timeZone }: Dependencies): Moment => ({ now: clock.now(), timeZone });
+
+function listQueryOf(
+  { rule, context }: Visit,
+  { search: { text, priority, filters }, catalogue, address, ...moment }: Listing,
+): ListQuery {
+  const search = narrowed(
+    readRequestSearch(text, catalogue && abbreviationsOf(catalogue)),
+    filterTerms(filters),
+  );
   const from = cursorOf(address, 'before', 'older') ?? cursorOf(address, 'after', 'newer');
+  const { since, before } = periodOf(filters, moment);
   return {
     sight: sightOf(context),
-    statuses: rule.lists,
+    statuses: statusesOf(rule.lists, filters.status),
     ...(priority === undefined ? {} : { priority }),
+    ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
+    ...(before === undefined ? {} : { before: new Date(before).toISOString() }),
     ...(search === undefined ? {} : { search }),
     ...(from === undefined ? {} : { from }),
   };
+}
+
+/** Adds the terms of filters to a search. A search of signs only still finds nothing. */
+function narrowed(search: RequestSearch | undefined, terms: RequestSearch): RequestSearch | undefined {
+  if (search === undefined) return terms.length === 0 ? undefined : terms;
+  return search.length === 0 ? [] : [...search, ...terms];
+}
+
+/** Only Incomplete requests wait for samples. A status that the action does not list changes nothing. */
+function statusesOf(
+  lists: readonly RequestStatus[],
+  chosen: ListSearch['filters']['status'],
+): readonly RequestStatus[] {
+  const status = chosen === 'overdue' ? 'Incomplete' : chosen;
+  return status !== undefined && lists.includes(status) ? [status] : lists;
 }
 
 /**
@@ -84,21 +118,4 @@ function listQueryOf({ rule, context }: Visit, { search: stored, catalogue, addr
 function cursorOf(address: URLSearchParams, name: string, go: 'older' | 'newer') {
   const guid = address.get(name) ?? '';
   return guidForm.test(guid) ? { guid, go } : undefined;
-}
-
-/** @throws ServiceError 400 for a button or a priority that the page does not have */
-function readSearch(form: URLSearchParams): ListSearch {
-  const action = form.get('action') ?? 'search';
-  if (action === 'clear') return { text: '' };
-  const priority = form.get('priority') ?? 'any';
-  if (action !== 'search' || !isPriority(priority)) throw faultyForm();
-  const text = withoutControls(form.get('q') ?? '')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, maxSearchLength);
-  return { text, ...(priority === 'any' ? {} : { priority }) };
-}
-
-function isPriority(value: string): value is Priority | 'any' {
-  return value === 'any' || value === 'urgent' || value === 'routine';
 }

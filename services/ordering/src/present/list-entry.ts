@@ -1,42 +1,61 @@
+import type { Catalogue } from '../domain/catalogue.ts';
 import { isLive, liveSamples } from '../domain/lifecycle.ts';
-import { fullName } from '../domain/person-name.ts';
-import type { TestRequest } from '../domain/test-request.ts';
+import { fullName, shortName } from '../domain/person-name.ts';
+import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { presentIdentifiers } from './patient-banner.ts';
 import type { WriteTime } from './written-time.ts';
 import { writtenDate } from './written-time.ts';
 
-/** The number of tests in a row of a list. One more is shown too, because "1 more" needs the same space. */
-const testsAtOnce = 4;
+/** The number of characters of the tests in a row, so that they are a line; the others can be opened. */
+const testsLength = 22;
+/** As many as the word Urgent before them needs. */
+const urgentLength = 10;
 
-/** Presents a request as a row of a list. */
-export function presentEntry(request: TestRequest, write: WriteTime) {
+export type ListWriting = {
+  readonly write: WriteTime;
+  /** Returns the catalogue of the laboratory that a request was sent to. */
+  readonly catalogueOf: (request: TestRequest) => Catalogue;
+};
+
+/** Presents a request as a row of a list, with short names of tests, which fit in a line. */
+export function presentEntry(request: TestRequest, { write, catalogueOf }: ListWriting) {
   const { parties, batches, priority, status, createdAt } = request;
-  const tests = batches.flatMap((batch) => batch.tests.filter(isLive)).map(({ description }) => description);
-  const shown = tests.length > testsAtOnce + 1 ? testsAtOnce : tests.length;
+  const [day, time] = write(createdAt).split(' at ');
+  const { orderables } = catalogueOf(request);
+  const tests = batches
+    .flatMap((batch) => batch.tests.filter(isLive))
+    .map((test) => orderables.get(codeOf(test))?.abbreviation ?? test.description);
+  const isUrgent = priority === 'urgent';
+  const shown = fitting(tests, isUrgent ? testsLength - urgentLength : testsLength);
   const [identifier] = presentIdentifiers(parties.patient);
   return {
-    orderedAt: { iso: createdAt, text: write(createdAt) },
+    orderedAt: { iso: createdAt, day, time },
     references: batches.map(({ orderReference }) => orderReference),
     tests: { shown: tests.slice(0, shown), more: tests.slice(shown) },
-    isUrgent: priority === 'urgent',
+    isUrgent,
     status,
-    samples: describeSamples(request),
-    requester: fullName(parties.requester.name),
+    samples: countSamples(request),
+    requester: shortName(parties.requester.name),
     patient: {
-      name: fullName(parties.patient.name),
+      name: fullName({ family: parties.patient.name.family, given: parties.patient.name.given }),
       born: writtenDate(parties.patient.birthDate),
       identifier,
     },
   };
 }
 
-function describeSamples({ batches }: Pick<TestRequest, 'batches'>): string {
+/** Returns how many of the names fit in a line of so many characters, the first in any case. */
+function fitting(names: readonly string[], most: number): number {
+  let length = 0;
+  const tooMany = names.findIndex((name) => {
+    length += name.length + 2;
+    return length > most + 2;
+  });
+  return tooMany === -1 ? names.length : Math.max(tooMany, 1);
+}
+
+function countSamples({ batches }: Pick<TestRequest, 'batches'>) {
   const samples = batches.flatMap(liveSamples);
   const taken = samples.filter(({ completedAt }) => completedAt !== undefined).length;
-  if (samples.length === 0) return 'No samples needed';
-  if (samples.length === 1) return taken === 1 ? 'Sample collected' : 'Sample not collected yet';
-  if (taken === 0) return `0 of ${samples.length} samples collected`;
-  return taken === samples.length
-    ? `All ${samples.length} samples collected`
-    : `${taken} of ${samples.length} samples collected`;
+  return { taken, needed: samples.length };
 }

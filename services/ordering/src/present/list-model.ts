@@ -3,8 +3,7 @@ import type { ListSearch } from '../domain/list-search.ts';
 import { requestStep } from '../domain/request-step.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { requestPage } from './addresses.ts';
-import { presentEntry } from './list-entry.ts';
-import type { WriteTime } from './written-time.ts';
+import { type ListWriting, presentEntry } from './list-entry.ts';
 
 type List = {
   /** Newest first. */
@@ -20,19 +19,20 @@ type ListPage = {
   readonly search: ListSearch;
   readonly rule: ActionRule;
   readonly home: string;
-  readonly write: WriteTime;
+  readonly writing: ListWriting;
   /** The number of requests of one page, and the number at which counting ends. */
   readonly limits: { readonly pageSize: number; readonly maxCount: number };
 };
 
 /** Presents a page of a list: its rows, the links to the neighbouring pages, and its search. */
-export function presentList({ list, search, rule, home, write, limits }: ListPage) {
+export function presentList({ list, search, rule, home, writing, limits }: ListPage) {
   const { requests, count, hasNewer, hasOlder } = list;
-  const isNarrowed = search.text !== '' || search.priority !== undefined;
+  const isFiltered = Object.keys(search.filters).length > 0;
+  const isNarrowed = search.text !== '' || search.priority !== undefined || isFiltered;
   const isOfPractice = rule.sees === 'practice';
   return {
     entries: requests.map((request) => ({
-      ...presentEntry(request, write),
+      ...presentEntry(request, writing),
       href: requestPage(home, rule, request),
       step: stepTexts[requestStep(rule, request)],
     })),
@@ -41,6 +41,7 @@ export function presentList({ list, search, rule, home, write, limits }: ListPag
     older: hasOlder ? `requests?before=${requests.at(-1)?.guid}` : undefined,
     search,
     isNarrowed,
+    isFiltered,
     isOfPractice,
     // A few requests are read faster than searched.
     isSearchable: isOfPractice || isNarrowed || hasNewer || hasOlder,

@@ -8,6 +8,7 @@ import {
 } from '@clinical-launch/storage';
 import { type ColumnType, type Generated, type Kysely, sql, type Transaction } from 'kysely';
 import type { Draft } from '../domain/draft.ts';
+import type { ListFilters } from '../domain/list-search.ts';
 import type {
   Answer,
   Priority,
@@ -25,6 +26,7 @@ import { spellPatientsOnce } from './migrations/009-patient-spelling.ts';
 import { addWordsVersion } from './migrations/010-words-version.ts';
 import { serveEarlierProcesses } from './migrations/011-earlier-processes.ts';
 import { addDraftOwners } from './migrations/012-draft-owners.ts';
+import { addListFilters } from './migrations/013-list-filters.ts';
 import { addShortcuts } from './migrations/014-shortcuts.ts';
 
 type Time = ColumnType<Date, string, string>;
@@ -89,6 +91,7 @@ export type OrderingTables = OutboxTables &
       launch_id: string;
       search: string;
       priority: Priority | null;
+      filters: ListFilters;
       updated_at: Time;
     };
     /** The launch behind each version of a request: its order, and each amendment. */
@@ -131,6 +134,7 @@ export const orderingMigrations = {
   '010-words-version': addWordsVersion,
   '011-earlier-processes': serveEarlierProcesses,
   '012-draft-owners': addDraftOwners,
+  '013-list-filters': addListFilters,
   '014-shortcuts': addShortcuts,
 } satisfies ServiceMigrations;
 

@@ -8,6 +8,9 @@ export type ListFilter = {
   readonly sight: Sight;
   readonly statuses: readonly RequestStatus[];
   readonly priority?: Priority;
+  /** When they were made: from the first instant on, and before the second. ISO 8601 instants. */
+  readonly since?: string;
+  readonly before?: string;
 };
 
 /** The position of a request in the order of every list. */
@@ -48,7 +51,11 @@ export async function findMatches(
   filter: ListFilter,
   { condition, ...page }: Page & { readonly condition: string },
 ): Promise<{ places: Place[]; count: number }> {
-  const matches = filtered(tx, filter).where(isMatch(condition)).select(['guid', 'created_at']);
+  // The days of a period are read in the order of their index, if they are fewer than the matches.
+  const isRun = filter.sight.patientKeys === undefined && (filter.since ?? filter.before) !== undefined;
+  const runs = isRun ? runsOf(tx, filter) : [filtered(tx, filter)];
+  const found = runs.map((run) => run.where(isMatch(condition)).select(['guid', 'created_at']));
+  const matches = unionOf(tx, filter, found);
   const direction = directions[page.go];
   const rows = await tx
     .with(
@@ -128,12 +135,15 @@ function nextOf(tx: OrderingTransaction, filter: ListFilter, page: Page) {
 }
 
 /** Returns the runs of a list: the requests of one status and one priority, which are ordered in an index. */
-function runsOf(tx: OrderingTransaction, { statuses, priority, sight }: ListFilter): Query<object>[] {
+function runsOf(
+  tx: OrderingTransaction,
+  { statuses, priority, sight, ...period }: ListFilter,
+): Query<object>[] {
   const priorities: readonly Priority[] = priority === undefined ? ['routine', 'urgent'] : [priority];
   const { patientKeys, ...ofPractice } = sight;
   return statuses.flatMap((status) =>
     priorities.flatMap((each) => {
-      const run = filtered(tx, { sight: ofPractice, statuses: [status], priority: each });
+      const run = filtered(tx, { sight: ofPractice, statuses: [status], priority: each, ...period });
       return patientKeys === undefined ? [run] : isOfPatientWith(patientKeys).map((is) => run.where(is));
     }),
   );
@@ -151,9 +161,15 @@ const isOfPatient = (key: string) => [
   sql<SqlBool>`patient_keys[2] = ${key}`,
 ];
 
-function filtered(tx: OrderingTransaction, { sight, statuses, priority }: ListFilter): Query<object> {
-  const seen = tx.selectFrom('test_requests').where(isInSight(sight)).where('status', 'in', statuses);
-  return priority === undefined ? seen : seen.where('priority', '=', priority);
+function filtered(tx: OrderingTransaction, filter: ListFilter): Query<object> {
+  const { sight, statuses, priority, since, before } = filter;
+  return tx
+    .selectFrom('test_requests')
+    .where(isInSight(sight))
+    .where('status', 'in', statuses)
+    .$if(priority !== undefined, (query) => query.where('priority', '=', priority ?? 'routine'))
+    .$if(since !== undefined, (query) => query.where(sql<SqlBool>`created_at >= ${since}::timestamptz`))
+    .$if(before !== undefined, (query) => query.where(sql<SqlBool>`created_at < ${before}::timestamptz`));
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { ListSearch } from '../domain/list-search.ts';
-import type { Priority } from '../domain/test-request.ts';
-import type { OrderingDatabase, OrderingTransaction } from './database.ts';
+import { jsonb, type OrderingDatabase, type OrderingTransaction } from './database.ts';
 
 /** Milliseconds that the search of an abandoned launch is stored; sessions end long before. */
 const keptForMs = 7 * 86_400_000;
@@ -9,22 +8,26 @@ const keptForMs = 7 * 86_400_000;
 export async function findListSearch(database: OrderingDatabase, launchId: string): Promise<ListSearch> {
   const row = await database
     .selectFrom('list_searches')
-    .select(['search', 'priority'])
+    .select(['search', 'priority', 'filters'])
     .where('launch_id', '=', launchId)
     .executeTakeFirst();
-  if (row === undefined) return { text: '' };
-  return { text: row.search, ...(row.priority === null ? {} : { priority: row.priority }) };
+  if (row === undefined) return { text: '', filters: {} };
+  const { search: text, priority, filters } = row;
+  return { text, ...(priority === null ? {} : { priority }), filters };
 }
-
-type StoredSearch = { readonly launchId: string; readonly text: string; readonly priority: Priority | null };
 
 /** Stores the search of a launch's list, and deletes the searches of abandoned launches. */
 export async function storeListSearch(
   tx: OrderingTransaction,
-  { launchId, text, priority }: StoredSearch,
+  { launchId, text, priority, filters }: ListSearch & { readonly launchId: string },
   now: number,
 ): Promise<void> {
-  const values = { search: text, priority, updated_at: new Date(now).toISOString() };
+  const values = {
+    search: text,
+    priority: priority ?? null,
+    filters: jsonb(filters),
+    updated_at: new Date(now).toISOString(),
+  };
   await tx
     .insertInto('list_searches')
     .values({ launch_id: launchId, ...values })

@@ -6,9 +6,7 @@ import type { WorkDependencies } from './dependencies.ts';
 export async function keepListSearch(
   { database, clock }: Pick<WorkDependencies, 'database' | 'clock'>,
   launchId: string,
-  { text, priority }: ListSearch,
+  search: ListSearch,
 ): Promise<void> {
-  await database
-    .transaction()
-    .execute((tx) => storeListSearch(tx, { launchId, text, priority: priority ?? null }, clock.now()));
+  await database.transaction().execute((tx) => storeListSearch(tx, { launchId, ...search }, clock.now()));
 }

@@ -1,0 +1,73 @@
+import { codeKeyOf, type LaunchRequest } from '@clinical-launch/contracts';
+import type { ActionRule } from '../domain/action-rules.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import { faultyDays, type ListFilters, type ListSearch, readDay } from '../domain/list-search.ts';
+import { fullName } from '../domain/person-name.ts';
+import { laboratoryKeyOf } from '../domain/request-search.ts';
+import type { Priority } from '../domain/test-request.ts';
+
+type Filtering = {
+  readonly search: ListSearch;
+  readonly rule: ActionRule;
+  /** Of the launch's laboratory; absent if it has none. */
+  readonly catalogue: Catalogue | undefined;
+  /** Of the practice; empty for the list of a patient. */
+  readonly requesters: readonly LaunchRequest['requester'][];
+};
+
+const dayTexts = { today: 'Today', yesterday: 'Yesterday', week: 'Last 7 days' } as const satisfies Record<
+  NonNullable<ListFilters['day']>,
+  string
+>;
+const priorityTexts = { urgent: 'Urgent', routine: 'Routine' } as const satisfies Record<Priority, string>;
+const overdueText = 'Overdue (over a day)';
+
+/** Presents the filters of a list: the items of each list box, with the chosen one, and the typed days. */
+export function presentFilters({ search, rule, catalogue, requesters }: Filtering) {
+  const { filters, priority } = search;
+  const statuses = [...rule.lists.map((status): Item => [status, status]), ['overdue', overdueText] as const];
+  const tests = [...(catalogue?.orderables.values() ?? [])].map(
+    ({ code, name, abbreviation }): Item => [
+      code,
+      abbreviation === undefined ? name : `${name} (${abbreviation})`,
+    ],
+  );
+  const faulty = faultyDays(filters);
+  return {
+    day: boxOf('Any day', Object.entries(dayTexts), filters.day),
+    from: readDay(filters.from ?? '') ?? filters.from,
+    to: readDay(filters.to ?? '') ?? filters.to,
+    dayErrors: {
+      ...(faulty.includes('from') && { from: 'From must be a real date, like 21/11/2026' }),
+      ...(faulty.includes('to') && { to: 'To must be a real date, like 21/11/2026' }),
+    },
+    test: boxOf('Any test', byText(tests), filters.test),
+    status: boxOf('Any status', statuses.length === 2 ? statuses.slice(1) : statuses, filters.status),
+    laboratory: boxOf(
+      'Any laboratory',
+      (catalogue?.locations ?? []).map(({ code, name }): Item => [laboratoryKeyOf(code), name]),
+      filters.laboratory,
+    ),
+    requester: boxOf(
+      'Anyone',
+      byText(requesters.map(({ identifier, name }): Item => [codeKeyOf(identifier), fullName(name)])),
+      filters.requester,
+    ),
+    priority: boxOf('Any priority', Object.entries(priorityTexts), priority),
+  };
+}
+
+type Item = readonly [value: string, text: string];
+
+const byText = (items: readonly Item[]) =>
+  items.toSorted(([, one], [, other]) => one.localeCompare(other, 'en-GB'));
+
+/** Returns the items of a list box; none if there is nothing to choose. */
+const boxOf = (any: string, items: readonly Item[], chosen: string | undefined) =>
+  items.length === 0
+    ? []
+    : [['', any] as const, ...items].map(([value, text]) => ({
+        value,
+        text,
+        selected: value === (chosen ?? ''),
+      }));

@@ -1,0 +1,34 @@
+import type { LaunchRequest } from '@clinical-launch/contracts';
+import { type SqlBool, sql } from 'kysely';
+import type { OrderingDatabase } from './database.ts';
+import { isInSight, type Sight } from './keys.ts';
+
+export type Requester = LaunchRequest['requester'];
+
+/** More than a practice has, and few enough to choose from. */
+const maxRequesters = 200;
+
+/**
+ * Finds who requested the requests in sight of a practice's launch, each with the name of the newest request.
+ * Reads one entry of the index for each requester, however many requests there are (a loose index scan).
+ */
+export async function findRequesters(database: OrderingDatabase, sight: Sight): Promise<Requester[]> {
+  const identifier = sql`parties -> 'requester' -> 'identifier'`;
+  const seen = database.selectFrom('test_requests').where(isInSight(sight));
+  const ordered = seen.select(identifier.as('identifier')).orderBy(identifier).limit(1);
+  const next = ordered.where(sql<SqlBool>`${identifier} > found.identifier`);
+  const name = seen
+    .select(sql`parties -> 'requester' -> 'name'`.as('name'))
+    .where(sql<SqlBool>`${identifier} = found.identifier`)
+    .orderBy('created_at', 'desc')
+    .limit(1);
+  const { rows } = await sql<Requester>`
+    with recursive found as (
+      select ${ordered} as identifier
+      union all
+      select ${next} from found where identifier is not null
+    )
+    select identifier, ${name} as name from found where identifier is not null limit ${maxRequesters}
+  `.execute(database);
+  return rows;
+}

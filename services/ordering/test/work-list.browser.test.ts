@@ -1,0 +1,62 @@
+import { startChromium } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { readCatalogue } from '../src/index.ts';
+import { openOrderingDatabase } from '../src/store/database.ts';
+import { type Application, startOrdering } from './launches.ts';
+import { openList } from './listing.ts';
+import { inventRequests } from './stored/invented-requests.ts';
+import { seedRequests } from './stored/seed.ts';
+
+let application: Application;
+let chromium: Browser;
+/** A fixed code, so that the invented names are always the same. */
+const practice = {
+  identifier: { system: 'ods-organization-code', value: 'WORKLIST' },
+  name: 'Harbour Surgery',
+} as const;
+beforeAll(async () => {
+  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
+  const newest = new Date('2026-03-02T09:29:00Z');
+  const invention = { practice, catalogue: readCatalogue(), newest, firstNumber: 1, count: 60 };
+  await seedRequests(await openOrderingDatabase(application.storage), inventRequests(invention));
+});
+afterAll(async () => {
+  await chromium.close();
+  await application.stop();
+});
+
+/** Opens the practice's list in a browser window. */
+async function openWorkList({ width = 1280, height = 900, hasScript = true } = {}) {
+  const launch = await openList(application, 'LocationReportList', { request: { practice } });
+  const browser = await chromium.newContext({ viewport: { width, height }, javaScriptEnabled: hasScript });
+  await browser.addCookies([launch.browserCookie]);
+  const page = await browser.newPage();
+  await page.goto(`${application.url}${launch.home}requests`);
+  return { page, close: () => browser.close() };
+}
+
+describe('the work list', () => {
+  it('shows fifteen requests on a screen of 1280 by 900, below its filters', async () => {
+    const { page, close } = await openWorkList();
+    const rows = page.locator('.app-list tbody tr');
+    expect(await rows.count()).toBe(25);
+    const bottoms = await rows.evaluateAll((all: { getBoundingClientRect(): { bottom: number } }[]) =>
+      all.map((row) => row.getBoundingClientRect().bottom),
+    );
+    expect(bottoms.filter((bottom) => bottom <= 900).length).toBeGreaterThanOrEqual(15);
+    await close();
+  });
+
+  it('is as wide as the window at 320 pixels, and is filtered without scripts', async () => {
+    const { page, close } = await openWorkList({ width: 320, height: 640, hasScript: false });
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    expect(width).toBe(320);
+    await page.getByLabel('Status').selectOption('Incomplete');
+    await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.getByText(/match(es)? the filters/).waitFor();
+    const states = await page.locator('.app-list .nhsuk-tag').allTextContents();
+    expect(new Set(states.filter((state) => state !== 'Urgent'))).toEqual(new Set(['Incomplete']));
+    await close();
+  });
+});
