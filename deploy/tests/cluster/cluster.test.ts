@@ -130,8 +130,10 @@ async function expectNothingNoticed(name: string, happen: () => Promise<void>): 
 /** The load comes from one address, and much of it is to be refused. */
 const settings = ['REFUSALS_PER_ADDRESS=0'];
 
+type Patch = { readonly target: { readonly kind: string }; readonly patch: string };
+
 /** Applies the demo with other settings of every service, and waits until they count. */
-function applyWith(literals: readonly string[]): void {
+function applyWith(literals: readonly string[], patches: readonly Patch[] = []): void {
   const changed = mkdtempSync(join(directory, 'changed-'));
   writeFileSync(
     join(changed, 'kustomization.yaml'),
@@ -141,6 +143,7 @@ function applyWith(literals: readonly string[]): void {
       namespace,
       resources: [relative(changed, overlay)],
       configMapGenerator: [{ name: 'platform', behavior: 'merge', literals }],
+      patches,
     }),
   );
   applyKustomization(changed);
@@ -242,5 +245,21 @@ describe('under a steady load through the Ingress, nothing is lost', () => {
     });
     expect(failuresOf(ledger).filter((text) => !/unavailable 503/.test(text))).toEqual([]);
     expect((await sendRequest({ url: `${url}/AccessApi/openapi.json` })).status).toBe(200);
+  });
+});
+
+describe('on a platform that assigns user ids', () => {
+  it('every image runs as a user that it does not know', async () => {
+    const asUser = { op: 'add', path: '/spec/template/spec/securityContext/runAsUser', value: 1_000_730_000 };
+    const patches = ['Deployment', 'Job'].map((kind) => ({
+      target: { kind },
+      patch: JSON.stringify([asUser]),
+    }));
+    kubectl(['delete', 'job', '--all', '--wait']);
+    applyWith(settings, patches);
+    kubectl(['wait', '--for=condition=complete', 'job', '--all', '--timeout=5m']);
+    const ids = kubectl(['exec', 'deployment/ordering', '--', 'id', '--user']);
+    expect(ids.trim()).toBe(String(asUser.value));
+    expect(await play()).toBe(0);
   });
 });

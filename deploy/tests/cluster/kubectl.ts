@@ -132,10 +132,12 @@ export async function forward(pod: string, port: number): Promise<Forward> {
   return {
     address: `127.0.0.1:${local}`,
     async renew() {
-      // It may still lead to a Pod that is gone.
-      const exited = once(child, 'exit');
-      child.kill();
-      await exited;
+      // It may still lead to a Pod that is gone. One that has ended is started again soon.
+      if (child.exitCode === null && child.signalCode === null) {
+        const exited = once(child, 'exit');
+        child.kill();
+        await exited;
+      }
       await until(
         () => answers(local),
         () => `${pod} answers at port ${port}`,
