@@ -164,7 +164,8 @@ describe('two laboratories of one practice', () => {
   });
 
   it('do not share what a practice chose of them', async () => {
-    const [here, there] = [await open(south), await open(north)];
+    const { author } = aLaunchContext().request;
+    const [here, there] = [await open(south, { author }), await open(north, { author })];
     const setNamed = async (launch: typeof here, name: string) => {
       await press(launch, 'update', { tick: ['HFBC'] });
       await launch.post('', [
@@ -181,7 +182,7 @@ describe('two laboratories of one practice', () => {
     await setNamed(there, 'Set of the north');
     await press(there, 'remove-practice-favourite:HFBC');
     await press(there, 'unfavourite:SVITD');
-    const html = await (await open(south)).page();
+    const html = await (await open(south, { author })).page();
     expect([...chipsIn(html, 'yours'), ...chipsIn(html, 'practice')]).toEqual(['SVITD', 'HFBC']);
     expect(html).not.toContain('Set of the north');
   });

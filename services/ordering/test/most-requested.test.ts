@@ -30,8 +30,9 @@ beforeEach(() => {
   practice = aPractice();
 });
 
+const { author } = aLaunchContext().request;
 const contextOf = (request: Request = {}) =>
-  aLaunchContext({ request: { practice, patient: aPatient(), ...request } });
+  aLaunchContext({ request: { practice, author, patient: aPatient(), ...request } });
 
 const order = (tests: string[], request?: Request) => anOrder(application, tests, contextOf(request));
 

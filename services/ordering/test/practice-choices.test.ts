@@ -36,7 +36,11 @@ beforeEach(() => {
   practice = practiceOf(randomUUID());
 });
 
-const open = (of = practice) => application.openLaunch(aLaunchContext({ request: { practice: of } }));
+/** Returns a launch of the same user for a new patient. */
+const contextOf = (of = practice) =>
+  aLaunchContext({ request: { practice: of, author: by, patient: aPatient() } });
+
+const open = (of = practice) => application.openLaunch(contextOf(of));
 
 /** Returns the codes of the catalogue's group of a test, in order. */
 const groupOf = (html: string, id: string) =>
@@ -102,7 +106,7 @@ describe('the favourites of a user', () => {
     const launch = await open();
     for (const code of ['MPSA', 'HFBC']) await press(launch, `favourite:${code}`);
     expect(chipsIn(await launch.page(), 'yours')).toEqual(['HFBC']);
-    const request = { practice, patient: aPatient({ gender: 'male' }) };
+    const request = { practice, author: by, patient: aPatient({ gender: 'male' }) };
     const man = await application.openLaunch(aLaunchContext({ request }));
     expect(chipsIn(await man.page(), 'yours')).toEqual(['HFBC', 'MPSA']);
   });
@@ -136,12 +140,12 @@ describe('the favourites of a user', () => {
   it('never are those of a colleague, nor of a user of the same name elsewhere', async () => {
     const mine = await open();
     await press(mine, 'favourite:HFBC');
-    const { author } = mine.context.request;
+    const { request } = mine.context;
     const others = [
-      aLaunchContext({ request: { practice, author: { ...author, username: 'another' } } }),
-      aLaunchContext({ request: { practice: practiceOf(randomUUID()) } }),
-      aLaunchContext({ request: { practice }, client: { clientId: 'pms-other' } }),
-      aLaunchContext({ request: { practice }, client: { issuer: 'https://other.example.org' } }),
+      aLaunchContext({ request: { ...request, author: { ...by, username: 'another' } } }),
+      aLaunchContext({ request: { ...request, practice: practiceOf(randomUUID()) } }),
+      aLaunchContext({ request, client: { clientId: 'pms-other' } }),
+      aLaunchContext({ request, client: { issuer: 'https://other.example.org' } }),
     ];
     for (const context of others) {
       const launch = await application.openLaunch(context);
