@@ -1,6 +1,7 @@
 // Everything works without this script. It avoids reloads: it filters the catalogue while the user types, and
 // updates the panel of the chosen tests after each tick. The chosen tests are always those of the server's
 // last answer.
+import { guardSubmissions, sendWhenConnected } from './connection.js';
 import { initAll } from './nhsuk/nhsuk-frontend.js';
 import { saveWhileTyping } from './save-review.js';
 import { continueByKey, searchTests } from './search-tests.js';
@@ -8,6 +9,7 @@ import { watchSession } from './session.js';
 import { keepShortcutsInStep } from './shortcuts.js';
 
 initAll();
+guardSubmissions();
 
 const sessionWarning = document.getElementById('session-warning');
 if (sessionWarning) watchSession(sessionWarning);
@@ -102,10 +104,10 @@ function keepPanelInStep(form) {
   async function post(action, change, button, news) {
     const fields = new URLSearchParams(new FormData(form));
     fields.set('action', action);
-    const response = await fetch(`${address}chosen`, { method: 'POST', body: fields }).catch(() => undefined);
+    const response = await sendWhenConnected(`${address}chosen`, { method: 'POST', body: fields });
     // Shows the page of the ended session or the failure; a redirect means that the order was submitted
     // elsewhere.
-    if (!response?.ok || response.redirected) return form.submit();
+    if (!response.ok || response.redirected) return form.submit();
     const text = await response.text();
     const focused = document.activeElement;
     const hadFocus = panel.contains(focused);

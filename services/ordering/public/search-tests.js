@@ -1,5 +1,8 @@
 // The search for tests: filters the catalogue while the user types, and lets the keyboard choose.
 
+import { connectionReturns } from './connection.js';
+import { findOnPage } from './find-on-page.js';
+
 /**
  * Filters the catalogue of a form, best match first. `add` takes a promise of the codes to choose, and
  * resolves when the server has answered.
@@ -51,7 +54,11 @@ export function searchTests(form, add) {
     const body = new URLSearchParams({ q: query });
     const address = `${form.getAttribute('action')}matches`;
     const response = await fetch(address, { method: 'POST', body }).catch(() => undefined);
-    if (response?.ok && !response.redirected) return response.json();
+    if (response === undefined) {
+      connectionReturns('search').then(filter);
+      return findOnPage(tests, query);
+    }
+    if (response.ok && !response.redirected) return response.json();
     form.submit();
     return undefined;
   }

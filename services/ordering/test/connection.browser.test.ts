@@ -1,0 +1,105 @@
+import { startChromium } from '@clinical-launch/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import {
+  type Application,
+  aLaunchContext,
+  aPatient,
+  neededFor,
+  rowsOf,
+  startOrdering,
+  tickedIn,
+} from './launches.ts';
+
+let application: Application;
+let chromium: Browser;
+beforeAll(async () => {
+  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
+});
+afterAll(async () => {
+  await chromium.close();
+  await application.stop();
+});
+
+async function open() {
+  const launch = await application.openLaunch(aLaunchContext({ request: { patient: aPatient() } }));
+  const browser = await chromium.newContext({ viewport: { width: 1280, height: 720 } });
+  await browser.addCookies([launch.browserCookie]);
+  const page = await browser.newPage();
+  await page.goto(application.url + launch.home);
+  return { launch, browser, page, banner: page.locator('#connection'), close: () => browser.close() };
+}
+
+describe('without a connection', () => {
+  it('the search filters the tests that the page has, and the server ranks them when it is back', async () => {
+    const { browser, page, banner, close } = await open();
+    await browser.setOffline(true);
+    await page.locator('#search').fill('thyroid');
+    await banner.getByText('No connection.').waitFor();
+    const found = page.locator('#group-matches [data-test]:not([hidden])');
+    await found.first().waitFor();
+    expect(await found.allInnerTexts()).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^\s*thyroid/i)]),
+    );
+    expect(await page.locator('#test-HFBC').isVisible()).toBe(false);
+    await page.locator('#search').fill('fbc u&e');
+    await page.getByText('Press Enter to add Full blood count (FBC) and').waitFor();
+    await browser.setOffline(false);
+    await banner.getByText('No connection').waitFor({ state: 'detached' });
+    await page.locator('#search').fill('tft');
+    await page.locator('#matches').getByText('Press Enter to add').waitFor();
+    await close();
+  });
+
+  it('ticks are kept, said to be kept, and sent when the connection is back', async () => {
+    const { launch, browser, page, banner, close } = await open();
+    await page.locator('#test-HFBC').check();
+    await page.locator('#bar-count').getByText('1 test chosen').waitFor({ state: 'attached' });
+    await browser.setOffline(true);
+    await page.locator('#test-BUE').check();
+    await page.locator('#test-BLFT').check();
+    await page.locator('#test-HFBC').uncheck();
+    await banner.getByText('It is sent when the connection is back').waitFor();
+    expect(tickedIn(await launch.page())).toEqual(['HFBC']);
+    await browser.setOffline(false);
+    await page.locator('#bar-count').getByText('2 tests chosen').waitFor({ state: 'attached' });
+    await banner.getByText('No connection').waitFor({ state: 'detached' });
+    expect(tickedIn(await launch.page())).toEqual(['BUE', 'BLFT']);
+    await close();
+  });
+
+  it('a request is not sent, the page says so and stays, and it can be sent afterwards', async () => {
+    const { launch, browser, page, banner, close } = await open();
+    await page.locator('#test-HFBC').check();
+    await page.locator('#chosen button[value="review"]').click();
+    await page.waitForURL(/review$/);
+    expect(neededFor(await page.content())).toEqual([]);
+    await page.locator('#details').fill('Tired');
+    await browser.setOffline(true);
+    await page.locator('button[value="submit"]').click();
+    await banner.getByText('Nothing was sent').waitFor();
+    expect([await page.locator('h1').innerText(), await page.locator('#details').inputValue()]).toEqual([
+      'Review the request',
+      'Tired',
+    ]);
+    expect(await rowsOf(application, launch)).toEqual([]);
+    await browser.setOffline(false);
+    await banner.getByText('No connection').waitFor({ state: 'detached' });
+    await page.locator('button[value="submit"]').dblclick();
+    await page.waitForURL(/\/orders\//);
+    const rows = await rowsOf(application, launch);
+    expect(rows.map(({ clinical_details }) => clinical_details)).toEqual(['Tired']);
+    await close();
+  });
+
+  it('the step to the review is not taken', async () => {
+    const { browser, page, banner, close } = await open();
+    await page.locator('#test-HFBC').check();
+    await page.locator('#bar-count').getByText('1 test chosen').waitFor({ state: 'attached' });
+    await browser.setOffline(true);
+    await page.locator('#chosen button[value="review"]').click();
+    await banner.getByText('Nothing was sent').waitFor();
+    expect(await page.locator('h1').innerText()).toBe('Choose tests');
+    await close();
+  });
+});
