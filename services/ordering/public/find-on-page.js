@@ -1,6 +1,9 @@
 // A plain search in the tests that the page has, for the time without a connection.
 
-/** Returns the codes of the tests whose names contain every word, and of those that the words name exactly. */
+/**
+ * Returns the codes of the tests whose names contain every word, and as `best` those that the words name
+ * exactly.
+ */
 export function findOnPage(tests, query) {
   const offered = [...tests].map(([code, test]) => describe(code, test));
   const words = wordsOf(query);

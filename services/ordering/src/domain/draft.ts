@@ -122,7 +122,7 @@ export type LeftDraft = { readonly draft: Draft; readonly changedAt: string };
 
 /**
  * Returns the draft of a new order that continues one of an earlier launch; empty if that has no content.
- * Its collection begins anew, because a time that was typed then is not the time of these samples.
+ * Leaves out its collection, because a time that was typed then is not the time of these samples.
  */
 export function continueDraft({ draft, changedAt }: LeftDraft, submissionId: string): Draft {
   const { notice: _notice, savedBy: _savedBy, ...content } = draft;
