@@ -4,9 +4,12 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import {
   type Application,
   aLaunchContext,
+  anOrder,
   aPatient,
   type OpenLaunch,
+  offeredCodes,
   openForOrder,
+  press,
   rowsOf,
   startOrdering,
 } from './launches.ts';
@@ -140,9 +143,17 @@ const isInSight = (element: Locator) =>
   });
 
 describe('without scrolling', () => {
-  it('the first test of the catalogue is in sight at 1280 × 720', async () => {
+  it('the first test of the catalogue is in sight at 1280 × 720, below a full line of chips', async () => {
+    const launch = await newOrder();
+    const context = aLaunchContext({ request: { patient: launch.context.request.patient } });
+    await anOrder(application, ['HFBC', 'BUE', 'BLFT', 'HFER', 'SVITD'], context);
+    for (const code of offeredCodes(application.catalogue).slice(0, 12)) {
+      await press(launch, `favourite:${code}`);
+    }
     for (const hasScript of [true, false]) {
-      const { page, close } = await open(await newOrder(), { hasScript });
+      const { page, close } = await open(launch, { hasScript });
+      expect(await page.locator('[data-chip]').count()).toBe(12);
+      expect(await page.getByText('Same as last time').count()).toBe(1);
       const first = page.locator('[data-test]').filter({ visible: true }).first().locator('label');
       expect(await page.evaluate('scrollY')).toBe(0);
       expect(await isInSight(first)).toBe(true);

@@ -117,6 +117,18 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
+  it('a launch is offered again only what its patient had in its practice and its binding', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {
+        const known = orders.filter((order) => maySee({ ...launch, action: 'UpdateTest' }, order));
+        const html = await (await openTenant(application, launch)).page();
+        const [, guid] = /value="again:([^"]*)"/.exec(html) ?? [];
+        expect(guid).toBe(known.at(-1)?.guid);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
   it('a launch is warned of repeats of its patient within its binding, and of no other', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {

@@ -1,6 +1,7 @@
 import { guidPattern } from '@clinical-launch/contracts';
 import type { Catalogue, OrderSet } from './catalogue.ts';
 import { beginningOf, type Draft, inCatalogueOrder, type Notice, withoutControls } from './draft.ts';
+import type { OrderAgain } from './order-again.ts';
 import { withoutCovered } from './panels.ts';
 
 /** The action of a button on the page that chooses tests. */
@@ -12,6 +13,8 @@ export type ChoiceButton =
   /** Removes the tests that an earlier request has. */
   | { readonly kind: 'use'; readonly orderReference: string }
   | { readonly kind: 'delete-set'; readonly id: string }
+  /** Chooses the tests of an earlier request of the patient. */
+  | { readonly kind: 'again'; readonly guid: string }
   /** An order set of the catalogue, or one that the practice made. */
   | { readonly kind: 'add-set'; readonly id: string };
 
@@ -20,7 +23,11 @@ type CodeVerb = 'add' | 'remove' | 'favourite' | 'unfavourite' | 'remove-practic
 
 /** A button with the order set that it adds. */
 export type ChoiceAction =
-  | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' }>
+  | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' }>
+  | ({
+      readonly kind: 'again' /** The local day of that request, YYYY-MM-DD. */;
+      readonly day: string;
+    } & OrderAgain)
   | {
       readonly kind: 'use';
       readonly orderReference: string;
@@ -60,10 +67,10 @@ export const maxSearchLength = 100;
 
 const plainForm = /^(update|search|clear-search|review|save-set|add-practice-favourites)$/;
 const targetForm =
-  /^(add|remove|favourite|unfavourite|remove-practice-favourite|add-set|delete-set|use):([A-Za-z0-9-]{1,40})$/;
+  /^(add|remove|favourite|unfavourite|remove-practice-favourite|add-set|delete-set|use|again):([A-Za-z0-9-]{1,40})$/;
 
-/** The form of the ids of order sets that practices made. */
-const practiceSetId = new RegExp(guidPattern);
+/** The form of the ids of requests, and of order sets that practices made. */
+const guid = new RegExp(guidPattern);
 
 /**
  * Reads the value of a button: `search`, `add-set:pre-op`, `remove:HFBC`. Returns undefined for an unknown
@@ -95,10 +102,12 @@ export function readChoiceButton(
       return orderables.has(target) ? { kind: verb, code: target } : undefined;
     case 'use':
       return { kind: verb, orderReference: target };
+    case 'again':
+      return guid.test(target) ? { kind: verb, guid: target } : undefined;
     case 'delete-set':
       return { kind: verb, id: target };
     case 'add-set':
-      return orderSets.has(target) || practiceSetId.test(target) ? { kind: verb, id: target } : undefined;
+      return orderSets.has(target) || guid.test(target) ? { kind: verb, id: target } : undefined;
     default:
       return undefined;
   }
@@ -120,6 +129,7 @@ export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue):
     ...(action.kind === 'use' && action.codes.length > 0
       ? { used: { orderReference: action.orderReference, codes: action.codes } }
       : {}),
+    ...(action.kind === 'again' ? againNotice(action) : {}),
     ...(takenOff.length === 0 ? {} : { takenOff }),
   };
   return {
@@ -132,6 +142,16 @@ export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue):
   };
 }
 
+const againNotice = ({
+  day,
+  tests,
+  missing,
+  leftOut,
+}: ChoiceAction & { readonly kind: 'again' }): Notice => ({
+  again: { day, codes: tests.map(({ code }) => code), missing },
+  leftOut,
+});
+
 function wantedCodes(draft: Draft, { action, ticked, was }: Omit<Choice, 'search'>, catalogue: Catalogue) {
   const wanted = new Set(draft.chosen);
   for (const code of was) if (!ticked.includes(code)) wanted.delete(code);
@@ -140,6 +160,7 @@ function wantedCodes(draft: Draft, { action, ticked, was }: Omit<Choice, 'search
   if (action.kind === 'remove') wanted.delete(action.code);
   if (action.kind === 'use') for (const code of action.codes) wanted.delete(code);
   if (action.kind === 'add-set') for (const { code } of action.set.tests) wanted.add(code);
+  if (action.kind === 'again') for (const { code } of action.tests) wanted.add(code);
   // A test of an older catalogue has no box; it stays until its button removes it.
   const known = new Set([...catalogue.orderables.keys(), ...(draft.base?.chosen ?? [])]);
   return inCatalogueOrder(

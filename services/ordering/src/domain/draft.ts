@@ -68,7 +68,14 @@ export type RepeatReason = { readonly choice: string; readonly typed: string };
 export type Notice = {
   /** The id of the order set that was added. */
   readonly addedSet?: string;
-  /** Codes of tests of that order set that were not added, because they do not apply to the patient. */
+  /** The earlier request whose tests were chosen: its local day, YYYY-MM-DD, and the tests. */
+  readonly again?: {
+    readonly day: string;
+    readonly codes: readonly string[];
+    /** Names of its tests that the catalogue does not have. */
+    readonly missing: readonly string[];
+  };
+  /** Codes of tests of that set or request that were not added, because they do not apply to the patient. */
   readonly leftOut?: readonly string[];
   /** Codes of tests that were removed because a chosen panel contains them. */
   readonly takenOff?: readonly string[];

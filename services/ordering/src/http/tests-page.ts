@@ -16,6 +16,7 @@ import { findMostRequested } from '../store/most-requested.ts';
 import { findPersonalFavourites } from '../store/personal-favourites.ts';
 import { findPracticeChoices } from '../store/practice-choices.ts';
 import { chooseTests } from '../work/choose-tests.ts';
+import { findEarlierOrder } from '../work/find-earlier-order.ts';
 import { repeatsAmong } from '../work/find-repeats.ts';
 import { patientOf } from '../work/launch.ts';
 import type { ChoosingHandler, ChoosingVisit } from './choosing-visit.ts';
@@ -66,6 +67,8 @@ async function shortcutsOf(visit: ChoosingVisit, draft: Draft, dependencies: Dep
     catalogue,
     own: own ?? (await ownChoices(visit, database)),
     mostRequested: mostRequested?.codes ?? [],
+    earlier: await findEarlierOrder(database, visit),
+    timeZone: dependencies.timeZone,
     patient: traitsIn(visit, dependencies),
   });
 }
@@ -96,6 +99,7 @@ function nextPage(base: string, action: ChoiceAction): string {
     case 'update':
     case 'add':
     case 'add-set':
+    case 'again':
     case 'add-practice-favourites':
     case 'remove-practice-favourite':
     case 'save-set':

@@ -12,6 +12,7 @@ import type { Selection } from '../domain/selection.ts';
 import { codeOf, type RequestedSample, type TestRequest } from '../domain/test-request.ts';
 import { describeLeftOut, describeUnusual } from './applies-to-text.ts';
 import { describeRepeat, describeUsed, presentUsable } from './repeat-warning.ts';
+import { describeAgain } from './shortcuts-model.ts';
 import { describeTakenOff } from './taken-off.ts';
 
 export type Chosen = {
@@ -69,6 +70,7 @@ export function presentChosen({ draft, selection, patient, repeats, changed, cat
     said: [
       ...describeTakenOff(draft.notice?.takenOff ?? [], draft.chosen, catalogue),
       ...describeUsed(draft.notice?.used, catalogue),
+      ...describeAgain(draft.notice?.again, catalogue),
       ...describeLeftOut(draft.notice?.leftOut ?? [], catalogue),
       ...describeFavourites(draft.notice?.favourites),
     ],

@@ -1,10 +1,21 @@
+import { localDay } from '@clinical-launch/contracts';
 import { isFor, type PatientTraits } from '../domain/applies-to.ts';
-import type { Catalogue } from '../domain/catalogue.ts';
-import { chosenTests, type Draft } from '../domain/draft.ts';
+import type { Catalogue, Orderable } from '../domain/catalogue.ts';
+import { chosenTests, type Draft, type Notice } from '../domain/draft.ts';
+import { orderAgain } from '../domain/order-again.ts';
+import { listed } from '../domain/panels.ts';
+import type { TestRequest } from '../domain/test-request.ts';
 import type { OwnChoices } from './catalogue-model.ts';
+import { writtenDate } from './written-time.ts';
 
-/** The number of chips on the line above the catalogue; the others are behind a button. */
-const chipsOnLine = 8;
+/**
+ * The characters on the line of chips, which is beside the heading at 1280 pixels; what does not fit is
+ * behind a button. A chip takes its own and its borders.
+ */
+const lineLength = 105;
+const chipBorder = 3;
+/** The characters of the tests that the button of the last time names. */
+const againLength = 24;
 
 export type ShortcutsBasis = {
   readonly draft: Draft;
@@ -13,6 +24,10 @@ export type ShortcutsBasis = {
   /** Codes of the tests that the practice requests most, most first. */
   readonly mostRequested: readonly string[];
   readonly patient: PatientTraits;
+  /** The request whose tests can be chosen again. */
+  readonly earlier: TestRequest | undefined;
+  /** IANA name */
+  readonly timeZone: string;
 };
 
 /**
@@ -20,7 +35,9 @@ export type ShortcutsBasis = {
  * that it requests most. Each test is there once, and only if the catalogue has it and it applies to the
  * patient.
  */
-export function presentShortcuts({ draft, catalogue, own, mostRequested, patient }: ShortcutsBasis) {
+export function presentShortcuts(basis: ShortcutsBasis) {
+  const again = presentAgain(basis);
+  const { draft, catalogue, own, mostRequested, patient } = basis;
   const chosen = new Set(chosenTests(draft, catalogue).map(({ code }) => code));
   const shown = new Set<string>();
   const chips = (['yours', 'practice', 'most-requested'] as const).flatMap((id) => {
@@ -30,7 +47,61 @@ export function presentShortcuts({ draft, catalogue, own, mostRequested, patient
       .filter((test) => isFor(test, patient) && !shown.has(test.code) && shown.add(test.code))
       .map((test) => ({ id, test: { ...test, isChosen: chosen.has(test.code) } }));
   });
-  return { line: grouped(chips.slice(0, chipsOnLine)), more: grouped(chips.slice(chipsOnLine)) };
+  const lengths = chips.map(({ id, test }, at) => {
+    const label = chips[at - 1]?.id === id ? 0 : labels[id].length;
+    return label + shortName(test).length + chipBorder;
+  });
+  const onLine = countFitting(lengths, lineLength - (again?.text.length ?? 0));
+  return { again, line: grouped(chips.slice(0, onLine)), more: grouped(chips.slice(onLine)) };
+}
+
+/** Presents the earlier request whose tests can be chosen again, if there are any. */
+function presentAgain({ earlier, catalogue, patient, timeZone }: ShortcutsBasis) {
+  if (earlier === undefined) return undefined;
+  const { tests } = orderAgain(earlier, catalogue, patient);
+  if (tests.length === 0) return undefined;
+  const short = tests.map(shortName);
+  const named = Math.max(
+    1,
+    countFitting(
+      short.map(({ length }) => length),
+      againLength,
+    ),
+  );
+  const date = writtenDate(localDay(Date.parse(earlier.createdAt), timeZone));
+  const more = tests.length > named ? ` and ${tests.length - named} more` : '';
+  return {
+    guid: earlier.guid,
+    text: `Same as last time, ${date}: ${short.slice(0, named).join(', ')}${more}`,
+    names: listed(tests.map(({ name }) => name)),
+  };
+}
+
+const shortName = ({ name, abbreviation }: Orderable) => abbreviation ?? name;
+
+/** Returns how many of these lengths fit into a length, in their order. */
+function countFitting(lengths: readonly number[], all: number): number {
+  let used = 0;
+  const at = lengths.findIndex((length) => {
+    used += length;
+    return used > all;
+  });
+  return at === -1 ? lengths.length : at;
+}
+
+/** Describes what was chosen again, and what was not because the catalogue does not have it. */
+export function describeAgain(
+  again: Notice['again'],
+  { orderables }: Pick<Catalogue, 'orderables'>,
+): string[] {
+  if (again === undefined) return [];
+  const names = again.codes.flatMap((code) => orderables.get(code)?.name ?? []);
+  const [day, missing] = [writtenDate(again.day), again.missing];
+  const areMissing = `Not added, because ${missing.length === 1 ? 'it is' : 'they are'} not in the catalogue`;
+  return [
+    ...(names.length === 0 ? [] : [`Chosen as on ${day}: ${listed(names)}.`]),
+    ...(missing.length === 0 ? [] : [`${areMissing}: ${listed(missing)}.`]),
+  ];
 }
 
 const labels = { yours: 'Yours', practice: 'Practice', 'most-requested': 'Most requested here' } as const;

@@ -40,6 +40,16 @@ export async function findNamed(
   return row === undefined ? undefined : toTestRequest(row);
 }
 
+/** Finds the newest request that is in sight. */
+export async function findNewest(database: OrderingDatabase, sight: Sight): Promise<TestRequest | undefined> {
+  const row = await selectRequests(database, sight)
+    .orderBy('created_at', 'desc')
+    .orderBy('guid', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toTestRequest(row);
+}
+
 /** Returns a request that is in sight, and locks it until the end of this transaction. */
 export async function lockRequest(
   tx: OrderingTransaction,

@@ -1,3 +1,4 @@
+import { localDay } from '@clinical-launch/contracts';
 import { type PatientTraits, setFor, traitsOf } from '../domain/applies-to.ts';
 import type { OrderSet } from '../domain/catalogue.ts';
 import { applyChoice, type ChoiceAction, type ChoiceForm } from '../domain/choice.ts';
@@ -9,6 +10,7 @@ import {
   type FavouritesOutcome,
   type Notice,
 } from '../domain/draft.ts';
+import { orderAgain } from '../domain/order-again.ts';
 import { maxSetNameLength, orderSetOf } from '../domain/practice-choices.ts';
 import type { OrderingTransaction } from '../store/database.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
@@ -22,6 +24,7 @@ import {
 } from '../store/practice-choices.ts';
 import { addFavourite, addPersonalFavourite, savePracticeSet } from './change-practice-choices.ts';
 import type { WorkDependencies } from './dependencies.ts';
+import { getEarlierOrder } from './find-earlier-order.ts';
 import { type RepeatsBasis, servedBy } from './find-repeats.ts';
 import { type Choosing, type Launch, patientOf } from './launch.ts';
 
@@ -79,6 +82,12 @@ async function actionOf(
     const draft = applyChoice(before, { ...form, action: { kind: 'update' } }, catalogue);
     const { orderReference } = button;
     return { ...button, codes: await servedBy(tx, { ...basis, draft, orderReference }) };
+  }
+  if (button.kind === 'again') {
+    const earlier = await getEarlierOrder(tx, basis, button.guid);
+    if (earlier === undefined) return { kind: 'update' };
+    const day = localDay(Date.parse(earlier.createdAt), basis.timeZone);
+    return { kind: 'again', day, ...orderAgain(earlier, catalogue, patient) };
   }
   if (button.kind !== 'add-set') return button;
   const offered = catalogue.orderSets.get(button.id);

@@ -1,0 +1,33 @@
+import type { LaunchContext } from '@clinical-launch/contracts';
+import type { TestRequest } from '../domain/test-request.ts';
+import type { OrderingDatabase } from '../store/database.ts';
+import { sightWithin } from '../store/keys.ts';
+import { findNewest, findRequest } from '../store/test-requests.ts';
+
+type Ordering = {
+  readonly context: LaunchContext;
+  /** The request that is changed; absent for a new order. */
+  readonly changed?: TestRequest | undefined;
+};
+
+/**
+ * Finds the request whose tests a new order can have again: the newest of the patient in the launch's own
+ * practice. The tests of other practices are nobody's choice here, so they are not shown.
+ */
+export async function findEarlierOrder(
+  database: OrderingDatabase,
+  { context, changed }: Ordering,
+): Promise<TestRequest | undefined> {
+  return changed === undefined ? findNewest(database, sightOfEarlier(context)) : undefined;
+}
+
+/** As `findEarlierOrder`, for the request that a button names. */
+export async function getEarlierOrder(
+  database: OrderingDatabase,
+  { context, changed }: Ordering,
+  guid: string,
+): Promise<TestRequest | undefined> {
+  return changed === undefined ? findRequest(database, guid, sightOfEarlier(context)) : undefined;
+}
+
+const sightOfEarlier = (context: LaunchContext) => sightWithin('patient-of-practice', context);

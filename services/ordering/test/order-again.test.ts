@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { openOrderingDatabase } from '../src/store/database.ts';
+import { openChange, submitChange } from './changes.ts';
+import {
+  type Application,
+  aLaunchContext,
+  anOrder,
+  aPatient,
+  aYoungPatient,
+  press,
+  startOrdering,
+  tickedIn,
+} from './launches.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+type Request = NonNullable<Parameters<typeof aLaunchContext>[0]>['request'];
+
+/** A patient that no other test knows. */
+let patient: ReturnType<typeof aPatient>;
+beforeEach(() => {
+  patient = aPatient();
+});
+
+const order = (tests: string[], request: Request = {}) =>
+  anOrder(application, tests, aLaunchContext({ request: { patient, ...request } }));
+const open = (request: Request = {}) =>
+  application.openLaunch(aLaunchContext({ request: { patient, ...request } }));
+
+/** Returns the request that the button chooses again, and its text. */
+function againIn(html: string) {
+  const [, guid, text] = /value="again:([^"]*)"[^>]*>([^<]*)</.exec(html) ?? [];
+  return guid === undefined ? undefined : { guid, text: text?.trim() };
+}
+
+describe('the same tests as last time', () => {
+  it('are chosen by one press, beside what is chosen; the button says which and when', async () => {
+    const { guid } = await order(['HFBC', 'BUE', 'BLFT', 'DHBA1C', 'HFER', 'XKNE']);
+    const launch = await open();
+    const text = 'Same as last time, 2 Mar 2026: FBC, Ferritin, U&amp;E, LFT, HbA1c and 1 more';
+    expect(againIn(await launch.page())).toEqual({ guid, text });
+    await press(launch, `again:${guid}`, { tick: ['XCXR'] });
+    const html = await launch.page();
+    expect(tickedIn(html).toSorted()).toEqual(['BLFT', 'BUE', 'DHBA1C', 'HFBC', 'HFER', 'XCXR', 'XKNE']);
+    expect(html).toContain('Chosen as on 2 Mar 2026: ');
+  });
+
+  it('are warned of as repeats, as usual', async () => {
+    const { guid } = await order(['DHBA1C']);
+    const launch = await open();
+    await press(launch, `again:${guid}`);
+    expect(await launch.page()).toContain('HbA1c was requested on 2 Mar 2026');
+  });
+
+  it('are those of the latest request, without the tests that were removed from it', async () => {
+    await order(['HFBC']);
+    application.clock.advance({ seconds: 1 });
+    const latest = await order(['BUE', 'BLFT']);
+    const change = await openChange(application, latest);
+    await press(change, 'remove:BLFT', { at: change.at });
+    await submitChange(change);
+    const again = againIn(await (await open()).page());
+    expect(again).toEqual({ guid: latest.guid, text: 'Same as last time, 2 Mar 2026: U&amp;E' });
+  });
+
+  it('are offered to no patient without a request, and not where a request is changed', async () => {
+    expect(againIn(await (await open()).page())).toBeUndefined();
+    const ordered = await order(['HFBC']);
+    const later = await order(['BUE']);
+    const change = await openChange(application, ordered);
+    expect(againIn(await change.page(change.at))).toBeUndefined();
+    await press(change, `again:${later.guid}`, { at: change.at });
+    expect(tickedIn(await change.page(change.at))).toEqual(['HFBC']);
+  });
+
+  it('skip what does not apply to the patient any more or is not in the catalogue, and say so', async () => {
+    patient = aYoungPatient('male');
+    const { guid } = await order(['HFBC', 'MPSA', 'BUE']);
+    const database = await openOrderingDatabase(application.storage);
+    const row = await database
+      .selectFrom('test_requests')
+      .select('batches')
+      .where('guid', '=', guid)
+      .executeTakeFirstOrThrow();
+    const lost = JSON.stringify(row.batches).replaceAll('"BUE"', '"OLD"');
+    await database
+      .updateTable('test_requests')
+      .set({ batches: lost as never })
+      .where('guid', '=', guid)
+      .execute();
+    const launch = await open({ patient: { ...patient, gender: 'female' } });
+    expect(againIn(await launch.page())?.text).toBe('Same as last time, 2 Mar 2026: FBC');
+    await press(launch, `again:${guid}`);
+    const html = await launch.page();
+    expect(tickedIn(html)).toEqual(['HFBC']);
+    for (const said of [
+      'Chosen as on 2 Mar 2026: Full blood count.',
+      'Not added, because it does not apply to this patient: Prostate specific antigen.',
+      'Not added, because it is not in the catalogue: Urea and electrolytes.',
+    ])
+      expect(html).toContain(said);
+  });
+
+  it('are of the own practice alone: neither shown nor chosen from another one', async () => {
+    const practice = {
+      identifier: { system: 'ods-organization-code' as const, value: randomUUID() },
+      name: 'Some Surgery',
+    };
+    const { guid } = await order(['HFBC'], { practice });
+    const launch = await open();
+    expect(againIn(await launch.page())).toBeUndefined();
+    const stranger = await open({ patient: aPatient(), practice });
+    for (const each of [launch, stranger]) {
+      expect((await press(each, `again:${guid}`)).status).toBe(303);
+      expect(tickedIn(await each.page())).toEqual([]);
+    }
+    expect((await launch.post('', [['action', 'again:1']])).status).toBe(400);
+    expect(againIn(await (await open({ practice })).page())?.guid).toBe(guid);
+  });
+});
