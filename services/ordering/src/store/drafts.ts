@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { type Draft, type DraftPlace, emptyDraft, type LeftDraft } from '../domain/draft.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
@@ -32,11 +32,12 @@ export async function findLeftDraft(
   now: number,
 ): Promise<LeftDraft | undefined> {
   if (ownerKey === undefined) return undefined;
+  const since = new Date(now - foundAgainForMs);
   const row = await database
     .selectFrom('drafts')
     .selectAll()
     .where('owner_key', '=', ownerKey)
-    .where('updated_at', '>', new Date(now - foundAgainForMs))
+    .where('updated_at', '>', since)
     .where((by) =>
       by.not(
         by.exists(
@@ -48,16 +49,18 @@ export async function findLeftDraft(
         ),
       ),
     )
-    .where((by) =>
-      by.not(
-        by.exists(
-          by
-            .selectFrom('drafts as submitted')
-            .innerJoin('test_requests', 'test_requests.launch_id', 'submitted.launch_id')
-            .select('submitted.launch_id')
-            .where('submitted.owner_key', '=', ownerKey)
-            .whereRef('test_requests.created_at', '>=', 'drafts.updated_at'),
-        ),
+    .where('updated_at', '>', (by) =>
+      by.fn.coalesce(
+        // A submission stores the draft and the request at the same instant.
+        by
+          .selectFrom('drafts as submitted')
+          .innerJoin('test_requests', 'test_requests.launch_id', 'submitted.launch_id')
+          .select('submitted.updated_at')
+          .where('submitted.owner_key', '=', ownerKey)
+          .where('submitted.updated_at', '>', since)
+          .orderBy('submitted.updated_at', 'desc')
+          .limit(1),
+        sql<Date>`'-infinity'::timestamptz`,
       ),
     )
     .orderBy('updated_at', 'desc')
