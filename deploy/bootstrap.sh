@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes a fresh clone ready: installs the locked packages (Node 24 among them), prepares the embedded database
-# and, for `test`, installs a browser.
+# and, for `test`, installs browsers.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -42,6 +42,7 @@ need() {
 
 if [ "${1:-}" = test ]; then
   need chromium chromium "${CHROMIUM_PATH:-}" browser CHROMIUM_PATH
+  need firefox-esr firefox-esr "${FIREFOX_PATH:-}" browser FIREFOX_PATH
   need prometheus prometheus "${PROMETHEUS_PATH:-}" monitoring PROMETHEUS_PATH
   need amtool prometheus-alertmanager "${AMTOOL_PATH:-}" monitoring AMTOOL_PATH
 fi

@@ -29,6 +29,11 @@ export async function startChromium(): Promise<Browser> {
       '--disable-sync',
     ],
   });
+  return waitsForPages(browser);
+}
+
+/** Returns the browser with pages that wait for up to `waitLimitMs`. */
+export function waitsForPages(browser: Browser): Browser {
   const patient = <Opened extends BrowserContext | Page>(opened: Opened) => {
     opened.setDefaultTimeout(waitLimitMs);
     return opened;

@@ -1,7 +1,8 @@
 export * from './arbitrary-service-request.ts';
-export * from './chromium.ts';
+export { startChromium } from './chromium.ts';
 export * from './cost.ts';
 export * from './dpop-proof.ts';
+export * from './firefox.ts';
 export * from './json-edit.ts';
 export { runsOf } from './runs.ts';
 export * from './serve.ts';

@@ -17,6 +17,7 @@ const startWords = [
   'startRabbitMq',
   'startPostgres',
   'startChromium',
+  'startFirefox',
   'startPlatform',
   'openEmbeddedStorage',
   'child_process',

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser } from 'playwright-core';
+import { waitsForPages } from './chromium.ts';
+
+const places = ['/usr/bin/firefox-esr', '/usr/bin/firefox'];
+
+/**
+ * Starts the Firefox of this machine, or the one that `FIREFOX_PATH` names, by WebDriver BiDi. Its pages wait
+ * for up to `waitLimitMs`.
+ * @throws Error that names what to install if there is none: a browser test is never skipped
+ */
+export async function startFirefox(): Promise<Browser> {
+  const executablePath = process.env.FIREFOX_PATH ?? places.find((place) => existsSync(place));
+  if (executablePath === undefined) {
+    throw new Error(
+      'The browser tests need Firefox. Install firefox-esr, or set FIREFOX_PATH to its program',
+    );
+  }
+  answerMediaFeatures();
+  const { firefox } = await import('playwright-core');
+  // With this channel, Playwright drives a Firefox as it was published, not its own.
+  return waitsForPages(await firefox.launch({ channel: 'moz-firefox', executablePath }));
+}
+
+type WebSocket = {
+  send: (this: WebSocket, text: unknown, ...others: unknown[]) => void;
+  emit(event: 'message', text: Buffer, isBinary: boolean): void;
+};
+
+let isAnswered = false;
+
+/**
+ * Answers `emulation.setMediaFeaturesOverride` in place of Firefox. Playwright sends it with each context, to
+ * emulate the light color scheme, which is the default. Firefox ESR does not know it yet.
+ */
+function answerMediaFeatures(): void {
+  if (isAnswered) return;
+  isAnswered = true;
+  const { ws } = createRequire(import.meta.url)('playwright-core/lib/utilsBundle') as {
+    ws: { prototype: WebSocket };
+  };
+  const { send } = ws.prototype;
+  ws.prototype.send = function answering(this: WebSocket, text, ...others) {
+    const isUnknown = typeof text === 'string' && text.includes('"emulation.setMediaFeaturesOverride"');
+    if (!isUnknown) return send.call(this, text, ...others);
+    const { id } = JSON.parse(text) as { id: number };
+    this.emit('message', Buffer.from(JSON.stringify({ type: 'success', id, result: {} })), false);
+  };
+}
