@@ -1,5 +1,6 @@
 import { clinicianCode, codeKeyOf, performerCode, practiceCode } from './agreed-codes.ts';
 import type { FileFault } from './fault.ts';
+import type { LaunchRequest } from './launch-context.ts';
 import { memberOf } from './members.ts';
 import { compileSchema } from './schema.ts';
 import { type Static, Type } from './type.ts';
@@ -16,6 +17,8 @@ const directorySchema = Type.Object(
             ...practiceCode,
             /** The login names of its users; any when absent. */
             users: Type.Optional(Type.Array(Type.String({ minLength: 1 }), atLeastOne)),
+            /** Those who may change the practice's favourites and order sets; every user when absent. */
+            editors: Type.Optional(Type.Array(Type.String({ minLength: 1 }), atLeastOne)),
           },
           closed,
         ),
@@ -44,6 +47,8 @@ export type Directory = {
 export type AgreedPractice = {
   /** The login names of its users; any when absent. */
   readonly users?: ReadonlySet<string>;
+  /** Those who may change the practice's favourites and order sets; every user when absent. */
+  readonly editors?: ReadonlySet<string>;
 };
 
 const compiled = compileSchema(directorySchema);
@@ -83,15 +88,35 @@ type Code = { readonly system: string; readonly code: string };
 
 const keyOf = ({ system, code }: Code) => codeKeyOf({ system, value: code });
 
-const agreedPractice = ({ users }: NonNullable<DirectoryFile['practices']>[number]): AgreedPractice =>
-  users === undefined ? {} : { users: new Set(users) };
+const agreedPractice = ({
+  users,
+  editors,
+}: NonNullable<DirectoryFile['practices']>[number]): AgreedPractice => ({
+  ...(users && { users: new Set(users) }),
+  ...(editors && { editors: new Set(editors) }),
+});
+
+/**
+ * Returns whether the author of a launch may change the favourites and order sets of its practice; undefined
+ * if the directory does not say who may.
+ */
+export function isPracticeEditor(
+  directory: Directory | undefined,
+  { practice, author }: Pick<LaunchRequest, 'practice' | 'author'>,
+): boolean | undefined {
+  const agreed = directory?.practices?.get(codeKeyOf(practice.identifier));
+  return agreed?.editors?.has(author.username);
+}
 
 /** Accepts any value, so that repetitions are listed together with the errors of form. */
 function repetitionsIn(candidate: unknown): FileFault[] {
   const practices = listIn(candidate, 'practices');
   return [
     ...repeated('practices', practices.map(keyOfAny)),
-    ...practices.flatMap((one, at) => repeated(`practices[${at}].users`, listIn(one, 'users'))),
+    ...practices.flatMap((one, at) => [
+      ...repeated(`practices[${at}].users`, listIn(one, 'users')),
+      ...repeated(`practices[${at}].editors`, listIn(one, 'editors')),
+    ]),
     ...repeated('performers', listIn(candidate, 'performers').map(keyOfAny)),
     ...repeated('clinicians', listIn(candidate, 'clinicians').map(keyOfAny)),
   ];

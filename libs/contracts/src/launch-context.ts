@@ -99,6 +99,8 @@ const launchContextSchema = Type.Object({
     practices: Type.Optional(practiceBindingSchema),
   }),
   request: launchRequestSchema,
+  /** Whether the author may change the favourites and order sets of the practice; they may when absent. */
+  isPracticeEditor: Type.Optional(Type.Boolean()),
 });
 
 /** The notice of a launch token: for the browser of a user whose launch is refused. */

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultNamespaces } from '@clinical-launch/contracts';
+import { defaultNamespaces, type LaunchContext } from '@clinical-launch/contracts';
 import { openDirectories, readDirectories } from '@clinical-launch/service/trust';
 import { aServiceRequest, containedAt, type ServiceRequestParts } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { faultsOf, startLaunchApi, wholeFaultsOf } from './launch-api.ts';
+import { codeChallenge, faultsOf, startLaunchApi, wholeFaultsOf } from './launch-api.ts';
 
 const { fhir, nhs, hl7uk } = defaultNamespaces;
 const systems = {
@@ -22,7 +22,12 @@ const systems = {
 const forms = {
   'directory.json': JSON.stringify({
     practices: [
-      { system: 'ods-organization-code', code: 'b82017', users: ['a.okonkwo', 'hill, ada "the nurse"'] },
+      {
+        system: 'ods-organization-code',
+        code: 'b82017',
+        users: ['a.okonkwo', 'hill, ada "the nurse"'],
+        editors: ['a.okonkwo'],
+      },
       { system: 'local-org-code', code: 'Oak42' },
     ],
     performers: [
@@ -39,6 +44,7 @@ const forms = {
     'practice,ods-organization-code,b82017,',
     'user,,a.okonkwo,b82017',
     'user,ods-organization-code,"hill, ada ""the nurse""",b82017',
+    'editor,,a.okonkwo,b82017',
     '',
     'practice,local-org-code,Oak42,',
     'performer,performing-org,RCB00,',
@@ -154,6 +160,26 @@ describe.each(Object.entries(forms))('with a directory as %s, a launch', (name, 
       `${containedAt.clinician}.name`,
       `${containedAt.laboratory}.identifier[1].value`,
     ]);
+  });
+
+  it.each([
+    ['an editor', 'a.okonkwo', systems.ods, 'B82017', true],
+    ['another user', 'hill, ada "the nurse"', systems.ods, 'B82017', false],
+    ['a user of a practice that lists no editors', 'b.nobody', systems.local, 'Oak42', undefined],
+  ])('of %s states whether they may change what the practice has', async (_who, user, system, code, may) => {
+    const token = await api.issuer.sign({ claims: { client_id: 'other', azp: 'other' } });
+    const payload = aServiceRequest({
+      practice: identified(system, code),
+      author: identified(systems.username, user),
+    });
+    const { url } = (await (await api.post({ payload, token })).json()) as { url: string };
+    const launchToken = new URL(url).searchParams.get('launchToken') ?? '';
+    const redeemed = await api.tickets.redeem('launch-token', launchToken, {
+      proofs: [codeChallenge],
+      events: [],
+    });
+    if (redeemed.outcome !== 'redeemed') throw new Error(redeemed.outcome);
+    expect((redeemed.context as LaunchContext).isPracticeEditor).toBe(may);
   });
 
   it('of a practice outside the binding and the directory has one fault', async () => {

@@ -174,7 +174,7 @@ function warningsIn(panel) {
 
 /** The Enter key in the name of an order set saves it, instead of pressing the first button of the form. */
 function saveSetWithEnter(form) {
-  document.getElementById('set-name').addEventListener('keydown', (event) => {
+  document.getElementById('set-name')?.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return;
     event.preventDefault();
     form.requestSubmit(document.getElementById('save-set'));

@@ -37,6 +37,14 @@ export const notOfThisAction = () =>
     message: 'You cannot do this here. Nothing has been changed',
   });
 
+/** Creates the error for a change of the practice's favourites or order sets by a user who may not. */
+export const notPracticeEditor = () =>
+  new ServiceError({
+    status: 403,
+    code: 'not_practice_editor',
+    message: 'You cannot change the favourites and order sets of the practice. Nothing has been changed',
+  });
+
 /** Creates the error for a launch that orders tests of a laboratory without a catalogue. */
 export const noCatalogueOfLaboratory = () =>
   new ServiceError({

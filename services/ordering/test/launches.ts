@@ -278,11 +278,14 @@ export const offeredCodes = ({ orderables }: Catalogue) =>
 export function aLaunchContext({
   request = {},
   client = {},
+  ...rest
 }: {
   request?: Partial<LaunchRequest>;
   client?: Partial<LaunchContext['client']>;
+  isPracticeEditor?: boolean;
 } = {}): LaunchContext {
   return {
+    ...rest,
     launchId: randomUUID(),
     client: {
       issuer: 'https://launch.example.org/idp/demo/v2.0',

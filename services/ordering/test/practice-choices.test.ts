@@ -373,3 +373,48 @@ describe('the order sets of a practice', () => {
     expect((await choices.of(practiceKey)).sets).toHaveLength(maxPracticeSets);
   });
 });
+
+describe('what the whole practice has', () => {
+  const buttons = async () => {
+    const editor = await open();
+    await press(editor, 'add-practice-favourites', { tick: ['HFBC'] });
+    await saveSet(editor, 'Ours');
+    const [set] = ownSetsIn(await editor.page());
+    return ['save-set', `delete-set:${set?.id}`, 'add-practice-favourites', 'remove-practice-favourite:HFBC'];
+  };
+  const openAs = (isPracticeEditor: boolean) =>
+    application.openLaunch(aLaunchContext({ request: { practice }, isPracticeEditor }));
+
+  it('is changed only by those who may: others are refused, with a reference, and have no buttons', async () => {
+    const actions = await buttons();
+    const launch = await openAs(false);
+    const html = await launch.page();
+    for (const action of actions) {
+      expect(html).not.toContain(`value="${action}"`);
+      for (const path of ['', 'chosen']) {
+        const refused = await launch.post(path, [
+          ['test', 'BUE'],
+          ['set-name', 'Mine'],
+          ['action', action],
+        ]);
+        expect(refused.status).toBe(403);
+        expect(await refused.text()).toContain(refused.headers.get('x-correlation-id') ?? 'no reference');
+      }
+    }
+    expect(chipsIn(await launch.page(), 'practice')).toEqual(['HFBC']);
+    expect(ownSetsIn(await launch.page()).map(({ name }) => name)).toEqual(['Ours']);
+    expect(tickedIn(await launch.page())).toEqual([]);
+    await press(launch, 'favourite:BUE');
+    await press(launch, `add-set:${ownSetsIn(html)[0]?.id}`);
+    expect(chipsIn(await launch.page(), 'yours')).toEqual(['BUE']);
+    expect(tickedIn(await launch.page())).toEqual(['HFBC']);
+  });
+
+  it('is changed by an editor', async () => {
+    const actions = await buttons();
+    const launch = await openAs(true);
+    for (const action of actions) expect(await launch.page()).toContain(`value="${action}"`);
+    await press(launch, actions.at(-1) ?? '');
+    expect(chipsIn(await launch.page(), 'practice')).toEqual([]);
+  });
+});

@@ -13,9 +13,10 @@ const listNames = { practice: 'practices', performer: 'performers', clinician: '
 type Kind = keyof typeof listNames;
 /** An entry in the JSON form, with its lines. */
 type Listed = {
-  readonly entry: { readonly system: string; readonly code: string; users?: string[] };
+  readonly entry: { readonly system: string; readonly code: string; users?: string[]; editors?: string[] };
   readonly line: number;
   readonly userLines: number[];
+  readonly editorLines: number[];
 };
 type Lists = { readonly [Name in (typeof listNames)[Kind]]: Listed[] };
 type LineFault = { readonly line: number; readonly message: string };
@@ -23,15 +24,15 @@ type LineFault = { readonly line: number; readonly message: string };
 /**
  * Reads a directory as CSV (RFC 4180) with the header `kind,system,value,practice`. A row of the kind
  * practice, performer or clinician is an entry. A row of the kind user lists a login name of the practice
- * whose code it names. The system of that row is the one of the practice. It is needed only if two practices
- * have the code.
+ * whose code it names; a row of the kind editor, one that may change its favourites and order sets. The
+ * system of these rows is the one of the practice. It is needed only if two practices have the code.
  * @throws TypeError that lists every error by its line, and no value
  */
 export function parseDirectoryCsv(text: string): Directory {
   const [first, ...rows] = parseCsv(text);
   if (first?.fields.join(',') !== header) throw directoryError([`line 1 must be ${header}`]);
   const lists: Lists = { practices: [], performers: [], clinicians: [] };
-  const users = rows.filter(({ fields }) => fields[0] === 'user');
+  const users = rows.filter(({ fields: [kind] }) => isOfUser(kind));
   const ofRows = [...rows.flatMap((row) => listEntry(row, lists)), ...listUsers(users, lists.practices)];
   const candidate = Object.fromEntries(
     Object.entries(lists)
@@ -48,11 +49,14 @@ export function parseDirectoryCsv(text: string): Directory {
 function listEntry({ line, fields }: CsvRow, lists: Lists): LineFault[] {
   const [kind = '', system = '', code = '', practice] = fields;
   if (fields.length !== 4) return [{ line, message: 'must have 4 fields' }];
-  if (kind === 'user') return [];
-  if (!isKind(kind)) return [{ line, message: 'kind must be one of practice, user, performer, clinician' }];
-  lists[listNames[kind]].push({ entry: { system, code }, line, userLines: [] });
+  if (isOfUser(kind)) return [];
+  if (!isKind(kind))
+    return [{ line, message: 'kind must be one of practice, user, editor, performer, clinician' }];
+  lists[listNames[kind]].push({ entry: { system, code }, line, userLines: [], editorLines: [] });
   return practice === '' ? [] : [{ line, message: 'practice must be empty, because only users have one' }];
 }
+
+const isOfUser = (kind: string | undefined) => kind === 'user' || kind === 'editor';
 
 const isKind = (kind: string): kind is Kind => Object.hasOwn(listNames, kind);
 
@@ -60,7 +64,7 @@ const isKind = (kind: string): kind is Kind => Object.hasOwn(listNames, kind);
 function listUsers(rows: readonly CsvRow[], practices: readonly Listed[]): LineFault[] {
   const byCode = Map.groupBy(practices, ({ entry }) => entry.code);
   return rows.flatMap(({ line, fields }) => {
-    const [, system = '', name = '', code = ''] = fields;
+    const [kind, system = '', name = '', code = ''] = fields;
     if (fields.length !== 4) return [];
     const named = (byCode.get(code) ?? []).filter(({ entry }) => system === '' || entry.system === system);
     const [practice, ...others] = named;
@@ -68,19 +72,23 @@ function listUsers(rows: readonly CsvRow[], practices: readonly Listed[]): LineF
       return [{ line, message: 'practice must be the code of a practice in this file' }];
     if (others.length > 0)
       return [{ line, message: 'system must be that of the practice, because several have this code' }];
-    (practice.entry.users ??= []).push(name);
-    practice.userLines.push(line);
+    const [member, lines] =
+      kind === 'editor' ? (['editors', 'editorLines'] as const) : (['users', 'userLines'] as const);
+    (practice.entry[member] ??= []).push(name);
+    practice[lines].push(line);
     return [];
   });
 }
 
 /** Returns the error of an entry with its line and column: `practices[3].code` is the value of some line. */
 function toLineFault({ path, message }: FileFault, lists: Lists): LineFault {
-  const found = /^(practices|performers|clinicians)\[(\d+)\](?:\.users\[(\d+)\])?(?:\.(\w+))?$/.exec(path);
+  const found =
+    /^(practices|performers|clinicians)\[(\d+)\](?:\.(users|editors)\[(\d+)\])?(?:\.(\w+))?$/.exec(path);
   if (found === null) return { line: 1, message };
-  const [, list, at, user, member] = found;
+  const [, list, at, of, user, member] = found;
   const listed = lists[list as keyof Lists][Number(at)];
-  const line = (user === undefined ? listed?.line : listed?.userLines[Number(user)]) ?? 1;
+  const userLines = of === 'editors' ? listed?.editorLines : listed?.userLines;
+  const line = (user === undefined ? listed?.line : userLines?.[Number(user)]) ?? 1;
   const column = user === undefined && member !== 'code' ? member : 'value';
   return { line, message: column === undefined ? message : `${column} ${message}` };
 }

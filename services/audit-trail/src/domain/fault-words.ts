@@ -61,6 +61,10 @@ const codes: Readonly<Record<string, Row>> = {
     'The step does not belong to the action of the launch.',
     'Start again from the practice system, with the action that is wanted.',
   ],
+  not_practice_editor: [
+    'The user may not change the favourites and order sets of the practice.',
+    'The operator lists the user among the editors of the practice, if they should.',
+  ],
   not_found: ['There is nothing at the address that was asked for.', askBoth],
   order_not_found: ['The launch has no such order.', launchAgain],
   no_catalogue: [

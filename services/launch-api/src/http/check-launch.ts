@@ -3,6 +3,7 @@ import {
   concerningLaunch,
   createServiceRequestReader,
   type Fault,
+  isPracticeEditor,
   type LaunchRequest,
   maxFaults,
   type ServiceRequestReading,
@@ -48,6 +49,8 @@ export type CheckedLaunch = {
   readonly caller: Caller;
   readonly challenge: string;
   readonly launch: LaunchRequest;
+  /** Whether the author may change the practice's favourites and order sets; not agreed when absent. */
+  readonly isPracticeEditor?: boolean;
 };
 
 /** @throws ServiceError in this order: 429, 401, 403, 413 or 415, 400 */
@@ -80,7 +83,9 @@ export function createLaunchCheck(
     call.concern(
       concerningLaunch('request' in reading ? reading.request : reading.parties, config.pseudonyms),
     );
-    return { caller, ...validate(payload, request, reading) };
+    const checked = validate(payload, request, reading);
+    const isEditor = isPracticeEditor(directory, checked.launch);
+    return { caller, ...checked, ...(isEditor === undefined ? {} : { isPracticeEditor: isEditor }) };
   };
 }
 

@@ -1,4 +1,4 @@
-import type { LaunchContext, LaunchNotice, LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchContext, LaunchNotice } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import { type Call, type Handler, ServiceError, sendJson } from '@clinical-launch/service/http';
 import type { Caller } from '@clinical-launch/service/trust';
@@ -6,7 +6,7 @@ import type { IssueRequest, Tickets } from '@clinical-launch/tickets';
 import type { LaunchApiConfig } from '../config.ts';
 import { originatingIdClaim } from '../domain/originating-id.ts';
 import type { LaunchUrlAnswer } from './answers.ts';
-import type { LaunchCheck, LaunchExchange } from './check-launch.ts';
+import type { CheckedLaunch, LaunchCheck, LaunchExchange } from './check-launch.ts';
 
 const daySeconds = 86_400;
 /**
@@ -32,12 +32,13 @@ export function requestLaunchUrl(
   { tickets, check, clock, onIssued }: RequestLaunchUrlDependencies,
 ): Handler<LaunchExchange> {
   return async (exchange) => {
-    const { caller, challenge, launch } = await check(exchange);
+    const checked = await check(exchange);
+    const { caller, challenge, launch } = checked;
     const { call, response } = exchange;
     const claim = originatingIdClaim(caller, launch, config.originatingIdRetentionDays * daySeconds);
 
     const issue = await tickets.issue('launch-token', {
-      context: { ...launchContext(call, caller, launch), issuedAt: clock.now() },
+      context: { ...launchContext(call, checked), issuedAt: clock.now() },
       challenge,
       ttlSeconds: config.launchTokenSeconds,
       ...launchNotice(caller),
@@ -64,8 +65,7 @@ export function requestLaunchUrl(
 
 function launchContext(
   call: Call,
-  { issuer, clientId, policy, practices }: Caller,
-  request: LaunchRequest,
+  { caller: { issuer, clientId, policy, practices }, launch: request, isPracticeEditor }: CheckedLaunch,
 ): LaunchContext {
   return {
     launchId: call.correlationId,
@@ -77,6 +77,7 @@ function launchContext(
       ...(practices === undefined ? {} : { practices }),
     },
     request,
+    ...(isPracticeEditor === undefined ? {} : { isPracticeEditor }),
   };
 }
 

@@ -21,6 +21,17 @@ export type ChoiceButton =
 /** What a button does with one test; `favourite` and `unfavourite` are about the user's own favourites. */
 type CodeVerb = 'add' | 'remove' | 'favourite' | 'unfavourite' | 'remove-practice-favourite';
 
+/** The buttons that change what the whole practice has. */
+const practiceButtons: ReadonlySet<ChoiceButton['kind']> = new Set([
+  'save-set',
+  'delete-set',
+  'add-practice-favourites',
+  'remove-practice-favourite',
+]);
+
+/** Returns whether a button changes the favourites or order sets of the practice. */
+export const changesPractice = ({ kind }: ChoiceButton) => practiceButtons.has(kind);
+
 /** A button with the order set that it adds. */
 export type ChoiceAction =
   | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' }>

@@ -1,12 +1,18 @@
 import { queryOf } from '@clinical-launch/service/http';
 import { traitsOf } from '../domain/applies-to.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
-import { type ChoiceAction, type ChoiceForm, maxSearchLength, readChoiceButton } from '../domain/choice.ts';
+import {
+  type ChoiceAction,
+  type ChoiceForm,
+  changesPractice,
+  maxSearchLength,
+  readChoiceButton,
+} from '../domain/choice.ts';
 import type { Draft } from '../domain/draft.ts';
 import { offeredTests } from '../domain/offered-tests.ts';
 import { maxSetNameLength } from '../domain/practice-choices.ts';
 import { selectionOf } from '../domain/selection.ts';
-import { faultyForm } from '../errors.ts';
+import { faultyForm, notPracticeEditor } from '../errors.ts';
 import { type OwnChoices, presentCatalogue } from '../present/catalogue-model.ts';
 import { presentChosen } from '../present/chosen-model.ts';
 import { presentShortcuts } from '../present/shortcuts-model.ts';
@@ -39,6 +45,7 @@ export const showChoice: ChoosingHandler = async (visit, dependencies) => {
     isNothingChosen: draft.chosen.length === 0 && queryOf(visit.request).has('nothing-chosen'),
     practiceSet: draft.notice?.practiceSet,
     maxSetNameLength,
+    mayEditPractice: isEditor(visit),
   });
 };
 
@@ -78,7 +85,7 @@ async function shortcutsOf(visit: ChoosingVisit, draft: Draft, dependencies: Dep
  * again.
  */
 export const postChoice: ChoosingHandler = async (visit, dependencies) => {
-  const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
+  const form = await readAllowedForm(visit);
   const { action } = await chooseTests(dependencies, visit, form);
   visit.response.redirect(303, nextPage(visit.base, action));
 };
@@ -113,7 +120,7 @@ function nextPage(base: string, action: ChoiceAction): string {
  * change of the favourites: `POST …/chosen`.
  */
 export const postChosenPanel: ChoosingHandler = async (visit, dependencies) => {
-  const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
+  const form = await readAllowedForm(visit);
   const { draft, action } = await chooseTests(dependencies, visit, form);
   const isOfFavourites = action.kind === 'favourite' || action.kind === 'unfavourite';
   dependencies.show(visit, 'panel.njk', {
@@ -161,6 +168,19 @@ async function chosenPanel(visit: ChoosingVisit, draft: Draft, dependencies: Dep
     now,
   });
 }
+
+/**
+ * @throws ServiceError 403 for a button that changes what the practice has, if the user may not; others as
+ * `readLaunchForm` and `readChoiceForm`
+ */
+async function readAllowedForm(visit: ChoosingVisit): Promise<ChoiceForm> {
+  const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
+  if (changesPractice(form.button) && !isEditor(visit)) throw notPracticeEditor();
+  return form;
+}
+
+/** Absent where nobody agreed who may: then everyone may. */
+const isEditor = ({ context }: ChoosingVisit) => context.isPracticeEditor !== false;
 
 /** @throws ServiceError 400 for a button that no page of ours has */
 function readChoiceForm(form: URLSearchParams, catalogue: Catalogue): ChoiceForm {
