@@ -36,12 +36,14 @@ type PrintOptions = {
   /** Tubes of the two samples. */
   readonly quantities?: readonly [string, string];
   readonly hasScript?: boolean;
+  /** Of the address: the stock and the first label. */
+  readonly query?: string;
 };
 
 /** Opens a paper of an order of two samples, in a browser as in print. */
 async function openPaper(
   paper: 'form' | 'labels',
-  { of = {}, quantities = ['1', '1'], hasScript = true }: PrintOptions = {},
+  { of = {}, quantities = ['1', '1'], hasScript = true, query = '' }: PrintOptions = {},
 ) {
   const { patient } = aLaunchContext().request;
   const context = aLaunchContext({ request: { patient: { ...patient, ...of } } });
@@ -65,7 +67,7 @@ async function openPaper(
   const browser = await chromium.newContext({ javaScriptEnabled: hasScript });
   await browser.addCookies([reader.browserCookie]);
   const page = await browser.newPage();
-  await page.goto(`${application.url}${reader.home}requests/${order.guid}/${paper}`);
+  await page.goto(`${application.url}${reader.home}requests/${order.guid}/${paper}${query}`);
   return page;
 }
 
@@ -95,6 +97,12 @@ const boxesOf = (page: Awaited<ReturnType<typeof openPaper>>, selector: string) 
     })),
   );
 
+/** Returns the width and height of each page, in millimetres. */
+const sizesOf = (pdf: Buffer) =>
+  [...pdf.toString('latin1').matchAll(/\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/g)].map((box) =>
+    box.slice(1).map((points) => Math.round((Number(points) / 72) * 25.4)),
+  );
+
 const pagesOf = (pdf: Buffer) => pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length;
 
 describe('a paper of a request', () => {
@@ -113,16 +121,75 @@ describe('a paper of a request', () => {
     },
   );
 
-  it('holds the widest names of the specification on a label of 70 by 36 mm, and cuts no surname', async () => {
-    const page = await openPaper('labels', { of: widest, quantities: ['2', '1'] });
-    await page.emulateMedia({ media: 'print' });
-    const label = await page.locator('.app-label').first().boundingBox();
-    const mm = 96 / 25.4;
-    expect([label?.width, label?.height].map((pixels) => Math.round((pixels ?? 0) / mm))).toEqual([70, 36]);
-    const text = '.app-label, .app-label__name, .app-label__who, .app-label__description, .app-label__line';
-    expect(overflowing(await boxesOf(page, text))).toEqual([]);
-    await page.context().close();
-  });
+  it.each([
+    ['a4-24', 70, 36, [[210, 297]]],
+    [
+      'roll-51x25',
+      51,
+      25,
+      [
+        [51, 25],
+        [51, 25],
+        [51, 25],
+      ],
+    ],
+    [
+      'roll-57x32',
+      57,
+      32,
+      [
+        [57, 32],
+        [57, 32],
+        [57, 32],
+      ],
+    ],
+    [
+      'roll-89x36',
+      89,
+      36,
+      [
+        [89, 36],
+        [89, 36],
+        [89, 36],
+      ],
+    ],
+  ] as const)(
+    'holds the widest names of the specification on %s, a label of %d by %d mm, and cuts no surname',
+    async (stock, width, height, pages) => {
+      const page = await openPaper('labels', {
+        of: widest,
+        quantities: ['2', '1'],
+        query: `?stock=${stock}`,
+      });
+      await page.emulateMedia({ media: 'print' });
+      const label = await page.locator('.app-label').first().boundingBox();
+      const mm = 96 / 25.4;
+      const size = [label?.width, label?.height].map((pixels) => Math.round((pixels ?? 0) / mm));
+      expect(size).toEqual([width, height]);
+      const text = '.app-label, .app-label__name, .app-label__who, .app-label__description';
+      expect(overflowing(await boxesOf(page, text))).toEqual([]);
+      expect(sizesOf(await page.pdf({ preferCSSPageSize: true }))).toEqual(pages);
+      await page.context().close();
+    },
+  );
+
+  it.each([
+    [22, 1],
+    [23, 2],
+  ])(
+    'starts at label %d of a used sheet, by the script, without another printing: %d sheets',
+    async (start, sheets) => {
+      const page = await openPaper('labels', { quantities: ['2', '1'] });
+      await page.getByLabel('First free label on the sheet').selectOption(String(start));
+      const pdf = await page.pdf({ preferCSSPageSize: true });
+      expect(pagesOf(pdf)).toBe(sheets);
+      await page.getByLabel('Labels in the printer').selectOption('roll-51x25');
+      expect(sizesOf(await page.pdf({ preferCSSPageSize: true }))).toHaveLength(3);
+      const remembered = await page.context().cookies();
+      expect(remembered.find(({ name }) => name === 'label-stock')?.value).toBe('roll-51x25');
+      await page.context().close();
+    },
+  );
 
   it('has every line of the widest names on the form, a page for each laboratory', async () => {
     const page = await openPaper('form', { of: widest });

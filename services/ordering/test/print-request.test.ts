@@ -131,12 +131,12 @@ describe('the sample labels', () => {
     const html = await launch.page(labels(launch));
     const [reference = ''] = barcodesOf(html);
     expect(barcodesOf(html)).toEqual([reference, reference, reference]);
-    const who = 'WHITFIELD , Margaret Anne Born 28 Feb 1958 NHS number 943 476 5919';
+    const who = 'WHITFIELD , Margaret Anne Born 28 Feb 1958 F NHS number 943 476 5919';
     const where = `${reference} North Coast Pathology`;
     expect(papersOf(html).map((label) => label.trim())).toEqual([
-      `${who} Serum (gold top) ${where} Collected 2 Mar 2026 at 09:05 1 of 2`,
-      `${who} Serum (gold top) ${where} Collected 2 Mar 2026 at 09:05 2 of 2`,
-      `${who} EDTA blood (purple top) ${where} Collected date and time`,
+      `${who} Serum (gold top) U&amp;E ${where} Collected 2 Mar 2026 at 09:05 1 of 2`,
+      `${who} Serum (gold top) U&amp;E ${where} Collected 2 Mar 2026 at 09:05 2 of 2`,
+      `${who} EDTA blood (purple top) FBC ${where} Collected date and time`,
     ]);
   });
 

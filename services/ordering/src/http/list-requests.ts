@@ -23,7 +23,8 @@ import { readLaunchForm, type Visit } from './visit.ts';
 /**
  * Shows the requests that the launch sees and its action lists, newest first:
  * `GET /oltr/{launchId}/requests`. `?before=` and `?after=` a request's GUID lead to older and newer
- * requests; `?choose` means that the caller's identifier matches none of them.
+ * requests; `?choose` means that the caller's identifier matches none of them;
+ * `?nothing-ticked`, that labels of none were to be printed.
  */
 export const listRequests: VisitHandler = async (visit, dependencies) => {
   const { database, catalogues, write, show, nudge } = dependencies;
@@ -42,6 +43,7 @@ export const listRequests: VisitHandler = async (visit, dependencies) => {
     ...presentList({ list, search, rule, home, writing, limits: { pageSize, maxCount } }),
     filters: presentFilters({ search, rule, catalogue, requesters }),
     maxSearchLength,
+    isNothingTicked: address.has('nothing-ticked'),
     mustChoose: rule.opens === 'named-request' && address.has('choose'),
   });
 };

@@ -10,7 +10,8 @@ import { createLaunchDoor, type VisitHandler } from './launch-door.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
 import { openLaunch } from './open-launch.ts';
 import { ofChange, ofNewOrder, ofRequest } from './page-doors.ts';
-import { printForm, printLabels } from './print-request.ts';
+import { printLabels, printTickedLabels } from './print-labels.ts';
+import { printForm } from './print-request.ts';
 import { postReview, postReviewDraft, showReview } from './review-page.ts';
 import { postSamples, showSamples } from './samples-page.ts';
 import { showOrder } from './show-order.ts';
@@ -67,6 +68,8 @@ export const routes: readonly Route[] = [
   { method: 'get', path: '/requests/:guid', permission: 'read', handle: ofRequest(showRequest) },
   { method: 'get', path: '/requests/:guid/form', permission: 'read', handle: ofRequest(printForm) },
   { method: 'get', path: '/requests/:guid/labels', permission: 'read', handle: ofRequest(printLabels) },
+
+  { method: 'get', path: '/labels', permission: 'read', handle: printTickedLabels },
 
   { method: 'get', path: '/orders/:guid', handle: showOrder },
   { method: 'post', path: '/session', handle: extendSession },

@@ -29,6 +29,7 @@ export function presentEntry(request: TestRequest, { write, catalogueOf }: ListW
   const shown = fitting(tests, isUrgent ? testsLength - urgentLength : testsLength);
   const [identifier] = presentIdentifiers(parties.patient);
   return {
+    guid: request.guid,
     orderedAt: { iso: createdAt, day, time },
     references: batches.map(({ orderReference }) => orderReference),
     tests: { shown: tests.slice(0, shown), more: tests.slice(shown) },

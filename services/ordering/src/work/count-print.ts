@@ -1,26 +1,41 @@
 import { appendToOutbox } from '@clinical-launch/storage';
 import type { PrintedPaper, Printing } from '../domain/printing.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+import type { OrderingTransaction } from '../store/database.ts';
 import { findPrints, insertPrint, lockForPrinting } from '../store/prints.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Launch } from './launch.ts';
 
-/** Records that a paper of a request, which the launch sees, is printed. */
-export function countPrint(
-  { database, clock }: Pick<WorkDependencies, 'database' | 'clock'>,
+type Prints = { readonly requests: readonly TestRequest[]; readonly what: PrintedPaper };
+
+/** Records that a paper of each of these requests, which the launch sees, is printed: all or none. */
+export function countPrints(
+  { database, clock, pseudonyms }: Pick<WorkDependencies, 'database' | 'clock' | 'pseudonyms'>,
   { context, call }: Launch,
-  { guid, what }: { readonly guid: string; readonly what: PrintedPaper },
-): Promise<Printing> {
+  { requests, what }: Prints,
+): Promise<(Printing & { readonly request: TestRequest })[]> {
   const { launchId } = context;
   const at = new Date(clock.now()).toISOString();
-  return database.transaction().execute(async (tx) => {
+
+  const countPrint = async (tx: OrderingTransaction, request: TestRequest) => {
+    const { guid } = request;
     await lockForPrinting(tx, guid);
     const before = await findPrints(tx, { guid, what });
     await insertPrint(tx, { guid, what }, { context, at });
     const isReprint = before.length > 0;
-    await appendToOutbox(tx, [
-      call.event('order.printed.v1', { orderGuid: guid, launchId, what, isReprint }),
-    ]);
+    const patient = pseudonyms.ofPatient(request.parties.patient);
+    const about = { orderGuid: guid, launchId, what, isReprint, ...(patient && { patient }) };
+    await appendToOutbox(tx, [call.event('order.printed.v1', about)]);
     const [last] = before;
-    return { at, ...(last && { before: { times: before.length, ...last } }) };
+    return { request, at, ...(last && { before: { times: before.length, ...last } }) };
+  };
+
+  return database.transaction().execute(async (tx) => {
+    const printings = [];
+    // In a fixed order, so that two launches that print the same requests do not wait for each other.
+    for (const request of requests.toSorted((one, other) => (one.guid < other.guid ? -1 : 1))) {
+      printings.push(await countPrint(tx, request));
+    }
+    return printings;
   });
 }

@@ -1,0 +1,92 @@
+import { guidForm, queryOf } from '@clinical-launch/service/http';
+import { readSentCookies } from '@clinical-launch/service/pages';
+import { labelStockOf, labelStocks, startOf } from '../domain/label-stocks.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+import { faultyForm, requestNotFound } from '../errors.ts';
+import { presentLabelStocks, presentLabels } from '../present/label-sheets.ts';
+import { presentPrinting } from '../present/print-note.ts';
+import { sightOf } from '../store/keys.ts';
+import { pageSize } from '../store/request-lists.ts';
+import { findRequest } from '../store/test-requests.ts';
+import { countPrints } from '../work/count-print.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { VisitHandler } from './launch-door.ts';
+import type { RequestHandler } from './page-doors.ts';
+import { isRead } from './reading.ts';
+import type { Visit } from './visit.ts';
+
+/** Remembers the label stock in the browser that prints, for a year. It says nothing of a patient. */
+const stockCookie = 'label-stock';
+const yearMs = 365 * 86_400_000;
+
+/** Prints the labels of a request's samples: `GET /oltr/{launchId}/requests/{guid}/labels`. */
+export const printLabels: RequestHandler = async (visit, dependencies) => {
+  const { about } = visit;
+  const labels = await readLabels(visit, dependencies, [about]);
+  const back = { href: `${visit.home}requests/${about.guid}`, text: 'Back to the request' };
+  dependencies.show(visit, 'print-labels.njk', { ...labels, about, back });
+};
+
+/**
+ * Prints the labels of the ticked requests of a list, at most a page of it:
+ * `GET /oltr/{launchId}/labels?request={guid}&request={guid}`.
+ * @throws ServiceError 400 for more requests than a page has, 404 if one of them is not in sight
+ */
+export const printTickedLabels: VisitHandler = async (visit, dependencies) => {
+  const { home, context, request, response } = visit;
+  const guids = [...new Set(queryOf(request).getAll('request'))];
+  if (guids.length === 0) return response.redirect(303, `${home}requests?nothing-ticked`);
+  if (guids.length > pageSize) throw faultyForm();
+  const sight = sightOf(context);
+  if (!guids.every((guid) => guidForm.test(guid))) throw requestNotFound();
+  const found = await Promise.all(guids.map((guid) => findRequest(dependencies.database, guid, sight)));
+  const requests = found.filter((each) => each !== undefined);
+  if (requests.length < guids.length) throw requestNotFound();
+  const labels = await readLabels(visit, dependencies, requests);
+  const back = { href: `${home}requests`, text: 'Back to the list of requests' };
+  dependencies.show(visit, 'print-labels.njk', { ...labels, ticked: guids, back });
+};
+
+/**
+ * Reads the labels of requests in sight for the chosen stock. Showing them counts as printing, for each
+ * request with a label.
+ */
+export async function readLabels(visit: Visit, dependencies: Dependencies, requests: readonly TestRequest[]) {
+  const { catalogues, write, nudge } = dependencies;
+  const papers = await Promise.all(
+    requests.map(async (request) => ({
+      request,
+      ...(await presentLabels(request, { catalogue: catalogues.ofRequest(request), write })),
+    })),
+  );
+  const printed = papers.filter(({ sheets }) => sheets.length > 0).map(({ request }) => request);
+  const printings = isRead(visit)
+    ? await countPrints(dependencies, visit, { requests: printed, what: 'labels' })
+    : [];
+  nudge();
+  const { name } = visit.context.request.author;
+  return {
+    sheets: papers.flatMap(({ sheets }) => sheets),
+    byHand: papers.flatMap(({ byHand }) => byHand),
+    reprints: printings
+      .map(({ request, ...printing }) => ({
+        reference: request.batches.map(({ orderReference }) => orderReference).join(', '),
+        ...presentPrinting(printing, name, write),
+      }))
+      .filter(({ before }) => before !== undefined),
+    ...readStock(visit, dependencies),
+  };
+}
+
+/** Reads the label stock from the address, or as the browser remembers it, and remembers a chosen one. */
+function readStock({ request, response }: Visit, { isSecure }: Dependencies) {
+  const address = queryOf(request);
+  const chosen = address.get('stock');
+  const stock = labelStockOf([chosen, ...readSentCookies(request, stockCookie)]);
+  if (chosen === stock.id) {
+    const options = { path: '/oltr/', maxAge: yearMs, sameSite: 'lax', secure: isSecure } as const;
+    response.cookie(stockCookie, stock.id, options);
+  }
+  const start = startOf(address.get('start'), stock);
+  return { stock, start, ...presentLabelStocks(labelStocks, { stock, start }) };
+}

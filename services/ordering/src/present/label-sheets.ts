@@ -1,0 +1,82 @@
+import type { LaunchPatient, PersonName } from '@clinical-launch/contracts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import { samplesInDrawOrder } from '../domain/collection.ts';
+import type { LabelStock } from '../domain/label-stocks.ts';
+import { codeOf, type TestRequest } from '../domain/test-request.ts';
+import { createBarcode } from './barcode.ts';
+import { presentIdentifiers } from './patient-banner.ts';
+import { type WriteTime, writtenDate } from './written-time.ts';
+
+/**
+ * Presents the labels: one for each tube or pot of the samples that live tests need, taken or not, in order
+ * of draw; and the samples without one, because they are labelled by hand.
+ */
+export async function presentLabels(
+  request: TestRequest,
+  { catalogue, write }: { readonly catalogue: Catalogue; readonly write: WriteTime },
+) {
+  const patient = presentPatient(request.parties.patient);
+  const drawn = samplesInDrawOrder(request, catalogue);
+  const printed = drawn.filter(({ container }) => container?.isLabelledByHand !== true);
+  const labels = printed.map(async ({ sample, batch, tests }) => {
+    const { quantity = 1, completedAt } = sample;
+    const label = {
+      ...patient,
+      reference: batch.orderReference,
+      barcode: await createBarcode(batch.orderReference, { heightMm: 7.5 }),
+      laboratory: batch.provider.name,
+      description: sample.description,
+      tests: tests
+        .map((test) => catalogue.orderables.get(codeOf(test))?.abbreviation ?? test.description)
+        .join(', '),
+      ...(completedAt === undefined ? {} : { takenAt: write(completedAt) }),
+    };
+    return Array.from({ length: quantity }, (_, index) => ({
+      ...label,
+      ...(quantity === 1 ? {} : { number: `${index + 1} of ${quantity}` }),
+    }));
+  });
+  const byHand = drawn.filter((each) => !printed.includes(each));
+  return {
+    sheets: (await Promise.all(labels)).flat(),
+    byHand: byHand.map(({ sample }) => sample.description),
+  };
+}
+
+/** Not known has no letter: nobody should read one. */
+const sexes = { female: 'F', male: 'M', other: 'Other', unknown: '' } as const;
+
+function presentPatient({ name, birthDate, gender, identifiers }: LaunchPatient) {
+  return {
+    name: labelName(name),
+    born: writtenDate(birthDate),
+    sex: sexes[gender],
+    identifier: presentIdentifiers({ identifiers })[0],
+  };
+}
+
+/**
+ * Presents the name on a label: the surname in capitals first; the longer the name, the smaller its letters,
+ * so that it fits completely (OLTR: HumanName, 70 and 35).
+ */
+function labelName({ family, given }: PersonName) {
+  const surname = family.toUpperCase();
+  const givenNames = given.join(' ');
+  const length = surname.length + givenNames.length;
+  return { surname, givenNames, size: length <= 24 ? 'large' : length <= 44 ? 'medium' : 'small' };
+}
+
+type Chosen = { readonly stock: LabelStock; readonly start: number };
+
+/** Presents the list boxes of label stocks and of the places of a sheet, where printing starts. */
+export function presentLabelStocks(stocks: readonly LabelStock[], { stock: chosen, start }: Chosen) {
+  const sheet = stocks.find((stock) => stock.sheet !== undefined)?.sheet ?? { rows: 1, columns: 1 };
+  return {
+    stocks: stocks.map(({ id, name }) => ({ value: id, text: name, selected: id === chosen.id })),
+    places: Array.from({ length: sheet.rows * sheet.columns }, (_, index) => ({
+      value: index + 1,
+      text: `Row ${Math.floor(index / sheet.columns) + 1}, label ${(index % sheet.columns) + 1}`,
+      selected: index + 1 === start,
+    })),
+  };
+}
