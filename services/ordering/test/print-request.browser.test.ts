@@ -1,10 +1,12 @@
-import { startChromium } from '@clinical-launch/testing';
+import { startChromium, until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import {
   type Application,
   aLaunchContext,
   anOrder,
+  aPatient,
+  chooseAndReview,
   fieldValues,
   openAction,
   startOrdering,
@@ -210,6 +212,45 @@ describe('a paper of a request', () => {
     await page.emulateMedia({ media: 'print' });
     expect(await aside.filter({ visible: true }).count()).toBe(0);
     expect(await page.locator(own).first().isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  /** Submits and prints an order of one test, in a browser. */
+  async function submitAndPrint(hasScript: boolean) {
+    const context = aLaunchContext({ request: { patient: aPatient() } });
+    const launch = await chooseAndReview(application, ['HFBC'], context);
+    const browser = await chromium.newContext({ javaScriptEnabled: hasScript });
+    await browser.addCookies([launch.browserCookie]);
+    const page = await browser.newPage();
+    await page.addInitScript(`globalThis.printed = [];
+      addEventListener('beforeprint', () =>
+        printed.push(document.querySelector('[data-now] .app-label') ? 'labels' : 'form'))`);
+    await page.goto(`${application.url}${launch.home}review`);
+    await page.getByRole('button', { name: 'Submit and print' }).click();
+    await page.waitForURL(/\/orders\/[0-9a-f-]{36}/, { waitUntil: 'load' });
+    return page;
+  }
+
+  it('is printed with the submission, the form before the labels', async () => {
+    const page = await submitAndPrint(true);
+    const printed = () => page.evaluate('printed.join()');
+    await until(async () => (await printed()) === 'form');
+    // This browser has no dialog that a user could close. It ignores the second, so its content is checked.
+    await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+    await page.locator('[data-now] .app-label').waitFor();
+    expect(await page.locator('[data-now]').count()).toBe(1);
+    expect(page.url()).not.toContain('print');
+    await page.context().close();
+  });
+
+  it('is printed with the submission by the browser’s own command, without a script', async () => {
+    const page = await submitAndPrint(false);
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('heading', { name: 'What to do next' }).isVisible()).toBe(false);
+    expect(sizesOf(await page.pdf({ preferCSSPageSize: true }))).toEqual([
+      [210, 297],
+      [210, 297],
+    ]);
     await page.context().close();
   });
 

@@ -1,4 +1,4 @@
-import { guidForm } from '@clinical-launch/service/http';
+import { guidForm, queryOf } from '@clinical-launch/service/http';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { noCatalogueOfLaboratory, requestComplete, requestNotFound } from '../errors.ts';
@@ -42,7 +42,11 @@ export function ofNewOrder(handle: ChoosingHandler): VisitHandler {
   return async (visit, dependencies) => {
     const { database, catalogues } = dependencies;
     const submitted = await findOrderOf(database, visit.launchId);
-    if (submitted !== undefined) return visit.response.redirect(303, resultPage(visit.home, submitted));
+    if (submitted !== undefined) {
+      // The second of two clicks on "Submit and print" prints too.
+      const toPrint = queryOf(visit.request).has('print') ? '?print' : '';
+      return visit.response.redirect(303, `${resultPage(visit.home, submitted)}${toPrint}`);
+    }
     const catalogue = catalogues.find(visit.context.request.performer);
     if (catalogue === undefined) throw noCatalogueOfLaboratory();
     await handle(await toNewOrder(visit, catalogue, dependencies), dependencies);

@@ -95,10 +95,14 @@ export const postReview: ChoosingHandler = async (visit, dependencies) => {
           ? await submitNewOrder(visit, dependencies, form)
           : await submitChangeOf({ ...visit, changed }, dependencies, form);
       dependencies.nudge();
-      response.redirect(303, next);
+      response.redirect(303, toPrint(visit, next));
     }
   }
 };
+
+/** Returns the address of a result with its papers to print, if that was asked for: `POST …/review?print`. */
+const toPrint = ({ request, home }: ChoosingVisit, next: string) =>
+  queryOf(request).has('print') && next.startsWith(`${home}orders/`) ? `${next}?print` : next;
 
 /**
  * Stores what is typed while it is typed, for scripts: `POST …/review/draft`. 204: stored. 409: another page

@@ -1,3 +1,4 @@
+import { queryOf } from '@clinical-launch/service/http';
 import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service/pages';
 import { pageNotFound } from '../errors.ts';
 import { presentResult } from '../present/result-model.ts';
@@ -5,13 +6,17 @@ import { sightOf } from '../store/keys.ts';
 import { submissionsOf } from '../store/submissions.ts';
 import { findRequest } from '../store/test-requests.ts';
 import type { VisitHandler } from './launch-door.ts';
+import { readLabels } from './print-labels.ts';
+import { readForm } from './print-request.ts';
 import type { Visit } from './visit.ts';
 
 /**
  * Shows the result of a submission, with the hidden IFRAME `Notepad` for the PMS (OLTR: Returned data):
- * `GET /oltr/{launchId}/orders/{guid}`. Only for submissions of this launch.
+ * `GET /oltr/{launchId}/orders/{guid}`. Only for submissions of this launch. With `?print` it has the form
+ * and the labels, which counts as printing.
  */
-export const showOrder: VisitHandler = async (visit, { database, catalogues, show, isSecure }) => {
+export const showOrder: VisitHandler = async (visit, dependencies) => {
+  const { database, catalogues, show, isSecure } = dependencies;
   const { request, launchId, context, rule, home } = visit;
   const { guid = '' } = request.params;
   const sight = sightOf(context);
@@ -25,8 +30,14 @@ export const showOrder: VisitHandler = async (visit, { database, catalogues, sho
       .filter(({ requestGuid }) => requestGuid !== guid)
       .map(({ requestGuid }) => findRequest(database, requestGuid, sight)),
   );
+  const catalogue = catalogues.ofRequest(order);
+  const papers = queryOf(request).has('print') && {
+    form: await readForm({ ...visit, about: order, catalogue }, dependencies),
+    labels: await readLabels(visit, dependencies, [order]),
+  };
   show(visit, 'submitted.njk', {
     about: order,
+    papers,
     ...presentResult({
       order,
       version: submission.requestVersion,
@@ -34,7 +45,7 @@ export const showOrder: VisitHandler = async (visit, { database, catalogues, sho
       action: context.request.action,
       rule,
       home,
-      catalogue: catalogues.ofRequest(order),
+      catalogue,
     }),
     resultOrigin: context.client.resultOrigin,
   });
