@@ -55,7 +55,7 @@ function keepPanelInStep(form) {
   });
   form.addEventListener('submit', (event) => {
     const action = event.submitter?.value ?? '';
-    if (/^(add|remove|use|add-set|again|favourite|unfavourite):/.test(action)) {
+    if (/^(add|remove|use|add-set|again|favourite|unfavourite):|^clear$/.test(action)) {
       event.preventDefault();
       send(action, event.submitter);
     } else if (sending) {

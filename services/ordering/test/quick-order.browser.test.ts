@@ -132,6 +132,30 @@ describe('the commonest order, full blood count and U&E', () => {
   });
 });
 
+describe('a chip above everything', () => {
+  it('leads to the submitted order in fewer than 40 keyboard stops, without any shortcut', async () => {
+    const launch = await newOrder();
+    for (const code of ['HFBC', 'HESR', 'HFER']) await press(launch, `favourite:${code}`);
+    const { page, close } = await open(launch);
+    // The line of chips is one stop, before the search, which has the focus.
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    await page.locator('#bar-count', { hasText: '1 test chosen' }).waitFor({ state: 'attached' });
+    let stops = 1 + (await tabTo(page, page.getByRole('link', { name: 'Go to the chosen tests' })));
+    await page.keyboard.press('Enter');
+    stops += await tabTo(page, page.locator('#chosen button[value="review"]'));
+    await page.keyboard.press('Enter');
+    await isReviewed(page);
+    stops += await tabTo(page, page.getByRole('button', { name: 'Submit request' }));
+    await page.keyboard.press('Enter');
+    await isSubmitted(page);
+    expect(await orderedTests(launch)).toHaveLength(1);
+    expect(stops).toBeLessThan(40);
+    await close();
+  });
+});
+
 /** Returns whether the whole element is in sight, with nothing above it. */
 const isInSight = (element: Locator) =>
   element.evaluate((node) => {

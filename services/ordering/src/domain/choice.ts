@@ -1,14 +1,30 @@
 import { guidPattern } from '@clinical-launch/contracts';
 import type { Catalogue, OrderSet } from './catalogue.ts';
-import { beginningOf, type Draft, inCatalogueOrder, type Notice, withoutControls } from './draft.ts';
+import {
+  beginningOf,
+  type Draft,
+  inCatalogueOrder,
+  type Notice,
+  type Removed,
+  withoutControls,
+} from './draft.ts';
 import type { OrderAgain } from './order-again.ts';
 import { withoutCovered } from './panels.ts';
 
 /** The action of a button on the page that chooses tests. */
 export type ChoiceButton =
   | {
-      readonly kind: 'update' | 'search' | 'clear-search' | 'review' | 'save-set' | 'add-practice-favourites';
+      readonly kind:
+        | 'update'
+        | 'search'
+        | 'clear-search'
+        | 'clear'
+        | 'review'
+        | 'save-set'
+        | 'add-practice-favourites';
     }
+  /** Brings back what the last step removed. */
+  | { readonly kind: 'undo'; readonly id: string }
   | { readonly kind: CodeVerb; readonly code: string }
   /** Removes the tests that an earlier request has. */
   | { readonly kind: 'use'; readonly orderReference: string }
@@ -34,7 +50,8 @@ export const changesPractice = ({ kind }: ChoiceButton) => practiceButtons.has(k
 
 /** A button with the order set that it adds. */
 export type ChoiceAction =
-  | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' }>
+  | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' | 'undo' }>
+  | { readonly kind: 'undo' /** Absent if another step came first. */; readonly removed?: Removed }
   | ({
       readonly kind: 'again' /** The local day of that request, YYYY-MM-DD. */;
       readonly day: string;
@@ -76,9 +93,9 @@ export type Choice = {
 /** The maximum length of a search. */
 export const maxSearchLength = 100;
 
-const plainForm = /^(update|search|clear-search|review|save-set|add-practice-favourites)$/;
+const plainForm = /^(update|search|clear-search|clear|review|save-set|add-practice-favourites)$/;
 const targetForm =
-  /^(add|remove|favourite|unfavourite|remove-practice-favourite|add-set|delete-set|use|again):([A-Za-z0-9-]{1,40})$/;
+  /^(add|remove|favourite|unfavourite|remove-practice-favourite|add-set|delete-set|use|again|undo):([A-Za-z0-9-]{1,40})$/;
 
 /** The form of the ids of requests, and of order sets that practices made. */
 const guid = new RegExp(guidPattern);
@@ -96,6 +113,7 @@ export function readChoiceButton(
     case 'update':
     case 'search':
     case 'clear-search':
+    case 'clear':
     case 'review':
     case 'save-set':
     case 'add-practice-favourites':
@@ -116,6 +134,7 @@ export function readChoiceButton(
     case 'again':
       return guid.test(target) ? { kind: verb, guid: target } : undefined;
     case 'delete-set':
+    case 'undo':
       return { kind: verb, id: target };
     case 'add-set':
       return orderSets.has(target) || guid.test(target) ? { kind: verb, id: target } : undefined;
@@ -167,17 +186,38 @@ function wantedCodes(draft: Draft, { action, ticked, was }: Omit<Choice, 'search
   const wanted = new Set(draft.chosen);
   for (const code of was) if (!ticked.includes(code)) wanted.delete(code);
   for (const code of ticked) if (!was.includes(code)) wanted.add(code);
-  if (action.kind === 'add') wanted.add(action.code);
   if (action.kind === 'remove') wanted.delete(action.code);
+  if (action.kind === 'clear') wanted.clear();
   if (action.kind === 'use') for (const code of action.codes) wanted.delete(code);
-  if (action.kind === 'add-set') for (const { code } of action.set.tests) wanted.add(code);
-  if (action.kind === 'again') for (const { code } of action.tests) wanted.add(code);
+  for (const code of addedBy(action)) wanted.add(code);
   // A test of an older catalogue has no box; it stays until its button removes it.
   const known = new Set([...catalogue.orderables.keys(), ...(draft.base?.chosen ?? [])]);
   return inCatalogueOrder(
     [...wanted].filter((code) => known.has(code)),
     catalogue,
   );
+}
+
+/** Returns the codes of the tests that a button adds. */
+function addedBy(action: ChoiceAction): readonly string[] {
+  switch (action.kind) {
+    case 'add':
+      return [action.code];
+    case 'add-set':
+      return action.set.tests.map(({ code }) => code);
+    case 'again':
+      return action.tests.map(({ code }) => code);
+    case 'undo':
+      return action.removed?.kind === 'tests' ? action.removed.codes : [];
+    default:
+      return [];
+  }
+}
+
+/** Returns the codes of the tests that a button removed, for its undo. */
+export function removedBy({ kind }: ChoiceAction, before: Draft, after: Draft): string[] {
+  const isRemoving = kind === 'remove' || kind === 'clear' || kind === 'use';
+  return isRemoving ? before.chosen.filter((code) => !after.chosen.includes(code)) : [];
 }
 
 const isSameList = (one: readonly string[], other: readonly string[]) =>

@@ -1,5 +1,6 @@
 import type { Catalogue, Orderable } from './catalogue.ts';
 import { withoutCovered } from './panels.ts';
+import type { PracticeSet } from './practice-choices.ts';
 import { liveCodes, type Priority, type RequestDetails, type TestRequest } from './test-request.ts';
 
 /** The key of a draft: `target` is the request that it changes, or the launch itself for a new order. */
@@ -83,11 +84,23 @@ export type Notice = {
   readonly used?: { readonly orderReference: string; readonly codes: readonly string[] };
   /** The result for one of the practice's own order sets, by its name as typed. */
   readonly practiceSet?: { readonly outcome: PracticeSetOutcome; readonly name: string };
+  /** What the last step removed, until the next step. */
+  readonly undo?: Undo;
+  /** The result of an undo: `late` if another step came first. */
+  readonly undone?: 'done' | 'late';
   /** The result for the favourites of the practice or the user. */
   readonly favourites?: FavouritesOutcome;
   /** The version of the request before this change was added to a newer one. */
   readonly rebasedFrom?: number;
 };
+
+/** Something that can be brought back, under an id, so that an old page brings nothing else back. */
+export type Undo = { readonly id: string; readonly removed: Removed };
+
+export type Removed =
+  | { readonly kind: 'tests'; readonly codes: readonly string[] }
+  | { readonly kind: 'favourite' | 'practice-favourite'; readonly code: string }
+  | { readonly kind: 'practice-set'; readonly set: PracticeSet };
 
 export type FavouritesOutcome = 'shared' | 'full' | 'empty';
 

@@ -95,6 +95,7 @@ function nextPage(base: string, action: ChoiceAction): string {
     case 'review':
       return `${base}review`;
     case 'remove':
+    case 'clear':
     case 'use':
       return `${base}#chosen`;
     case 'search':
@@ -107,6 +108,7 @@ function nextPage(base: string, action: ChoiceAction): string {
     case 'add':
     case 'add-set':
     case 'again':
+    case 'undo':
     case 'add-practice-favourites':
     case 'remove-practice-favourite':
     case 'save-set':
@@ -122,7 +124,7 @@ function nextPage(base: string, action: ChoiceAction): string {
 export const postChosenPanel: ChoosingHandler = async (visit, dependencies) => {
   const form = await readAllowedForm(visit);
   const { draft, action } = await chooseTests(dependencies, visit, form);
-  const isOfFavourites = action.kind === 'favourite' || action.kind === 'unfavourite';
+  const isOfFavourites = ['favourite', 'unfavourite', 'undo'].includes(action.kind);
   dependencies.show(visit, 'panel.njk', {
     ...(await chosenPanel(visit, draft, dependencies)),
     ...(isOfFavourites ? { shortcuts: await shortcutsOf(visit, draft, dependencies) } : {}),

@@ -2,7 +2,7 @@ import type { PatientTraits } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { changeTests, newLocations } from '../domain/change-tests.ts';
 import { drawList, planBatches, samplesInDrawOrder } from '../domain/collection.ts';
-import type { Draft, FavouritesOutcome } from '../domain/draft.ts';
+import type { Draft, FavouritesOutcome, Notice, Undo } from '../domain/draft.ts';
 import { isLive } from '../domain/lifecycle.ts';
 import { coveredBy, listed } from '../domain/panels.ts';
 import { needsReason, type Repeat } from '../domain/repeats.ts';
@@ -73,10 +73,34 @@ export function presentChosen({ draft, selection, patient, repeats, changed, cat
       ...describeAgain(draft.notice?.again, catalogue),
       ...describeLeftOut(draft.notice?.leftOut ?? [], catalogue),
       ...describeFavourites(draft.notice?.favourites),
+      ...describeUndone(draft.notice?.undone),
     ],
+    undo: presentUndo(draft.notice?.undo, catalogue),
     areFavouritesFull: draft.notice?.favourites === 'full',
     isChange: changed !== undefined,
   };
+}
+
+const undoneTexts = {
+  done: 'Brought back what you removed.',
+  late: 'This can no longer be undone. Nothing has been changed.',
+};
+
+const describeUndone = (undone: Notice['undone']) => (undone === undefined ? [] : [undoneTexts[undone]]);
+
+/** Presents what the last step removed. */
+function presentUndo(undo: Undo | undefined, { orderables }: Catalogue) {
+  if (undo === undefined) return undefined;
+  const { id, removed } = undo;
+  if (removed.kind === 'practice-set') return { id, text: `Removed the order set “${removed.set.name}”.` };
+  const codes = removed.kind === 'tests' ? removed.codes : [removed.code];
+  const names = listed(codes.map((code) => orderables.get(code)?.name ?? code));
+  const from = {
+    tests: '',
+    favourite: ' from your favourites',
+    'practice-favourite': ' from the practice favourites',
+  };
+  return { id, text: `Removed ${names}${from[removed.kind]}.` };
 }
 
 const favouritesTexts: Readonly<Record<FavouritesOutcome, string>> = {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { LaunchRequest } from '@clinical-launch/contracts';
-import { sql } from 'kysely';
-import type { PracticeChoices } from '../domain/practice-choices.ts';
-import { jsonb, type OrderingDatabase, type OrderingTransaction } from './database.ts';
+import { type Selectable, sql } from 'kysely';
+import type { PracticeChoices, PracticeSet } from '../domain/practice-choices.ts';
+import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
 /*
  * The choices of each practice in a catalogue. Every function requires the key of the practice and the
@@ -44,15 +44,17 @@ export async function findPracticeChoices(
     .execute();
   return {
     favourites: favourites.map(({ code }) => code),
-    sets: sets.map(({ id, name, tests, added_by, added_at }) => ({
-      id,
-      name,
-      tests,
-      addedBy: added_by,
-      addedAt: added_at.toISOString(),
-    })),
+    sets: sets.map(toPracticeSet),
   };
 }
+
+const toPracticeSet = (row: Selectable<OrderingTables['practice_sets']>): PracticeSet => ({
+  id: row.id,
+  name: row.name,
+  tests: row.tests,
+  addedBy: row.added_by,
+  addedAt: row.added_at.toISOString(),
+});
 
 /** Stores a new favourite of a practice. */
 export async function insertFavourite(
@@ -67,30 +69,31 @@ export async function insertFavourite(
     .execute();
 }
 
-/** Removes a favourite, if the practice has it. */
+/** Removes a favourite. Resolves with whether the practice had it. */
 export async function deleteFavourite(
   tx: OrderingTransaction,
   practiceKey: string,
   code: string,
-): Promise<void> {
-  await tx
+): Promise<boolean> {
+  const { numDeletedRows } = await tx
     .deleteFrom('favourites')
     .where('practice_key', '=', practiceKey)
     .where('code', '=', code)
-    .execute();
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
 }
 
-/** Stores an order set. */
+/** Stores an order set; under its own id, if it has one. */
 export async function insertPracticeSet(
   tx: OrderingTransaction,
-  set: { readonly practiceKey: string; readonly name: string; readonly tests: readonly string[] },
+  set: NewPracticeSet,
   { by, at }: Addition,
 ): Promise<void> {
-  const { practiceKey, name, tests } = set;
+  const { id = randomUUID(), practiceKey, name, tests } = set;
   await tx
     .insertInto('practice_sets')
     .values({
-      id: randomUUID(),
+      id,
       practice_key: practiceKey,
       name,
       tests: [...tests],
@@ -100,17 +103,24 @@ export async function insertPracticeSet(
     .execute();
 }
 
-/** Deletes an order set. Resolves with its name; with undefined if the practice has no such set. */
+export type NewPracticeSet = {
+  readonly id?: string;
+  readonly practiceKey: string;
+  readonly name: string;
+  readonly tests: readonly string[];
+};
+
+/** Deletes an order set. Resolves with it; with undefined if the practice has no such set. */
 export async function deletePracticeSet(
   tx: OrderingTransaction,
   practiceKey: string,
   id: string,
-): Promise<string | undefined> {
+): Promise<PracticeSet | undefined> {
   const deleted = await tx
     .deleteFrom('practice_sets')
     .where('practice_key', '=', practiceKey)
     .where(sql<string>`id::text`, '=', id)
-    .returning('name')
+    .returningAll()
     .executeTakeFirst();
-  return deleted?.name;
+  return deleted && toPracticeSet(deleted);
 }

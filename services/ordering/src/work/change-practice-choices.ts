@@ -11,6 +11,7 @@ import {
   insertFavourite,
   insertPracticeSet,
   lockPracticeChoices,
+  type NewPracticeSet,
 } from '../store/practice-choices.ts';
 
 /** Adds a favourite of a practice, up to the maximum number. */
@@ -45,7 +46,7 @@ export async function addPersonalFavourite(
 /** Saves an order set under a name that the practice has not used, up to the maximum number of sets. */
 export async function savePracticeSet(
   tx: OrderingTransaction,
-  set: { readonly practiceKey: string; readonly name: string; readonly tests: readonly string[] },
+  set: NewPracticeSet,
   addition: Addition,
 ): Promise<'saved' | 'taken' | 'full'> {
   const { practiceKey, name } = set;

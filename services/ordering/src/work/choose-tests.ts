@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { localDay } from '@clinical-launch/contracts';
 import { type PatientTraits, setFor, traitsOf } from '../domain/applies-to.ts';
 import type { OrderSet } from '../domain/catalogue.ts';
-import { applyChoice, type ChoiceAction, type ChoiceForm } from '../domain/choice.ts';
+import { applyChoice, type ChoiceAction, type ChoiceForm, removedBy } from '../domain/choice.ts';
 import {
   beginningOf,
   chosenTests,
@@ -9,6 +10,7 @@ import {
   type Draft,
   type FavouritesOutcome,
   type Notice,
+  type Removed,
 } from '../domain/draft.ts';
 import { orderAgain } from '../domain/order-again.ts';
 import { maxSetNameLength, orderSetOf } from '../domain/practice-choices.ts';
@@ -59,7 +61,9 @@ export function chooseTests(
     const tests = chosenTests(chosen, catalogue).map(({ code }) => code);
     const change = { action, practiceKey, userKey, setName: form.setName, tests };
     const notice = isGone ? setIsGone : await changeOwnChoices(tx, change, addition);
-    const draft = notice === undefined ? chosen : { ...chosen, notice: { ...chosen.notice, ...notice } };
+    const codes = removedBy(action, before, chosen);
+    const undo = codes.length === 0 ? {} : undoOf({ kind: 'tests', codes });
+    const draft = { ...chosen, notice: { ...chosen.notice, ...undo, ...notice } };
     await storeDraft(tx, place, { draft, now });
     return { draft, action };
   });
@@ -88,6 +92,10 @@ async function actionOf(
     if (earlier === undefined) return { kind: 'update' };
     const day = localDay(Date.parse(earlier.createdAt), basis.timeZone);
     return { kind: 'again', day, ...orderAgain(earlier, catalogue, patient) };
+  }
+  if (button.kind === 'undo') {
+    const { undo } = before.notice ?? {};
+    return undo?.id === button.id ? { kind: 'undo', removed: undo.removed } : { kind: 'undo' };
   }
   if (button.kind !== 'add-set') return button;
   const offered = catalogue.orderSets.get(button.id);
@@ -132,22 +140,61 @@ async function changeOwnChoices(
       const done = await addPersonalFavourite(tx, { userKey, code: action.code, at: addition.at });
       return done === 'full' ? { favourites: 'full' } : undefined;
     }
-    case 'unfavourite':
-      await deletePersonalFavourite(tx, userKey, action.code);
-      return undefined;
+    case 'unfavourite': {
+      const isRemoved = await deletePersonalFavourite(tx, userKey, action.code);
+      return isRemoved ? undoOf({ kind: 'favourite', code: action.code }) : undefined;
+    }
     case 'add-practice-favourites':
       return { favourites: await sharePracticeFavourites(tx, change, addition) };
-    case 'remove-practice-favourite':
-      await deleteFavourite(tx, practiceKey, action.code);
-      return undefined;
+    case 'remove-practice-favourite': {
+      const isRemoved = await deleteFavourite(tx, practiceKey, action.code);
+      return isRemoved ? undoOf({ kind: 'practice-favourite', code: action.code }) : undefined;
+    }
     case 'save-set':
       return { practiceSet: await saveSet(tx, change, addition) };
     case 'delete-set': {
-      const name = await deletePracticeSet(tx, practiceKey, action.id);
-      return { practiceSet: { outcome: name === undefined ? 'gone' : 'deleted', name: name ?? '' } };
+      const set = await deletePracticeSet(tx, practiceKey, action.id);
+      if (set === undefined) return setIsGone;
+      return {
+        practiceSet: { outcome: 'deleted', name: set.name },
+        ...undoOf({ kind: 'practice-set', set }),
+      };
     }
+    case 'undo':
+      return action.removed === undefined
+        ? { undone: 'late' }
+        : bringBack(tx, action.removed, change, addition);
     default:
       return undefined;
+  }
+}
+
+const undoOf = (removed: Removed): Notice => ({ undo: { id: randomUUID(), removed } });
+
+/** Brings back what the last step removed, within the limits; an order set unless its name is used again. */
+async function bringBack(
+  tx: OrderingTransaction,
+  removed: Removed,
+  { practiceKey, userKey }: OwnChange,
+  addition: Addition,
+): Promise<Notice> {
+  switch (removed.kind) {
+    case 'tests':
+      return { undone: 'done' };
+    case 'favourite': {
+      const { code } = removed;
+      const done = await addPersonalFavourite(tx, { userKey, code, at: addition.at });
+      return done === 'full' ? { favourites: 'full' } : { undone: 'done' };
+    }
+    case 'practice-favourite': {
+      const done = await addFavourite(tx, { practiceKey, code: removed.code }, addition);
+      return done === 'full' ? { favourites: 'full' } : { undone: 'done' };
+    }
+    case 'practice-set': {
+      const { addedBy: by, addedAt: at, ...set } = removed.set;
+      const outcome = await savePracticeSet(tx, { practiceKey, ...set }, { by, at });
+      return { practiceSet: { outcome, name: set.name } };
+    }
   }
 }
 
