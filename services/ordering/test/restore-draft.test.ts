@@ -1,21 +1,33 @@
 import type { LaunchContext } from '@clinical-launch/contracts';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Application,
   aLaunchContext,
   aPatient,
   chooseAndReview,
+  fieldValues,
+  type OpenLaunch,
   press,
+  rowsOf,
   startOrdering,
   submit,
   tickedIn,
 } from './launches.ts';
 
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let application: Application;
 beforeAll(async () => {
-  application = await startOrdering();
+  database = await createTestDatabase();
+  application = await startOrdering(() =>
+    openPostgresStorage({ url: database.url, applicationName: 'left-drafts' }),
+  );
 });
-afterAll(() => application.stop());
+afterAll(async () => {
+  await application.stop();
+  await database.drop();
+});
 
 /** Leaves a draft behind, and returns the context of its launch. */
 async function leaveDraft(context = aLaunchContext({ request: { patient: aPatient() } })) {
@@ -52,26 +64,239 @@ function openNext(
   );
 }
 
+const offerIn = (html: string) => /<p id="offer">([^<]*)<\/p>/.exec(html)?.[1];
+const offerOf = async (launch: OpenLaunch) => offerIn(await launch.page());
+/** The tests of `leaveDraft`. */
+const leftTests = /: Full blood count and Chest X-ray\.$/;
+
+/** When `leaveDraft` changed its draft, in the winter of London: `2 Mar 2026 at 09:30` */
+function leftAt() {
+  const at = new Date(application.clock.now() - 60_000).toISOString();
+  return `${Number(at.slice(8, 10))} Mar 2026 at ${at.slice(11, 16)}`;
+}
+
+/** Presses a button of the offer on a page, which is read now if it is not given. */
+async function answer(launch: OpenLaunch, action: string, page?: string) {
+  const [changedAt = ''] = fieldValues(page ?? (await launch.page()), 'changed-at');
+  const response = await launch.post('left-request', [
+    ['launch', launch.launchId],
+    ['changed-at', changedAt],
+    ['action', action],
+  ]);
+  return [response.status, response.headers.get('location')?.replace(launch.home, '')];
+}
+
+/** Opens the next launch and continues in it. */
+async function continueNext(context: LaunchContext) {
+  const next = await openNext(context);
+  expect(await answer(next, 'continue')).toEqual([303, '']);
+  return next;
+}
+
+/** Returns the codes that a launch ordered. */
+async function orderedIn(launch: OpenLaunch) {
+  const rows = await rowsOf(application, launch);
+  return rows.flatMap(({ batches }) => batches.flatMap(({ tests }) => tests.map(({ code }) => code.value)));
+}
+
 describe('a draft that was left behind', () => {
-  it('is restored in the next launch of its user for its patient, and the page says from when', async () => {
+  it('is offered in the next launch of its user for its patient, which begins empty', async () => {
     const context = await leaveDraft();
     const next = await openNext(context);
     const html = await next.page();
+    expect(tickedIn(html)).toEqual([]);
+    expect(offerIn(html)).toBe(
+      `You did not submit your request of ${leftAt()}: Full blood count and Chest X-ray.`,
+    );
+    expect((await next.send('review')).headers.get('location')).toBe(`${next.home}?nothing-chosen`);
+  });
+
+  it('is continued by its button, and the pages say from when', async () => {
+    const context = await leaveDraft();
+    const next = await continueNext(context);
+    const html = await next.page();
     expect(tickedIn(html)).toEqual(['HFBC', 'XCXR']);
-    expect(html).toContain('Your request of 2 Mar 2026 at 09:30 was not submitted. It has been restored.');
+    expect(offerIn(html)).toBeUndefined();
+    expect(html).toContain(`Continued from your request of ${leftAt()}.`);
     const review = await next.page('review');
-    expect(review).toContain('It has been restored');
+    expect(review).toContain('Continued from your request of');
     expect(review).toMatch(/<textarea[^>]*>Cough for three weeks</);
     expect(review).toMatch(/value="urgent" checked/);
     // The time of a collection is never that of other samples.
     expect(review).toMatch(/value="later" checked/);
     expect(review).not.toContain('Nurse Hill');
     expect((await submit(next)).headers.get('location')).toContain('/orders/');
+    expect(await orderedIn(next)).toEqual(['HFBC', 'XCXR']);
+  });
+
+  it.each([
+    ['a page that was read', (launch: OpenLaunch) => press(launch, 'review', { tick: ['BUE'] })],
+    [
+      'a form without a page',
+      (launch: OpenLaunch) =>
+        launch.post('', [
+          ['test', 'BUE'],
+          ['action', 'review'],
+        ]),
+    ],
+  ])('adds nothing to an order whose tests were chosen by %s', async (_, choose) => {
+    const next = await openNext(await leaveDraft());
+    await choose(next);
+    expect((await submit(next)).headers.get('location')).toContain('/orders/');
+    expect(await orderedIn(next)).toEqual(['BUE']);
+  });
+
+  it('is discarded by its button, and offered nowhere again', async () => {
+    const context = await leaveDraft();
+    const [next, other] = [await openNext(context), await openNext(context)];
+    const page = await next.page();
+    expect(await answer(next, 'discard', page)).toEqual([303, '']);
+    expect(await answer(next, 'discard', page)).toEqual([303, '']);
+    for (const launch of [next, other, await openNext(context)]) {
+      expect(await offerOf(launch)).toBeUndefined();
+    }
+    expect(tickedIn(await next.page())).toEqual([]);
+    // The window that still shows it keeps it, and what is changed there is offered to others.
+    const first = await application.openLaunch(context);
+    await press(first, 'update', { tick: ['BUE'] });
+    expect(await offerOf(next)).toBeUndefined();
+    expect(await offerOf(other)).toContain('Urea and electrolytes');
+  });
+
+  it('is continued once when its button is pressed twice', async () => {
+    const next = await openNext(await leaveDraft());
+    const page = await next.page();
+    expect(await answer(next, 'continue', page)).toEqual([303, '']);
+    await press(next, 'update', { untick: ['XCXR'] });
+    expect(await answer(next, 'continue', page)).toEqual([303, '']);
+    expect(tickedIn(await next.page())).toEqual(['HFBC']);
+  });
+
+  it('is not continued after tests were chosen, which a stale page does not know', async () => {
+    const next = await openNext(await leaveDraft());
+    const page = await next.page();
+    await next.post('chosen', [
+      ['test', 'BUE'],
+      ['action', 'update'],
+    ]);
+    expect(await answer(next, 'continue', page)).toEqual([303, '?tests-chosen']);
+    const html = await next.page('?tests-chosen');
+    expect(html).toContain('Tests have already been chosen here');
+    expect([tickedIn(html), offerIn(html)]).toEqual([['BUE'], undefined]);
+    // It is offered again when nothing is chosen.
+    await press(next, 'remove:BUE');
+    expect(await offerOf(next)).toMatch(leftTests);
+  });
+
+  const inAnotherWindow = {
+    submitted: async (context: LaunchContext) => {
+      const first = await application.openLaunch(context);
+      await submit(first);
+    },
+    discarded: async (context: LaunchContext) => {
+      await answer(await openNext(context), 'discard');
+    },
+    continued: async (context: LaunchContext) => {
+      await continueNext(context);
+    },
+    changed: async (context: LaunchContext) => {
+      await press(await application.openLaunch(context), 'update', { tick: ['BUE'] });
+    },
+  };
+
+  it.each(Object.entries(inAnotherWindow))(
+    'is neither continued nor discarded once %s',
+    async (_, happen) => {
+      const context = await leaveDraft();
+      const next = await openNext(context);
+      const page = await next.page();
+      await happen(context);
+      const offered = await offerOf(next);
+      for (const action of ['continue', 'discard']) {
+        expect(await answer(next, action, page)).toEqual([303, '?offer-gone']);
+      }
+      const html = await next.page('?offer-gone');
+      expect(html).toContain('Your earlier request was submitted, changed or discarded');
+      expect([tickedIn(html), offerIn(html)]).toEqual([[], offered]);
+    },
+  );
+
+  it('is not discarded with the order that it became', async () => {
+    const context = await leaveDraft();
+    const first = await application.openLaunch(context);
+    await submit(first);
+    const [order] = await rowsOf(application, first);
+    const next = await openNext(context);
+    expect((await next.post('new-request', [['launch', next.launchId]])).status).toBe(303);
+    expect(await rowsOf(application, first)).toEqual([order]);
+    expect(await first.page(`orders/${order?.guid}`)).toContain('Full blood count');
+  });
+
+  it('refuses another button', async () => {
+    const next = await openNext(await leaveDraft());
+    expect(await answer(next, 'merge')).toEqual([400, undefined]);
+  });
+
+  it('notices on a review that was opened before', async () => {
+    const next = await openNext(await leaveDraft());
+    await press(next, 'review', { tick: ['BUE'] });
+    const [version = ''] = fieldValues(await next.page('review'), 'version');
+    await press(next, 'remove:BUE');
+    await answer(next, 'continue');
+    const sent = await next.post('review', [
+      ['version', version],
+      ['action', 'submit'],
+    ]);
+    expect(sent.headers.get('location')).toBe(`${next.home}review?changed`);
+    expect(await orderedIn(next)).toEqual([]);
+  });
+
+  it('is not hidden by a newer one without content', async () => {
+    const context = await leaveDraft();
+    const empty = await openNext(context);
+    await press(empty, 'search', { q: 'thyroid' });
+    await press(empty, 'update', { tick: ['BUE'] });
+    await press(empty, 'remove:BUE');
+    expect(await offerOf(await openNext(context))).toMatch(leftTests);
+  });
+
+  it('is offered with at most six of its tests by name', async () => {
+    const tests = ['HFBC', 'BUE', 'BLFT', 'DHBA1C', 'XCXR', 'BCRP', 'BBONE'];
+    const context = aLaunchContext({ request: { patient: aPatient() } });
+    await chooseAndReview(application, tests, context);
+    expect(await offerOf(await openNext(context))).toMatch(/: (?:[^,]+, ){5}[^,]+ and 1 more test\.$/);
+  });
+
+  it('is continued by one of several windows at the same instant', async () => {
+    const context = await leaveDraft();
+    const windows = await Promise.all(Array.from({ length: 6 }, () => openNext(context)));
+    const pages = await Promise.all(windows.map((launch) => launch.page()));
+    const answers = await Promise.all(
+      windows.map((launch, index) => answer(launch, 'continue', pages[index])),
+    );
+    const outcomes = answers.map(([, location]) => location);
+    expect(outcomes.filter((location) => location === '')).toHaveLength(1);
+    expect(outcomes.filter((location) => location === '?offer-gone')).toHaveLength(5);
+  });
+
+  it('is discarded by several windows at the same instant, each with a draft of its own', async () => {
+    const context = await leaveDraft();
+    const windows = await Promise.all(Array.from({ length: 6 }, () => openNext(context)));
+    await Promise.all(windows.map((launch) => press(launch, 'update', { tick: ['BUE'] })));
+    const answers = await Promise.all(
+      windows.map((launch) => launch.post('new-request', [['launch', launch.launchId]])),
+    );
+    // A deadlock would be a 500.
+    expect(answers.map(({ status }) => status)).toEqual(windows.map(() => 303));
+    for (const launch of [...windows, await openNext(context)]) {
+      const html = await launch.page();
+      expect([tickedIn(html), offerIn(html)]).toEqual([[], undefined]);
+    }
   });
 
   it('is changed in the next launch alone', async () => {
     const context = await leaveDraft();
-    const next = await openNext(context);
+    const next = await continueNext(context);
     await press(next, 'update', { tick: ['BUE'], untick: ['XCXR'] });
     expect(tickedIn(await next.page())).toEqual(['HFBC', 'BUE']);
     const first = await application.openLaunch(context);
@@ -103,80 +328,96 @@ describe('a draft that was left behind', () => {
     },
   };
 
-  it.each(Object.entries(other))('is not restored for another %s', async (what, changes) => {
+  it.each(Object.entries(other))('is not offered for another %s', async (what, changes) => {
     const patient = what === 'date of birth' ? neighbour : aPatient();
     const context = await leaveDraft(aLaunchContext({ request: { patient } }));
-    const html = await (await openNext(context, changes)).page();
-    expect(tickedIn(html)).toEqual([]);
-    expect(html).not.toContain('It has been restored');
+    const page = await (await openNext(context)).page();
+    const next = await openNext(context, changes);
+    const html = await next.page();
+    expect([tickedIn(html), offerIn(html)]).toEqual([[], undefined]);
+    for (const action of ['continue', 'discard']) {
+      expect(await answer(next, action, page)).toEqual([303, '?offer-gone']);
+    }
     // It is there for its own user.
-    expect(tickedIn(await (await openNext(context)).page())).toEqual(['HFBC', 'XCXR']);
+    expect(await offerOf(await openNext(context))).toMatch(leftTests);
   });
 
-  it('is not restored for a patient without a valid identifier, who may be anybody', async () => {
+  it('is not offered for a patient without a valid identifier, who may be anybody', async () => {
     const identifiers = [{ system: 'nhs-number' as const, value: '1234', isDoubtful: true as const }];
     const context = await leaveDraft(aLaunchContext({ request: { patient: aPatient({ identifiers }) } }));
-    expect(tickedIn(await (await openNext(context)).page())).toEqual([]);
+    expect(await offerOf(await openNext(context))).toBeUndefined();
   });
 
-  it('is not restored by a launch of another action', async () => {
+  it('is not offered by a launch of another action', async () => {
     const context = await leaveDraft();
     const report = await openNext(context, { request: { action: 'PatientReportList' } });
-    expect(await report.page('requests')).not.toContain('It has been restored');
+    expect(offerIn(await report.page('requests'))).toBeUndefined();
     expect((await report.send('review')).status).toBe(403);
+    expect((await answer(report, 'continue'))[0]).toBe(403);
   });
 
-  it('is restored for 24 hours after its last change', async () => {
+  it('is offered for 24 hours after its last change', async () => {
     const context = await leaveDraft();
     application.clock.advance({ seconds: 86_400 - 61 });
-    expect(tickedIn(await (await openNext(context)).page())).toEqual(['HFBC', 'XCXR']);
+    const next = await openNext(context);
+    const page = await next.page();
+    expect(offerIn(page)).toMatch(leftTests);
     application.clock.advance({ seconds: 1 });
-    expect(tickedIn(await (await openNext(context)).page())).toEqual([]);
+    expect(await offerOf(next)).toBeUndefined();
+    expect(await answer(next, 'continue', page)).toEqual([303, '?offer-gone']);
   });
 
-  it('is not restored after it was submitted, in whichever launch', async () => {
+  it('is not offered after it was submitted, in whichever launch', async () => {
     const context = await leaveDraft();
-    const next = await openNext(context);
+    const next = await continueNext(context);
     await press(next, 'review');
     expect((await submit(next)).headers.get('location')).toContain('/orders/');
     application.clock.advance({ seconds: 60 });
-    expect(tickedIn(await (await openNext(context)).page())).toEqual([]);
+    expect(await offerOf(await openNext(context))).toBeUndefined();
   });
 
-  it('is not restored after its user started a new request, and the page is empty', async () => {
+  it('is not offered after its user submitted another request', async () => {
     const context = await leaveDraft();
     const next = await openNext(context);
-    const answer = await next.post('new-request', [['launch', next.launchId]]);
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, next.home]);
-    const html = await next.page();
-    expect(tickedIn(html)).toEqual([]);
-    expect(html).not.toContain('It has been restored');
+    await press(next, 'review', { tick: ['BUE'] });
+    expect((await submit(next)).headers.get('location')).toContain('/orders/');
     application.clock.advance({ seconds: 60 });
-    expect(tickedIn(await (await openNext(context)).page())).toEqual([]);
+    expect(await offerOf(await openNext(context))).toBeUndefined();
+  });
+
+  it('is not offered after its user started a new request, and the page is empty', async () => {
+    const context = await leaveDraft();
+    const next = await continueNext(context);
+    const sent = await next.post('new-request', [['launch', next.launchId]]);
+    expect([sent.status, sent.headers.get('location')]).toEqual([303, next.home]);
+    const html = await next.page();
+    expect([tickedIn(html), offerIn(html)]).toEqual([[], undefined]);
+    expect(html).not.toContain('Continued from');
+    application.clock.advance({ seconds: 60 });
+    expect(await offerOf(await openNext(context))).toBeUndefined();
   });
 
   it('is the one that was changed last, when two windows were open at once', async () => {
     const context = await leaveDraft();
-    const [one, other] = [await openNext(context), await openNext(context)];
-    for (const launch of [one, other]) await press(launch, 'update');
+    const [one, other] = [await continueNext(context), await continueNext(context)];
     await press(one, 'update', { tick: ['BUE'] });
     application.clock.advance({ seconds: 1 });
     await press(other, 'update', { tick: ['BLFT'] });
     application.clock.advance({ seconds: 1 });
-    expect(tickedIn(await (await openNext(context)).page())).toEqual(['HFBC', 'BLFT', 'XCXR']);
+    expect(tickedIn(await (await continueNext(context)).page())).toEqual(['HFBC', 'BLFT', 'XCXR']);
     // The other window has its own.
     expect(tickedIn(await one.page())).toEqual(['HFBC', 'BUE', 'XCXR']);
   });
 
   it('in a window that is still open can be changed after another was submitted, and is found then', async () => {
     const context = await leaveDraft();
-    const [one, other] = [await openNext(context), await openNext(context)];
+    const [one, other] = [await continueNext(context), await continueNext(context)];
     await press(one, 'review');
     await press(other, 'update', { tick: ['BUE'] });
     await submit(one);
     application.clock.advance({ seconds: 1 });
-    expect(tickedIn(await (await openNext(context)).page())).toEqual([]);
+    expect(await offerOf(await openNext(context))).toBeUndefined();
     await press(other, 'update', { tick: ['BLFT'] });
-    expect(tickedIn(await (await openNext(context)).page())).toEqual(['HFBC', 'BUE', 'BLFT', 'XCXR']);
+    expect(tickedIn(await (await continueNext(context)).page())).toEqual(['HFBC', 'BUE', 'BLFT', 'XCXR']);
   });
 });

@@ -41,6 +41,8 @@ export type Draft = {
   readonly collection: CollectionPlan;
   /** When the draft of an earlier launch was last changed that this one continues. ISO 8601 */
   readonly restoredFrom?: string;
+  /** The user discarded what was offered or continued, so that nothing else is offered in this launch. */
+  readonly hasDeclined?: true;
   /** Increases whenever fields of the review are stored. */
   readonly edits: number;
   /** The page that stored them last, if it saved itself. */
@@ -140,20 +142,34 @@ export const emptyDraft = (submissionId: string): Draft => ({
 /** A draft that the user left behind in an earlier launch, and when it was last changed (ISO 8601). */
 export type LeftDraft = { readonly draft: Draft; readonly changedAt: string };
 
+/** Returns whether a draft of a new order has anything that its user would have to choose or type again. */
+export const hasContent = ({ chosen, clinicalDetails }: Pick<Draft, 'chosen' | 'clinicalDetails'>) =>
+  chosen.length > 0 || clinicalDetails !== '';
+
+/** Returns whether the draft of an earlier launch is offered beside this one. */
+export const isOffered = (draft: Draft) =>
+  !hasContent(draft) && draft.restoredFrom === undefined && draft.hasDeclined === undefined;
+
 /**
- * Returns the draft of a new order that continues one of an earlier launch; empty if that has no content.
- * Leaves out its collection, because a time that was typed then is not the time of these samples.
+ * Returns the draft of a launch after it was replaced by that of an earlier launch. Leaves out its
+ * collection, because a time that was typed then is not the time of these samples.
  */
-export function continueDraft({ draft, changedAt }: LeftDraft, submissionId: string): Draft {
-  const { notice: _notice, savedBy: _savedBy, ...content } = draft;
-  if (draft.chosen.length === 0 && draft.clinicalDetails === '') return emptyDraft(submissionId);
-  const { search, collection } = emptyDraft(submissionId);
-  return { ...content, submissionId, search, collection, restoredFrom: changedAt };
+export function continueDraft(own: Draft, { draft, changedAt }: LeftDraft): Draft {
+  const { notice: _notice, savedBy: _savedBy, hasDeclined: _hasDeclined, ...content } = draft;
+  const { search, collection } = emptyDraft(own.submissionId);
+  return { ...content, ...nextOf(own), search, collection, restoredFrom: changedAt };
 }
 
 /** Returns the draft after its user discarded it. */
-export const emptiedDraft = ({ submissionId, version, edits }: Draft): Draft => ({
-  ...emptyDraft(submissionId),
+export const emptiedDraft = (draft: Draft): Draft => ({
+  ...emptyDraft(draft.submissionId),
+  ...nextOf(draft),
+  hasDeclined: true,
+});
+
+/** A page that is still open elsewhere notices that all was replaced. */
+const nextOf = ({ submissionId, version, edits }: Draft) => ({
+  submissionId,
   version: version + 1,
   edits: edits + 1,
 });

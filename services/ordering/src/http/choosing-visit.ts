@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalogue } from '../domain/catalogue.ts';
-import { continueDraft, draftOf, emptyDraft } from '../domain/draft.ts';
+import { draftOf, emptyDraft } from '../domain/draft.ts';
 import { draftIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import { findLeftDraft } from '../store/drafts.ts';
 import { draftOwnerKeyOf } from '../store/keys.ts';
 import type { Choosing } from '../work/launch.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -19,21 +18,11 @@ export type ChoosingVisit = Visit &
 /** Answers a visit to the pages that choose tests. */
 export type ChoosingHandler = (visit: ChoosingVisit, dependencies: Dependencies) => Promise<void>;
 
-/**
- * Returns the visit for the pages of a new order, which are the launch's home. It begins with the draft that
- * the user left behind in an earlier launch, if there is one.
- */
-export async function toNewOrder(
-  visit: Visit,
-  catalogue: Catalogue,
-  { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
-): Promise<ChoosingVisit> {
+/** Returns the visit for the pages of a new order, which are the launch's home. It begins empty. */
+export function toNewOrder(visit: Visit, catalogue: Catalogue): ChoosingVisit {
   const { launchId, home, context } = visit;
   const place = { launchId, target: launchId, ownerKey: draftOwnerKeyOf(context, catalogue.id) };
-  const left = await findLeftDraft(database, place, clock.now());
-  const submissionId = randomUUID();
-  const beginning = left === undefined ? emptyDraft(submissionId) : continueDraft(left, submissionId);
-  return { ...visit, catalogue, place, beginning, base: home };
+  return { ...visit, catalogue, place, beginning: emptyDraft(randomUUID()), base: home };
 }
 
 /** Returns the visit for the pages that change a request. */

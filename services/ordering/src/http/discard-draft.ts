@@ -2,7 +2,7 @@ import { discardDraft } from '../work/discard-draft.ts';
 import type { ChoosingHandler } from './choosing-visit.ts';
 import { readLaunchForm } from './visit.ts';
 
-/** Discards what was restored or chosen, and begins with an empty request: `POST …/new-request`. */
+/** Discards what was continued or chosen, and begins with an empty request: `POST …/new-request`. */
 export const postNewRequest: ChoosingHandler = async (visit, dependencies) => {
   await readLaunchForm(visit);
   await discardDraft(dependencies, visit);

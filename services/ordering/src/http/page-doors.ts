@@ -49,7 +49,7 @@ export function ofNewOrder(handle: ChoosingHandler): VisitHandler {
     }
     const catalogue = catalogues.find(visit.context.request.performer);
     if (catalogue === undefined) throw noCatalogueOfLaboratory();
-    await handle(await toNewOrder(visit, catalogue, dependencies), dependencies);
+    await handle(toNewOrder(visit, catalogue), dependencies);
   };
 }
 

@@ -3,6 +3,7 @@ import { pageHeaders } from '@clinical-launch/service/pages';
 import type { Router } from 'express';
 import type { Permission } from '../domain/action-rules.ts';
 import { pageNotFound } from '../errors.ts';
+import { postLeftRequest } from './answer-offer.ts';
 import type { Dependencies } from './dependencies.ts';
 import { postNewRequest } from './discard-draft.ts';
 import { extendSession } from './extend-session.ts';
@@ -38,6 +39,7 @@ export const routes: readonly Route[] = [
   { method: 'post', path: '/chosen', permission: 'order', handle: ofNewOrder(postChosenPanel) },
   { method: 'post', path: '/matches', permission: 'order', handle: ofNewOrder(postMatches) },
   { method: 'post', path: '/new-request', permission: 'order', handle: ofNewOrder(postNewRequest) },
+  { method: 'post', path: '/left-request', permission: 'order', handle: ofNewOrder(postLeftRequest) },
   { method: 'get', path: '/review', permission: 'order', handle: ofNewOrder(showReview) },
   { method: 'post', path: '/review', permission: 'order', handle: ofNewOrder(postReview) },
   { method: 'post', path: '/review/draft', permission: 'order', handle: ofNewOrder(postReviewDraft) },

@@ -8,16 +8,18 @@ import {
   maxSearchLength,
   readChoiceButton,
 } from '../domain/choice.ts';
-import type { Draft } from '../domain/draft.ts';
+import { type Draft, isOffered } from '../domain/draft.ts';
 import { offeredTests } from '../domain/offered-tests.ts';
 import { maxSetNameLength } from '../domain/practice-choices.ts';
 import { selectionOf } from '../domain/selection.ts';
 import { faultyForm, notPracticeEditor } from '../errors.ts';
 import { type OwnChoices, presentCatalogue } from '../present/catalogue-model.ts';
 import { presentChosen } from '../present/chosen-model.ts';
+import { presentOffer } from '../present/offer-model.ts';
 import { presentShortcuts } from '../present/shortcuts-model.ts';
 import { findDraft } from '../store/drafts.ts';
 import { choicesKeyOf, practiceKeyOf, userKeyOf } from '../store/keys.ts';
+import { findLeftDraft } from '../store/left-drafts.ts';
 import { findMostRequested } from '../store/most-requested.ts';
 import { findPersonalFavourites } from '../store/personal-favourites.ts';
 import { findPracticeChoices } from '../store/practice-choices.ts';
@@ -29,11 +31,15 @@ import type { ChoosingHandler, ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readLaunchForm } from './visit.ts';
 
-/** Shows the catalogue with the chosen tests: `GET …/`; `?nothing-chosen` says that a review needs a test. */
+/**
+ * Shows the catalogue with the chosen tests: `GET …/`. `?nothing-chosen` says that a review needs a test;
+ * `?offer-gone` and `?tests-chosen`, why an offered request was not continued or discarded.
+ */
 export const showChoice: ChoosingHandler = async (visit, dependencies) => {
   const { database, searchIn, show } = dependencies;
   const { catalogue, changed } = visit;
   const draft = (await findDraft(database, visit.place)) ?? visit.beginning;
+  const flags = queryOf(visit.request);
   const own = await ownChoices(visit, database);
   const patient = traitsIn(visit, dependencies);
   show(visit, 'choose.njk', {
@@ -42,12 +48,26 @@ export const showChoice: ChoosingHandler = async (visit, dependencies) => {
     shortcuts: await shortcutsOf(visit, draft, dependencies, own),
     ...(await chosenPanel(visit, draft, dependencies)),
     restoredFrom: draft.restoredFrom && dependencies.write(draft.restoredFrom),
-    isNothingChosen: draft.chosen.length === 0 && queryOf(visit.request).has('nothing-chosen'),
+    offer: await offerOf(visit, draft, dependencies),
+    isOfferGone: flags.has('offer-gone'),
+    areTestsChosen: flags.has('tests-chosen'),
+    isNothingChosen: draft.chosen.length === 0 && flags.has('nothing-chosen'),
     practiceSet: draft.notice?.practiceSet,
     maxSetNameLength,
     mayEditPractice: isEditor(visit),
   });
 };
+
+/** Returns the model of the request of an earlier launch that the user can continue, if there is one. */
+async function offerOf(
+  { place, catalogue }: ChoosingVisit,
+  draft: Draft,
+  { database, clock, write }: Dependencies,
+) {
+  if (!isOffered(draft)) return undefined;
+  const left = await findLeftDraft(database, place, clock.now());
+  return left && presentOffer(left, catalogue, write);
+}
 
 /** Reads the own choices of the user and their practice. */
 async function ownChoices(

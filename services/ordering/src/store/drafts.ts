@@ -1,5 +1,5 @@
-import { type Selectable, sql } from 'kysely';
-import { type Draft, type DraftPlace, emptyDraft, type LeftDraft } from '../domain/draft.ts';
+import type { Selectable } from 'kysely';
+import { type Draft, type DraftPlace, emptyDraft, hasContent } from '../domain/draft.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
 /** Milliseconds that the draft of an abandoned launch is stored; sessions end long before. */
@@ -19,56 +19,6 @@ export async function findDraft(
   return row === undefined ? undefined : toDraft(row);
 }
 
-/** Milliseconds after its last change that a draft is found again in another launch. */
-const foundAgainForMs = 86_400_000;
-
-/**
- * Finds the draft that its owner left behind in an earlier launch: the one changed last. Undefined if this
- * launch has a draft, or if the owner has submitted a request since that change.
- */
-export async function findLeftDraft(
-  database: OrderingDatabase,
-  { launchId, target, ownerKey }: DraftPlace,
-  now: number,
-): Promise<LeftDraft | undefined> {
-  if (ownerKey === undefined) return undefined;
-  const since = new Date(now - foundAgainForMs);
-  const row = await database
-    .selectFrom('drafts')
-    .selectAll()
-    .where('owner_key', '=', ownerKey)
-    .where('updated_at', '>', since)
-    .where((by) =>
-      by.not(
-        by.exists(
-          by
-            .selectFrom('drafts as own')
-            .select('own.launch_id')
-            .where('own.launch_id', '=', launchId)
-            .where('own.target', '=', target),
-        ),
-      ),
-    )
-    .where('updated_at', '>', (by) =>
-      by.fn.coalesce(
-        // A submission stores the draft and the request at the same instant.
-        by
-          .selectFrom('drafts as submitted')
-          .innerJoin('test_requests', 'test_requests.launch_id', 'submitted.launch_id')
-          .select('submitted.updated_at')
-          .where('submitted.owner_key', '=', ownerKey)
-          .where('submitted.updated_at', '>', since)
-          .orderBy('submitted.updated_at', 'desc')
-          .limit(1),
-        sql<Date>`'-infinity'::timestamptz`,
-      ),
-    )
-    .orderBy('updated_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row && { draft: toDraft(row), changedAt: row.updated_at.toISOString() };
-}
-
 type Beginning = {
   /** The draft to store if there is none yet. */
   readonly beginning: Draft;
@@ -82,16 +32,17 @@ type Beginning = {
  */
 export async function lockDraft(
   tx: OrderingTransaction,
-  { launchId, target, ownerKey }: DraftPlace,
+  place: DraftPlace,
   { beginning, now }: Beginning,
 ): Promise<Draft> {
+  const { launchId, target } = place;
   const { submissionId, version, ...content } = beginning;
   const made = await tx
     .insertInto('drafts')
     .values({
       launch_id: launchId,
       target,
-      owner_key: ownerKey ?? null,
+      owner_key: ownerOf(beginning, place),
       submission_id: submissionId,
       version,
       content: jsonb(content),
@@ -114,14 +65,15 @@ export async function lockDraft(
 /** Replaces the draft that this transaction has locked. */
 export async function storeDraft(
   tx: OrderingTransaction,
-  { launchId, target, ownerKey }: DraftPlace,
+  place: DraftPlace,
   { draft, now }: { draft: Draft; now: number },
 ): Promise<void> {
+  const { launchId, target } = place;
   const { submissionId, version, ...content } = draft;
   await tx
     .updateTable('drafts')
     .set({
-      owner_key: ownerKey ?? null,
+      owner_key: ownerOf(draft, place),
       submission_id: submissionId,
       version,
       content: jsonb(content),
@@ -132,6 +84,9 @@ export async function storeDraft(
     .execute();
 }
 
+/** A draft without content is nobody's, so that it hides no other one of its user. */
+const ownerOf = (draft: Draft, { ownerKey }: DraftPlace) => (hasContent(draft) ? (ownerKey ?? null) : null);
+
 async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
   await tx
     .deleteFrom('drafts')
@@ -139,7 +94,7 @@ async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
     .execute();
 }
 
-/** A draft of an older release lacks newer members. */
-function toDraft({ submission_id, version, content }: Selectable<OrderingTables['drafts']>): Draft {
+/** Returns the draft of a row. A draft of an older release lacks newer members. */
+export function toDraft({ submission_id, version, content }: Selectable<OrderingTables['drafts']>): Draft {
   return { ...emptyDraft(submission_id), ...content, version };
 }

@@ -1,0 +1,20 @@
+import type { Catalogue } from '../domain/catalogue.ts';
+import { chosenTests, type LeftDraft } from '../domain/draft.ts';
+import { listed } from '../domain/panels.ts';
+import type { WriteTime } from './written-time.ts';
+
+/** The tests that an offer names; it counts the others. */
+const namedTests = 6;
+
+/** Presents the request of an earlier launch that can be continued. */
+export function presentOffer({ draft, changedAt }: LeftDraft, catalogue: Catalogue, write: WriteTime) {
+  const names = chosenTests(draft, catalogue).map(({ name }) => name);
+  const more = names.length - namedTests;
+  const others = more > 0 ? [`${more} more ${more === 1 ? 'test' : 'tests'}`] : [];
+  return {
+    changedAt,
+    writtenAt: write(changedAt),
+    content:
+      names.length === 0 ? 'clinical details only' : listed([...names.slice(0, namedTests), ...others]),
+  };
+}

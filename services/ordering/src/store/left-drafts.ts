@@ -1,0 +1,104 @@
+import { sql } from 'kysely';
+import { type DraftPlace, hasContent, type LeftDraft } from '../domain/draft.ts';
+import type { OrderingDatabase, OrderingTransaction } from './database.ts';
+import { toDraft } from './drafts.ts';
+
+/** Milliseconds after its last change that a draft is offered to another launch. */
+const offeredForMs = 86_400_000;
+
+const offeredSince = (now: number) => new Date(now - offeredForMs);
+
+/**
+ * Finds the draft that its owner left behind in another launch: the one changed last. Undefined if the owner
+ * has submitted a request since that change.
+ */
+export async function findLeftDraft(
+  database: OrderingDatabase,
+  { launchId, ownerKey }: DraftPlace,
+  now: number,
+): Promise<LeftDraft | undefined> {
+  if (ownerKey === undefined) return undefined;
+  const since = offeredSince(now);
+  const row = await database
+    .selectFrom('drafts')
+    .selectAll()
+    .where('owner_key', '=', ownerKey)
+    .where('launch_id', '!=', launchId)
+    .where('updated_at', '>', since)
+    .where('updated_at', '>', (by) =>
+      by.fn.coalesce(
+        // A submission stores the draft and the request at the same instant.
+        by
+          .selectFrom('drafts as submitted')
+          .innerJoin('test_requests', 'test_requests.launch_id', 'submitted.launch_id')
+          .select('submitted.updated_at')
+          .where('submitted.owner_key', '=', ownerKey)
+          .where('submitted.updated_at', '>', since)
+          .orderBy('submitted.updated_at', 'desc')
+          .limit(1),
+        sql<Date>`'-infinity'::timestamptz`,
+      ),
+    )
+    .orderBy('updated_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const draft = toDraft(row);
+  // An earlier release stored the owner of an empty draft too, for a user who discarded the others.
+  return hasContent(draft) ? { draft, changedAt: row.updated_at.toISOString() } : undefined;
+}
+
+/**
+ * As `findLeftDraft`, and nobody changes, submits or discards it until the end of this transaction. Call it
+ * before `lockDraft`: transactions that lock several drafts of one owner then run one after the other, and
+ * all others lock only their own draft, so there is no deadlock.
+ */
+export async function lockLeftDraft(
+  tx: OrderingTransaction,
+  place: DraftPlace,
+  now: number,
+): Promise<LeftDraft | undefined> {
+  const { launchId, ownerKey } = place;
+  if (ownerKey === undefined) return undefined;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${ownerKey}, 3))`.execute(tx);
+  // A submission that is waited for here is seen by the next query.
+  await tx
+    .selectFrom('drafts')
+    .select('launch_id')
+    .where('owner_key', '=', ownerKey)
+    .where('launch_id', '!=', launchId)
+    .where('updated_at', '>', offeredSince(now))
+    .forUpdate()
+    .execute();
+  return findLeftDraft(tx, place, now);
+}
+
+/**
+ * Stores that no launch finds the drafts of the owner's other launches, which this transaction has locked. A
+ * window that still shows one keeps it, and its next change can be found again. Drafts that were submitted
+ * are not changed.
+ */
+export async function forgetLeftDrafts(
+  tx: OrderingTransaction,
+  { launchId, ownerKey }: DraftPlace,
+  now: number,
+): Promise<void> {
+  if (ownerKey === undefined) return;
+  await tx
+    .updateTable('drafts')
+    .set({ owner_key: null })
+    .where('owner_key', '=', ownerKey)
+    .where('launch_id', '!=', launchId)
+    .where('updated_at', '>', offeredSince(now))
+    .where((by) =>
+      by.not(
+        by.exists(
+          by
+            .selectFrom('test_requests')
+            .select('test_requests.guid')
+            .whereRef('test_requests.launch_id', '=', 'drafts.launch_id'),
+        ),
+      ),
+    )
+    .execute();
+}
