@@ -26,10 +26,14 @@ export function readReviewForm(
   const version = form.get('version');
   const draftId = form.get('submission');
   if (draftId !== null && !guidForm.test(draftId)) throw faultyForm();
+  const action = readAction(form.get('action'));
+  const sent = new URLSearchParams(form);
+  // Both buttons that submit make one submission.
+  if (action.kind === 'submit') sent.set('action', 'submit');
   return {
-    action: readAction(form.get('action')),
+    action,
     entry: readEntry(form, catalogue),
-    sent: form.toString(),
+    sent: sent.toString(),
     ...(version === null ? {} : { version }),
     ...(draftId === null ? {} : { draftId }),
   };
@@ -54,10 +58,13 @@ export function readReviewSave(form: URLSearchParams, catalogue: Catalogue): Rev
 
 function readAction(value: string | null): ReviewAction {
   const [, kind, code, orderReference] =
-    /^(?:(submit|check|back)|remove:([A-Za-z0-9-]{1,40})|use:([A-Z0-9-]{1,40}))$/.exec(value ?? '') ?? [];
+    /^(?:(submit|submit-and-print|check|back)|remove:([A-Za-z0-9-]{1,40})|use:([A-Z0-9-]{1,40}))$/.exec(
+      value ?? '',
+    ) ?? [];
   if (code !== undefined) return { kind: 'remove', code };
   if (orderReference !== undefined) return { kind: 'use', orderReference };
-  if (kind === 'submit' || kind === 'check' || kind === 'back') return { kind };
+  if (kind === 'check' || kind === 'back') return { kind };
+  if (kind !== undefined) return { kind: 'submit' };
   throw faultyForm();
 }
 
