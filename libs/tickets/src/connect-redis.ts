@@ -9,7 +9,7 @@ export type RedisLogger = {
 
 type ConnectOptions = {
   readonly logger?: RedisLogger;
-  /** Milliseconds to wait for Redis at the start, as for a database; after that, it reconnects without limit. */
+  /** Milliseconds to wait for Redis at the start, as for a database. It reconnects without a limit. */
   readonly readyWithinMs?: number;
 };
 
