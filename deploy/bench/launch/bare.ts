@@ -64,6 +64,7 @@ const requestLaunchUrl =
       issueScript,
       [
         keys.ticket(shard, 'launch-token', ticket),
+        keys.notice(shard, 'launch-token', ticket),
         keys.chainRecord(shard, correlationId),
         ...keys.common(shard, 'launch-token'),
         claimed.alone,
@@ -81,6 +82,8 @@ const requestLaunchUrl =
           'challenge',
           String(request.headers['code-challenge']),
         ]),
+        '',
+        '',
         'OrderTest',
         claimed.field,
         86_400_000,
@@ -111,6 +114,7 @@ const secureLaunch =
       redeemScript,
       [
         keys.ticket(shard, 'launch-token', ticket),
+        keys.notice(shard, 'launch-token', ticket),
         keys.used(shard, 'launch-token', ticket),
         keys.answer(shard, 'launch-token', randomBytes(16).toString('base64url')),
         keys.chain(shard),

@@ -45,7 +45,7 @@ describe('the review', () => {
     expect(await page.locator('h1').innerText()).toBe('Choose tests');
     await page.locator('#chosen button[value="review"]').click();
     await page.locator('#details').fill('Typed before the window closed');
-    // What a window is told when it closes. A busy browser kills a closed window before it can say whether it was.
+    // The event of a window that closes. A busy browser may end a closed window before its scripts have run.
     await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide'))");
     await until(async () => (await typed()) === 'Typed before the window closed');
     await close();
