@@ -34,7 +34,7 @@ async function fillRedis({ redis }: System) {
   };
 }
 
-/** Takes what is free but a few, again and again: the pools of the services give connections back. */
+/** Has nine tenths of the connections in use, again and again: the services' pools give theirs back. */
 async function occupyPostgres({ postgres }: System) {
   const connect = async () => {
     const client = new pg.Client({ connectionString: postgres.url });
@@ -46,10 +46,11 @@ async function occupyPostgres({ postgres }: System) {
   const ended = new AbortController();
   const occupy = async () => {
     while (!ended.signal.aborted) {
-      const { rows } = await first.query<{ free: number }>(
-        `select current_setting('max_connections')::int - sum(numbackends)::int as free from pg_stat_database`,
+      const { rows } = await first.query<{ missing: number }>(
+        `select (0.9 * current_setting('max_connections')::int)::int - sum(numbackends)::int as missing
+         from pg_stat_database`,
       );
-      const count = Math.max(0, Number(rows[0]?.free) - leftFree);
+      const count = Math.max(0, Number(rows[0]?.missing));
       clients.push(...(await Promise.all(Array.from({ length: count }, connect))));
       await delay(200);
     }
@@ -61,9 +62,6 @@ async function occupyPostgres({ postgres }: System) {
     await Promise.all(clients.map((client) => client.end()));
   };
 }
-
-/** Connections for those that need one: a tenth of all that the tests' PostgreSQL has. */
-const leftFree = 30;
 
 /** A client with a password of the broker can send messages, but cannot sign them. */
 async function forgeEvent({ rabbitMq }: System) {
