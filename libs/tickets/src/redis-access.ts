@@ -97,8 +97,8 @@ export type RedisUser = {
 
 /**
  * Returns an ACL file (`aclfile`, or one `ACL SETUSER` for each line): a user for each service, with the
- * rights of `redisAccess` below the prefix, and a user for health checks that may only `PING`. The default
- * user is off. Passwords appear as SHA-256.
+ * rights of `redisAccess` below the prefix, and a user for health checks that may only `PING`. Nobody can
+ * sign in as the default user. Passwords appear as SHA-256.
  * @throws TypeError for a name or a prefix that an ACL rule cannot contain, and when two services share a
  * user
  */
@@ -117,8 +117,11 @@ export function redisAclFile(users: readonly RedisUser[], prefix: string = defau
     const hash = createHash('sha256').update(password).digest('hex');
     return `user ${name} reset on #${hash} ${rulesOf(service, prefix).join(' ')}`;
   });
-  // The default user is last, because an administrator who sends the lines one by one may be this user.
-  return ['user health reset on nopass +ping', ...lines, 'user default reset off', ''].join('\n');
+  // Redis reads its append-only file as the default user, and skips each transaction that this user may not
+  // run: without rights, every ticket would be gone after a restart.
+  const defaultUser = 'user default reset off ~* &* +@all';
+  // It is last, because an administrator who sends the lines one by one may be this user.
+  return ['user health reset on nopass +ping', ...lines, defaultUser, ''].join('\n');
 }
 
 /**

@@ -311,6 +311,24 @@ describe('a user with the rights of the previous release, which knew no notices'
 });
 
 describe('an ACL file', () => {
+  it('lets Redis read its append-only file after a restart, and nobody sign in without a user', async () => {
+    const rules = ['--appendfsync', 'always', '--aclfile', await aclFile()];
+    const server = await lab.server('--maxmemory-policy', 'noeviction', ...rules);
+    const admin = await lab.client(as('admin', server.url));
+    const api = createTickets(await lab.client(as('launch-api', server.url)), prefix);
+    await issued(api.issue('launch-token', { ...aTicket(randomUUID()), events: [anEvent()] }));
+    const keys = (await admin.keys('*')).toSorted();
+    expect(keys.length).toBeGreaterThan(3);
+    await server.kill();
+    await server.restart();
+    const again = await lab.client(as('admin', server.url));
+    expect((await again.keys('*')).toSorted()).toEqual(keys);
+    const stranger = new Redis(server.url, { lazyConnect: true, retryStrategy: () => null });
+    stranger.on('error', () => undefined);
+    await expect(stranger.ping()).rejects.toThrow('NOAUTH');
+    stranger.disconnect();
+  });
+
   it.each([
     ['a prefix with a space', () => redisAclFile(users, 'a prefix:')],
     ['a prefix with a pattern', () => redisAclFile(users, '*')],
