@@ -41,7 +41,10 @@ need() {
 }
 
 if [ "${1:-}" = test ]; then
-  need chromium chromium "${CHROMIUM_PATH:-}" browser CHROMIUM_PATH
+  # One without windows is lighter, and any other will do.
+  chromium=${CHROMIUM_PATH:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
+  [ "$(id -u)" != 0 ] || chromium=${CHROMIUM_PATH:-}
+  need chromium-headless-shell chromium-headless-shell "$chromium" browser CHROMIUM_PATH
   need firefox-esr firefox-esr "${FIREFOX_PATH:-}" browser FIREFOX_PATH
   need prometheus prometheus "${PROMETHEUS_PATH:-}" monitoring PROMETHEUS_PATH
   need amtool prometheus-alertmanager "${AMTOOL_PATH:-}" monitoring AMTOOL_PATH

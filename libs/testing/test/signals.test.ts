@@ -67,7 +67,7 @@ async function startUntilRunning(programs: readonly string[], servers: NodeJS.Pr
   );
   const [, runFolder = '', jest] = reportPattern.exec(output) ?? [];
   const missing = () =>
-    programs.filter((program) => !processesOf(runFolder).some(({ name }) => name === program));
+    programs.filter((program) => !processesOf(runFolder).some(({ name }) => name.startsWith(program)));
   await until(
     () => missing().length === 0,
     () => missing().join(', '),
