@@ -18,5 +18,13 @@ function printNext([paper, ...others]) {
     setTimeout(() => printNext(others));
   };
   addEventListener('afterprint', goOn, { once: true });
+  openDialog();
+}
+
+/** Chromium ignores a dialog that a script opens within two seconds of the last one: it is opened again. */
+function openDialog(tries = 3) {
+  let isOpen = false;
+  addEventListener('beforeprint', () => (isOpen = true), { once: true });
+  setTimeout(() => isOpen || tries === 1 || openDialog(tries - 1), 2200);
   print();
 }

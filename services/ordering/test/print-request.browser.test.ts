@@ -223,6 +223,8 @@ describe('a paper of a request', () => {
     await browser.addCookies([launch.browserCookie]);
     const page = await browser.newPage();
     await page.addInitScript(`globalThis.printed = [];
+      globalThis.dialogsClosed = 0;
+      addEventListener('afterprint', () => { dialogsClosed += 1; });
       addEventListener('beforeprint', () =>
         printed.push(document.querySelector('[data-now] .app-label') ? 'labels' : 'form'))`);
     await page.goto(`${application.url}${launch.home}review`);
@@ -234,11 +236,16 @@ describe('a paper of a request', () => {
   it('is printed with the submission, the form before the labels', async () => {
     const page = await submitAndPrint(true);
     const printed = () => page.evaluate('printed.join()');
-    await until(async () => (await printed()) === 'form');
-    // This browser has no dialog that a user could close. It ignores the second, so its content is checked.
-    await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
-    await page.locator('[data-now] .app-label').waitFor();
-    expect(await page.locator('[data-now]').count()).toBe(1);
+    await until(async () => (await printed()).startsWith('form'));
+    if (await page.evaluate('dialogsClosed > 0')) {
+      await until(async () => (await printed()) === 'form,labels');
+      expect(await page.locator('[data-now]').count()).toBe(0);
+    } else {
+      // Nobody closes the dialog of this browser. It ignores the second, so its content is checked.
+      await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+      await page.locator('[data-now] .app-label').waitFor();
+      expect(await page.locator('[data-now]').count()).toBe(1);
+    }
     expect(page.url()).not.toContain('print');
     await page.context().close();
   });
