@@ -80,7 +80,10 @@ export async function startSystem({
   try {
     const receiver = await startReceiver();
     stops.push(() => receiver.stop());
-    const codeCache = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(directory, 'code') };
+    const codeCache = {
+      PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(directory, 'code'),
+    };
     const servers = await allOf([
       kept(startRedis(redisSettings)),
       kept(startRabbitMq({ hasMetrics: true })),
