@@ -2,7 +2,7 @@ import { eventCatalogue, eventConsumers } from '@clinical-launch/contracts';
 import { connectRabbitMq, topologyOf } from '@clinical-launch/events/rabbitmq';
 import { redisAccess } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Channel, type ConfirmChannel, connect } from 'amqplib';
+import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { Redis } from 'ioredis';
 import { brokerAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
 import { type SeparatedParts, startSeparatedParts } from './separated-parts.ts';
@@ -200,22 +200,31 @@ describe('at RabbitMQ', () => {
   const withBroker = serviceNames.filter((service) => brokerAccess[service] !== undefined);
   const noArguments = { durable: true };
 
+  type Work = (channel: ConfirmChannel) => Promise<unknown>;
+  type Attempt = readonly [what: string, work: Work];
+
   /** Returns the reply code of work on a separate channel; 200 when it was allowed. */
-  async function replyTo(url: string, work: (channel: ConfirmChannel) => Promise<unknown>): Promise<number> {
-    const connection = await connect(url);
+  async function replyOn(connection: ChannelModel, work: Work): Promise<number> {
+    const channel = await connection.createConfirmChannel();
+    const closed = new Promise<number>((resolve) => {
+      channel.on('error', (error: Error & { code?: number }) => resolve(error.code ?? 0));
+    });
+    const done = work(channel)
+      .then(() => channel.waitForConfirms())
+      .then(
+        () => 200,
+        () => closed,
+      );
+    return Promise.race([done, closed]);
+  }
+
+  /** Makes all attempts on one connection, since a refusal closes only its channel. */
+  async function repliesTo(url: string, attempts: readonly Attempt[]) {
+    const connection = await connect(url, { noDelay: true });
     connection.on('error', () => undefined);
     try {
-      const channel = await connection.createConfirmChannel();
-      const closed = new Promise<number>((resolve) => {
-        channel.on('error', (error: Error & { code?: number }) => resolve(error.code ?? 0));
-      });
-      const done = work(channel)
-        .then(() => channel.waitForConfirms())
-        .then(
-          () => 200,
-          () => closed,
-        );
-      return await Promise.race([done, closed]);
+      const replies = attempts.map(async ([what, work]) => [what, await replyOn(connection, work)] as const);
+      return await Promise.all(replies);
     } finally {
       await connection.close().catch(() => undefined);
     }
@@ -224,15 +233,13 @@ describe('at RabbitMQ', () => {
   const publish = (exchange: string, key: string) => async (channel: Channel) =>
     void channel.publish(exchange, key, Buffer.from('{}'));
 
-  const touch = (queue: string): readonly (readonly [string, (channel: Channel) => Promise<unknown>])[] => [
+  const touch = (queue: string): readonly Attempt[] => [
     [`consume ${queue}`, (channel) => channel.consume(queue, () => undefined)],
     [`get ${queue}`, (channel) => channel.get(queue)],
     [`purge ${queue}`, (channel) => channel.purgeQueue(queue)],
   ];
 
-  const configure = (
-    queue: string,
-  ): readonly (readonly [string, (channel: Channel) => Promise<unknown>])[] => [
+  const configure = (queue: string): readonly Attempt[] => [
     [`delete ${queue}`, (channel) => channel.deleteQueue(queue)],
     [`bind ${queue}`, (channel) => channel.bindQueue(queue, events, '#')],
     [`unbind ${queue}`, (channel) => channel.unbindQueue(queue, events, '#')],
@@ -262,18 +269,17 @@ describe('at RabbitMQ', () => {
       ] as const,
       ['publish elsewhere', publish('amq.topic', 'x')] as const,
     ];
-    const url = settingOf(service, 'AMQP_URL');
-    for (const [attempt, work] of attempts)
-      expect([attempt, await replyTo(url, work)]).toEqual([attempt, 403]);
+    expect(await repliesTo(settingOf(service, 'AMQP_URL'), attempts)).toEqual(
+      attempts.map(([what]) => [what, 403]),
+    );
   });
 
   it.each(withBroker)('lets %s publish its own types of events', async (service) => {
-    for (const type of brokerAccess[service]?.publishes ?? []) {
-      expect([type, await replyTo(settingOf(service, 'AMQP_URL'), publish(events, type))]).toEqual([
-        type,
-        200,
-      ]);
-    }
+    const types = brokerAccess[service]?.publishes ?? [];
+    const attempts = types.map((type) => [type, publish(events, type)] as const);
+    expect(await repliesTo(settingOf(service, 'AMQP_URL'), attempts)).toEqual(
+      types.map((type) => [type, 200]),
+    );
   });
 
   it.each(serviceNames.filter((service) => !withBroker.includes(service)))(
@@ -290,15 +296,20 @@ describe('at RabbitMQ', () => {
   it('lets the operator look at dead letters and send them back, and nothing else', async () => {
     const { operatorUrl } = parts;
     const letters = deadLetterQueueOf('audit-trail');
-    expect(await replyTo(operatorUrl, (channel) => channel.get(letters))).toBe(200);
-    expect(await replyTo(operatorUrl, publish('', queueOf('audit-trail')))).toBe(200);
-    for (const work of [
-      (channel: Channel) => channel.get(queueOf('audit-trail')),
-      publish(events, 'order.submitted.v1'),
-      (channel: Channel) => channel.deleteQueue(letters),
-    ]) {
-      expect(await replyTo(operatorUrl, work)).toBe(403);
-    }
+    const replies = await repliesTo(operatorUrl, [
+      ['get dead letters', (channel) => channel.get(letters)],
+      ['send back', publish('', queueOf('audit-trail'))],
+      ['get events', (channel) => channel.get(queueOf('audit-trail'))],
+      ['publish', publish(events, 'order.submitted.v1')],
+      ['delete', (channel) => channel.deleteQueue(letters)],
+    ]);
+    expect(replies).toEqual([
+      ['get dead letters', 200],
+      ['send back', 200],
+      ['get events', 403],
+      ['publish', 403],
+      ['delete', 403],
+    ]);
   });
 
   it('keeps a service from publishing before the queues that it may not declare exist', async () => {
