@@ -2,6 +2,7 @@ import { openPostgresStorage, separateRoles } from '@clinical-launch/storage/pos
 import { readCredentials } from './credentials.ts';
 import { faultsOfMigrations, type ReleasedSchemas } from './migrations/check-migrations.ts';
 import { serviceSchemas } from './migrations/service-migrations.ts';
+import { createTrialDatabase } from './migrations/trial-database.ts';
 import { databaseAccess, serviceNames } from './service-access.ts';
 
 /** The result of the command. */
@@ -50,6 +51,7 @@ export type CheckReport = {
  */
 export async function checkDatabase(url: string, released: ReleasedSchemas): Promise<CheckReport> {
   const storage = await openPostgresStorage({ url, applicationName: 'ops migrate', poolSize: 1 });
+  const trial = createTrialDatabase();
   const pending: Record<string, readonly string[]> = {};
   const faults: string[] = [];
   try {
@@ -67,10 +69,10 @@ export async function checkDatabase(url: string, released: ReleasedSchemas): Pro
         );
         continue;
       }
-      faults.push(...(await faultsOfMigrations(service, { applied, running: released.release })));
+      faults.push(...(await faultsOfMigrations(trial, service, { applied, running: released.release })));
     }
   } finally {
-    await storage.close();
+    await Promise.all([storage.close(), trial.close()]);
   }
   return { pending, faults };
 }

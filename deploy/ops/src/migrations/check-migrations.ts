@@ -1,7 +1,8 @@
-import { compareReleases, lastReleaseBefore, type Storage } from '@clinical-launch/storage';
-import { describeSchema, type SchemaDescription } from '@clinical-launch/storage/schema';
+import { compareReleases, lastReleaseBefore } from '@clinical-launch/storage';
+import type { SchemaDescription } from '@clinical-launch/storage/schema';
 import { breakingChanges, type RowRights, revokedRights } from './breaking-changes.ts';
 import type { ServiceSchema } from './service-migrations.ts';
+import { type TrialDatabase, withTrialDatabase } from './trial-database.ts';
 
 /** What a release offers to its processes: `released-schemas.json` describes the newest release. */
 export type ReleasedSchemas = {
@@ -24,30 +25,34 @@ type Check = {
 };
 
 /**
- * Applies the migrations of a schema to an empty embedded database, one by one, and returns why processes of
+ * Applies the pending migrations of a schema to a trial database, one by one, and returns why processes of
  * the release before may not work beside each: sentences that name schema and migration.
  */
-export async function faultsOfMigrations(service: ServiceSchema, check: Check): Promise<readonly string[]> {
+export async function faultsOfMigrations(
+  trial: TrialDatabase,
+  service: ServiceSchema,
+  check: Check,
+): Promise<readonly string[]> {
   const { schema, migrations } = service;
-  return withEmbedded(async (storage) => {
-    const faults: string[] = [];
-    let before = await describeAt(storage, service, check.applied);
-    const done = new Set(check.applied);
-    for (const name of Object.keys(migrations).toSorted()) {
-      if (done.has(name)) continue;
-      done.add(name);
-      const after = await describeAt(storage, service, [...done]);
-      const found = before === undefined || after === undefined ? [] : breakingChanges(before, after);
-      const last = lastReleaseBefore(name);
-      const own =
-        last === undefined
-          ? faultsOfAddition(found, migrations[name]?.compatible ?? {})
-          : faultsOfLastStep(last, check.running);
-      faults.push(...own.map((fault) => `${schema}: ${name} ${fault}`));
-      before = after;
-    }
-    return faults;
-  });
+  const done = new Set(check.applied);
+  const pending = Object.keys(migrations).filter((name) => !done.has(name));
+  if (pending.length === 0) return [];
+  const faults: string[] = [];
+  let before = await describeAt(trial, service, done);
+  for (const name of pending.toSorted()) {
+    done.add(name);
+    const after = await describeAt(trial, service, done);
+    const found = before === undefined || after === undefined ? [] : breakingChanges(before, after);
+    const last = lastReleaseBefore(name);
+    const own =
+      last === undefined
+        ? faultsOfAddition(found, migrations[name]?.compatible ?? {})
+        : faultsOfLastStep(last, check.running);
+    faults.push(...own.map((fault) => `${schema}: ${name} ${fault}`));
+    before = after;
+  }
+  await trial.drop(schema);
+  return faults;
 }
 
 /** Returns the findings that the migration does not explain, and explanations of what it does not do. */
@@ -70,6 +75,7 @@ function faultsOfLastStep(last: string, running: string | undefined): string[] {
  * describes that release.
  */
 export async function faultsSince(
+  trial: TrialDatabase,
   { release, schemas }: ReleasedSchemas,
   services: readonly ServiceSchema[],
 ): Promise<readonly string[]> {
@@ -81,7 +87,8 @@ export async function faultsSince(
     const gone = released.migrations.filter((name) => migrations[name] === undefined);
     faults.push(...gone.map((name) => `${schema}: ${name} of release ${release} is missing`));
     if (gone.length > 0) continue;
-    faults.push(...(await faultsOfMigrations(service, { applied: released.migrations, running: release })));
+    const check = { applied: released.migrations, running: release };
+    faults.push(...(await faultsOfMigrations(trial, service, check)));
     // Rights end together with what a declared last step removes.
     const hasLastStep = Object.keys(migrations).some(
       (name) => !released.migrations.includes(name) && lastReleaseBefore(name) !== undefined,
@@ -93,14 +100,22 @@ export async function faultsSince(
 }
 
 /** Describes what this release offers, for `released-schemas.json`. */
-export async function describeRelease(
+export const describeRelease = (
+  release: string,
+  services: readonly ServiceSchema[],
+): Promise<ReleasedSchemas> => withTrialDatabase((trial) => describeReleaseIn(trial, release, services));
+
+/** Describes what a release offers. */
+export async function describeReleaseIn(
+  trial: TrialDatabase,
   release: string,
   services: readonly ServiceSchema[],
 ): Promise<ReleasedSchemas> {
   const schemas: [string, ReleasedSchema][] = [];
   for (const service of services) {
     const migrations = Object.keys(service.migrations).toSorted();
-    const described = await withEmbedded((storage) => describeAt(storage, service, migrations));
+    const described = await describeAt(trial, service, new Set(migrations));
+    await trial.drop(service.schema);
     if (described !== undefined) {
       schemas.push([service.schema, { migrations, rights: service.rights, ...described }]);
     }
@@ -110,22 +125,11 @@ export async function describeRelease(
 
 /** Applies migrations and describes the schema; undefined without any. */
 async function describeAt(
-  storage: Storage,
+  trial: TrialDatabase,
   { schema, migrations }: ServiceSchema,
-  names: readonly string[],
+  names: ReadonlySet<string>,
 ): Promise<SchemaDescription | undefined> {
-  if (names.length === 0) return undefined;
-  const wanted = Object.entries(migrations).filter(([name]) => names.includes(name));
-  return describeSchema(await storage.open(schema, Object.fromEntries(wanted)), schema);
-}
-
-async function withEmbedded<Result>(use: (storage: Storage) => Promise<Result>): Promise<Result> {
-  // Loaded here: the migrations themselves are applied where there is no embedded database.
-  const { openEmbeddedStorage } = await import('@clinical-launch/storage/embedded');
-  const storage = await openEmbeddedStorage();
-  try {
-    return await use(storage);
-  } finally {
-    await storage.close();
-  }
+  if (names.size === 0) return undefined;
+  const wanted = Object.entries(migrations).filter(([name]) => names.has(name));
+  return trial.describeWith(schema, Object.fromEntries(wanted));
 }

@@ -2,17 +2,25 @@ import { readFileSync } from 'node:fs';
 import { compareReleases, type ServiceMigration } from '@clinical-launch/storage';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createTestDatabase } from '@clinical-launch/testing';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import {
   describeRelease,
+  describeReleaseIn,
   faultsOfMigrations,
   faultsSince,
   type ReleasedSchemas,
 } from '../../src/migrations/check-migrations.ts';
 import { releasedSchemas } from '../../src/migrations/released-schemas.ts';
 import { type ServiceSchema, serviceSchemas } from '../../src/migrations/service-migrations.ts';
-import { runOps } from '../run-ops.ts';
+import { createTrialDatabase, type TrialDatabase } from '../../src/migrations/trial-database.ts';
+import { runOps, runOpsHere } from '../run-ops.ts';
+
+let trial: TrialDatabase;
+beforeAll(() => {
+  trial = createTrialDatabase();
+});
+afterAll(() => trial.close());
 
 const released = releasedSchemas();
 const rights = { privileges: ['select', 'insert'] } as const;
@@ -31,18 +39,18 @@ const ours = (migrations: ServiceSchema['migrations'] = {}): ServiceSchema => ({
   rights,
 });
 const releaseOf = (service: ServiceSchema, release = '1.1.0'): Promise<ReleasedSchemas> =>
-  describeRelease(release, [service]);
+  describeReleaseIn(trial, release, [service]);
 
 describe('the migrations of the platform', () => {
   it.each(serviceSchemas.map((service) => [service.schema, service] as const))(
     '%s: each lets processes from before it work, or says why it does',
     async (_schema, service) => {
-      expect(await faultsOfMigrations(service, { applied: [] })).toEqual([]);
+      expect(await faultsOfMigrations(trial, service, { applied: [] })).toEqual([]);
     },
   );
 
   it('since the newest release let its processes work', async () => {
-    expect(await faultsSince(released, serviceSchemas)).toEqual([]);
+    expect(await faultsSince(trial, released, serviceSchemas)).toEqual([]);
   });
 
   it('up to the newest release are frozen: their result is the one that `npm run schemas` described', async () => {
@@ -70,7 +78,7 @@ describe('the migrations of the platform', () => {
 describe('a migration', () => {
   it('that removes what the release before reads is refused, with its name', async () => {
     const next = ours({ '002-less': runs('alter table ours.thing drop column note') });
-    expect(await faultsSince(await releaseOf(ours()), [next])).toEqual([
+    expect(await faultsSince(trial, await releaseOf(ours()), [next])).toEqual([
       'ours: 002-less drops the column thing.note',
     ]);
   });
@@ -81,7 +89,7 @@ describe('a migration', () => {
       'drops the table thing': 'never',
     };
     const next = ours({ '002-less': runs('alter table ours.thing drop column note', { compatible }) });
-    expect(await faultsSince(await releaseOf(ours()), [next])).toEqual([
+    expect(await faultsSince(trial, await releaseOf(ours()), [next])).toEqual([
       'ours: 002-less is said to be compatible although it "drops the table thing", which it does not do',
     ]);
   });
@@ -103,12 +111,14 @@ describe('a migration', () => {
     ['1.10.0', []],
   ])('that removes what 1.0.0 is the last to use is judged beside release %s', async (running, faults) => {
     const next = ours({ '002-less-after-1.0.0': runs('drop table ours.thing') });
-    expect(await faultsSince(await releaseOf(ours(), running), [next])).toEqual(faults);
+    expect(await faultsSince(trial, await releaseOf(ours(), running), [next])).toEqual(faults);
   });
 
   it('of an earlier release may not be missing', async () => {
     const release = await releaseOf(ours({ '002-more': runs('create table ours.more ()') }));
-    expect(await faultsSince(release, [ours()])).toEqual(['ours: 002-more of release 1.1.0 is missing']);
+    expect(await faultsSince(trial, release, [ours()])).toEqual([
+      'ours: 002-more of release 1.1.0 is missing',
+    ]);
   });
 });
 
@@ -116,14 +126,16 @@ describe('the rights of a service', () => {
   it('may not shrink while the release before runs, but with a last step', async () => {
     const release = await releaseOf(ours());
     const fewer = { ...ours(), rights: { privileges: ['select'] } as const };
-    expect(await faultsSince(release, [fewer])).toEqual(['ours: this release revokes insert on thing']);
+    expect(await faultsSince(trial, release, [fewer])).toEqual([
+      'ours: this release revokes insert on thing',
+    ]);
     const step = { '002-less-after-1.0.0': runs('alter table ours.thing drop column note') };
-    expect(await faultsSince(release, [{ ...fewer, migrations: { ...first, ...step } }])).toEqual([]);
+    expect(await faultsSince(trial, release, [{ ...fewer, migrations: { ...first, ...step } }])).toEqual([]);
   });
 });
 
 describe('npm run ops -- migrate --check', () => {
-  const check = async (applied: Readonly<Record<string, readonly string[]>>) => {
+  const check = async (applied: Readonly<Record<string, readonly string[]>>, runCommand = runOps) => {
     const database = await createTestDatabase();
     const storage = await openPostgresStorage({ url: database.url, applicationName: 'test' });
     try {
@@ -133,7 +145,7 @@ describe('npm run ops -- migrate --check', () => {
         const own = Object.entries(migrations).filter(([name]) => names.includes(name));
         await storage.open(schema, Object.fromEntries(own));
       }
-      const run = await runOps(['migrate', '--check', '--json'], { DATABASE_URL: database.url });
+      const run = await runCommand(['migrate', '--check', '--json'], { DATABASE_URL: database.url });
       const left = await Promise.all(serviceSchemas.map(({ schema }) => storage.appliedMigrations(schema)));
       expect(left).toEqual(serviceSchemas.map(({ schema }) => applied[schema] ?? []));
       return run;
@@ -150,7 +162,7 @@ describe('npm run ops -- migrate --check', () => {
     const ofRelease = Object.fromEntries(
       Object.entries(released.schemas).map(([schema, { migrations }]) => [schema, migrations]),
     );
-    for (const [applied, pending] of [
+    const states = [
       [{}, all],
       [all, Object.fromEntries(Object.keys(all).map((schema) => [schema, []]))],
       [
@@ -162,11 +174,11 @@ describe('npm run ops -- migrate --check', () => {
           ]),
         ),
       ],
-    ] as const) {
-      const { code, errors, output } = await check(applied);
-      expect([code, errors]).toEqual([0, '']);
-      expect(JSON.parse(output)).toEqual({ pending, faults: [] });
-    }
+    ] as const;
+    const runs = await Promise.all(states.map(([applied]) => check(applied, runOpsHere)));
+    expect(
+      runs.map(({ code, errors, output }) => ({ code, errors, report: JSON.parse(output || 'null') })),
+    ).toEqual(states.map(([, pending]) => ({ code: 0, errors: '', report: { pending, faults: [] } })));
   });
 
   it('refuses a database that lacks migrations of the newest release: one was left out', async () => {
