@@ -5,7 +5,7 @@ import { ConfigurationError, type Environment } from '@clinical-launch/service';
 import { withSecretFiles } from '@clinical-launch/service/process';
 import type { Command, Outcome, Tool } from './command.ts';
 import { type Ask, readArguments } from './read-arguments.ts';
-import { tools } from './tools.ts';
+import { toolLoaders } from './tool-loaders.ts';
 import { usageLine, usageOfAll, usageOfCommand, usageOfGroup } from './usage.ts';
 import { ArgumentsError, UsageError } from './usage-error.ts';
 
@@ -36,7 +36,7 @@ type Found =
  * @returns the exit code: 0, 1 if the command failed or found a problem, 2 if it was called incorrectly
  */
 export async function runOps({ args, environment, terminal, now }: RunOptions): Promise<number> {
-  const found = find(args);
+  const found = await find(args);
   if ('usage' in found) {
     (found.isHelp ? terminal.output : terminal.errors).write(`${found.usage}\n`);
     return found.isHelp ? 0 : 2;
@@ -58,9 +58,13 @@ export async function runOps({ args, environment, terminal, now }: RunOptions): 
   }
 }
 
-function find([name = '', ...rest]: readonly string[]): Found {
-  const tool = ownMember(tools, name);
-  if (tool === undefined) return { usage: usageOfAll(tools), isHelp: name === '--help' };
+async function find([name = '', ...rest]: readonly string[]): Promise<Found> {
+  const load = ownMember(toolLoaders, name);
+  if (load === undefined) {
+    const { tools } = await import('./tools.ts');
+    return { usage: usageOfAll(tools), isHelp: name === '--help' };
+  }
+  const tool = await load();
   if (isCommand(tool)) return foundCommand(name, tool, rest);
   const [commandName = '', ...args] = rest;
   const command = ownMember(tool.commands, commandName);

@@ -1,19 +1,7 @@
-import { audit } from './audit/audit.ts';
-import { catalogue } from './catalogue/catalogue.ts';
 import type { Tool } from './command.ts';
-import { deadLetters } from './dead-letters/dead-letters.ts';
-import { deliveries } from './deliveries/deliveries.ts';
-import { access, migrateDatabase, secrets } from './deployment.ts';
-import { registry } from './registry/registry.ts';
+import { toolLoaders } from './tool-loaders.ts';
 
 /** Every tool of `npm run ops`, by its name. */
-export const tools: Readonly<Record<string, Tool>> = {
-  registry,
-  deliveries,
-  'dead-letters': deadLetters,
-  audit,
-  catalogue,
-  migrate: migrateDatabase,
-  secrets,
-  access,
-};
+export const tools: Readonly<Record<string, Tool>> = Object.fromEntries(
+  await Promise.all(Object.entries(toolLoaders).map(async ([name, load]) => [name, await load()] as const)),
+);

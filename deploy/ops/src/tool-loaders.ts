@@ -1,0 +1,13 @@
+import type { Tool } from './command.ts';
+
+/** Loads each tool of `npm run ops`, by its name: a command loads its own tool only, since all take a second. */
+export const toolLoaders: Readonly<Record<string, () => Promise<Tool>>> = {
+  registry: async () => (await import('./registry/registry.ts')).registry,
+  deliveries: async () => (await import('./deliveries/deliveries.ts')).deliveries,
+  'dead-letters': async () => (await import('./dead-letters/dead-letters.ts')).deadLetters,
+  audit: async () => (await import('./audit/audit.ts')).audit,
+  catalogue: async () => (await import('./catalogue/catalogue.ts')).catalogue,
+  migrate: async () => (await import('./deployment.ts')).migrateDatabase,
+  secrets: async () => (await import('./deployment.ts')).secrets,
+  access: async () => (await import('./deployment.ts')).access,
+};
