@@ -28,12 +28,12 @@ describe('the file', () => {
     const tabs =
       '{\n\t"realms": [\n\t\t{ "realm": "demo", "clients": [] },\n\t\t{ "realm": "b", "clients": [] }\n\t]\n}\n';
     await writeFile(copy.path, tabs);
-    await copy.run('add-pms', ...pms);
+    await copy.runHere('add-pms', ...pms);
     const text = await copy.text();
     expect(text).toContain('\n\t\t{ "realm": "b", "clients": [] }\n\t]\n}\n');
     expect(text).toMatch(/\n\t+"clientId": "pms-new",\n/);
     await writeFile(copy.path, '{"realms":[{"realm":"demo","clients":[]}]}');
-    expect((await copy.run('add-pms', ...pms)).code).toBe(0);
+    expect((await copy.runHere('add-pms', ...pms)).code).toBe(0);
     expect(await copy.clientNamed('demo', 'pms-new')).toBeDefined();
   });
 
@@ -48,13 +48,13 @@ describe('the file', () => {
   it('that cannot be used is not touched', async () => {
     for (const text of ['', '{', '{"realms":[{"realm":"a"}]}']) {
       await writeFile(copy.path, text);
-      expect((await copy.run('add-pms', ...pms)).code).toBe(1);
+      expect((await copy.runHere('add-pms', ...pms)).code).toBe(1);
       expect(await copy.text()).toBe(text);
     }
   });
 
   it('is checked for use and for production', async () => {
-    const { code, output } = await copy.run('check');
+    const { code, output } = await copy.runHere('check');
     expect(code).toBe(0);
     expect(output).toContain('registry: can be used');
     expect(output).toContain(

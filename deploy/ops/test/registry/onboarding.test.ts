@@ -95,7 +95,7 @@ describe('add-pms', () => {
   });
 
   it('does not register a client twice', async () => {
-    const { code, errors } = await copy.run(
+    const { code, errors } = await copy.runHere(
       'add-pms',
       '--realm',
       'demo',
@@ -175,10 +175,11 @@ describe('the practices of a client', () => {
 describe('add-host and add-client', () => {
   it('give the right to launch, or the rights that are named', async () => {
     await copy.runHere('add-realm', '--realm', 'east');
-    const { told } = await copy.run('add-host', '--realm', 'east', '--client-id', 'host', '--name', 'Host');
+    const host = ['--realm', 'east', '--client-id', 'host', '--name', 'Host'];
+    const { told } = await copy.runHere('add-host', ...host);
     expect(told.get('token_endpoint')).toBe('{PUBLIC_URL}/idp/east/oauth2/v2.0/token');
     expect((await copy.clientNamed('east', 'host'))?.scopes).toEqual(['launch.issue']);
-    await copy.run(
+    await copy.runHere(
       'add-client',
       '--realm',
       'east',
@@ -198,7 +199,7 @@ describe('add-host and add-client', () => {
 
 describe('add-partner', () => {
   it('registers a public client: no secret is made', async () => {
-    const { code, told } = await copy.run(
+    const { code, told } = await copy.runHere(
       'add-partner',
       ...partner,
       'newapp://launch',
@@ -230,10 +231,10 @@ describe('add-partner', () => {
     const addresses = ['--launch-url', 'a:/l', '--redirect-uri', 'a:/r'];
     const named = ['--client-id', 'p', '--name', 'P', ...addresses];
     await copy.runHere('add-realm', '--realm', 'other/desktop');
-    await copy.run('add-host', '--realm', 'other/desktop', '--client-id', 'h', '--name', 'H');
-    expect((await copy.run('add-partner', '--realm', 'other/desktop', ...named)).code).toBe(0);
+    await copy.runHere('add-host', '--realm', 'other/desktop', '--client-id', 'h', '--name', 'H');
+    expect((await copy.runHere('add-partner', '--realm', 'other/desktop', ...named)).code).toBe(0);
     expect((await copy.realmNamed('other/desktop'))?.desktop?.partners).toHaveLength(1);
-    expect((await copy.run('add-partner', '--realm', 'demo', ...named)).errors).toContain(
+    expect((await copy.runHere('add-partner', '--realm', 'demo', ...named)).errors).toContain(
       'must be two segments',
     );
   });
@@ -272,7 +273,7 @@ describe('roll-secret', () => {
 
   it('gives a new secret, and lets the old one work on for a day', async () => {
     const startedAt = Date.now();
-    const { code, told } = await copy.run('roll-secret', ...of);
+    const { code, told } = await copy.runHere('roll-secret', ...of);
     expect(code).toBe(0);
     const secrets = (await copy.clientNamed('demo', 'host-demo'))?.secrets ?? [];
     expect(secrets.map(({ sha256 }) => sha256)).toEqual([
@@ -286,16 +287,16 @@ describe('roll-secret', () => {
   });
 
   it('ends the old one at once when told so', async () => {
-    const { told } = await copy.run('roll-secret', ...of, '--keep-old-hours', '0');
+    const { told } = await copy.runHere('roll-secret', ...of, '--keep-old-hours', '0');
     expect((await copy.clientNamed('demo', 'host-demo'))?.secrets).toEqual([
       { sha256: hashClientSecret(String(told.get('client_secret'))) },
     ]);
   });
 
   it('ends no second live secret unasked, and says how it goes', async () => {
-    await copy.run('roll-secret', ...of);
+    await copy.runHere('roll-secret', ...of);
     const rolled = await copy.text();
-    const { code, errors } = await copy.run('roll-secret', ...of);
+    const { code, errors } = await copy.runHere('roll-secret', ...of);
     expect(code).toBe(1);
     expect(errors).toMatch(
       /^Two secrets are live, one until .*\. Use --keep-old-hours 0 to end both at once\n$/,
@@ -306,14 +307,14 @@ describe('roll-secret', () => {
   it('drops a secret that has ended', async () => {
     const ended = `"sha256": "${hashClientSecret('host-demo-secret')}"`;
     await writeFile(copy.path, copy.before.replace(ended, `${ended}, "expires": "2020-01-01T00:00:00Z"`));
-    const { told } = await copy.run('roll-secret', ...of);
+    const { told } = await copy.runHere('roll-secret', ...of);
     expect((await copy.clientNamed('demo', 'host-demo'))?.secrets).toEqual([
       { sha256: hashClientSecret(String(told.get('client_secret'))) },
     ]);
   });
 
   it('knows the client, or says that there is none', async () => {
-    const { code, errors } = await copy.run('roll-secret', '--realm', 'demo', '--client-id', 'nobody');
+    const { code, errors } = await copy.runHere('roll-secret', '--realm', 'demo', '--client-id', 'nobody');
     expect({ code, errors }).toEqual({ code: 1, errors: 'The realm demo has no client nobody\n' });
   });
 });
@@ -322,7 +323,7 @@ describe('a command line', () => {
   it.each([[[]], [['help']], [['constructor']], [['add-pms', '--nonsense', 'x']], [['add-pms', 'extra']]])(
     '%j that is not understood is told what there is',
     async (args) => {
-      const { code, errors } = await copy.run(...args);
+      const { code, errors } = await copy.runHere(...args);
       expect(code).toBe(2);
       expect(errors.trim()).not.toBe('');
     },

@@ -38,7 +38,7 @@ const toldIn = (output: string) =>
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs a command in this process, for many runs or for special settings. */
+/** Runs a command in this process: starting one takes half a second. */
 async function runHere(path: string, args: readonly string[], environment: Environment = {}) {
   const [output, errors] = [new PassThrough(), new PassThrough()];
   const terminal = { output, errors };
