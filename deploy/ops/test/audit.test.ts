@@ -7,7 +7,7 @@ import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createTestDatabase } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { runOps } from './run-ops.ts';
+import { runOps, runOpsHere } from './run-ops.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-audit-'));
 const table = 'audit_trail.audit_event_2026_03';
@@ -37,7 +37,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-const ops = (...args: string[]) => runOps(['audit', ...args], { DATABASE_URL: database.url });
+const ops = (...args: string[]) => runOpsHere(['audit', ...args], { DATABASE_URL: database.url });
 
 async function asSuperuser(...statements: string[]) {
   const client = new pg.Client({ connectionString: database.url });
@@ -93,7 +93,7 @@ describe('npm run ops -- audit verify', () => {
       `update ${table} set address = '192.0.2.66' where sequence = 1`,
       `delete from ${table} where sequence = 3`,
     );
-    const { code, errors } = await ops('verify');
+    const { code, errors } = await runOps(['audit', 'verify'], { DATABASE_URL: database.url });
     expect(code).toBe(1);
     expect(errors.split('\n')).toEqual([
       expect.stringMatching(
