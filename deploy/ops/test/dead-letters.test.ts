@@ -3,7 +3,7 @@ import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { anEvent } from '../../../libs/events/test/events.ts';
 import { openPlace, type Place } from '../../../libs/events/test/rabbitmq-place.ts';
-import { runOps } from './run-ops.ts';
+import { runOps, runOpsHere } from './run-ops.ts';
 
 let place: Place;
 beforeEach(async () => {
@@ -29,10 +29,14 @@ async function startAudit() {
 }
 
 /** Runs the command as the operator of the test's broker. */
-async function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+async function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  run = runOpsHere,
+) {
   const { url, namespace } = place.broker;
   const settings = { AMQP_URL: url, AMQP_NAMESPACE: namespace, ...environment };
-  const { code, output, errors } = await runOps(['dead-letters', ...args], settings);
+  const { code, output, errors } = await run(['dead-letters', ...args], settings);
   return { code, out: output, complaint: errors };
 }
 
@@ -44,7 +48,7 @@ describe('the dead-letters command', () => {
     await buried(1);
     await bus.publish([second]);
     await buried(2);
-    const listed = await runCommand(['list', consumer]);
+    const listed = await runCommand(['list', consumer], {}, runOps);
     expect([listed.code, listed.complaint]).toEqual([0, '']);
     const lines = listed.out.trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
@@ -80,7 +84,8 @@ describe('the dead-letters command', () => {
       out: '',
       complaint: 'The consumer nobody has no dead-letter queue\n',
     });
-    const unreachable = await runCommand(['list', consumer], { AMQP_URL: 'amqp://guest:secret@127.0.0.1:1' });
+    const nowhere = { AMQP_URL: 'amqp://guest:secret@127.0.0.1:1' };
+    const unreachable = await runCommand(['list', consumer], nowhere, runOps);
     expect(unreachable.code).toBe(1);
     expect(unreachable.complaint).toContain('ECONNREFUSED');
     expect(unreachable.complaint).not.toContain('secret');
