@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import type { Storage } from '@clinical-launch/storage';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createTestDatabase, until } from '@clinical-launch/testing';
@@ -19,8 +17,8 @@ import {
   sealed,
   startDeliveringPlatform,
 } from '../../../services/order-renderer/test/delivering-platform.ts';
+import { runOps, runOpsHere } from './run-ops.ts';
 
-const command = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;
 let storage: Storage;
 let receiver: CallbackReceiver;
@@ -47,19 +45,8 @@ beforeEach(async () => {
   await until(async () => (await deliveries.level(0)).pending === 0);
 });
 
-/** Runs the command as an operator does, while the service continues to run. */
-function run(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
-  const environment = { PATH: process.env['PATH'], DATABASE_URL: testDatabase.url };
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [command, 'deliveries', ...args],
-      { env: environment },
-      (error, output, errors) =>
-        resolve({ code: typeof error?.code === 'number' ? error.code : 0, output, errors }),
-    );
-  });
-}
+/** Runs the command while the service continues to run. */
+const run = (...args: string[]) => runOpsHere(['deliveries', ...args], { DATABASE_URL: testDatabase.url });
 
 function messageIdOf(told: readonly [string, object] | undefined): string {
   const data: object = told?.[1] ?? {};
@@ -77,7 +64,7 @@ async function aDeadDelivery() {
 describe('what was given up', () => {
   it('is listed, without the document', async () => {
     const { guid, launchId, messageId } = await aDeadDelivery();
-    const { code, output } = await run('list');
+    const { code, output } = await runOps(['deliveries', 'list'], { DATABASE_URL: testDatabase.url });
     expect(code).toBe(0);
     expect(output.trim().split('\n')).toHaveLength(1);
     expect(JSON.parse(output)).toEqual({
