@@ -11,7 +11,7 @@ import {
 import { connectRedis } from '@clinical-launch/tickets/redis';
 import pg from 'pg';
 import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
-import { runOps } from './run-ops.ts';
+import { runOps, runOpsHere } from './run-ops.ts';
 
 /** Real servers on which every service has its own user, as an operator's commands create them. */
 export type SeparatedParts = {
@@ -36,50 +36,58 @@ function as(user: string, address: string): string {
 }
 
 /**
- * Starts the servers and runs `migrate` and `access`. @throws Error with the output of a command that fails
+ * Starts the servers, and runs `migrate` beside them and `access`. @throws Error with the output of a command
+ * that fails
  */
 export async function startSeparatedParts(): Promise<SeparatedParts> {
   const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-separation-'));
-  const [redis, rabbitMq, database] = await Promise.all([
-    startRedis(),
-    startRabbitMq(),
-    createTestDatabase(),
-  ]);
+  const secrets = join(directory, 'services');
+  const writeSecret = (service: string, file: string, address: string) => {
+    mkdirSync(join(secrets, service), { recursive: true });
+    writeFileSync(join(secrets, service, file), address);
+  };
+  const database = await createTestDatabase();
   const suffix = database.url.slice(-8);
   const userOf = (service: string) => `${service}-${suffix}`;
-  const secrets = join(directory, 'services');
+  for (const service of Object.keys(databaseAccess)) {
+    writeSecret(service, 'database-url', as(userOf(service), database.url));
+  }
+  const [redis, rabbitMq, migration] = await Promise.all([
+    startRedis(),
+    startRabbitMq(),
+    runOps(['migrate'], { SERVICE_SECRETS_DIR: secrets, DATABASE_URL: database.url }),
+  ]);
+  const stop = async () => {
+    // Nothing of it is read again, and an orderly end takes a second.
+    await rabbitMq.kill();
+    await Promise.all([redis.stop(), rabbitMq.stop(), database.drop()]);
+    await dropRoles(database.url, serviceNames.map(userOf));
+    rmSync(directory, { recursive: true });
+  };
   const addresses = (service: string): Record<string, string> => ({
     REDIS_URL: as(userOf(service), redis.url),
     ...(service in brokerAccess ? { AMQP_URL: as(userOf(service), rabbitMq.url) } : {}),
     ...(service in databaseAccess ? { DATABASE_URL: as(userOf(service), database.url) } : {}),
   });
   const operatorUrl = as(userOf('operator'), rabbitMq.url);
-  const files = { REDIS_URL: 'redis-url', AMQP_URL: 'amqp-url', DATABASE_URL: 'database-url' };
-  for (const service of serviceNames) {
-    mkdirSync(join(secrets, service), { recursive: true });
-    for (const [setting, address] of Object.entries(addresses(service))) {
-      writeFileSync(join(secrets, service, files[setting as keyof typeof files]), address);
-    }
-  }
-  mkdirSync(join(secrets, 'operator'));
-  writeFileSync(join(secrets, 'operator', 'amqp-url'), operatorUrl);
-
-  const stop = async () => {
-    await Promise.all([redis.stop(), rabbitMq.stop()]);
-    await database.drop();
-    await dropRoles(database.url, serviceNames.map(userOf));
-    rmSync(directory, { recursive: true });
-  };
   const redisAdmin = as('admin', redis.url);
   try {
-    await runOrFail(['access', directory], { SERVICE_SECRETS_DIR: secrets });
-    await runOrFail(['migrate'], { SERVICE_SECRETS_DIR: secrets, DATABASE_URL: database.url });
-    await createRedisUsers(redis.url, [
-      `user admin reset on >${password('admin')} ~* &* +@all`,
-      ...readFileSync(join(directory, 'users.acl'), 'utf8').trim().split('\n'),
+    assertSuccess('migrate', migration);
+    for (const service of serviceNames) {
+      const { REDIS_URL: redisUrl = '', AMQP_URL: amqpUrl } = addresses(service);
+      writeSecret(service, 'redis-url', redisUrl);
+      if (amqpUrl !== undefined) writeSecret(service, 'amqp-url', amqpUrl);
+    }
+    writeSecret('operator', 'amqp-url', operatorUrl);
+    assertSuccess('access', await runOpsHere(['access', directory], { SERVICE_SECRETS_DIR: secrets }));
+    await Promise.all([
+      createRedisUsers(redis.url, [
+        `user admin reset on >${password('admin')} ~* &* +@all`,
+        ...readFileSync(join(directory, 'users.acl'), 'utf8').trim().split('\n'),
+      ]),
+      rabbitMq.control('import_definitions', join(directory, 'definitions.json')),
+      rabbitMq.control('delete_user', 'guest'),
     ]);
-    await rabbitMq.control('import_definitions', join(directory, 'definitions.json'));
-    await rabbitMq.control('delete_user', 'guest');
   } catch (error) {
     await stop();
     throw error;
@@ -106,7 +114,6 @@ async function dropRoles(databaseUrl: string, names: readonly string[]): Promise
   await client.end();
 }
 
-async function runOrFail(args: readonly string[], environment: Readonly<Record<string, string>>) {
-  const { code, errors } = await runOps(args, environment);
-  if (code !== 0) throw new Error(`${args.join(' ')}: ${errors}`);
+function assertSuccess(command: string, { code, errors }: { code: number; errors: string }): void {
+  if (code !== 0) throw new Error(`${command}: ${errors}`);
 }
