@@ -4,10 +4,12 @@ import { describe, expect, it } from '@jest/globals';
 import type { TicketKind } from '../src/index.ts';
 import { createChainSteps, onReplay, successorOf } from './chain-steps.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
+import type { WaitingTests } from './waiting-tests.ts';
 
 type Parts = {
   readonly under: () => TicketsUnderTest;
   readonly event: (correlationId: string) => CloudEvent;
+  readonly waiting: WaitingTests;
 };
 
 const kinds = [
@@ -22,7 +24,7 @@ const kinds = [
  * Describes the behaviour of every implementation of `Tickets` when one ticket follows another: codes and
  * refresh tokens.
  */
-export function describeChains({ under, event }: Parts): void {
+export function describeChains({ under, event, waiting }: Parts): void {
   const { issue, redeem, refresh, refreshed, isLive, revoke, isRevoked, sentOf } = createChainSteps(under);
 
   describe('a refresh token', () => {
@@ -83,7 +85,7 @@ export function describeChains({ under, event }: Parts): void {
       expect(await sentOf(events)).toHaveLength(1);
     });
 
-    it('revokes the whole family when it comes again after the window', async () => {
+    waiting.it('revokes the whole family when it comes again after the window', async () => {
       const { ticket, correlationId } = await issue('refresh-token');
       const live = await refreshed(ticket, { repeatableSeconds: 1 });
       await under().pass(1.1);
@@ -306,36 +308,44 @@ export function describeChains({ under, event }: Parts): void {
       expect(await refresh(other.ticket)).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('ends with every ticket of it at its absolute end, however often one is extended or succeeded', async () => {
-      const { tickets } = under();
-      const { ticket: session } = await issue('launch-session', { chainSeconds: 1 });
-      const { ticket: code } = await issue('authorization-code', { chainSeconds: 1 });
-      const found = await tickets.find('launch-session', session, { extendSeconds: 1800 });
-      expect(found?.chainEndsInSeconds).toBeGreaterThan(0);
-      expect(found?.chainEndsInSeconds).toBeLessThanOrEqual(1);
-      const first = successorOf(
-        await redeem('authorization-code', code, { successor: { kind: 'refresh-token', ttlSeconds: 60 } }),
-      );
-      await under().pass(0.5);
-      // A later lifetime changes nothing: the first ticket set the end.
-      const successor = { kind: 'refresh-token', ttlSeconds: 60, chainSeconds: 60, isDerived: true } as const;
-      const rotation = await refresh(first, { successor });
-      expect(rotation).toMatchObject({ outcome: 'redeemed' });
-      expect('chainEndsInSeconds' in rotation && rotation.chainEndsInSeconds).toBeLessThanOrEqual(0.5);
-      expect(await refresh(first, { successor })).toEqual({
-        ...rotation,
-        outcome: 'repeated',
-        chainEndsInSeconds: expect.any(Number),
-      });
-      expect(await isLive('launch-session', session)).toBe(true);
-      await under().pass(0.6);
-      expect(await tickets.find('launch-session', session, { extendSeconds: 1800 })).toBeUndefined();
-      expect(await refresh(successorOf(rotation))).toEqual({ outcome: 'unknown' });
-      // A ticket within its repeatable window gives nothing either.
-      expect(await refresh(first, { successor })).toMatchObject({ outcome: 'used' });
-    });
+    waiting.it(
+      'ends with every ticket of it at its absolute end, however often one is extended or succeeded',
+      async () => {
+        const { tickets } = under();
+        const { ticket: session } = await issue('launch-session', { chainSeconds: 1 });
+        const { ticket: code } = await issue('authorization-code', { chainSeconds: 1 });
+        const found = await tickets.find('launch-session', session, { extendSeconds: 1800 });
+        expect(found?.chainEndsInSeconds).toBeGreaterThan(0);
+        expect(found?.chainEndsInSeconds).toBeLessThanOrEqual(1);
+        const first = successorOf(
+          await redeem('authorization-code', code, { successor: { kind: 'refresh-token', ttlSeconds: 60 } }),
+        );
+        await under().pass(0.5);
+        // A later lifetime changes nothing: the first ticket set the end.
+        const successor = {
+          kind: 'refresh-token',
+          ttlSeconds: 60,
+          chainSeconds: 60,
+          isDerived: true,
+        } as const;
+        const rotation = await refresh(first, { successor });
+        expect(rotation).toMatchObject({ outcome: 'redeemed' });
+        expect('chainEndsInSeconds' in rotation && rotation.chainEndsInSeconds).toBeLessThanOrEqual(0.5);
+        expect(await refresh(first, { successor })).toEqual({
+          ...rotation,
+          outcome: 'repeated',
+          chainEndsInSeconds: expect.any(Number),
+        });
+        expect(await isLive('launch-session', session)).toBe(true);
+        await under().pass(0.6);
+        expect(await tickets.find('launch-session', session, { extendSeconds: 1800 })).toBeUndefined();
+        expect(await refresh(successorOf(rotation))).toEqual({ outcome: 'unknown' });
+        // A ticket within its repeatable window gives nothing either.
+        expect(await refresh(first, { successor })).toMatchObject({ outcome: 'used' });
+      },
+    );
 
-    it('that has no end yet is given one by a successor', async () => {
+    waiting.it('that has no end yet is given one by a successor', async () => {
       const { tickets } = under();
       const { ticket } = await issue('launch-token');
       const session = successorOf(
@@ -368,7 +378,7 @@ export function describeChains({ under, event }: Parts): void {
       expect(await sentOf(sent)).toEqual(sent.slice(1, 2));
     });
 
-    it('tells what it is for until it ends, also when it was revoked', async () => {
+    waiting.it('tells what it is for until it ends, also when it was revoked', async () => {
       const { tickets } = under();
       const chainRecord = { owner: 'host', audience: 'partner' };
       const { correlationId } = await issue('launch-identifier', { chainSeconds: 1, chainRecord });
@@ -379,20 +389,23 @@ export function describeChains({ under, event }: Parts): void {
       expect(await tickets.findChainRecord(correlationId)).toBeUndefined();
     });
 
-    it('has no owner any more once it has ended, and none without an end or with a claim', async () => {
-      const { tickets } = under();
-      const chainRecord = { owner: 'host', audience: 'partner' };
-      const { correlationId } = await issue('launch-identifier', { chainSeconds: 1, chainRecord });
-      await under().pass(1.1);
-      expect(await tickets.revokeChain(correlationId, { forSeconds: 60, events: [], owner: 'host' })).toBe(
-        false,
-      );
-      const claim = { name: 'c', holder: 'h', ttlSeconds: 60 };
-      await expect(issue('launch-identifier', { chainRecord })).rejects.toThrow(TypeError);
-      await expect(issue('launch-identifier', { chainSeconds: 60, chainRecord, claim })).rejects.toThrow(
-        TypeError,
-      );
-    });
+    waiting.it(
+      'has no owner any more once it has ended, and none without an end or with a claim',
+      async () => {
+        const { tickets } = under();
+        const chainRecord = { owner: 'host', audience: 'partner' };
+        const { correlationId } = await issue('launch-identifier', { chainSeconds: 1, chainRecord });
+        await under().pass(1.1);
+        expect(await tickets.revokeChain(correlationId, { forSeconds: 60, events: [], owner: 'host' })).toBe(
+          false,
+        );
+        const claim = { name: 'c', holder: 'h', ttlSeconds: 60 };
+        await expect(issue('launch-identifier', { chainRecord })).rejects.toThrow(TypeError);
+        await expect(issue('launch-identifier', { chainSeconds: 60, chainRecord, claim })).rejects.toThrow(
+          TypeError,
+        );
+      },
+    );
 
     it('is found by each of its tickets, alive, used or revoked', async () => {
       const { tickets } = under();
@@ -406,7 +419,7 @@ export function describeChains({ under, event }: Parts): void {
       expect(await tickets.findChainOf('launch-identifier', 'nonsense')).toBeUndefined();
     });
 
-    it('stays revoked for the longest time that was asked, and is forgotten then', async () => {
+    waiting.it('stays revoked for the longest time that was asked, and is forgotten then', async () => {
       const [one, other] = [randomUUID(), randomUUID()];
       await revoke(one, 60);
       await revoke(one, 1);

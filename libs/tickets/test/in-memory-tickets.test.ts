@@ -19,6 +19,7 @@ function create(usedMarkerSeconds?: number) {
     pass: async (seconds: number) => {
       now += seconds * 1000;
     },
+    isTimeReal: false,
     stop: async () => undefined,
   };
 }

@@ -23,6 +23,7 @@ function createInMemory() {
     pass: async (ms: number) => {
       now += ms;
     },
+    isTimeReal: false,
     stop: async () => undefined,
   };
 }
@@ -39,6 +40,7 @@ describeLimits('Redis', async () => {
     // One address fills the share of one shard, a sixteenth.
     waiting: () => outbox.depth(),
     pass: (ms) => delay(ms),
+    isTimeReal: true,
     stop: () => lab.stop(),
   };
 });

@@ -1,21 +1,24 @@
 import { until } from '@clinical-launch/testing';
-import { afterAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { TicketsUnavailable } from '../src/index.ts';
 import { createRedisLab } from './redis-lab.ts';
+import type { RedisClusterServers } from './redis-server.ts';
 import { aPrefix, createTickets, issueTicket, redeemTicket, redisUnderTest } from './ticket-fixtures.ts';
 import { describeTickets } from './tickets-contract.ts';
 
-describeTickets('Redis Cluster of three nodes', async () => {
-  const lab = createRedisLab();
-  const { url } = await lab.cluster();
-  return redisUnderTest(await lab.client(url), () => lab.stop());
-});
-
 const lab = createRedisLab();
+let cluster: RedisClusterServers;
+beforeAll(async () => {
+  cluster = await lab.cluster();
+});
 afterAll(() => lab.stop());
 
+describeTickets('Redis Cluster of three nodes', async () =>
+  redisUnderTest(await lab.client(cluster.url), async () => undefined),
+);
+
 it('is unavailable while a node of the cluster is down, and recovers with it', async () => {
-  const { url, servers } = await lab.cluster();
+  const { url, servers } = cluster;
   const tickets = createTickets(await lab.client(url), aPrefix());
   // More than enough for tickets on every node.
   const issueMany = () => Promise.allSettled(Array.from({ length: 200 }, () => issueTicket(tickets)));

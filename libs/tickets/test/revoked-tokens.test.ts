@@ -10,7 +10,7 @@ import { type RedisClient, RedisOutbox, RedisRevokedTokens } from '../src/redis.
 import { createRedisLab } from './redis-lab.ts';
 import { type RedisServer } from './redis-server.ts';
 import { describeRevokedTokens, mostTokens } from './revoked-tokens-contract.ts';
-import { anEvent, aPrefix, drainAll } from './ticket-fixtures.ts';
+import { anEvent, aPrefix, sentBy } from './ticket-fixtures.ts';
 
 describeRevokedTokens('in memory', async () => {
   let now = 0;
@@ -22,6 +22,7 @@ describeRevokedTokens('in memory', async () => {
     pass: async (seconds: number) => {
       now += seconds * 1000;
     },
+    isTimeReal: false,
     stop: async () => undefined,
   };
 });
@@ -29,14 +30,11 @@ describeRevokedTokens('in memory', async () => {
 function redisUnderTest(redis: RedisClient, stop: () => Promise<void>) {
   const place = { redis, prefix: aPrefix() };
   const outbox = new RedisOutbox(place);
-  const sent: CloudEvent[] = [];
   return {
     revokedTokens: new RedisRevokedTokens({ ...place, mostTokens }),
-    outbox: async () => {
-      sent.push(...(await drainAll(outbox)));
-      return sent;
-    },
+    outbox: sentBy(outbox),
     pass: (seconds: number) => delay(seconds * 1000),
+    isTimeReal: true,
     stop,
   };
 }

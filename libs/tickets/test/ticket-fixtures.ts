@@ -48,16 +48,24 @@ export const createTickets = (
 export function redisUnderTest(redis: RedisClient, stop: () => Promise<void>): TicketsUnderTest {
   const prefix = aPrefix();
   const outbox = new RedisOutbox({ redis, prefix });
-  const sent: CloudEvent[] = [];
   return {
     tickets: createTickets(redis, prefix),
-    outbox: async () => {
-      sent.push(...(await drainAll(outbox)));
-      return sent;
-    },
+    outbox: sentBy(outbox),
     pass: (seconds) => delay(seconds * 1000),
+    isTimeReal: true,
     stop,
   };
+}
+
+/** Returns what reads all events that were ever sent; readers at once wait for each other. */
+export function sentBy(outbox: RedisOutbox): () => Promise<readonly CloudEvent[]> {
+  const sent: CloudEvent[] = [];
+  let reading = Promise.resolve<readonly CloudEvent[]>(sent);
+  const read = async () => {
+    sent.push(...(await drainAll(outbox)));
+    return sent;
+  };
+  return () => (reading = reading.then(read));
 }
 
 export async function drainAll(outbox: RedisOutbox): Promise<CloudEvent[]> {

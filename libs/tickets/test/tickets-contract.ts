@@ -2,6 +2,7 @@ import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { IssueRequest, Tickets } from '../src/index.ts';
 import { describeChains } from './chains-contract.ts';
+import { createWaitingTests } from './waiting-tests.ts';
 
 /** One implementation, ready for the suite. */
 export type TicketsUnderTest = {
@@ -10,6 +11,8 @@ export type TicketsUnderTest = {
   outbox(): Promise<readonly CloudEvent[]>;
   /** Advances the time of this implementation. */
   pass(seconds: number): Promise<void>;
+  /** Whether that time is everybody's, for which one can only wait. */
+  readonly isTimeReal: boolean;
   stop(): Promise<void>;
 };
 
@@ -44,6 +47,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       under = await create();
     });
     afterAll(() => under.stop());
+    const waiting = createWaitingTests(() => under.isTimeReal);
 
     const issue = async (changes?: Partial<IssueRequest>) => {
       const issued = await under.tickets.issue('launch-token', issueRequest(changes));
@@ -115,34 +119,44 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await redeem(ticket)).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('does not know a ticket that has expired, and still knows one that was used before', async () => {
-      const [expired, used] = [await issue({ ttlSeconds: 1 }), await issue({ ttlSeconds: 1 })];
-      await redeem(used);
-      await under.pass(1.1);
-      expect(await redeem(expired)).toEqual({ outcome: 'unknown' });
-      expect(await redeem(used)).toMatchObject({ outcome: 'used' });
-    });
+    waiting.it(
+      'does not know a ticket that has expired, and still knows one that was used before',
+      async () => {
+        const [expired, used] = [await issue({ ttlSeconds: 1 }), await issue({ ttlSeconds: 1 })];
+        await redeem(used);
+        await under.pass(1.1);
+        expect(await redeem(expired)).toEqual({ outcome: 'unknown' });
+        expect(await redeem(used)).toMatchObject({ outcome: 'used' });
+      },
+    );
 
     describe('the notice of a ticket', () => {
       const notice = { content: { page: 'https://pms.example/ó' }, ttlSeconds: 60 };
       const { content } = notice;
 
-      it('comes with each refusal: a mismatch, a replay, and a launch after the ticket has expired', async () => {
-        const [ticket, expired] = [
-          await issue({ notice, challenge: 'c' }),
-          await issue({ notice, ttlSeconds: 1 }),
-        ];
-        const correlationId = guid(1);
-        expect(await redeem(ticket, ['d'])).toEqual({ outcome: 'mismatch', correlationId, notice: content });
-        expect(await redeem(ticket, ['c'])).toEqual({
-          outcome: 'redeemed',
-          context: { patient: 'one' },
-          correlationId,
-        });
-        expect(await redeem(ticket, ['c'])).toEqual({ outcome: 'used', correlationId, notice: content });
-        await under.pass(1.1);
-        expect(await redeem(expired)).toEqual({ outcome: 'unknown', notice: content });
-      });
+      waiting.it(
+        'comes with each refusal: a mismatch, a replay, and a launch after the ticket has expired',
+        async () => {
+          const [ticket, expired] = [
+            await issue({ notice, challenge: 'c' }),
+            await issue({ notice, ttlSeconds: 1 }),
+          ];
+          const correlationId = guid(1);
+          expect(await redeem(ticket, ['d'])).toEqual({
+            outcome: 'mismatch',
+            correlationId,
+            notice: content,
+          });
+          expect(await redeem(ticket, ['c'])).toEqual({
+            outcome: 'redeemed',
+            context: { patient: 'one' },
+            correlationId,
+          });
+          expect(await redeem(ticket, ['c'])).toEqual({ outcome: 'used', correlationId, notice: content });
+          await under.pass(1.1);
+          expect(await redeem(expired)).toEqual({ outcome: 'unknown', notice: content });
+        },
+      );
 
       it('comes with each of the simultaneous redemptions that lose', async () => {
         const ticket = await issue({ notice });
@@ -167,7 +181,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
         expect(await end()).toEqual({ outcome: 'used', correlationId: guid(1) });
       });
 
-      it('ends when its own time has passed', async () => {
+      waiting.it('ends when its own time has passed', async () => {
         const ticket = await issue({ notice: { ...notice, ttlSeconds: 1 } });
         await redeem(ticket);
         expect(await redeem(ticket)).toMatchObject({ notice: content });
@@ -189,7 +203,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await under.tickets.find('launch-token', redemption.successor)).toBeUndefined();
     });
 
-    it('finds a live ticket without using it, and not a used or an expired one', async () => {
+    waiting.it('finds a live ticket without using it, and not a used or an expired one', async () => {
       const [live, used, expired] = [await issue(), await issue(), await issue({ ttlSeconds: 1 })];
       await redeem(used);
       await under.pass(1.1);
@@ -200,7 +214,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await redeem(live)).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('extends a session each time it is found, and ends it when it idles', async () => {
+    waiting.it('extends a session each time it is found, and ends it when it idles', async () => {
       const session = await issue({ ttlSeconds: 2 });
       for (let look = 0; look < 3; look += 1) {
         await under.pass(1.2);
@@ -231,27 +245,30 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await outcome('OrderTest')).toBe('claimed');
     });
 
-    it('frees a claim when its time has passed', async () => {
+    waiting.it('frees a claim when its time has passed', async () => {
       const claim = { name: freshClaim(), holder: 'OrderTest', ttlSeconds: 1 };
       await issue({ claim });
       await under.pass(1.1);
       expect((await under.tickets.issue('launch-token', issueRequest({ claim }))).outcome).toBe('issued');
     });
 
-    it('lets a name be claimed once until its time has passed, and sends the events of that claim alone', async () => {
-      const name = freshClaim();
-      const events = Array.from({ length: 20 }, () => event(guid(6)));
-      const claims = await Promise.all(
-        events.map((each) => under.tickets.claim(name, { forSeconds: 1, events: [each] })),
-      );
-      expect(claims.filter(Boolean)).toHaveLength(1);
-      const mine = new Set(events.map(({ id }) => id));
-      const sent = (await under.outbox()).filter(({ id }) => mine.has(id));
-      expect(sent).toEqual([events[claims.indexOf(true)]]);
-      await under.pass(1.1);
-      expect(await under.tickets.claim(name, { forSeconds: 1, events: [] })).toBe(true);
-      expect(await under.tickets.claim(freshClaim(), { forSeconds: 1, events: [] })).toBe(true);
-    });
+    waiting.it(
+      'lets a name be claimed once until its time has passed, and sends the events of that claim alone',
+      async () => {
+        const name = freshClaim();
+        const events = Array.from({ length: 20 }, () => event(guid(6)));
+        const claims = await Promise.all(
+          events.map((each) => under.tickets.claim(name, { forSeconds: 1, events: [each] })),
+        );
+        expect(claims.filter(Boolean)).toHaveLength(1);
+        const mine = new Set(events.map(({ id }) => id));
+        const sent = (await under.outbox()).filter(({ id }) => mine.has(id));
+        expect(sent).toEqual([events[claims.indexOf(true)]]);
+        await under.pass(1.1);
+        expect(await under.tickets.claim(name, { forSeconds: 1, events: [] })).toBe(true);
+        expect(await under.tickets.claim(freshClaim(), { forSeconds: 1, events: [] })).toBe(true);
+      },
+    );
 
     it('sends the events of an issue and of a redemption with them, and none of a refusal', async () => {
       const [issued, claimed, redeemed, refused] = [
@@ -275,6 +292,6 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(sent).toEqual([issued, { ...redeemed, correlationid: guid(4) }]);
     });
 
-    describeChains({ under: () => under, event });
+    describeChains({ under: () => under, event, waiting });
   });
 }
