@@ -1,5 +1,5 @@
 import { until } from '@clinical-launch/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { TicketsUnavailable } from '../src/index.ts';
 import { assertSafeRedis, connectRedis, type RedisClient, UnsafeRedis } from '../src/redis.ts';
@@ -16,7 +16,7 @@ function aLogger() {
 
 describe('connectRedis', () => {
   const lab = createRedisLab();
-  afterEach(() => lab.stop());
+  afterAll(() => lab.stop());
 
   it.each(['', 'http://host', 'redis://', 'redis://:s3cret@host:port', 'redis://host/one', 'redis://a,b'])(
     'refuses the address %p and does not repeat it',
@@ -29,7 +29,7 @@ describe('connectRedis', () => {
     },
   );
 
-  it('says what was wrong when Redis is not ready in time', async () => {
+  it.concurrent('says what was wrong when Redis is not ready in time', async () => {
     const server = await lab.server();
     await server.kill();
     await expect(connectRedis(server.url, { readyWithinMs: 200 })).rejects.toMatchObject({
@@ -38,7 +38,7 @@ describe('connectRedis', () => {
     });
   });
 
-  it('waits for a Redis that starts later, signs in, and selects the database', async () => {
+  it.concurrent('waits for a Redis that starts later, signs in, and selects the database', async () => {
     const server = await lab.server('--requirepass', 'p@ss,word');
     await server.kill();
     const connecting = lab.client(`${server.url.replace('//', '//:p%40ss%2Cword@')}/3`);
@@ -48,7 +48,7 @@ describe('connectRedis', () => {
     expect(await redis.info('keyspace')).toContain('db3:keys=1');
   });
 
-  it('finds a whole cluster from one address that says so', async () => {
+  it.concurrent('finds a whole cluster from one address that says so', async () => {
     const cluster = await lab.cluster();
     const redis = await lab.client(`${cluster.url.split(',')[0]}?cluster=true`);
     if (!(redis instanceof Cluster)) throw new Error('no cluster');
@@ -58,7 +58,7 @@ describe('connectRedis', () => {
     await Promise.all(Array.from({ length: 200 }, () => issueTicket(tickets)));
   });
 
-  it('follows the primary that Sentinels name, and no ticket works twice after a failover', async () => {
+  it.concurrent('follows the primary that Sentinels name, and no ticket works twice after a failover', async () => {
     const sentinel = await lab.sentinel();
     const redis = await lab.client(sentinel.url);
     const tickets = createTickets(redis, aPrefix());
@@ -79,7 +79,7 @@ describe('connectRedis', () => {
     expect(await redeemTicket(tickets, fresh)).toMatchObject({ outcome: 'redeemed' });
   });
 
-  it('answers requests at once while Redis is away, tells it once, and recovers by itself', async () => {
+  it.concurrent('answers requests at once while Redis is away, tells it once, and recovers by itself', async () => {
     const logger = aLogger();
     const server = await lab.server();
     const redis = await lab.client(server.url, { logger });
@@ -103,7 +103,7 @@ describe('connectRedis', () => {
     ]);
   });
 
-  it('gives up on a Redis that hangs', async () => {
+  it.concurrent('gives up on a Redis that hangs', async () => {
     const server = await lab.server();
     const redis = await lab.client(server.url);
     const other = new Redis(server.port);
