@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { InMemoryRevokedTokens, TicketsUnavailable } from '../src/index.ts';
 import { type RedisClient, RedisOutbox, RedisRevokedTokens } from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';
-import { type RedisServer } from './redis-server.ts';
+import type { RedisClusterServers, RedisServer } from './redis-server.ts';
 import { describeRevokedTokens, mostTokens } from './revoked-tokens-contract.ts';
 import { anEvent, aPrefix, sentBy } from './ticket-fixtures.ts';
 
@@ -39,15 +39,22 @@ function redisUnderTest(redis: RedisClient, stop: () => Promise<void>) {
   };
 }
 
+const clusterLab = createRedisLab();
+let cluster: Promise<RedisClusterServers>;
+// It takes two seconds to be up, in which the others are tested.
+beforeAll(() => {
+  cluster = clusterLab.cluster();
+});
+afterAll(() => clusterLab.stop());
+
 describeRevokedTokens('Redis', async () => {
   const lab = createRedisLab();
   return redisUnderTest(await lab.anyClient(), () => lab.stop());
 });
 
-describeRevokedTokens('Redis Cluster of three nodes', async () => {
-  const lab = createRedisLab();
-  return redisUnderTest(await lab.client((await lab.cluster()).url), () => lab.stop());
-});
+describeRevokedTokens('Redis Cluster of three nodes', async () =>
+  redisUnderTest(await clusterLab.client((await cluster).url), async () => undefined),
+);
 
 describe('RedisRevokedTokens', () => {
   const lab = createRedisLab();
