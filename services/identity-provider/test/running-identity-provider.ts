@@ -207,12 +207,21 @@ export function basic(clientId: string, clientSecret: string): string {
   return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString('base64')}`;
 }
 
+const importedKeys = new WeakMap<JSONWebKeySet, ReturnType<typeof createLocalJWKSet>>();
+
+/** Returns the keys of a set. Importing one takes longer than verifying with it, so each is imported once. */
+function keysOf(keySet: JSONWebKeySet) {
+  const keys = importedKeys.get(keySet) ?? createLocalJWKSet(keySet);
+  importedKeys.set(keySet, keys);
+  return keys;
+}
+
 /** Verifies an access token against a key set at a moment, as a resource server does. */
 export async function verifyToken(
   token: unknown,
   { keySet, issuer, clock }: { keySet: JSONWebKeySet; issuer: string; clock: TestClock },
 ): Promise<{ claims: JWTPayload; header: Record<string, unknown> }> {
-  const { payload, protectedHeader } = await jwtVerify(String(token), createLocalJWKSet(keySet), {
+  const { payload, protectedHeader } = await jwtVerify(String(token), keysOf(keySet), {
     issuer,
     audience,
     typ: 'at+jwt',

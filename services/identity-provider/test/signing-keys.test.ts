@@ -74,7 +74,9 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (si
     }
     const valid = live.filter(({ token }) => Number(decodeJwt(token).exp) > now);
     live.splice(0, live.length, ...valid);
-    for (const keySet of sets) {
+    // Replicas whose sets are equal need one verification.
+    const differing = new Map(sets.map((keySet) => [JSON.stringify(keySet), keySet]));
+    for (const keySet of differing.values()) {
       for (const { token } of valid)
         await verifyToken(token, { keySet, issuer: running.issuer(realm), clock });
     }
