@@ -39,5 +39,13 @@ export { createRateLimiter, type LocalRateLimiter, type RateLimiter } from './ra
 export type { Refusals } from './refusals.ts';
 export { authorizationOf, queryOf } from './request-target.ts';
 export { createRouter } from './router.ts';
-export { createAdminApp, createApp, listen, type Mounted, type RunningServer } from './server.ts';
+export {
+  createAdminApp,
+  createApp,
+  listen,
+  type Mounted,
+  type Patience,
+  patience,
+  type RunningServer,
+} from './server.ts';
 export { isSpeculative } from './speculative.ts';

@@ -65,11 +65,24 @@ export function createApp(options: AppOptions): RequestListener {
 
 export type RunningServer = {
   readonly port: number;
-  /** Accepts no new connection, lets current requests finish, for at most 15 seconds, then resolves. */
+  /**
+   * Accepts no new connection, lets current requests finish, for at most `patience.stopMs`, then resolves.
+   */
   stop(): Promise<void>;
 };
 
-const requestTimeoutMs = 15_000;
+/** The longest times, in milliseconds, that a server waits for the other side. */
+export type Patience = {
+  /** For the headers of a request. */
+  readonly headersMs: number;
+  /** For a whole request. */
+  readonly requestMs: number;
+  /** For the current requests when it stops. */
+  readonly stopMs: number;
+};
+
+/** Short, because no honest request takes long to send. */
+export const patience: Patience = { headersMs: 10_000, requestMs: 15_000, stopMs: 15_000 };
 
 type ListenOptions = {
   /** 0 for any free port. */
@@ -77,18 +90,20 @@ type ListenOptions = {
   readonly host?: string;
   /** Logs the requests that cannot be read, which the listener never sees. */
   readonly logger?: Logger;
+  /** `patience` by default. */
+  readonly waits?: Patience;
 };
 
-/** Serves on a port. Time-outs are short, because no honest request takes long to send. */
+/** Serves on a port. */
 export async function listen(
   listener: RequestListener,
-  { port, host, logger }: ListenOptions,
+  { port, host, logger, waits = patience }: ListenOptions,
 ): Promise<RunningServer> {
   const server = http.createServer(
     {
-      headersTimeout: 10_000,
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: 1000,
+      headersTimeout: waits.headersMs,
+      requestTimeout: waits.requestMs,
+      connectionsCheckingInterval: waits.headersMs / 10,
       keepAliveTimeout: 65_000,
       // `requireHost` checks it.
       requireHostHeader: false,
@@ -106,7 +121,7 @@ export async function listen(
   });
   return {
     port: (server.address() as AddressInfo).port,
-    stop: () => close(server, closeQuietConnections),
+    stop: () => close(server, closeQuietConnections, waits.stopMs),
   };
 }
 
@@ -142,9 +157,9 @@ function followConnections(server: Server): () => void {
   };
 }
 
-async function close(server: Server, closeQuietConnections: () => void): Promise<void> {
+async function close(server: Server, closeQuietConnections: () => void, withinMs: number): Promise<void> {
   // A closed server no longer checks for late requests, so a silent client would keep it open for ever.
-  const deadline = setTimeout(() => server.closeAllConnections(), requestTimeoutMs);
+  const deadline = setTimeout(() => server.closeAllConnections(), withinMs);
   await new Promise<void>((resolve, reject) => {
     server.close((error) => (error === undefined ? resolve() : reject(error)));
     closeQuietConnections();

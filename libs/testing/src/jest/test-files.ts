@@ -19,9 +19,6 @@ export type TestFiles = {
   readonly cluster: readonly string[];
 };
 
-/** It waits for the time-outs of real connections, which is half of the time of all unit tests. */
-const waits = (path: string) => path.endsWith('/server-timeouts.test.ts');
-
 const isAlone = (path: string) => /\.faults\.test\.ts$|\/separated-play\.test\.ts$/.test(path);
 
 /** Finds all test files and divides them. */
@@ -33,7 +30,7 @@ export function findTestFiles(): TestFiles {
   const kinds = Object.groupBy(paths.map((path) => `${root}${path}`).toSorted(), (path) => {
     if (path.includes('/deploy/tests/cluster/')) return 'cluster';
     if (isAlone(path)) return 'alone';
-    return isUnitTest(path) && !waits(path) ? 'unit' : 'integration';
+    return isUnitTest(path) ? 'unit' : 'integration';
   });
   return { unit: [], integration: [], alone: [], cluster: [], ...kinds };
 }
