@@ -235,9 +235,9 @@ describe('a paper of a request', () => {
 
   it('is printed with the submission, the form before the labels', async () => {
     const page = await submitAndPrint(true);
-    const printed = () => page.evaluate('printed.join()');
+    const printed = () => page.evaluate<string>('printed.join()');
     await until(async () => (await printed()).startsWith('form'));
-    if (await page.evaluate('dialogsClosed > 0')) {
+    if ((await page.evaluate('dialogsClosed')) !== 0) {
       await until(async () => (await printed()) === 'form,labels');
       expect(await page.locator('[data-now]').count()).toBe(0);
     } else {
