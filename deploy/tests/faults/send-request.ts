@@ -1,5 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { waitLimitMs } from '@clinical-launch/testing';
+import { keepSecretsOf } from './sent-secrets.ts';
 
 export type HttpRequest = {
   readonly url: string;
@@ -21,12 +22,9 @@ const agent = new Agent({ keepAlive: true });
  * Sends one request, once: follows no redirect and repeats nothing.
  * @throws Error when there is no complete answer in time
  */
-export async function sendRequest({
-  url,
-  headers,
-  body,
-  timeoutMs = waitLimitMs,
-}: HttpRequest): Promise<HttpAnswer> {
+export async function sendRequest(sent: HttpRequest): Promise<HttpAnswer> {
+  keepSecretsOf(sent);
+  const { url, headers, body, timeoutMs = waitLimitMs } = sent;
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
   const outgoing = request(url, {
     agent,
