@@ -1,47 +1,47 @@
 import type { Storage } from '@clinical-launch/storage';
 import { openEmbeddedStorage } from '@clinical-launch/storage/embedded';
-import { describeSchema } from '@clinical-launch/storage/schema';
+import { describeSchema, type SchemaDescription } from '@clinical-launch/storage/schema';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { breakingChanges, revokedRights } from '../../src/migrations/breaking-changes.ts';
 
+const runs = (...statements: readonly string[]) => ({
+  async up(db: QueryExecutorProvider) {
+    for (const statement of statements) await sql.raw(statement).execute(db);
+  },
+});
+const first = runs(
+  `create table s.thing (
+    id bigint generated always as identity primary key, name text not null, code varchar(10) unique,
+    state text not null default 'new' check (state in ('new', 'old')), note text, size integer
+  )`,
+  'create unique index on s.thing (name, note)',
+  'create index on s.thing (size)',
+  'create sequence s.numbers',
+  `create function s.next(place integer) returns bigint language sql security definer as 'select 1::bigint'`,
+  `create function s.touch() returns trigger language plpgsql as 'begin return new; end'`,
+  'create trigger touched before update on s.thing for each row execute function s.touch()',
+);
+
 let storage: Storage;
+let database: Awaited<ReturnType<Storage['open']>>;
+let before: SchemaDescription;
 beforeAll(async () => {
   storage = await openEmbeddedStorage();
+  database = await storage.open('s', { '001-first': first });
+  before = await describeSchema(database, 's');
 });
 afterAll(() => storage.close());
 
-let schemas = 0;
-
-/** Applies statements to a schema with a table, and returns what the comparison finds. */
+/** Applies statements to a schema with a table, returns what the comparison finds, and undoes them. */
 async function changesBy(...statements: readonly string[]): Promise<readonly string[]> {
-  schemas += 1;
-  const schema = `s${schemas}`;
-  const run = (texts: readonly string[]) => ({
-    async up(db: QueryExecutorProvider) {
-      for (const text of texts) await sql.raw(text.replaceAll('s.', `${schema}.`)).execute(db);
-    },
-  });
-  const first = {
-    '001-first': run([
-      `create table s.thing (
-        id bigint generated always as identity primary key, name text not null, code varchar(10) unique,
-        state text not null default 'new' check (state in ('new', 'old')), note text, size integer
-      )`,
-      'create unique index on s.thing (name, note)',
-      'create index on s.thing (size)',
-      'create sequence s.numbers',
-      `create function s.next(place integer) returns bigint language sql security definer as 'select 1::bigint'`,
-      `create function s.touch() returns trigger language plpgsql as 'begin return new; end'`,
-      'create trigger touched before update on s.thing for each row execute function s.touch()',
-    ]),
-  };
-  const before = await describeSchema(await storage.open(schema, first), schema);
-  const after = await describeSchema(
-    await storage.open(schema, { ...first, '002-second': run(statements) }),
-    schema,
-  );
-  return breakingChanges(before, after).map((change) => change.replaceAll(`${schema}.`, 's.'));
+  const transaction = await database.startTransaction().execute();
+  try {
+    await runs(...statements).up(transaction);
+    return breakingChanges(before, await describeSchema(transaction, 's'));
+  } finally {
+    await transaction.rollback().execute();
+  }
 }
 
 describe('a change of a schema stops processes of the release before', () => {
