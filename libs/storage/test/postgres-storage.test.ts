@@ -1,5 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
-import { createTestDatabase } from '@clinical-launch/testing';
+import { createTestDatabase, until } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
 import {
@@ -209,5 +209,5 @@ describe('an absent database', () => {
 /** Waits until the server has ended a session. */
 async function sessionEnded(database: Kysely<{ account: { id: number; balance: number } }>, pid: number) {
   const isThere = sql`select 1 from pg_stat_activity where pid = ${pid}`;
-  while ((await isThere.execute(database)).rows.length > 0);
+  await until(async () => (await isThere.execute(database)).rows.length === 0);
 }
