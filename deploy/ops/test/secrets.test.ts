@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { purposesOf } from '../../tests/system/purposes-of.ts';
 import { root } from '../../tests/system/run-command.ts';
 import { serviceNames } from '../src/service-access.ts';
-import { runOps } from './run-ops.ts';
+import { runOps, runOpsHere } from './run-ops.ts';
 
 const directory = join(mkdtempSync(join(tmpdir(), 'clinical-launch-secrets-')), 'secrets');
 let first: Awaited<ReturnType<typeof runOps>>;
@@ -54,7 +54,7 @@ describe('npm run ops -- secrets', () => {
     const before = listed();
     const kept = read('services/ordering/redis-url');
     rmSync(join(directory, 'grafana-password'));
-    const again = await runOps(['secrets', directory], {});
+    const again = await runOpsHere(['secrets', directory], {});
     expect(again.output).toContain('1 files written');
     expect(listed()).toEqual(before);
     expect(read('services/ordering/redis-url')).toBe(kept);
@@ -64,7 +64,7 @@ describe('npm run ops -- secrets', () => {
     const path = join(directory, 'services/ordering/event-signing-keys');
     const keys = readFileSync(path);
     rmSync(path);
-    const refused = await runOps(['secrets', directory], {});
+    const refused = await runOpsHere(['secrets', directory], {});
     expect([refused.code, refused.errors]).toEqual([2, expect.stringContaining('Remove the others')]);
     writeFileSync(path, keys);
     chmodSync(path, 0o444);
