@@ -27,21 +27,28 @@ type RelayOptions<Item> = {
    * nudge, and those that another relay did not complete.
    */
   readonly everyMs?: number;
+  /** The longest wait after a failure, in milliseconds. */
+  readonly longestRetryMs?: number;
 };
 
 /** Milliseconds in which events gather before they are published together, if publishing takes less time. */
 const gatherMs = 5;
 
-/** The first and the longest wait after a failure in milliseconds. */
+/** The first wait after a failure in milliseconds. */
 const firstRetryMs = 200;
-const longestRetryMs = 5000;
 
 /**
  * Moves events from an outbox to the bus, each at least once, until it is stopped. It is woken when events
  * are appended. While the bus is down, retries with growing waits, which a nudge does not shorten, because
  * each attempt costs the database a transaction.
  */
-export function startRelay<Item>({ source, publish, onFailure, everyMs = 2000 }: RelayOptions<Item>): Relay {
+export function startRelay<Item>({
+  source,
+  publish,
+  onFailure,
+  everyMs = 2000,
+  longestRetryMs = 5000,
+}: RelayOptions<Item>): Relay {
   const stopping = new AbortController();
   const bell = createBell();
   let failures = 0;

@@ -48,6 +48,8 @@ describe('a broker of its own, which fails', () => {
         failures += 1;
       },
       everyMs: 10,
+      // The broker is back after some seconds, and is known to be within this time.
+      longestRetryMs: 100,
     });
     const append = (count: number) => {
       const events = someEvents(count);
