@@ -72,13 +72,14 @@ type Place = {
 };
 
 function environmentOf({ directory, port, distributionPort, mapperPort }: Place): NodeJS.ProcessEnv {
+  const node = `clinical-launch-${port}@localhost`;
   return {
     // The node and `rabbitmqctl` share the cookie that Erlang stores there.
     HOME: directory,
     ERL_EPMD_ADDRESS: '127.0.0.1',
     // A separate port mapper, which ends with the node.
     ERL_EPMD_PORT: `${mapperPort}`,
-    RABBITMQ_NODENAME: `clinical-launch-${port}@localhost`,
+    RABBITMQ_NODENAME: node,
     RABBITMQ_NODE_PORT: `${port}`,
     RABBITMQ_DIST_PORT: `${distributionPort}`,
     RABBITMQ_MNESIA_BASE: join(directory, 'data'),
@@ -95,6 +96,9 @@ function environmentOf({ directory, port, distributionPort, mapperPort }: Place)
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: [
       '-rabbit quorum_tick_interval 500',
       '-noshell -noinput -kernel inet_dist_use_interface {127,0,0,1}',
+      // A node that has its name needs no second Erlang, which only starts the port mapper.
+      `-sname ${node} -kernel inet_dist_listen_min ${distributionPort}`,
+      `-kernel inet_dist_listen_max ${distributionPort}`,
     ].join(' '),
   };
 }
