@@ -268,24 +268,30 @@ describe('a hostile receiver', () => {
       },
     ],
   ];
-  it.each(slow)('that %s is left in time, and keeps no other client waiting', async (_what, behaviour) => {
-    const other = await startReceiver();
-    platform.register(
-      aRegistry({
-        'pms-demo': { url: receiver.url, secrets: [sealed(secret)] },
-        'pms-other': { url: other.url, secrets: [sealed(aSecret())] },
-      }),
-    );
-    receiver.behave(behaviour);
-    const { launchId, guid: stuck } = await platform.order();
-    await receiver.receives(1, stuck);
-    const { guid } = await platform.order({ clientId: 'pms-other' });
-    await other.receives(1, guid);
-    expect(platform.failuresOf(launchId)).toEqual([]);
-    const [failure] = await platform.tells(launchId, 1);
-    expect(failure?.[1]).toMatchObject({ reason: 'timeout', isFinal: false });
-    await other.stop();
-  });
+  const callbacks: Record<string, Parameters<typeof aRegistry>[0][string]> = {};
+  /** Registers a client, beside those of the tests that run at the same time. */
+  const register = (clientId: string, url: string) => {
+    callbacks[clientId] = { url, secrets: [sealed(aSecret())] };
+    platform.register(aRegistry(callbacks));
+  };
+  it.concurrent.each(slow)(
+    'that %s is left in time, and keeps no other client waiting',
+    async (what, behaviour) => {
+      const [hostile, other] = [await startReceiver(), await startReceiver()];
+      register(`${what} itself`, hostile.url);
+      register(`${what} to another`, other.url);
+      hostile.behave(behaviour);
+      const { launchId, guid: stuck } = await platform.order({ clientId: `${what} itself` });
+      await hostile.receives(1, stuck);
+      const { guid } = await platform.order({ clientId: `${what} to another` });
+      await other.receives(1, guid);
+      expect(platform.failuresOf(launchId)).toEqual([]);
+      const [failure] = await platform.tells(launchId, 1);
+      expect(failure?.[1]).toMatchObject({ reason: 'timeout', isFinal: false });
+      await hostile.stop();
+      await other.stop();
+    },
+  );
 
   it.each([
     ['an endless answer', (write: () => boolean) => void setInterval(write, 1).unref()],
@@ -328,19 +334,18 @@ describe('a hostile receiver', () => {
     expect(failure?.[1]).toMatchObject({ reason: 'bad_answer', isFinal: false });
   });
 
-  it.each([
+  it.concurrent.each([
     ['takes no connection', 'unreachable', false],
     ['never ends the TLS handshake', 'timeout', true],
-  ])('that %s is left in time', async (_what, reason, isListening) => {
+  ])('that %s is left in time', async (what, reason, isListening) => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => void sockets.push(socket));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const close = () => new Promise((resolve) => server.close(resolve));
     if (!isListening) await close();
-    const url = `https://127.0.0.1:${port}/`;
-    platform.register(aRegistry({ 'pms-demo': { url, secrets: [sealed(secret)] } }));
-    const { launchId } = await platform.order();
+    register(what, `https://127.0.0.1:${port}/`);
+    const { launchId } = await platform.order({ clientId: what });
     const [failure] = await platform.tells(launchId, 1);
     expect(failure?.[1]).toMatchObject({ reason, isFinal: false });
     for (const socket of sockets) socket.destroy();
@@ -365,7 +370,7 @@ describe('an order that was amended before its document arrived', () => {
     const { guid: later } = await platform.order();
     await receiver.receives(1, later);
     expect(await receiver.receives(2, guid)).toHaveLength(2);
-    expect(platform.deliveryStory(launchId)).toHaveLength(1);
+    expect(await platform.tells(launchId, 1)).toHaveLength(1);
   });
 
   it('is not sent the newer document while the older one is under way', async () => {
