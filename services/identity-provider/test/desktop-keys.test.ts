@@ -1,6 +1,6 @@
 import { openTestStorage, TestClock } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
-import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import {
   desktopRealms,
   type RunningDesktop,
@@ -22,24 +22,23 @@ const keptForSeconds = 15 * minute;
 
 /** Gets tokens as partners do, many at once, and verifies each as a client with an old key set would. */
 function load(running: RunningDesktop, clock: TestClock) {
-  const sets: { readAt: number; keySet: JSONWebKeySet }[] = [];
+  const sets: { readAt: number; keys: ReturnType<typeof createLocalJWKSet> }[] = [];
   let refreshToken: string | undefined;
-  const verify = async ({ idToken, accessToken }: Tokens, keySet: JSONWebKeySet) => {
-    const keys = createLocalJWKSet(keySet);
+  const verify = async ({ idToken, accessToken }: Tokens, keys: ReturnType<typeof createLocalJWKSet>) => {
     const options = { issuer: running.issuer(realm), currentDate: new Date(clock.now()) };
     await jwtVerify(idToken, keys, { ...options, audience: 'partner' });
     await jwtVerify(accessToken, keys, { ...options, audience, typ: 'at+jwt' });
   };
   return async (): Promise<string[]> => {
-    sets.push({ readAt: clock.now(), keySet: await running.idp.keySet(realm) });
+    sets.push({ readAt: clock.now(), keys: createLocalJWKSet(await running.idp.keySet(realm)) });
     while ((sets[0]?.readAt ?? 0) < clock.now() - keptForSeconds * 1000) sets.shift();
     refreshToken ??= (await running.tokensFor()).refreshToken;
     const codes = await Promise.all(Array.from({ length: 3 }, () => running.codeFor()));
     const asked = [...codes.map((fields) => running.postToken(fields)), running.refresh(refreshToken)];
     const answers = await Promise.all(asked.map(async (response) => tokensOf(await (await response).json())));
     refreshToken = answers.at(-1)?.refreshToken;
-    for (const { keySet } of [sets[0], sets.at(-1)].filter((set) => set !== undefined)) {
-      for (const answer of answers) await verify(answer, keySet);
+    for (const { keys } of [sets[0], sets.at(-1)].filter((set) => set !== undefined)) {
+      for (const answer of answers) await verify(answer, keys);
     }
     return answers.map(({ idToken }) => String(decodeProtectedHeader(idToken).kid));
   };
