@@ -1,5 +1,8 @@
 import { beforeAll, it } from '@jest/globals';
 
+/** Under a name of its own, because title and assertions are with the caller. */
+const declare = it;
+
 /** The tests of a describe block that wait until time has passed. */
 export type WaitingTests = {
   /** Declares one, also in a nested block. */
@@ -27,7 +30,7 @@ export function createWaitingTests(isTimeReal: () => boolean): WaitingTests {
         await test();
       });
       runs.push(run);
-      it(title, () => run);
+      declare(title, () => run);
     },
   };
 }
