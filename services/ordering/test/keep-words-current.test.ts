@@ -4,7 +4,7 @@ import type { Storage } from '@clinical-launch/storage';
 import { openEmbeddedStorage } from '@clinical-launch/storage/embedded';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import { createRecordedLogger, createTestDatabase, openTestStorage } from '@clinical-launch/testing';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { actionRules } from '../src/domain/action-rules.ts';
 import { readRequestSearch } from '../src/domain/request-search.ts';
@@ -66,95 +66,89 @@ describe.each([
     },
   ],
 ] as const)('requests that were indexed by an older version of the words (%s)', (_name, open) => {
-  const withDatabase = async (use: (database: OrderingDatabase, storage: Storage) => Promise<void>) => {
-    const { storage, drop } = await open();
-    try {
-      await use(await openOrderingDatabase(storage), storage);
-    } finally {
-      await storage.close();
-      await drop();
-    }
-  };
+  let opened: { storage: Storage; drop(): Promise<void> };
+  let database: OrderingDatabase;
+  beforeAll(async () => {
+    opened = await open();
+    database = await openOrderingDatabase(opened.storage);
+  });
+  afterEach(() => database.deleteFrom('test_requests').execute());
+  afterAll(async () => {
+    await opened.storage.close();
+    await opened.drop();
+  });
 
   it('are found by the new words when they were indexed again, and are not changed otherwise', async () => {
-    await withDatabase(async (database) => {
-      const [request] = await storeOutdated(database, 1);
-      if (request === undefined) throw new Error('No request was invented');
-      const found = async () => {
-        const context = aLaunchContext({ request: { action: 'LocationReportList', practice } });
-        const search = readRequestSearch(request.parties.patient.name.family) ?? [];
-        const query = { sight: sightOf(context), statuses: actionRules.LocationReportList.lists, search };
-        const page = await database.transaction().execute((tx) => readRequestPage(tx, query));
-        return page.requests.map(({ guid }) => guid);
-      };
-      const [before] = await rowsOf(database);
-      expect(await found()).toEqual([]);
-      expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(1);
-      expect(await found()).toEqual([request.guid]);
-      const [after] = await rowsOf(database);
-      expect(after).toMatchObject({ updated_at: before?.updated_at, words_version: wordsVersion });
-      expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(0);
-    });
+    const [request] = await storeOutdated(database, 1);
+    if (request === undefined) throw new Error('No request was invented');
+    const found = async () => {
+      const context = aLaunchContext({ request: { action: 'LocationReportList', practice } });
+      const search = readRequestSearch(request.parties.patient.name.family) ?? [];
+      const query = { sight: sightOf(context), statuses: actionRules.LocationReportList.lists, search };
+      const page = await database.transaction().execute((tx) => readRequestPage(tx, query));
+      return page.requests.map(({ guid }) => guid);
+    };
+    const [before] = await rowsOf(database);
+    expect(await found()).toEqual([]);
+    expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(1);
+    expect(await found()).toEqual([request.guid]);
+    const [after] = await rowsOf(database);
+    expect(after).toMatchObject({ updated_at: before?.updated_at, words_version: wordsVersion });
+    expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(0);
   });
 
   it('are indexed as new ones are, by two replicas at once, a batch at a time', async () => {
-    await withDatabase(async (database) => {
-      const requests = await storeOutdated(database, 25);
-      const counts = await Promise.all(
-        Array.from({ length: 8 }, async () => [
-          await indexOutdated(database, { timeZone, limit: 4 }),
-          await indexOutdated(database, { timeZone, limit: 4 }),
-        ]),
-      );
-      expect(Math.max(...counts.flat())).toBe(4);
-      // Requests that another replica locked during the last batch are left to it.
-      while ((await indexOutdated(database, { timeZone, limit: 4 })) > 0);
-      const indexed = await rowsOf(database);
-      await database.deleteFrom('test_requests').execute();
-      await database.insertInto('test_requests').values(requests.map(rowOf)).execute();
-      expect(await rowsOf(database)).toEqual(indexed);
-    });
+    const requests = await storeOutdated(database, 25);
+    const counts = await Promise.all(
+      Array.from({ length: 8 }, async () => [
+        await indexOutdated(database, { timeZone, limit: 4 }),
+        await indexOutdated(database, { timeZone, limit: 4 }),
+      ]),
+    );
+    expect(Math.max(...counts.flat())).toBe(4);
+    // Requests that another replica locked during the last batch are left to it.
+    while ((await indexOutdated(database, { timeZone, limit: 4 })) > 0);
+    const indexed = await rowsOf(database);
+    await database.deleteFrom('test_requests').execute();
+    await database.insertInto('test_requests').values(requests.map(rowOf)).execute();
+    expect(await rowsOf(database)).toEqual(indexed);
   });
 
   it('are all indexed in the background, which says so once and looks again for what an older process writes', async () => {
-    await withDatabase(async (database) => {
-      await storeOutdated(database, 7);
-      const { logger, lines } = createRecordedLogger();
-      const options = { database, logger, timeZone, batchSize: 3, pauseMs: 1, lookAgainMs: 20 };
-      const replicas = [keepWordsCurrent(options), keepWordsCurrent(options)];
-      await until(async () => (await outdatedOf(database)) === 0 && lines.length > 0);
-      await storeOutdated(database, 1);
-      await until(async () => (await outdatedOf(database)) === 0);
-      await Promise.all(replicas.map((replica) => replica.stop()));
-      const counts = lines.map((line) => (JSON.parse(line) as { requests: number }).requests);
-      expect(counts.length).toBeLessThanOrEqual(3);
-      expect(counts.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(8);
-      await storeOutdated(database, 1);
-      await delay(50);
-      expect(await outdatedOf(database)).toBe(1);
-    });
+    await storeOutdated(database, 7);
+    const { logger, lines } = createRecordedLogger();
+    const options = { database, logger, timeZone, batchSize: 3, pauseMs: 1, lookAgainMs: 20 };
+    const replicas = [keepWordsCurrent(options), keepWordsCurrent(options)];
+    await until(async () => (await outdatedOf(database)) === 0 && lines.length > 0);
+    await storeOutdated(database, 1);
+    await until(async () => (await outdatedOf(database)) === 0);
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    const counts = lines.map((line) => (JSON.parse(line) as { requests: number }).requests);
+    expect(counts.length).toBeLessThanOrEqual(3);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(8);
+    await storeOutdated(database, 1);
+    await delay(50);
+    expect(await outdatedOf(database)).toBe(1);
   });
 
   it('wait while the database fails, which is logged once, and are indexed when it works again', async () => {
-    await withDatabase(async (database) => {
-      await storeOutdated(database, 2);
-      await sql`alter table ordering.test_requests rename to hidden_requests`.execute(database);
-      const { logger, lines } = createRecordedLogger();
-      const replica = keepWordsCurrent({
-        database,
-        logger,
-        timeZone,
-        pauseMs: 1,
-        lookAgainMs: 20,
-        retryMs: 5,
-      });
-      await until(() => lines.length > 0);
-      await delay(50);
-      expect(lines).toHaveLength(1);
-      await sql`alter table ordering.hidden_requests rename to test_requests`.execute(database);
-      await until(async () => (await outdatedOf(database)) === 0);
-      await replica.stop();
+    await storeOutdated(database, 2);
+    await sql`alter table ordering.test_requests rename to hidden_requests`.execute(database);
+    const { logger, lines } = createRecordedLogger();
+    const replica = keepWordsCurrent({
+      database,
+      logger,
+      timeZone,
+      pauseMs: 1,
+      lookAgainMs: 20,
+      retryMs: 5,
     });
+    await until(() => lines.length > 0);
+    await delay(50);
+    expect(lines).toHaveLength(1);
+    await sql`alter table ordering.hidden_requests rename to test_requests`.execute(database);
+    await until(async () => (await outdatedOf(database)) === 0);
+    await replica.stop();
   });
 });
 
