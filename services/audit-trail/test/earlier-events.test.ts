@@ -3,7 +3,7 @@ import type { CloudEvent } from '@clinical-launch/contracts';
 import type { Storage } from '@clinical-launch/storage';
 import { openEmbeddedStorage } from '@clinical-launch/storage/embedded';
 import { createRecordedLogger, openTestStorage, TestClock } from '@clinical-launch/testing';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import {
   type AuditDatabase,
@@ -50,10 +50,14 @@ describe.each<[string, () => Promise<Storage>]>([
   ['embedded', openEmbeddedStorage],
 ])('%s: events that the release before stored', (_name, open) => {
   let storage: Storage;
-  beforeEach(async () => {
+  beforeAll(async () => {
     storage = await open();
   });
-  afterEach(() => storage.close());
+  // Each test begins without the service's schema.
+  afterEach(async () => {
+    await sql`drop schema audit_trail cascade`.execute(await storage.open('looking_in', {}));
+  });
+  afterAll(() => storage.close());
 
   const openBefore = () => {
     const { '001-events': first, '010-originating-ids': second } = migrations;
