@@ -3,7 +3,7 @@ import type { Storage } from '@clinical-launch/storage';
 import { openEmbeddedStorage } from '@clinical-launch/storage/embedded';
 import { describeSchema } from '@clinical-launch/storage/schema';
 import { openTestStorage } from '@clinical-launch/testing';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { emptyDraft } from '../src/domain/draft.ts';
 import type { TestRequest } from '../src/domain/test-request.ts';
@@ -80,79 +80,73 @@ async function openAsReleased(storage: Storage): Promise<OrderingDatabase> {
   return openOrderingDatabase(storage);
 }
 
+let newSchema: Awaited<ReturnType<typeof describeSchema>>;
+beforeAll(async () => {
+  const fresh = await openEmbeddedStorage();
+  newSchema = await describeSchema(await openOrderingDatabase(fresh), 'ordering');
+  await fresh.close();
+});
+
 describe.each([
   ['embedded, new', openEmbeddedStorage, openOrderingDatabase],
   ['embedded, from an earlier release', openEmbeddedStorage, openAsReleased],
   ['PostgreSQL, from an earlier release', openTestStorage, openAsReleased],
 ] as const)('a process from before 003 during an update (%s)', (_name, openStorage, open) => {
-  const withDatabase = async (use: (database: OrderingDatabase) => Promise<void>) => {
-    const storage = await openStorage();
-    try {
-      await use(await open(storage));
-    } finally {
-      await storage.close();
-    }
-  };
+  let storage: Storage;
+  let database: OrderingDatabase;
+  beforeAll(async () => {
+    storage = await openStorage();
+    database = await open(storage);
+  });
+  afterAll(() => storage.close());
 
   it('meets the schema that a new deployment has', async () => {
-    const fresh = await openEmbeddedStorage();
-    try {
-      await withDatabase(async (database) => {
-        const described = await describeSchema(database, 'ordering');
-        expect(described).toEqual(await describeSchema(await openOrderingDatabase(fresh), 'ordering'));
-      });
-    } finally {
-      await fresh.close();
-    }
+    expect(await describeSchema(database, 'ordering')).toEqual(newSchema);
   });
 
   it('begins and changes drafts that this release continues, and the reverse', async () => {
-    await withDatabase(async (database) => {
-      const [launchId, orderGuid] = [randomUUID(), randomUUID()];
-      const place = { launchId, target: launchId };
-      await earlier.beginDraft(database, launchId, orderGuid);
-      await earlier.choose(database, launchId, ['HFBC']);
-      await earlier.beginDraft(database, launchId, randomUUID());
-      const draft = await findDraft(database, place);
-      expect(draft).toMatchObject({
-        submissionId: orderGuid,
-        version: 1,
-        chosen: ['HFBC'],
-        priority: 'routine',
-      });
-      const next = { ...emptyDraft(randomUUID()), version: 2, chosen: ['BUE'] };
-      await database.transaction().execute(async (tx) => {
-        await lockDraft(tx, place, { beginning: emptyDraft(randomUUID()), now: Date.now() });
-        await storeDraft(tx, place, { draft: next, now: Date.now() });
-      });
-      expect(await earlier.draftOf(database, launchId)).toEqual([
-        expect.objectContaining({ order_guid: next.submissionId, version: 2 }),
-      ]);
-      await earlier.choose(database, launchId, ['BUE', 'HFBC']);
-      expect(await findDraft(database, place)).toMatchObject({
-        submissionId: next.submissionId,
-        chosen: ['BUE', 'HFBC'],
-      });
+    const [launchId, orderGuid] = [randomUUID(), randomUUID()];
+    const place = { launchId, target: launchId };
+    await earlier.beginDraft(database, launchId, orderGuid);
+    await earlier.choose(database, launchId, ['HFBC']);
+    await earlier.beginDraft(database, launchId, randomUUID());
+    const draft = await findDraft(database, place);
+    expect(draft).toMatchObject({
+      submissionId: orderGuid,
+      version: 1,
+      chosen: ['HFBC'],
+      priority: 'routine',
+    });
+    const next = { ...emptyDraft(randomUUID()), version: 2, chosen: ['BUE'] };
+    await database.transaction().execute(async (tx) => {
+      await lockDraft(tx, place, { beginning: emptyDraft(randomUUID()), now: Date.now() });
+      await storeDraft(tx, place, { draft: next, now: Date.now() });
+    });
+    expect(await earlier.draftOf(database, launchId)).toEqual([
+      expect.objectContaining({ order_guid: next.submissionId, version: 2 }),
+    ]);
+    await earlier.choose(database, launchId, ['BUE', 'HFBC']);
+    expect(await findDraft(database, place)).toMatchObject({
+      submissionId: next.submissionId,
+      chosen: ['BUE', 'HFBC'],
     });
   });
 
   it('submits requests that this release finds, with their submission, and indexes later', async () => {
-    await withDatabase(async (database) => {
-      const request = aRequest();
-      await earlier.submit(database, request);
-      const { guid, launchId, client } = request;
-      expect(await findOrderOf(database, launchId)).toMatchObject({ guid, priority: 'routine', answers: [] });
-      expect(await submissionsOf(database, launchId)).toMatchObject([
-        { requestGuid: guid, requestVersion: 1, action: 'OrderTest', author: request.parties.author },
-      ]);
-      expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(1);
-      const bare = { system: 'nhs-number' as const, value: '9434765919' };
-      const patient = { ...request.parties.patient, identifiers: [bare] };
-      const sight = {
-        practiceKey: practiceKeyOf(practice, client),
-        patientKeys: patientKeysOf({ patient, practice }, client),
-      };
-      expect((await findRequest(database, guid, sight))?.parties.patient.identifiers).toEqual([bare]);
-    });
+    const request = aRequest();
+    await earlier.submit(database, request);
+    const { guid, launchId, client } = request;
+    expect(await findOrderOf(database, launchId)).toMatchObject({ guid, priority: 'routine', answers: [] });
+    expect(await submissionsOf(database, launchId)).toMatchObject([
+      { requestGuid: guid, requestVersion: 1, action: 'OrderTest', author: request.parties.author },
+    ]);
+    expect(await indexOutdated(database, { timeZone, limit: 10 })).toBe(1);
+    const bare = { system: 'nhs-number' as const, value: '9434765919' };
+    const patient = { ...request.parties.patient, identifiers: [bare] };
+    const sight = {
+      practiceKey: practiceKeyOf(practice, client),
+      patientKeys: patientKeysOf({ patient, practice }, client),
+    };
+    expect((await findRequest(database, guid, sight))?.parties.patient.identifiers).toEqual([bare]);
   });
 });
