@@ -345,12 +345,13 @@ describe('RabbitMQ: connections', () => {
     expect(handed).toEqual([event]);
   });
 
-  it('are given up when confirms do not come in time, and publish says so', async () => {
+  it.concurrent('are given up when confirms do not come in time, and publish says so', async () => {
+    const own = await openPlace();
     const proxy = await startStallingProxy(brokerUrl);
-    const consuming = await place.connect();
+    const consuming = await own.connect();
     const { consumer, handed } = aCollector('waiting');
     await consuming.consume(consumer);
-    const bus = await place.connect({ url: proxy.url, confirmWithinMs: 3000 });
+    const bus = await own.connect({ url: proxy.url, confirmWithinMs: 3000 });
     proxy.stall();
     const events = someEvents(3);
     await expect(bus.publish(events)).rejects.toThrow('RabbitMQ did not confirm within 3000 ms');
@@ -361,15 +362,18 @@ describe('RabbitMQ: connections', () => {
     await until(() => idsOf(handed).length === 3);
     await bus.stop();
     await proxy.stop();
+    await own.close();
   });
 
-  it('stop also while the broker is silent', async () => {
+  it.concurrent('stop also while the broker is silent', async () => {
+    const own = await openPlace();
     const proxy = await startStallingProxy(brokerUrl);
-    const bus = await place.connect({ url: proxy.url });
+    const bus = await own.connect({ url: proxy.url });
     proxy.stall();
     await bus.stop();
     await proxy.stop();
     expect(await bus.isReady()).toBe(false);
+    await own.close();
   });
 
   it('are given up when the broker does not answer what is opened on them', async () => {
