@@ -12,7 +12,7 @@ import { aClient, tokenForm } from './running-identity-provider.ts';
 const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
-let child: ChildProcess | undefined;
+const children: ChildProcess[] = [];
 let folder: string;
 let registryFile: string;
 const registry = (realm: string, clients: readonly object[] = []) =>
@@ -24,8 +24,8 @@ beforeAll(async () => {
   await writeFile(registryFile, registry('demo'));
 });
 afterAll(async () => {
-  // The process has already exited, unless the test failed.
-  child?.kill('SIGKILL');
+  // The processes have already exited, unless a test failed.
+  for (const child of children) child.kill('SIGKILL');
   await rm(folder, { recursive: true });
   await database.drop();
 });
@@ -46,8 +46,8 @@ function follow(child: ChildProcess) {
     });
 }
 
-const start = (databaseUrl: string) =>
-  spawn(process.execPath, [program], {
+function start(databaseUrl: string): ChildProcess {
+  const child = spawn(process.execPath, [program], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env.PATH,
@@ -63,18 +63,21 @@ const start = (databaseUrl: string) =>
       DATABASE_URL: databaseUrl,
     },
   });
+  children.push(child);
+  return child;
+}
 
-it('the process waits for its database, and ends on SIGTERM while it waits', async () => {
-  child = start('postgres://127.0.0.1:1/none');
-  const exit = new Promise((resolve) => child?.once('exit', (code) => resolve(code)));
+it.concurrent('the process waits for its database, and ends on SIGTERM while it waits', async () => {
+  const child = start('postgres://127.0.0.1:1/none');
+  const exit = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
   await follow(child)('waiting for the database and its migrations');
   child.kill('SIGTERM');
   expect(await exit).toBe(0);
 });
 
-it('the process takes a changed registry up without a restart, and keeps the old one when the new one is wrong', async () => {
-  child = start(database.url);
-  const exit = new Promise((resolve) => child?.once('exit', resolve));
+it.concurrent('the process takes a changed registry up without a restart, and keeps the old one when the new one is wrong', async () => {
+  const child = start(database.url);
+  const exit = new Promise((resolve) => child.once('exit', resolve));
   const waitFor = follow(child);
   const [, address = ''] = /(http:\S+)/.exec(await waitFor('ready identity-provider')) ?? [];
   const ask = async () =>
