@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster } from 'ioredis';
 import { type RedisClient, RedisOutbox, wakeRelays } from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';
+import type { RedisClusterServers } from './redis-server.ts';
 import { anEvent, aPrefix } from './ticket-fixtures.ts';
 
 const anHourMs = 3_600_000;
@@ -43,7 +44,10 @@ async function startWokenRelay(relaying: RedisClient, appending: RedisClient) {
 const lab = createRedisLab();
 let url: string;
 let redis: RedisClient;
+let cluster: Promise<RedisClusterServers>;
 beforeAll(async () => {
+  // It takes two seconds to be up, in which the others are tested.
+  cluster = lab.cluster();
   url = (await lab.server()).url;
   redis = await lab.client(url);
 });
@@ -106,8 +110,8 @@ describe('an append to an outbox in Redis', () => {
   });
 
   it('reaches the relay from every node of a Redis Cluster', async () => {
-    const cluster = await lab.cluster();
-    const woken = await startWokenRelay(await lab.client(cluster.url), await lab.client(cluster.url));
+    const { url: all } = await cluster;
+    const woken = await startWokenRelay(await lab.client(all), await lab.client(all));
     const appended = Array.from({ length: 100 }, () => anEvent());
     await Promise.all(appended.map((event) => woken.appending.append([event])));
     await until(() => woken.sent.length === appended.length);
