@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createEvent } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
@@ -6,6 +7,7 @@ import amqp from 'amqplib';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { requestToken } from './launches.ts';
+import { underLoad } from './load.ts';
 import type { System } from './system.ts';
 
 /** Something that goes wrong, and the alerts that must report it. */
@@ -17,12 +19,55 @@ export type Cause = {
 
 /** What the faults under load do not cause. The last ones leave traces that nobody can undo. */
 export const causes = (system: System): readonly Cause[] => [
+  {
+    alerts: ['TokenSlow', 'LaunchUrlSlow', 'SecureLaunchSlow', 'SubmitSlow', 'DeliveryLate'],
+    cause: () => slowDown(system),
+  },
   { alerts: ['RedisMemoryHigh'], cause: () => fillRedis(system) },
   { alerts: ['PostgresConnectionsHigh'], cause: () => occupyPostgres(system) },
   { alerts: ['EventsRefused', 'DeadLetters'], cause: () => forgeEvent(system) },
   { alerts: ['AuditChainBroken'], cause: () => changeRow(system) },
   { alerts: ['ServiceMissing'], cause: () => killAuditTrail(system) },
 ];
+
+/** Redis answers every second and a half, and the PMS takes documents seven seconds late. */
+async function slowDown(system: System) {
+  const redis = new Redis(system.redis.url);
+  const ended = new AbortController();
+  const again = async (everyMs: number, act: () => Promise<unknown>) => {
+    while (!ended.signal.aborted) {
+      await act();
+      await delay(everyMs, undefined, { signal: ended.signal }).catch(() => undefined);
+    }
+  };
+  system.receiver.isAway = true;
+  const pace = { launchesPerSecond: 10, orderEvery: 2, amendEvery: 4, repeatEvery: 50, hesitateEvery: 50 };
+  const slow = [
+    again(1600, () => redis.call('CLIENT', 'PAUSE', '1500')),
+    again(100, () => requestToken(system)),
+    delay(7000).then(() => {
+      system.receiver.isAway = false;
+    }),
+    underLoad({ directory: system.directory, platform: system.processes, ...pace }, () =>
+      once(ended.signal, 'abort').then(() => undefined),
+    ),
+  ];
+  return async () => {
+    ended.abort();
+    await Promise.all(slow);
+    redis.disconnect();
+  };
+}
+
+/** Fills most of a small volume; see `hastened`. The alert waits half a minute. */
+export async function fillDisk({ postgres }: System): Promise<void> {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  await client.query('create table ballast (content text)');
+  await client.query('alter table ballast alter content set storage external');
+  await client.query(`insert into ballast select repeat('x', 1000000) from generate_series(1, 45)`);
+  await client.end();
+}
 
 async function fillRedis({ redis }: System) {
   const client = new Redis(redis.url);

@@ -5,7 +5,7 @@ import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectBalance, expectRefusalsAudited, say, tell } from './balance.ts';
 import { type Books, openBooks } from './books.ts';
-import { causes } from './causes.ts';
+import { causes, fillDisk } from './causes.ts';
 import { type Collector, startCollector } from './collector.ts';
 import { serviceNames } from './edge.ts';
 import type { Answered } from './journal.ts';
@@ -149,6 +149,7 @@ describe('under a steady load of launches, watched by Prometheus', () => {
   let monitoring: Monitoring;
   beforeAll(async () => {
     monitoring = await startMonitoring(system);
+    await fillDisk(system);
   });
   afterAll(() => monitoring.stop());
 
@@ -274,14 +275,15 @@ describe('under a steady load of launches, watched by Prometheus', () => {
     expectRefusalsAudited(ledger, books);
   });
 
-  it('a full Redis, too many connections, a missing service, a forged event and a changed row alert', async () => {
+  it('slow parts, a full Redis, a full disk, too many connections, a missing service, a forged event and a changed row alert', async () => {
     const fired: string[] = [];
     for (const { alerts, cause } of causes(system)) {
       const undo = await cause();
       await monitoring.awaitFiring(alerts).finally(undo);
       fired.push(...alerts);
     }
-    expect(fired).toHaveLength(6);
+    expect(fired).toHaveLength(11);
+    await monitoring.awaitFiring(['PostgresDiskHigh']);
   });
 });
 

@@ -20,6 +20,8 @@ export type Receiver = {
   readonly url: string;
   /** Each as often as it was accepted, in the order of arrival. */
   readonly taken: readonly Callback[];
+  /** Whether it answers 503 to everything. */
+  isAway: boolean;
   stop(): Promise<void>;
 };
 
@@ -33,6 +35,7 @@ const refuseEvery = 5;
 export async function startReceiver(): Promise<Receiver> {
   const taken: Callback[] = [];
   const seen = new Set<string>();
+  const state = { isAway: false };
   const server = createServer(async (request, response) => {
     const callback = await read(request);
     await delay(size.callbackMs);
@@ -41,7 +44,7 @@ export async function startReceiver(): Promise<Receiver> {
       const { id, data } = callback;
       const isFirst = !seen.has(id);
       seen.add(id);
-      if (isFirst && seen.size % refuseEvery === 0) response.statusCode = 503;
+      if (state.isAway || (isFirst && seen.size % refuseEvery === 0)) response.statusCode = 503;
       else taken.push({ id, state: `${data.orderGuid} ${data.orderVersion}` });
     }
     response.end();
@@ -49,7 +52,7 @@ export async function startReceiver(): Promise<Receiver> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, taken, stop: () => stop(server) };
+  return Object.assign(state, { url: `http://127.0.0.1:${port}`, taken, stop: () => stop(server) });
 }
 
 async function read(request: IncomingMessage): Promise<OrderDocumentCallback | undefined> {
