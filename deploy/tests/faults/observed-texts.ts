@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import amqp from 'amqplib';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { watchCommands } from './redis-commands.ts';
 import { sendRequest } from './send-request.ts';
 import type { System } from './system.ts';
 
@@ -17,9 +18,8 @@ export async function observeTexts(
   act: () => Promise<void>,
 ): Promise<ReadonlyMap<string, string>> {
   const redis = new Redis(system.redis.url);
-  const monitor = await redis.monitor();
   const commands: string[] = [];
-  monitor.on('monitor', (_time: string, parts: string[]) => commands.push(parts.join(' ')));
+  const unwatch = await watchCommands(system.redis.url, (line) => commands.push(line));
   const messages = await listenToEvents(system.rabbitMq.url);
   try {
     await act();
@@ -32,7 +32,7 @@ export async function observeTexts(
       ...logsOf(system),
     ]);
   } finally {
-    monitor.disconnect();
+    unwatch();
     redis.disconnect();
     await messages.stop();
   }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 
 /** A command by its name, and the first key of a script. */
@@ -8,23 +10,47 @@ export type RedisCommand = { readonly name: string; readonly key: string };
 /** Returns the commands that clients sent to a Redis during an action, without those within scripts. */
 export async function recordCommands(url: string, act: () => Promise<void>): Promise<RedisCommand[]> {
   const redis = new Redis(url);
-  const monitor = await redis.monitor();
+  // What it says first is over.
+  await redis.ping();
   const commands: RedisCommand[] = [];
-  monitor.on('monitor', (_time: string, [name = '', argument, , key = '']: string[], source: string) => {
-    if (source === 'lua') return;
-    commands.push({ name: name.toLowerCase(), key });
-    if (argument === end) monitor.emit(end);
-  });
   const end = randomUUID();
-  const ended = once(monitor, end);
+  const ended = new EventTarget();
+  const unwatch = await watchCommands(url, (line) => {
+    if (line.includes(' lua] ')) return;
+    const [name = '', argument, , key = ''] = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(
+      ([, word]) => word,
+    );
+    commands.push({ name: name.toLowerCase(), key });
+    if (argument === end) ended.dispatchEvent(new Event('end'));
+  });
   try {
     await act();
-    // Redis reports commands to the monitor in order, so this is the last.
+    // Redis reports commands in order, so this is the last.
+    const told = once(ended, 'end');
     await redis.echo(end);
-    await ended;
+    await told;
     return commands.slice(0, -1);
   } finally {
-    monitor.disconnect();
+    unwatch();
     redis.disconnect();
   }
+}
+
+/**
+ * Tells each line of Redis's `MONITOR`, and resolves with what ends it. ioredis's own fails when a command
+ * comes in one piece with the answer to `MONITOR`.
+ */
+export async function watchCommands(url: string, tell: (line: string) => void): Promise<() => void> {
+  const { hostname, port, username, password } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const lines = createInterface({ input: socket });
+  const watching = once(lines, 'line');
+  socket.write(`AUTH ${username} ${password}\r\n`);
+  const [answer] = await watching;
+  if (answer !== '+OK') throw new Error(`Redis refused the administrator: ${answer}`);
+  const started = once(lines, 'line');
+  socket.write('MONITOR\r\n');
+  await started;
+  lines.on('line', tell);
+  return () => socket.destroy();
 }

@@ -12,7 +12,7 @@ const short = {
   shutdownDelayMs: 2500,
   launchesPerSecond: 12,
   /** Launches before a fault and after it. */
-  launches: 15,
+  launches: 25,
 };
 
 const long: typeof short = {

@@ -10,6 +10,7 @@ import {
   startRabbitMq,
   startRedis,
 } from '@clinical-launch/testing';
+import { redisAclFile } from '@clinical-launch/tickets/redis';
 import type { ServiceName } from './edge.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { createServiceProcess, fillCodeCache, type ServiceProcess } from './service-process.ts';
@@ -21,6 +22,7 @@ import { size } from './size.ts';
  */
 export type System = {
   readonly receiver: Receiver;
+  /** Its address is that of an administrator; each service has a user of its own. */
   readonly redis: PrivateServer;
   readonly rabbitMq: PrivateRabbitMq;
   readonly postgres: PrivateServer;
@@ -85,14 +87,15 @@ export async function startSystem({
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(directory, 'code'),
     };
     const servers = await allOf([
-      kept(startRedis(redisSettings)),
+      kept(startRedis([...redisSettings, ...redisUsers(new Set(services))])),
       kept(startRabbitMq({ hasMetrics: true })),
       kept(startPostgres()),
       ...[...new Set(services)].map((service) => fillCodeCache(service, codeCache)),
     ]);
-    const [redis, rabbitMq, postgres] = servers;
+    const [server, rabbitMq, postgres] = servers;
+    const redis = { ...server, url: addressOf('admin', server.url) };
     const parts = {
-      REDIS_URL: redis.url,
+      REDIS_URL: server.url,
       AMQP_URL: rabbitMq.url,
       DATABASE_URL: postgres.url,
       PLATFORM_URL: receiver.url,
@@ -113,6 +116,25 @@ export async function startSystem({
   }
 }
 
+const passwordOf = (user: string) => `password-of-${user}`;
+
+/** As on the command line of Redis: the users of a deployment, and an administrator. */
+function redisUsers(services: ReadonlySet<ServiceName>): string[] {
+  const users = [...services].map((service) => ({ service, name: service, password: passwordOf(service) }));
+  const lines = redisAclFile(users).trim().split('\n');
+  return [`user admin reset on >${passwordOf('admin')} ~* &* +@all`, ...lines].flatMap((line) => {
+    const [, ...words] = line.match(/\([^)]*\)|\S+/g) ?? [];
+    return ['--user', ...words];
+  });
+}
+
+function addressOf(user: string, address: string): string {
+  const url = new URL(address);
+  url.username = user;
+  url.password = passwordOf(user);
+  return url.href;
+}
+
 /** Works as `Promise.all`, but waits for all before it throws, so that nothing is pending any more. */
 async function allOf<Values extends readonly unknown[]>(
   promises: {
@@ -123,15 +145,17 @@ async function allOf<Values extends readonly unknown[]>(
   return Promise.all(promises) as Promise<unknown> as Promise<Values>;
 }
 
-/** The variables of the parts that each service uses, and of the callbacks; it receives no others. */
+/**
+ * The variables of the parts that each service uses beside Redis, and of the callbacks; it receives no others.
+ */
 const partsOf: Readonly<Record<ServiceName, readonly string[]>> = {
-  'identity-provider': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
-  'launch-api': ['REDIS_URL'],
-  'launch-gateway': ['REDIS_URL'],
-  ordering: ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
-  'order-renderer': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'PLATFORM_URL'],
-  'audit-trail': ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'],
-  'resource-api': ['REDIS_URL'],
+  'identity-provider': ['AMQP_URL', 'DATABASE_URL'],
+  'launch-api': [],
+  'launch-gateway': [],
+  ordering: ['AMQP_URL', 'DATABASE_URL'],
+  'order-renderer': ['AMQP_URL', 'DATABASE_URL', 'PLATFORM_URL'],
+  'audit-trail': ['AMQP_URL', 'DATABASE_URL'],
+  'resource-api': [],
 };
 
 type ProcessesOptions = Required<Pick<SystemOptions, 'services' | 'environment' | 'registryFile'>> & {
@@ -166,6 +190,7 @@ async function createProcesses(
       environment: {
         ...shared,
         ...Object.fromEntries(partsOf[address.service].map((name) => [name, parts[name] ?? ''])),
+        REDIS_URL: addressOf(address.service, parts['REDIS_URL'] ?? ''),
       },
       logFile: join(directory, `${index}-${address.service}.log`),
     }),

@@ -47,7 +47,7 @@ async function runRedis(program: string, allSettings: readonly string[]): Promis
   });
 }
 
-/** Returns whether it serves; a Redis that still loads its append-only file answers with an error. */
+/** Returns whether it serves, if only users: one that still loads its append-only file says `-LOADING`. */
 async function isUp(url: string): Promise<boolean> {
-  return (await ask(url, 'PING\r\n')).toString().startsWith('+PONG');
+  return /^(?:\+PONG|-NOAUTH)/.test((await ask(url, 'PING\r\n')).toString());
 }
