@@ -1,9 +1,10 @@
-import { schemaFaultsOf, startChromium, startFirefox, xpathOf } from '@clinical-launch/testing';
+import { schemaFaultsOf, startChromium, startFirefox } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expectAccessible, follow } from './accessibility.ts';
 import { type Hands, keyboard, mouse } from './hands.ts';
 import { expectGoodPage } from './pictures.ts';
+import { type ReturnedDocument, readDocument } from './returned-document.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
@@ -99,9 +100,9 @@ describe.each(users)('the eight actions $who', (user) => {
     await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
     await look(oltr, 'order-submitted');
     const document = await returnedTo(desk, oltr);
-    expect(await testsIn(document)).toEqual(['HFBC R', 'KMSU R']);
-    expect(await xpathOf(document, 'string(//*[local-name()="sampleCompletionTime"])')).toBe('');
-    orderGuid = await guidIn(document);
+    expect(document.tests).toEqual(['HFBC R', 'KMSU R']);
+    expect(document.taken).toBe('');
+    orderGuid = document.guid;
   });
 
   it('UpdateTest: all batches come back, the test that was added and the one that was removed with them', async () => {
@@ -119,8 +120,8 @@ describe.each(users)('the eight actions $who', (user) => {
     await oltr.getByRole('heading', { name: 'Request updated' }).waitFor();
     await look(oltr, 'change-submitted');
     const document = await returnedTo(desk, oltr);
-    expect(await guidIn(document)).toBe(orderGuid);
-    expect(await testsIn(document)).toEqual(['HFBC R', 'BUE R', 'KMSU D']);
+    expect(document.guid).toBe(orderGuid);
+    expect(document.tests).toEqual(['HFBC R', 'BUE R', 'KMSU D']);
   });
 
   it('PatientSampleQueue: the sample that was recorded comes back with its time', async () => {
@@ -132,10 +133,9 @@ describe.each(users)('the eight actions $who', (user) => {
     await oltr.getByRole('heading', { name: 'Samples recorded' }).waitFor();
     await look(oltr, 'samples-recorded');
     const document = await returnedTo(desk, oltr);
-    expect(await guidIn(document)).toBe(orderGuid);
-    expect(await testsIn(document)).toEqual(['HFBC S', 'BUE R', 'KMSU D']);
-    const taken = '//*[local-name()="sample" and contains(., "EDTA")]/*[local-name()="sampleCompletionTime"]';
-    expect(await xpathOf(document, `string(${taken})`)).toMatch(/^\d{14}$/);
+    expect(document.guid).toBe(orderGuid);
+    expect(document.tests).toEqual(['HFBC S', 'BUE R', 'KMSU D']);
+    expect(document.takenOfEdta).toMatch(/^\d{14}$/);
   });
 
   it('PatientRequestList: a request is chosen, its last sample recorded, and it goes to the laboratory', async () => {
@@ -148,8 +148,8 @@ describe.each(users)('the eight actions $who', (user) => {
     await hands.press(oltr, oltr.getByRole('button', { name: 'Record samples' }));
     await oltr.getByText('Submitted to the laboratory').first().waitFor();
     const document = await returnedTo(desk, oltr);
-    expect(await guidIn(document)).toBe(orderGuid);
-    expect(await testsIn(document)).toEqual(['HFBC S', 'BUE S', 'KMSU D']);
+    expect(document.guid).toBe(orderGuid);
+    expect(document.tests).toEqual(['HFBC S', 'BUE S', 'KMSU D']);
   });
 
   it('PatientReport: the request can be read and printed, and nothing comes back', async () => {
@@ -200,7 +200,7 @@ describe.each(users)('the eight actions $who', (user) => {
     await look(oltr, 'order-review-collected');
     await hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
     await oltr.getByText('Submitted to the laboratory').first().waitFor();
-    expect((await testsIn(await returnedTo(desk, oltr))).toSorted()).toEqual(['CINR S', 'HHAEM S']);
+    expect((await returnedTo(desk, oltr)).tests.toSorted()).toEqual(['CINR S', 'HHAEM S']);
   });
 
   it('OrderTest: what was requested a moment ago is ordered again with a reason', async () => {
@@ -213,7 +213,7 @@ describe.each(users)('the eight actions $who', (user) => {
     await look(oltr, 'order-review-repeat');
     await hands.fill(oltr, oltr.getByRole('textbox', { name: /^Another reason/ }), 'Haemolysed sample');
     await hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
-    expect(await testsIn(await returnedTo(desk, oltr))).toEqual(['HFER R']);
+    expect((await returnedTo(desk, oltr)).tests).toEqual(['HFER R']);
   });
 
   it('LocationSampleQueue: found by the patient in the queue of the practice, and returned', async () => {
@@ -230,8 +230,8 @@ describe.each(users)('the eight actions $who', (user) => {
     await hands.press(oltr, oltr.getByRole('button', { name: 'Record samples' }));
     await oltr.getByText('Submitted to the laboratory').first().waitFor();
     const document = await returnedTo(desk, oltr);
-    expect(await guidIn(document)).toBe(ordered.guid);
-    expect(await testsIn(document)).toEqual(['BCRP S']);
+    expect(document.guid).toBe(ordered.guid);
+    expect(document.tests).toEqual(['BCRP S']);
   });
 
   it('LocationReportList: all requests of the practice, found by name and opened to read', async () => {
@@ -292,37 +292,20 @@ async function anotherOrder(desk: Desk): Promise<{ guid: string; reference: stri
   await choose(desk, oltr, 'crp', /^C-reactive protein/);
   await desk.hands.press(oltr, oltr.getByRole('button', { name: 'Review request' }));
   await desk.hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
-  const document = await returnedTo(desk, oltr);
-  const reference = await xpathOf(document, 'string(//*[local-name()="orderReference"])');
-  return { guid: await guidIn(document), reference };
+  return returnedTo(desk, oltr);
 }
 
-/** Returns the document in the TEXTAREA of the hidden IFRAME, once it exists; valid against the schema. */
-async function returnedTo({ pms, javaScriptEnabled }: Desk, oltr: Page): Promise<string> {
+/**
+ * Returns what the document in the TEXTAREA of the hidden IFRAME says, once it exists; it is valid against the
+ * schema.
+ */
+async function returnedTo({ pms, javaScriptEnabled }: Desk, oltr: Page): Promise<ReturnedDocument> {
   await oltr.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
   const output = oltr.frameLocator('iframe[name="Notepad"]').locator('textarea[name="Output"]').first();
   const document = await output.inputValue();
-  expect(await schemaFaultsOf(document)).toEqual([]);
+  const [faults, returned] = await Promise.all([schemaFaultsOf(document), readDocument(document)]);
+  expect(faults).toEqual([]);
   // The page of the PMS receives it too, and files it.
-  if (javaScriptEnabled) await pms.locator('pre', { hasText: await messageIdIn(document) }).waitFor();
-  return document;
-}
-
-const guidIn = (document: string) =>
-  xpathOf(document, 'string(//*[local-name()="orderHeader"]/*[local-name()="guid"])');
-
-const messageIdIn = (document: string) => xpathOf(document, 'string(//*[local-name()="messageId"])');
-
-/** Returns code and status of each test, in the order of the document. */
-async function testsIn(document: string): Promise<string[]> {
-  const count = Number(await xpathOf(document, 'count(//*[local-name()="testOrder"])'));
-  const at = (index: number) => `(//*[local-name()="testOrder"])[${index}]`;
-  return Promise.all(
-    Array.from({ length: count }, (_, index) =>
-      xpathOf(
-        document,
-        `concat(${at(index + 1)}/*[local-name()="code"]/*[local-name()="value"], " ", ${at(index + 1)}/*[local-name()="Status"])`,
-      ),
-    ),
-  );
+  if (javaScriptEnabled) await pms.locator('pre', { hasText: returned.messageId }).waitFor();
+  return returned;
 }

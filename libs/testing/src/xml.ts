@@ -20,13 +20,24 @@ export async function xpathOf(document: string, expression: string): Promise<str
   return normalized.slice(0, -1);
 }
 
-/** Returns the text at each path below the root: one parse for all of them. */
-export async function textsAt(document: string, paths: readonly string[]): Promise<Record<string, string>> {
+/** Returns libxml2's text of each XPath expression, by its key: one parse, which starts a worker, for all. */
+export async function xpathsOf<Key extends string>(
+  document: string,
+  expressions: Readonly<Record<Key, string>>,
+): Promise<Record<Key, string>> {
   const separator = '\u2063';
-  const stringsAt = paths.map((path) => {
-    const steps = path.split('/').map((name) => `*[local-name()="${name}"]`);
-    return `string(/*/${steps.join('/')}), "${separator}"`;
-  });
-  const values = (await xpathOf(document, `concat(${stringsAt.join(', ')}, "")`)).split(separator);
-  return Object.fromEntries(paths.map((path, index) => [path, values[index] ?? '']));
+  const keys = Object.keys(expressions) as Key[];
+  const texts = keys.map((key) => `string(${expressions[key]}), "${separator}"`);
+  const values = (await xpathOf(document, `concat(${texts.join(', ')}, "")`)).split(separator);
+  return Object.fromEntries(keys.map((key, index) => [key, values[index] ?? ''])) as Record<Key, string>;
+}
+
+/** Returns the text at each path below the root. */
+export function textsAt(document: string, paths: readonly string[]): Promise<Record<string, string>> {
+  const expressionAt = (path: string) =>
+    `/*/${path
+      .split('/')
+      .map((name) => `*[local-name()="${name}"]`)
+      .join('/')}`;
+  return xpathsOf(document, Object.fromEntries(paths.map((path) => [path, expressionAt(path)])));
 }
