@@ -34,6 +34,8 @@ it('four samples are recorded without a script and by the keyboard alone: tick a
     await tabTo(page, 'All samples have been collected now');
     await Promise.all([page.waitForURL(/#record$/), page.keyboard.press('Enter')]);
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(4);
+    // The browser moves the focus there when it first draws the page.
+    await page.locator('#record:focus').waitFor();
     await page.keyboard.press('Tab');
     await Promise.all([page.waitForURL(/\/orders\//), page.keyboard.press('Enter')]);
     expect(await page.getByText('Submitted to the laboratory').count()).toBe(1);
