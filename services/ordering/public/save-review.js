@@ -7,7 +7,8 @@ const retryMs = 5000;
 export function saveWhileTyping(form, status) {
   const address = `${form.getAttribute('action')}/draft`;
   const { page, edits } = status.dataset;
-  let saved = fields();
+  // What was typed before this script came is not what the server sent.
+  let saved = [...form.elements].some(isChanged) ? undefined : fields();
   let sequence = 0;
   let timer;
   let isOver = false;
@@ -22,6 +23,8 @@ export function saveWhileTyping(form, status) {
     clearTimeout(timer);
     saved = fields();
   });
+
+  if (saved === undefined) saveAfter(pauseMs);
 
   function fields() {
     return new URLSearchParams(new FormData(form)).toString();
@@ -60,6 +63,9 @@ export function saveWhileTyping(form, status) {
     if (status.textContent !== text) status.textContent = text;
   }
 }
+
+const isChanged = ({ type, value, defaultValue = value, checked, defaultChecked }) =>
+  type === 'radio' || type === 'checkbox' ? checked !== defaultChecked : value !== defaultValue;
 
 const reasons = {
   // What a redirect that is not followed has: the order was submitted in another window.

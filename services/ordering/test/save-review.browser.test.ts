@@ -51,6 +51,17 @@ describe('the review', () => {
     await close();
   });
 
+  it('saves what was typed before its script was there', async () => {
+    const { launch, page, close } = await openReview();
+    const { promise: typed, resolve: release } = Promise.withResolvers<void>();
+    await page.route(/\.js$/, (route) => typed.then(() => route.continue()));
+    await page.reload({ waitUntil: 'commit' });
+    await page.locator('#details').fill('Typed at once');
+    release();
+    await until(async () => (await launch.page('review')).includes('>Typed at once</textarea>'));
+    await close();
+  });
+
   it('says when it could not be saved, and tries again', async () => {
     const { launch, browser, page, status, close } = await openReview();
     await browser.setOffline(true);
