@@ -1,6 +1,6 @@
 import type { Tool } from './command.ts';
 
-/** Loads each tool of `npm run ops`, by its name: a command loads its own tool only, since all take a second. */
+/** Loads each tool of `npm run ops`, by its name: a command loads only its own, since all take a second. */
 export const toolLoaders: Readonly<Record<string, () => Promise<Tool>>> = {
   registry: async () => (await import('./registry/registry.ts')).registry,
   deliveries: async () => (await import('./deliveries/deliveries.ts')).deliveries,

@@ -31,7 +31,7 @@ export function readSecrets(directory: string): ReadonlySet<string> {
 export const secretsIn = (text: string, secrets: ReadonlySet<string>): string[] =>
   partsOf(text).filter((part) => secrets.has(part));
 
-/** Whatever is long enough to be random, such as the payload and the signature of a JWT, but not its header. */
+/** Returns what is long enough to be random, such as payload and signature of a JWT, but not its header. */
 function partsOf(text: string): string[] {
   return (text.match(/[\w-]{30,}/g) ?? []).filter((part) => !(part.startsWith('eyJ') && isHeader(part)));
 }

@@ -146,7 +146,8 @@ async function allOf<Values extends readonly unknown[]>(
 }
 
 /**
- * The variables of the parts that each service uses beside Redis, and of the callbacks; it receives no others.
+ * The variables of the parts that each service uses beside Redis, and of the callbacks; it receives no
+ * others.
  */
 const partsOf: Readonly<Record<ServiceName, readonly string[]>> = {
   'identity-provider': ['AMQP_URL', 'DATABASE_URL'],

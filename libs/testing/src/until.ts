@@ -14,7 +14,7 @@ export const waitLimitMs = testLimitMs / 2;
 
 /**
  * Waits until a condition is true. Checks it again after 10 ms and twice the time of the last check, so that
- * whoever waits leaves the machine to what is awaited.
+ * waiting leaves the machine to what is awaited.
  * @param what the awaited condition, for the message
  * @throws Error when it is not true after `waitLimitMs`
  */

@@ -3,7 +3,7 @@ import { describeSchema, type SchemaDescription } from '@clinical-launch/storage
 
 /** An embedded database in which the migrations of one schema after the other are applied. */
 export type TrialDatabase = {
-  /** Applies the migrations that the schema does not have yet, and describes it. @throws Error of a migration */
+  /** Applies the migrations that the schema lacks, and describes it. @throws Error of a migration */
   describeWith(schema: string, migrations: ServiceMigrations): Promise<SchemaDescription>;
   /** Removes a schema, so that its migrations can be applied again. */
   drop(schema: string): Promise<void>;
