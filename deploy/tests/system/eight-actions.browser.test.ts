@@ -295,7 +295,7 @@ async function anotherOrder(desk: Desk): Promise<{ guid: string; reference: stri
   return returnedTo(desk, oltr);
 }
 
-/** Returns what the document in the TEXTAREA of the hidden IFRAME says, once it is there. It must be valid. */
+/** Returns what the document in the TEXTAREA of the hidden IFRAME says, once it is there and valid. */
 async function returnedTo({ pms, javaScriptEnabled }: Desk, oltr: Page): Promise<ReturnedDocument> {
   await oltr.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
   const output = oltr.frameLocator('iframe[name="Notepad"]').locator('textarea[name="Output"]').first();
