@@ -52,13 +52,14 @@ describe('the review', () => {
   });
 
   it('saves what was typed before its script was there', async () => {
-    const { launch, page, close } = await openReview();
+    const { launch, page, status, close } = await openReview();
     const { promise: typed, resolve: release } = Promise.withResolvers<void>();
     await page.route(/\.js$/, (route) => typed.then(() => route.continue()));
     await page.reload({ waitUntil: 'commit' });
     await page.locator('#details').fill('Typed at once');
     release();
-    await until(async () => (await launch.page('review')).includes('>Typed at once</textarea>'));
+    await status.getByText(/^Saved$/).waitFor();
+    expect(await launch.page('review')).toContain('>Typed at once</textarea>');
     await close();
   });
 
