@@ -11,6 +11,7 @@ import {
 import { connectRedis } from '@clinical-launch/tickets/redis';
 import pg from 'pg';
 import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
+import { addressAs, redisUsers } from './part-users.ts';
 import { runOps, runOpsHere } from './run-ops.ts';
 
 /** Real servers on which every service has its own user, as an operator's commands create them. */
@@ -25,15 +26,6 @@ export type SeparatedParts = {
   readonly operatorUrl: string;
   stop(): Promise<void>;
 };
-
-const password = (user: string) => `password-of-${user}`;
-
-function as(user: string, address: string): string {
-  const url = new URL(address);
-  url.username = user;
-  url.password = password(user);
-  return url.href;
-}
 
 /**
  * Starts the servers, and runs `migrate` beside them and `access`. @throws Error with the output of a command
@@ -50,7 +42,7 @@ export async function startSeparatedParts(): Promise<SeparatedParts> {
   const suffix = database.url.slice(-8);
   const userOf = (service: string) => `${service}-${suffix}`;
   for (const service of Object.keys(databaseAccess)) {
-    writeSecret(service, 'database-url', as(userOf(service), database.url));
+    writeSecret(service, 'database-url', addressAs(userOf(service), database.url));
   }
   const [redis, rabbitMq, migration] = await Promise.all([
     startRedis(),
@@ -65,12 +57,12 @@ export async function startSeparatedParts(): Promise<SeparatedParts> {
     rmSync(directory, { recursive: true });
   };
   const addresses = (service: string): Record<string, string> => ({
-    REDIS_URL: as(userOf(service), redis.url),
-    ...(service in brokerAccess ? { AMQP_URL: as(userOf(service), rabbitMq.url) } : {}),
-    ...(service in databaseAccess ? { DATABASE_URL: as(userOf(service), database.url) } : {}),
+    REDIS_URL: addressAs(userOf(service), redis.url),
+    ...(service in brokerAccess ? { AMQP_URL: addressAs(userOf(service), rabbitMq.url) } : {}),
+    ...(service in databaseAccess ? { DATABASE_URL: addressAs(userOf(service), database.url) } : {}),
   });
-  const operatorUrl = as(userOf('operator'), rabbitMq.url);
-  const redisAdmin = as('admin', redis.url);
+  const operatorUrl = addressAs(userOf('operator'), rabbitMq.url);
+  const redisAdmin = addressAs('admin', redis.url);
   try {
     assertSuccess('migrate', migration);
     for (const service of serviceNames) {
@@ -81,10 +73,7 @@ export async function startSeparatedParts(): Promise<SeparatedParts> {
     writeSecret('operator', 'amqp-url', operatorUrl);
     assertSuccess('access', await runOpsHere(['access', directory], { SERVICE_SECRETS_DIR: secrets }));
     await Promise.all([
-      createRedisUsers(redis.url, [
-        `user admin reset on >${password('admin')} ~* &* +@all`,
-        ...readFileSync(join(directory, 'users.acl'), 'utf8').trim().split('\n'),
-      ]),
+      createRedisUsers(redis.url, redisUsers(readFileSync(join(directory, 'users.acl'), 'utf8'))),
       rabbitMq.control('import_definitions', join(directory, 'definitions.json')),
       rabbitMq.control('delete_user', 'guest'),
     ]);
@@ -95,13 +84,10 @@ export async function startSeparatedParts(): Promise<SeparatedParts> {
   return { redis, rabbitMq, redisAdmin, operatorUrl, addressesOf: addresses, stop };
 }
 
-/** Does what an operator does on a server without an ACL file: each line is an `ACL SETUSER`. */
-async function createRedisUsers(url: string, lines: readonly string[]): Promise<void> {
+/** Does what an operator does on a server without an ACL file. */
+async function createRedisUsers(url: string, users: readonly string[][]): Promise<void> {
   const redis = await connectRedis(url);
-  for (const line of lines) {
-    const [, name = '', ...rules] = line.match(/\([^)]*\)|\S+/g) ?? [];
-    await redis.call('ACL', 'SETUSER', name, ...rules);
-  }
+  for (const user of users) await redis.call('ACL', 'SETUSER', ...user);
   redis.disconnect();
 }
 

@@ -11,6 +11,7 @@ import {
   startRedis,
 } from '@clinical-launch/testing';
 import { redisAclFile } from '@clinical-launch/tickets/redis';
+import { addressAs, redisUsers } from '../../ops/test/part-users.ts';
 import type { ServiceName } from './edge.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { createServiceProcess, fillCodeCache, type ServiceProcess } from './service-process.ts';
@@ -87,13 +88,13 @@ export async function startSystem({
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(directory, 'code'),
     };
     const servers = await allOf([
-      kept(startRedis([...redisSettings, ...redisUsers(new Set(services))])),
+      kept(startRedis([...redisSettings, ...redisSettingsOf(new Set(services))])),
       kept(startRabbitMq({ hasMetrics: true })),
       kept(startPostgres()),
       ...[...new Set(services)].map((service) => fillCodeCache(service, codeCache)),
     ]);
     const [server, rabbitMq, postgres] = servers;
-    const redis = { ...server, url: addressOf('admin', server.url) };
+    const redis = { ...server, url: addressAs('admin', server.url) };
     const parts = {
       REDIS_URL: server.url,
       AMQP_URL: rabbitMq.url,
@@ -116,23 +117,13 @@ export async function startSystem({
   }
 }
 
-const passwordOf = (user: string) => `password-of-${user}`;
-
 /** As on the command line of Redis: the users of a deployment, and an administrator. */
-function redisUsers(services: ReadonlySet<ServiceName>): string[] {
-  const users = [...services].map((service) => ({ service, name: service, password: passwordOf(service) }));
-  const lines = redisAclFile(users).trim().split('\n');
-  return [`user admin reset on >${passwordOf('admin')} ~* &* +@all`, ...lines].flatMap((line) => {
-    const [, ...words] = line.match(/\([^)]*\)|\S+/g) ?? [];
-    return ['--user', ...words];
+function redisSettingsOf(services: ReadonlySet<ServiceName>): string[] {
+  const users = [...services].map((service) => {
+    const { username: name, password } = new URL(addressAs(service, 'redis://host'));
+    return { service, name, password };
   });
-}
-
-function addressOf(user: string, address: string): string {
-  const url = new URL(address);
-  url.username = user;
-  url.password = passwordOf(user);
-  return url.href;
+  return redisUsers(redisAclFile(users)).flatMap((user) => ['--user', ...user]);
 }
 
 /** Works as `Promise.all`, but waits for all before it throws, so that nothing is pending any more. */
@@ -191,7 +182,7 @@ async function createProcesses(
       environment: {
         ...shared,
         ...Object.fromEntries(partsOf[address.service].map((name) => [name, parts[name] ?? ''])),
-        REDIS_URL: addressOf(address.service, parts['REDIS_URL'] ?? ''),
+        REDIS_URL: addressAs(address.service, parts['REDIS_URL'] ?? ''),
       },
       logFile: join(directory, `${index}-${address.service}.log`),
     }),
