@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { quantile } from './bench.ts';
 
 /** One request as it is sent, with its head. */
@@ -13,6 +13,8 @@ export type LoadOptions = {
   readonly requests: readonly RequestText[];
   /** Requests a second at even moments; as fast as they are answered when absent. */
   readonly perSecond?: number;
+  /** Waits for those moments without using a core, at most a millisecond late: for loads of an hour. */
+  readonly sleeps?: boolean;
   readonly onAnswer?: (answer: Answered, index: number) => void;
   /** The status that counts as success. */
   readonly expected?: number;
@@ -34,6 +36,7 @@ export async function sendAll({
   connections,
   requests,
   perSecond,
+  sleeps = false,
   onAnswer,
   expected = 200,
 }: LoadOptions): Promise<LoadResult> {
@@ -49,7 +52,7 @@ export async function sendAll({
   const work = async (line: Line) => {
     for (let index = next++; index < requests.length; index = next++) {
       const due = dueOf(index) ?? performance.now();
-      while (performance.now() < due) await nextTurn();
+      while (performance.now() < due) await (sleeps ? delay(Math.ceil(due - performance.now())) : nextTurn());
       const answer = await line.send(requests[index] ?? '');
       latencies[index] = performance.now() - due;
       if (answer.status !== expected) throw new Error(`${url} answered ${answer.status}: ${answer.body}`);

@@ -9,6 +9,7 @@ import { growth } from './growth/growth.ts';
 import { launch } from './launch/launch.ts';
 import { lists } from './lists/lists.ts';
 import { redisBytes } from './redis/redis-bytes.ts';
+import { soak } from './soak/soak.ts';
 import { tokens } from './tokens/tokens.ts';
 import { traces } from './traces/traces.ts';
 import { weight } from './weight/weight.ts';
@@ -20,6 +21,7 @@ const benches: readonly Bench[] = [
   events,
   audit,
   growth,
+  soak,
   lists,
   orderDocument,
   redisBytes,

@@ -2,14 +2,12 @@ import { readFileSync } from 'node:fs';
 import { startRedisCluster } from '../../../libs/tickets/test/redis-server.ts';
 import { type Bench, type BenchOptions, type Figure, ratios } from '../bench.ts';
 import { type Contender, contest, figuresOf } from '../contest.ts';
-import { browserRequest, launchRequests, openStage, type Stage, type StageOptions } from '../launch/stage.ts';
-import { sendAll } from '../load.ts';
+import { launchRequests, openStage, type Stage, type StageOptions } from '../launch/stage.ts';
 
 /** What a launch may cost more with a thousand times as much of something. */
 const flat = { atMost: 1.25 };
-const megabyte = 1024 * 1024;
 
-/** How the cost of RequestLaunchUrl grows with its payload, with what is stored, and with time. */
+/** How the cost of RequestLaunchUrl grows with its payload and with what is stored. */
 export const growth: Bench = {
   name: 'growth',
   async run(options) {
@@ -30,7 +28,6 @@ export const growth: Bench = {
         { name: `${crowd}`, stage: { registry: { clients: crowd } } },
       ])),
       ...(await compareCluster(options)),
-      ...(await measureTime(options)),
     );
     return figures;
   },
@@ -116,58 +113,4 @@ function withRatios(subject: string, figures: readonly Figure[]): Figure[] {
       };
     }),
   ];
-}
-
-/** Memory must not grow with time: the same load, before and after it has run for a while. */
-async function measureTime(options: BenchOptions): Promise<Figure[]> {
-  const perSecond = options.short ? 100 : 500;
-  const stage = await openStage();
-  try {
-    const minutes = options.short ? 0.05 : Number(process.env['BENCH_MINUTES'] ?? 6);
-    // Half of it is enough for the answers that Redis keeps for a minute.
-    const before = await runFor(minutes / 2, perSecond, stage, options);
-    const after = await runFor(minutes / 2, perSecond, stage, options);
-    const during = `${perSecond} launches a second`;
-    return (['api', 'gateway'] as const).flatMap((name) => [
-      { name: `${during}: memory of ${name} at the end`, unit: 'MiB', values: [after[name]] },
-      {
-        name: `${during}: memory of ${name}, after ${minutes} minutes ÷ after ${minutes / 2}`,
-        unit: '×',
-        values: [after[name] / before[name]],
-        goal: flat,
-      },
-    ]);
-  } finally {
-    await stage.stop();
-  }
-}
-
-async function runFor(minutes: number, perSecond: number, stage: Stage, { progress }: BenchOptions) {
-  const chunkSeconds = 5;
-  const { api, gateway, token } = stage;
-  for (let seconds = 0; seconds < minutes * 60; seconds += chunkSeconds) {
-    progress(`${perSecond} launches a second, ${seconds} of ${minutes * 60} seconds`);
-    const opened: Promise<unknown>[] = [];
-    const waiting: string[] = [];
-    await sendAll({
-      url: api.url,
-      connections: 32,
-      requests: launchRequests(perSecond * chunkSeconds, token),
-      perSecond,
-      onAnswer: ({ body }) => {
-        waiting.push(JSON.parse(body).url);
-        if (waiting.length < 100) return;
-        const requests = waiting.splice(0).map(browserRequest);
-        opened.push(sendAll({ url: gateway.url, connections: 8, requests }));
-      },
-    });
-    await Promise.all(opened);
-  }
-  return { api: memoryOf(api.pid), gateway: memoryOf(gateway.pid) };
-}
-
-/** Returns the resident memory of a process in MiB. */
-function memoryOf(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return (Number(kilobytes) * 1024) / megabyte;
 }

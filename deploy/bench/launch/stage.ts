@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createPkcePair } from '@clinical-launch/pms-client';
-import { aServiceRequest, startPostgres, startRedis } from '@clinical-launch/testing';
+import { aServiceRequest, startPostgres, startRabbitMq, startRedis } from '@clinical-launch/testing';
 import { connectRedis, RedisClaims } from '@clinical-launch/tickets/redis';
 import { connections } from '../contest.ts';
 import { get, post, type RequestText, sendAll } from '../load.ts';
@@ -13,8 +13,11 @@ const claimsPerPage = 5000;
 
 /** What the launch path needs, and nothing else. */
 export type Stage = {
+  /** The identity provider. */
+  readonly issuer: Measured;
   readonly api: Measured;
   readonly gateway: Measured;
+  readonly auditTrail: Measured | undefined;
   readonly redisUrl: string;
   /** Starts a bare server of `bare.ts` on the same Redis. */
   readonly bare: (name: string) => Promise<Measured>;
@@ -28,6 +31,8 @@ export type StageOptions = {
   readonly registry?: RegistrySize;
   /** The Redis to use; a new one when absent. */
   readonly redisUrl?: string;
+  /** Whether audit-trail runs too and takes the events away, as in operation. */
+  readonly isAudited?: boolean;
   /** Flags of Node for the measured services. */
   readonly flags?: readonly string[];
   /** Further variables of the measured services. */
@@ -38,6 +43,7 @@ export type StageOptions = {
 export async function openStage({
   identifiers = 0,
   registry: size = {},
+  isAudited = false,
   flags = [],
   ...options
 }: StageOptions = {}): Promise<Stage> {
@@ -69,9 +75,15 @@ export async function openStage({
   const issuer = await start('identity-provider', { IDENTITY_PROVIDER_URL: 'http://127.0.0.1:1' });
   const api = await start('launch-api', { IDENTITY_PROVIDER_URL: issuer.url });
   const gateway = await start('launch-gateway', {});
+  const { url: amqpUrl = '' } = isAudited ? await kept(startRabbitMq()) : {};
+  const auditTrail = isAudited
+    ? await start('audit-trail', { AMQP_URL: amqpUrl, IDENTITY_PROVIDER_URL: issuer.url })
+    : undefined;
   return {
+    issuer,
     api,
     gateway,
+    auditTrail,
     redisUrl,
     bare: (name) =>
       kept(startMeasured({ program: 'deploy/bench/launch/bare.ts', arguments: [name], environment: common })),

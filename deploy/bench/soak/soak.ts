@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { connectRedis, type RedisClient } from '@clinical-launch/tickets/redis';
+import type { Bench, Figure } from '../bench.ts';
+import { browserRequest, launchRequests, openStage, type Stage } from '../launch/stage.ts';
+import { sendAll } from '../load.ts';
+import { fetchToken } from '../registry.ts';
+
+const megabyte = 1024 * 1024;
+const measuredProcesses = ['launch-api', 'launch-gateway', 'audit-trail'] as const;
+
+/** A launch session ends thirty minutes after its launch, and Redis needs a moment to forget it. */
+const sessionsEndAfterMinutes = 32;
+
+/** The memory of each process and of Redis, in MiB, when a minute is over. */
+type Sample = Readonly<Record<(typeof measuredProcesses)[number] | 'Redis', number>>;
+
+/**
+ * The same load for a while (`BENCH_MINUTES`, six by default): the memory of processes does not grow after
+ * the first minutes, and Redis keeps of a launch only what it must remember for longer than its session.
+ */
+export const soak: Bench = {
+  name: 'soak',
+  async run({ short, progress }) {
+    const perSecond = short ? 100 : 500;
+    const minutes = short ? 4 : Number(process.env['BENCH_MINUTES'] ?? 6);
+    const secondsOfMinute = short ? 2 : 60;
+    const stage = await openStage({ isAudited: true });
+    const redis = await connectRedis(stage.redisUrl);
+    try {
+      const samples: Sample[] = [];
+      for (let minute = 1; minute <= minutes; minute += 1) {
+        await launchFor(secondsOfMinute, perSecond, stage);
+        const sample = await sampleOf(stage, redis);
+        samples.push(sample);
+        progress(`minute ${minute} of ${minutes} at ${perSecond} launches a second: ${describe(sample)}`);
+      }
+      return [
+        ...measuredProcesses.flatMap((name) => memoryFigures(name, samples)),
+        ...redisFigures(samples, perSecond * secondsOfMinute),
+      ];
+    } finally {
+      redis.disconnect();
+      await stage.stop();
+    }
+  },
+};
+
+/** Memory may be a quarter more at the end than it was when the first minutes were over. */
+function memoryFigures(name: (typeof measuredProcesses)[number], samples: readonly Sample[]): Figure[] {
+  const values = samples.map((sample) => sample[name]);
+  const some = Math.min(5, Math.floor(values.length / 2));
+  const early = mean(values.slice(some, 2 * some));
+  const late = mean(values.slice(-some));
+  return [
+    { name: `${name}, memory in the last ${some} minutes`, unit: 'MiB', values: values.slice(-some) },
+    {
+      name: `${name}, memory ÷ that of the minutes ${some + 1} to ${2 * some}`,
+      unit: '×',
+      values: [late / early],
+      goal: { atMost: 1.25 },
+    },
+  ];
+}
+
+/** What a launch leaves in Redis is visible only when as many sessions end as begin. */
+function redisFigures(samples: readonly Sample[], launchesPerMinute: number): Figure[] {
+  const values = samples.map(({ Redis }) => Redis);
+  const steady = values.slice(sessionsEndAfterMinutes);
+  const [first = 0, last = 0] = [steady.at(0), steady.at(-1)];
+  const memory: Figure = { name: 'Redis, memory at the end', unit: 'MiB', values: values.slice(-1) };
+  if (steady.length < 2) return [memory];
+  return [
+    memory,
+    {
+      name: 'Redis, kept of a launch when its session is over',
+      unit: 'B',
+      values: [((last - first) * megabyte) / ((steady.length - 1) * launchesPerMinute)],
+      // The used-marker (a day), the identifier (400 days), and a quarter for Redis's tables.
+      goal: { atMost: 300 },
+    },
+  ];
+}
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+const describe = (sample: Sample) =>
+  Object.entries(sample)
+    .map(([name, mebibytes]) => `${name} ${Math.round(mebibytes)} MiB`)
+    .join(', ');
+
+/** Issues launch URLs at even moments and opens each of them. */
+async function launchFor(seconds: number, perSecond: number, stage: Stage): Promise<void> {
+  // Its token ends after an hour.
+  const token = await fetchToken(stage.issuer.url, 'RS256');
+  // Requests of more seconds would themselves need much memory.
+  const stepSeconds = Math.min(seconds, 5);
+  for (let second = 0; second < seconds; second += stepSeconds) {
+    const opened: Promise<unknown>[] = [];
+    const waiting: string[] = [];
+    const openWaiting = () => {
+      const requests = waiting.splice(0).map(browserRequest);
+      opened.push(sendAll({ url: stage.gateway.url, connections: 8, requests }));
+    };
+    await sendAll({
+      url: stage.api.url,
+      connections: 32,
+      requests: launchRequests(perSecond * stepSeconds, token),
+      perSecond,
+      sleeps: true,
+      onAnswer: ({ body }) => {
+        waiting.push(JSON.parse(body).url);
+        if (waiting.length === 100) openWaiting();
+      },
+    });
+    openWaiting();
+    await Promise.all(opened);
+  }
+}
+
+async function sampleOf({ api, gateway, auditTrail }: Stage, redis: RedisClient): Promise<Sample> {
+  const [, used] = /^used_memory:(\d+)/m.exec(await redis.info('memory')) ?? [];
+  return {
+    'launch-api': memoryOf(api.pid),
+    'launch-gateway': memoryOf(gateway.pid),
+    'audit-trail': auditTrail === undefined ? Number.NaN : memoryOf(auditTrail.pid),
+    Redis: Number(used) / megabyte,
+  };
+}
+
+/** Returns the resident memory of a process in MiB. */
+function memoryOf(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return (Number(kilobytes) * 1024) / megabyte;
+}
