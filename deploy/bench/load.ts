@@ -52,7 +52,8 @@ export async function sendAll({
   const work = async (line: Line) => {
     for (let index = next++; index < requests.length; index = next++) {
       const due = dueOf(index) ?? performance.now();
-      while (performance.now() < due) await (sleeps ? delay(Math.ceil(due - performance.now())) : nextTurn());
+      for (let wait = due - performance.now(); wait > 0; wait = due - performance.now())
+        await (sleeps ? delay(Math.ceil(wait)) : nextTurn());
       const answer = await line.send(requests[index] ?? '');
       latencies[index] = performance.now() - due;
       if (answer.status !== expected) throw new Error(`${url} answered ${answer.status}: ${answer.body}`);
