@@ -17,8 +17,19 @@ export type Pages = {
   readonly scriptHash: string;
 };
 
-/** Prepares the templates of a service: its own views, and the NHS.UK frontend library's. */
+const prepared = new Map<string, Pages>();
+
+/**
+ * Prepares the templates of a service: its own views, and the NHS.UK frontend library's. A process that starts
+ * a service again uses the templates that it has compiled.
+ */
 export function createPages(views: string): Pages {
+  const pages = prepared.get(views) ?? preparePages(views);
+  prepared.set(views, pages);
+  return pages;
+}
+
+function preparePages(views: string): Pages {
   const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader([views, nhsukRoot]), {
     autoescape: true,
     throwOnUndefined: false,
