@@ -1,41 +1,22 @@
-import { startChromium, until } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import {
-  type Application,
-  aLaunchContext,
-  anOrder,
-  aPatient,
-  chipsIn,
-  rowsOf,
-  startOrdering,
-  tickedIn,
-} from './launches.ts';
+import { until } from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { useDesk } from './desk.ts';
+import { aLaunchContext, anOrder, aPatient, chipsIn, rowsOf, tickedIn } from './launches.ts';
 
-let application: Application;
-let chromium: Browser;
-beforeAll(async () => {
-  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
-});
-afterAll(async () => {
-  await chromium.close();
-  await application.stop();
-});
+const desk = useDesk();
 
 /** Opens the page that chooses tests, for a patient with an earlier HbA1c. */
 async function openPage(options: BrowserContextOptions = {}) {
   const context = aLaunchContext({ request: { patient: aPatient() } });
-  await anOrder(application, ['DHBA1C'], context);
-  const launch = await application.openLaunch(aLaunchContext({ request: context.request }));
-  const browser = await chromium.newContext(options);
-  await browser.addCookies([launch.browserCookie]);
+  await anOrder(desk.application, ['DHBA1C'], context);
+  const launch = await desk.application.openLaunch(aLaunchContext({ request: context.request }));
   const complaints: string[] = [];
-  browser.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  const page = await browser.newPage();
-  await page.goto(application.url + launch.home);
-  return { launch, page, complaints, close: () => browser.close() };
+  const listen = (browser: BrowserContext) =>
+    browser.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+  return { launch, complaints, ...(await desk.open(launch, { ...options, prepare: listen })) };
 }
 
 const box = (page: Page, code: string) => page.locator(`#test-${code}`);
@@ -221,7 +202,7 @@ describe('by keyboard alone', () => {
     await tabTo(page, 'button[value="submit"]');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
-    expect((await rowsOf(application, launch))[0]?.answers).toMatchObject([{ answer: 'Warfarin' }]);
+    expect((await rowsOf(desk.application, launch))[0]?.answers).toMatchObject([{ answer: 'Warfarin' }]);
     await close();
   });
 
@@ -232,7 +213,7 @@ describe('by keyboard alone', () => {
     await page.locator('#chosen').getByRole('button', { name: 'Review request' }).click();
     await page.getByLabel('Another reason').press('Enter');
     await page.getByText('There is a problem').waitFor();
-    expect(await rowsOf(application, launch)).toEqual([]);
+    expect(await rowsOf(desk.application, launch)).toEqual([]);
     await page.getByLabel('Another reason').fill('New symptoms');
     await page.getByRole('button', { name: 'Submit request' }).click();
     await page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
@@ -271,7 +252,7 @@ describe('without JavaScript', () => {
     await page.getByLabel('Collected by').fill('Hill, Ada');
     await page.getByRole('button', { name: 'Submit request' }).click();
     await page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
-    const [row] = await rowsOf(application, launch);
+    const [row] = await rowsOf(desk.application, launch);
     expect([row?.status, row?.batches[0]?.samples[0]?.collectedBy]).toEqual(['Complete', 'Hill, Ada']);
     await close();
   });

@@ -1,33 +1,13 @@
-import { startChromium } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import {
-  type Application,
-  aLaunchContext,
-  aPatient,
-  neededFor,
-  rowsOf,
-  startOrdering,
-  tickedIn,
-} from './launches.ts';
+import { describe, expect, it } from '@jest/globals';
+import { useDesk } from './desk.ts';
+import { aLaunchContext, aPatient, neededFor, rowsOf, tickedIn } from './launches.ts';
 
-let application: Application;
-let chromium: Browser;
-beforeAll(async () => {
-  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
-});
-afterAll(async () => {
-  await chromium.close();
-  await application.stop();
-});
+const desk = useDesk();
 
 async function open() {
-  const launch = await application.openLaunch(aLaunchContext({ request: { patient: aPatient() } }));
-  const browser = await chromium.newContext({ viewport: { width: 1280, height: 720 } });
-  await browser.addCookies([launch.browserCookie]);
-  const page = await browser.newPage();
-  await page.goto(application.url + launch.home);
-  return { launch, browser, page, banner: page.locator('#connection'), close: () => browser.close() };
+  const launch = await desk.application.openLaunch(aLaunchContext({ request: { patient: aPatient() } }));
+  const opened = await desk.open(launch, { viewport: { width: 1280, height: 720 } });
+  return { launch, ...opened, banner: opened.page.locator('#connection') };
 }
 
 describe('without a connection', () => {
@@ -82,12 +62,12 @@ describe('without a connection', () => {
       'Review the request',
       'Tired',
     ]);
-    expect(await rowsOf(application, launch)).toEqual([]);
+    expect(await rowsOf(desk.application, launch)).toEqual([]);
     await browser.setOffline(false);
     await banner.getByText('No connection').waitFor({ state: 'detached' });
     await page.locator('button[value="submit"]').dblclick();
     await page.waitForURL(/\/orders\//);
-    const rows = await rowsOf(application, launch);
+    const rows = await rowsOf(desk.application, launch);
     expect(rows.map(({ clinical_details }) => clinical_details)).toEqual(['Tired']);
     await close();
   });

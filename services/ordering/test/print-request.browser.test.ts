@@ -1,26 +1,9 @@
-import { startChromium, until } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import {
-  type Application,
-  aLaunchContext,
-  anOrder,
-  aPatient,
-  chooseAndReview,
-  fieldValues,
-  openAction,
-  startOrdering,
-} from './launches.ts';
+import { until } from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+import { useDesk } from './desk.ts';
+import { aLaunchContext, anOrder, aPatient, chooseAndReview, fieldValues, openAction } from './launches.ts';
 
-let application: Application;
-let chromium: Browser;
-beforeAll(async () => {
-  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
-});
-afterAll(async () => {
-  await chromium.close();
-  await application.stop();
-});
+const desk = useDesk();
 
 /**
  * The widest names within the limits of the specification: surname 70, given names 35 in total, previous
@@ -49,8 +32,8 @@ async function openPaper(
 ) {
   const { patient } = aLaunchContext().request;
   const context = aLaunchContext({ request: { patient: { ...patient, ...of } } });
-  const order = await anOrder(application, ['HFBC', 'BUE', 'XCXR'], context);
-  const collector = await openAction(application, 'PatientSampleQueue', order);
+  const order = await anOrder(desk.application, ['HFBC', 'BUE', 'XCXR'], context);
+  const collector = await openAction(desk.application, 'PatientSampleQueue', order);
   const html = await collector.page(`requests/${order.guid}/samples`);
   await collector.post(`requests/${order.guid}/samples`, [
     ['submission', fieldValues(html, 'submission')[0] ?? ''],
@@ -65,11 +48,9 @@ async function openPaper(
     ['time', '9:05'],
     ['action', 'record'],
   ]);
-  const reader = await openAction(application, 'PatientReport', order);
-  const browser = await chromium.newContext({ javaScriptEnabled: hasScript });
-  await browser.addCookies([reader.browserCookie]);
-  const page = await browser.newPage();
-  await page.goto(`${application.url}${reader.home}requests/${order.guid}/${paper}${query}`);
+  const reader = await openAction(desk.application, 'PatientReport', order);
+  const path = `requests/${order.guid}/${paper}${query}`;
+  const { page } = await desk.open(reader, { path, javaScriptEnabled: hasScript });
   return page;
 }
 
@@ -218,16 +199,17 @@ describe('a paper of a request', () => {
   /** Submits and prints an order of one test, in a browser. */
   async function submitAndPrint(hasScript: boolean) {
     const context = aLaunchContext({ request: { patient: aPatient() } });
-    const launch = await chooseAndReview(application, ['HFBC'], context);
-    const browser = await chromium.newContext({ javaScriptEnabled: hasScript });
-    await browser.addCookies([launch.browserCookie]);
-    const page = await browser.newPage();
-    await page.addInitScript(`globalThis.printed = [];
+    const launch = await chooseAndReview(desk.application, ['HFBC'], context);
+    const notePrints = `globalThis.printed = [];
       globalThis.dialogsClosed = 0;
       addEventListener('afterprint', () => { dialogsClosed += 1; });
       addEventListener('beforeprint', () =>
-        printed.push(document.querySelector('[data-now] .app-label') ? 'labels' : 'form'))`);
-    await page.goto(`${application.url}${launch.home}review`);
+        printed.push(document.querySelector('[data-now] .app-label') ? 'labels' : 'form'))`;
+    const { page } = await desk.open(launch, {
+      path: 'review',
+      javaScriptEnabled: hasScript,
+      prepare: (browser) => browser.addInitScript(notePrints),
+    });
     await page.getByRole('button', { name: 'Submit and print' }).click();
     await page.waitForURL(/\/orders\/[0-9a-f-]{36}/, { waitUntil: 'load' });
     return page;

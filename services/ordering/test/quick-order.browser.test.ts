@@ -1,8 +1,8 @@
-import { startChromium, until } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, Locator, Page } from 'playwright-core';
+import { until } from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { useDesk } from './desk.ts';
 import {
-  type Application,
   aLaunchContext,
   anOrder,
   aPatient,
@@ -11,33 +11,18 @@ import {
   openForOrder,
   press,
   rowsOf,
-  startOrdering,
 } from './launches.ts';
 import { samplesPage, threeSamples } from './sample-forms.ts';
 
-let application: Application;
-let chromium: Browser;
-beforeAll(async () => {
-  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
-});
-afterAll(async () => {
-  await chromium.close();
-  await application.stop();
-});
+const desk = useDesk();
 
 /** Opens the page of a launch that chooses tests. */
 async function open(launch: OpenLaunch, { hasScript = true } = {}) {
-  const browser = await chromium.newContext({
-    viewport: { width: 1280, height: 720 },
-    javaScriptEnabled: hasScript,
-  });
-  await browser.addCookies([launch.browserCookie]);
-  const page = await browser.newPage();
-  await page.goto(application.url + launch.home);
-  return { launch, page, close: () => browser.close() };
+  const viewport = { width: 1280, height: 720 };
+  return { launch, ...(await desk.open(launch, { viewport, javaScriptEnabled: hasScript })) };
 }
 
-const newOrder = () => application.openLaunch(aLaunchContext({ request: { patient: aPatient() } }));
+const newOrder = () => desk.application.openLaunch(aLaunchContext({ request: { patient: aPatient() } }));
 
 /** A keyboard that counts: a letter that needs Shift, and a key with Control, are two presses. */
 function countingKeyboard({ keyboard }: Page) {
@@ -68,7 +53,7 @@ const isReviewed = (page: Page) => page.waitForURL(/\/review$/);
 
 /** Returns the names of the tests that a launch ordered. */
 async function orderedTests(launch: OpenLaunch) {
-  const [row] = await rowsOf(application, launch);
+  const [row] = await rowsOf(desk.application, launch);
   return row?.batches.flatMap(({ tests }) => tests.map(({ description }) => description));
 }
 
@@ -170,8 +155,8 @@ describe('without scrolling', () => {
   it('the first test of the catalogue is in sight at 1280 × 720, below a full line of chips', async () => {
     const launch = await newOrder();
     const context = aLaunchContext({ request: { patient: launch.context.request.patient } });
-    await anOrder(application, ['HFBC', 'BUE', 'BLFT', 'HFER', 'SVITD'], context);
-    for (const code of offeredCodes(application.catalogue).slice(0, 12)) {
+    await anOrder(desk.application, ['HFBC', 'BUE', 'BLFT', 'HFER', 'SVITD'], context);
+    for (const code of offeredCodes(desk.application.catalogue).slice(0, 12)) {
       await press(launch, `favourite:${code}`);
     }
     for (const hasScript of [true, false]) {
@@ -213,9 +198,9 @@ describe('without scrolling', () => {
       await page.locator('button[value="review"]:visible').first().click();
       await isReviewed(page);
       await check('submit');
-      const collecting = await openForOrder(application, 'PatientSampleQueue', threeSamples);
+      const collecting = await openForOrder(desk.application, 'PatientSampleQueue', threeSamples);
       await page.context().addCookies([collecting.browserCookie]);
-      await page.goto(`${application.url}${collecting.home}${samplesPage(collecting)}`);
+      await page.goto(`${desk.application.url}${collecting.home}${samplesPage(collecting)}`);
       await check('record');
       await close();
     },

@@ -1,18 +1,10 @@
-import { startChromium } from '@clinical-launch/testing';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
-import { type Application, openForOrder, startOrdering } from './launches.ts';
+import { expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { useDesk } from './desk.ts';
+import { openForOrder } from './launches.ts';
 import { samplesPage, stored } from './sample-forms.ts';
 
-let application: Application;
-let browser: Browser;
-beforeAll(async () => {
-  [application, browser] = await Promise.all([startOrdering(), startChromium()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await application.stop();
-});
+const desk = useDesk();
 
 /** Presses Tab until the button has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
@@ -25,12 +17,9 @@ async function tabTo(page: Page, name: string): Promise<void> {
 }
 
 it('four samples are recorded without a script and by the keyboard alone: tick all, Tab, Enter', async () => {
-  const launch = await openForOrder(application, 'PatientSampleQueue', ['BUE', 'HFBC', 'KMSU', 'VHIV']);
-  const context = await browser.newContext({ javaScriptEnabled: false });
+  const launch = await openForOrder(desk.application, 'PatientSampleQueue', ['BUE', 'HFBC', 'KMSU', 'VHIV']);
+  const { page, close } = await desk.open(launch, { path: samplesPage(launch), javaScriptEnabled: false });
   try {
-    await context.addCookies([launch.browserCookie]);
-    const page = await context.newPage();
-    await page.goto(`${application.url}${launch.home}${samplesPage(launch)}`);
     await tabTo(page, 'All samples have been collected now');
     await Promise.all([page.waitForURL(/#record$/), page.keyboard.press('Enter')]);
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(4);
@@ -39,28 +28,26 @@ it('four samples are recorded without a script and by the keyboard alone: tick a
     await page.keyboard.press('Tab');
     await Promise.all([page.waitForURL(/\/orders\//), page.keyboard.press('Enter')]);
     expect(await page.getByText('Submitted to the laboratory').count()).toBe(1);
-    expect((await stored(application, launch)).status).toBe('Complete');
+    expect((await stored(desk.application, launch)).status).toBe('Complete');
   } finally {
-    await context.close();
+    await close();
   }
 });
 
 it('the Enter key in a field records what is ticked, and ticks nothing', async () => {
-  const launch = await openForOrder(application, 'PatientSampleQueue', ['BUE', 'HFBC']);
-  const page = await browser.newPage();
+  const launch = await openForOrder(desk.application, 'PatientSampleQueue', ['BUE', 'HFBC']);
+  const { page, close } = await desk.open(launch, { path: samplesPage(launch) });
   try {
-    await page.context().addCookies([launch.browserCookie]);
-    await page.goto(`${application.url}${launch.home}${samplesPage(launch)}`);
     await page.getByRole('checkbox', { name: /EDTA/ }).check();
     await page.getByLabel('Time', { exact: true }).first().fill('8:30');
     await Promise.all([page.waitForURL(/\/orders\//), page.keyboard.press('Enter')]);
-    const { status, batches } = await stored(application, launch);
+    const { status, batches } = await stored(desk.application, launch);
     expect(status).toBe('Incomplete');
     expect(batches.flatMap(({ samples }) => samples.map(({ completedAt }) => completedAt))).toEqual([
       undefined,
       '2026-03-02T08:30:00.000Z',
     ]);
   } finally {
-    await page.close();
+    await close();
   }
 });

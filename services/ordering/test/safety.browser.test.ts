@@ -1,33 +1,13 @@
-import { startChromium } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
-import {
-  type Application,
-  aLaunchContext,
-  anOrder,
-  aPatient,
-  aYoungPatient,
-  rowsOf,
-  startOrdering,
-} from './launches.ts';
+import { describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { useDesk } from './desk.ts';
+import { aLaunchContext, anOrder, aPatient, aYoungPatient, rowsOf } from './launches.ts';
 
-let application: Application;
-let chromium: Browser;
-beforeAll(async () => {
-  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
-});
-afterAll(async () => {
-  await chromium.close();
-  await application.stop();
-});
+const desk = useDesk();
 
 async function openPage(patient = aPatient()) {
-  const launch = await application.openLaunch(aLaunchContext({ request: { patient } }));
-  const browser = await chromium.newContext();
-  await browser.addCookies([launch.browserCookie]);
-  const page = await browser.newPage();
-  await page.goto(application.url + launch.home);
-  return { launch, page, close: () => browser.close() };
+  const launch = await desk.application.openLaunch(aLaunchContext({ request: { patient } }));
+  return { launch, ...(await desk.open(launch)) };
 }
 
 const reviewOrder = (page: Page) => page.locator('#chosen button[value="review"]').click();
@@ -51,7 +31,7 @@ describe('sex and age', () => {
     await page.keyboard.type('Trans man');
     await submitOrder(page);
     await isSubmitted(page);
-    const [row] = await rowsOf(application, launch);
+    const [row] = await rowsOf(desk.application, launch);
     expect(row?.batches[0]?.tests[0]?.overrideReason).toBe('Trans man');
     await close();
   });
@@ -86,7 +66,7 @@ describe('samples', () => {
     await submitOrder(page);
     await isSubmitted(page);
     expect(await page.locator('main').innerText()).toContain('Viral swab (green top), Genital');
-    const [row] = await rowsOf(application, launch);
+    const [row] = await rowsOf(desk.application, launch);
     expect(row?.batches[0]?.samples).toHaveLength(2);
     await close();
   });
@@ -127,7 +107,7 @@ describe('imaging', () => {
     await page.locator('#details').fill('Locking after a fall');
     await submitOrder(page);
     await isSubmitted(page);
-    const [row] = await rowsOf(application, launch);
+    const [row] = await rowsOf(desk.application, launch);
     expect(row?.answers.map(({ answer }) => answer)).toEqual(['Right', 'No']);
     await close();
   });
@@ -159,7 +139,7 @@ describe('what is not sent electronically', () => {
 describe('duplicates', () => {
   it('of an open request are pointed out, and one click uses that request', async () => {
     const patient = aPatient();
-    await anOrder(application, ['HFBC', 'BUE'], aLaunchContext({ request: { patient } }));
+    await anOrder(desk.application, ['HFBC', 'BUE'], aLaunchContext({ request: { patient } }));
     const { page, close } = await openPage(patient);
     for (const code of ['HFBC', 'BUE', 'BCRP']) await page.locator(`#test-${code}`).check();
     await page.locator('#chosen').getByText('sample not').first().waitFor();
@@ -177,7 +157,7 @@ describe('duplicates', () => {
 
   it('within their intervals share one reason from the list', async () => {
     const patient = aPatient();
-    await anOrder(application, ['DHBA1C', 'BVITD'], aLaunchContext({ request: { patient } }));
+    await anOrder(desk.application, ['DHBA1C', 'BVITD'], aLaunchContext({ request: { patient } }));
     const { launch, page, close } = await openPage(patient);
     for (const code of ['DHBA1C', 'BVITD']) await page.locator(`#test-${code}`).check();
     await page.locator('#bar-count', { hasText: '2 tests chosen' }).waitFor({ state: 'attached' });
@@ -185,7 +165,7 @@ describe('duplicates', () => {
     await page.getByLabel('Sample lost or unsuitable').check();
     await submitOrder(page);
     await isSubmitted(page);
-    const [row] = await rowsOf(application, launch);
+    const [row] = await rowsOf(desk.application, launch);
     expect(row?.batches[0]?.tests.map(({ repeatReason }) => repeatReason)).toEqual([
       'Sample lost or unsuitable',
       'Sample lost or unsuitable',

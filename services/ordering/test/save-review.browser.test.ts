@@ -1,27 +1,16 @@
-import { startChromium, until } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { type Application, aLaunchContext, aPatient, chooseAndReview, startOrdering } from './launches.ts';
+import { until } from '@clinical-launch/testing';
+import { describe, expect, it } from '@jest/globals';
+import { useDesk } from './desk.ts';
+import { aLaunchContext, aPatient, chooseAndReview } from './launches.ts';
 
-let application: Application;
-let chromium: Browser;
-beforeAll(async () => {
-  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
-});
-afterAll(async () => {
-  await chromium.close();
-  await application.stop();
-});
+const desk = useDesk();
 
 async function openReview() {
   const context = aLaunchContext({ request: { patient: aPatient() } });
-  const launch = await chooseAndReview(application, ['HFBC'], context);
-  const browser = await chromium.newContext();
-  await browser.addCookies([launch.browserCookie]);
-  const page = await browser.newPage();
-  await page.goto(application.url + launch.home);
-  await page.goto(`${application.url}${launch.home}review`);
-  return { launch, browser, page, status: page.locator('#saved'), close: () => browser.close() };
+  const launch = await chooseAndReview(desk.application, ['HFBC'], context);
+  const opened = await desk.open(launch);
+  await opened.page.goto(`${desk.application.url}${launch.home}review`);
+  return { launch, ...opened, status: opened.page.locator('#saved') };
 }
 
 describe('the review', () => {

@@ -1,38 +1,32 @@
-import { startChromium } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { type Application, aLaunchContext, aPatient, startOrdering } from './launches.ts';
+import { describe, expect, it } from '@jest/globals';
+import { useDesk } from './desk.ts';
+import { aLaunchContext, aPatient } from './launches.ts';
 
-let application: Application;
-let chromium: Browser;
-beforeAll(async () => {
-  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
-});
-afterAll(async () => {
-  await chromium.close();
-  await application.stop();
-});
+const desk = useDesk();
 
 const aContext = () => aLaunchContext({ request: { patient: aPatient() } });
 
 /** Opens a launch in a browser whose clock moves with the server's. */
 async function open(chainSeconds?: number) {
-  const launch = await application.openLaunch(aContext(), chainSeconds === undefined ? {} : { chainSeconds });
-  const browser = await chromium.newContext();
-  await browser.clock.install({ time: application.clock.now() });
-  await browser.addCookies([launch.browserCookie]);
-  const page = await browser.newPage();
-  await page.goto(application.url + launch.home);
+  const launch = await desk.application.openLaunch(
+    aContext(),
+    chainSeconds === undefined ? {} : { chainSeconds },
+  );
+  const opened = await desk.open(launch, {
+    // It stands still between the steps of a test, however long they take.
+    prepare: async ({ clock }) => {
+      await clock.install({ time: 0 });
+      await clock.pauseAt(desk.application.clock.now());
+    },
+  });
   return {
     launch,
-    page,
-    browser,
-    warning: page.getByRole('alertdialog'),
+    ...opened,
+    warning: opened.page.getByRole('alertdialog'),
     advance: async (seconds: number) => {
-      application.clock.advance({ seconds });
-      await browser.clock.runFor(seconds * 1000);
+      desk.application.clock.advance({ seconds });
+      await opened.browser.clock.runFor(seconds * 1000);
     },
-    close: () => browser.close(),
   };
 }
 
@@ -63,7 +57,7 @@ describe('the end of a session', () => {
     await page.locator('#bar-count').getByText('1 test chosen').waitFor({ state: 'attached' });
     await advance(28 * 60 - 2);
     const other = await browser.newPage();
-    await other.goto(application.url + launch.home);
+    await other.goto(desk.application.url + launch.home);
     await advance(28 * 60 - 2);
     expect(await warning.isVisible()).toBe(false);
     await close();

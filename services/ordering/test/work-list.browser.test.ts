@@ -1,39 +1,31 @@
-import { startChromium } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readCatalogue } from '../src/index.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
-import { type Application, startOrdering } from './launches.ts';
+import { useDesk } from './desk.ts';
 import { openList } from './listing.ts';
 import { inventRequests } from './stored/invented-requests.ts';
 import { seedRequests } from './stored/seed.ts';
 
-let application: Application;
-let chromium: Browser;
+const desk = useDesk();
 /** A fixed code, so that the invented names are always the same. */
 const practice = {
   identifier: { system: 'ods-organization-code', value: 'WORKLIST' },
   name: 'Harbour Surgery',
 } as const;
 beforeAll(async () => {
-  [application, chromium] = await Promise.all([startOrdering(), startChromium()]);
   const newest = new Date('2026-03-02T09:29:00Z');
   const invention = { practice, catalogue: readCatalogue(), newest, firstNumber: 1, count: 60 };
-  await seedRequests(await openOrderingDatabase(application.storage), inventRequests(invention));
-});
-afterAll(async () => {
-  await chromium.close();
-  await application.stop();
+  await seedRequests(await openOrderingDatabase(desk.application.storage), inventRequests(invention));
 });
 
 /** Opens the practice's list in a browser window. */
 async function openWorkList({ width = 1280, height = 900, hasScript = true } = {}) {
-  const launch = await openList(application, 'LocationReportList', { request: { practice } });
-  const browser = await chromium.newContext({ viewport: { width, height }, javaScriptEnabled: hasScript });
-  await browser.addCookies([launch.browserCookie]);
-  const page = await browser.newPage();
-  await page.goto(`${application.url}${launch.home}requests`);
-  return { page, close: () => browser.close() };
+  const launch = await openList(desk.application, 'LocationReportList', { request: { practice } });
+  return desk.open(launch, {
+    path: 'requests',
+    viewport: { width, height },
+    javaScriptEnabled: hasScript,
+  });
 }
 
 describe('the work list', () => {
