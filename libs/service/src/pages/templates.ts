@@ -56,7 +56,8 @@ function readStylesheet(): string {
 }
 
 /**
- * Serves a service's own assets and, below `nhsuk/`, the stylesheet, script and images of the NHS.UK library.
+ * Serves a service's own assets, the stylesheet of all our pages (`page.css`) and, below `nhsuk/`, the
+ * stylesheet, script and images of the NHS.UK library.
  */
 export function createAssetsRouter(directory: string): Router {
   const router = createRouter();
@@ -68,6 +69,9 @@ export function createAssetsRouter(directory: string): Router {
   });
   router.get('/nhsuk/nhsuk-frontend.js', (_request, response) => {
     response.sendFile('nhsuk-frontend.min.js', { root: nhsuk, maxAge: '1d' });
+  });
+  router.get('/page.css', (_request, response) => {
+    response.sendFile('page.css', { root: import.meta.dirname });
   });
   router.use('/nhsuk', express.static(`${nhsuk}/assets`, options));
   router.use(express.static(directory, { ...options, maxAge: 0 }));
