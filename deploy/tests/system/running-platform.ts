@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { startPlatform } from '@clinical-launch/platform';
 import { type Clock, type Environment, systemClock } from '@clinical-launch/service';
 import { createRecordedLogger, createTestDatabase, until } from '@clinical-launch/testing';
@@ -20,14 +21,16 @@ export async function startPlatformForTest({
   clock = systemClock,
   environment = {},
   logLevel = 'info',
-  changeRegistry = (text) => text,
+  changeRegistry,
 }: PlatformForTest = {}) {
   const { logger, lines } = createRecordedLogger(logLevel);
   const database = await createTestDatabase();
-  const folder = await mkdtemp(join(tmpdir(), 'clinical-launch-platform-'));
-  const registryFile = join(folder, 'registry.json');
-  await writeFile(registryFile, changeRegistry(await readFile(demoRegistry, 'utf8')));
-  const own = { PORT: '0', DATABASE_URL: database.url, REGISTRY_FILE: registryFile };
+  const registry = changeRegistry && (await writeRegistry(changeRegistry));
+  const own = {
+    PORT: '0',
+    DATABASE_URL: database.url,
+    REGISTRY_FILE: registry?.file ?? fileURLToPath(demoRegistry),
+  };
   const all = { ...own, ...environment };
   const platform = await startPlatform({ environment: all, clock, logger });
   const url = platform.publicUrl;
@@ -37,7 +40,7 @@ export async function startPlatformForTest({
     async stop() {
       await platform.stop();
       await database.drop();
-      await rm(folder, { recursive: true });
+      await registry?.remove();
     },
     url,
     lines,
@@ -73,4 +76,12 @@ export async function startPlatformForTest({
       return events;
     },
   };
+}
+
+/** Writes a changed copy of the demo registry. */
+async function writeRegistry(change: (text: string) => string) {
+  const folder = await mkdtemp(join(tmpdir(), 'clinical-launch-platform-'));
+  const file = join(folder, 'registry.json');
+  await writeFile(file, change(await readFile(demoRegistry, 'utf8')));
+  return { file, remove: () => rm(folder, { recursive: true }) };
 }
