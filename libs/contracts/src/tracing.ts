@@ -54,6 +54,7 @@ export function traceOfLaunch(launchId: string): { readonly traceId: string; rea
 }
 
 const undecided = createContextKey('clinical-launch undecided parent');
+const undecidedRoot = ROOT_CONTEXT.setValue(undecided, true);
 
 /** Returns whether the parent's sampling decision is unknown, so that its trace id decides. */
 export const isUndecided = (parent: Context): boolean => parent.getValue(undecided) === true;
@@ -67,8 +68,9 @@ type Parent = {
 /** Starts a span below a span of another process, or the first span of a trace. End it. */
 export function startSpan(name: string, options: SpanOptions, parent?: Parent): Span {
   if (parent === undefined) return tracer.startSpan(name, options, ROOT_CONTEXT);
-  const above = trace.setSpanContext(ROOT_CONTEXT, { ...parent.context, isRemote: true });
-  return tracer.startSpan(name, options, parent.isUndecided ? above.setValue(undecided, true) : above);
+  const root = parent.isUndecided ? undecidedRoot : ROOT_CONTEXT;
+  const above = trace.setSpanContext(root, { ...parent.context, isRemote: true });
+  return tracer.startSpan(name, options, above);
 }
 
 /** Links a span to another that it belongs with. */
@@ -117,7 +119,7 @@ type ChildSpan = { readonly name: string; readonly kind?: number; readonly attri
  * Runs a call to another program in a child of the current span. Outside of a span only runs it: polls and
  * reconnections would fill the traces. The current span stays as it is, because a call causes no others.
  */
-export async function inChildSpan<Result>(
+export function inChildSpan<Result>(
   { name, kind = SpanKind.CLIENT, attributes }: ChildSpan,
   work: (span?: Span) => Promise<Result>,
 ): Promise<Result> {
