@@ -6,7 +6,8 @@ const require = createRequire(import.meta.url);
  * OpenTelemetry's packages for CommonJS: modules of it for `import` import `node:http`, at the cost described
  * in node-http.ts.
  */
-export const { metrics } = require('@opentelemetry/api') as typeof import('@opentelemetry/api');
+export const { context, metrics, SpanStatusCode, trace, TraceFlags } =
+  require('@opentelemetry/api') as typeof import('@opentelemetry/api');
 export const {
   detectResources,
   resourceAttributesEnvDetector,
@@ -22,7 +23,6 @@ export const loadMetricExporter = () =>
 
 /** Loads the packages of traces, which a process without traces does not need. */
 export const loadTracing = () => ({
-  ...(require('@opentelemetry/api') as typeof import('@opentelemetry/api')),
   ...(require('@opentelemetry/context-async-hooks') as typeof import('@opentelemetry/context-async-hooks')),
   ...(require('@opentelemetry/exporter-trace-otlp-proto') as typeof import('@opentelemetry/exporter-trace-otlp-proto')),
   ...(require('@opentelemetry/sdk-trace') as typeof import('@opentelemetry/sdk-trace')),

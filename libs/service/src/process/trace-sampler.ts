@@ -1,6 +1,6 @@
 import { isUndecided } from '@clinical-launch/contracts/tracing';
-import type { Sampler } from '@opentelemetry/sdk-trace';
-import type { TracingSdk } from '../open-telemetry.ts';
+import type { Context, Link, SpanContext } from '@opentelemetry/api';
+import { TraceFlags, type TracingSdk, trace } from '../open-telemetry.ts';
 
 /** The samplers of `OTEL_TRACES_SAMPLER`. */
 export const samplerNames = [
@@ -14,30 +14,27 @@ export const samplerNames = [
 
 export type SamplerSettings = { readonly name: (typeof samplerNames)[number]; readonly ratio: number };
 
-/**
- * Creates the sampler of a process. It records every span, so that a trace that fails can be exported
- * although it is not sampled. A request that knows only the GUID of its launch is decided by the trace id,
- * as the first request of the launch was. A batch is sampled if one of its causes is.
- */
-export function createSampler(sdk: TracingSdk, { name, ratio }: SamplerSettings): Sampler {
-  const { AlwaysOffSampler, AlwaysOnSampler, ParentBasedSampler, TraceIdRatioBasedSampler } = sdk;
-  const root = name.endsWith('always_on')
-    ? new AlwaysOnSampler()
-    : name.endsWith('always_off')
-      ? new AlwaysOffSampler()
-      : new TraceIdRatioBasedSampler(ratio);
-  const isByParent = name.startsWith('parentbased');
-  const decide = isByParent ? new ParentBasedSampler({ root }) : root;
-  const { RECORD, RECORD_AND_SAMPLED } = sdk.SamplingDecision;
+/** Returns whether a span is sampled that starts in this context, which may have a parent. */
+export type IsSampled = (context: Context, traceId: string, links?: readonly Link[]) => boolean;
 
-  return {
-    shouldSample(...asked: Parameters<Sampler['shouldSample']>) {
-      const [parent, , , , , links] = asked;
-      const isOfSampled = links.some((link) => (link.context.traceFlags & sdk.TraceFlags.SAMPLED) !== 0);
-      if (isByParent && isOfSampled) return { decision: RECORD_AND_SAMPLED };
-      const result = (isUndecided(parent) ? root : decide).shouldSample(...asked);
-      return result.decision === RECORD_AND_SAMPLED ? result : { ...result, decision: RECORD };
-    },
-    toString: () => `errors too, ${decide.toString()}`,
+/**
+ * Creates the sampler of a process. A request that knows only the GUID of its launch is decided by the trace
+ * id, as the first request of the launch was. A batch is sampled if one of its causes is.
+ */
+export function createSampler(sdk: TracingSdk, { name, ratio }: SamplerSettings): IsSampled {
+  const always = name.endsWith('always_on') ? 1 : name.endsWith('always_off') ? 0 : undefined;
+  const root = new sdk.TraceIdRatioBasedSampler(always ?? ratio);
+  const isByParent = name.startsWith('parentbased');
+  const hasFlag = ({ traceFlags }: SpanContext) => (traceFlags & TraceFlags.SAMPLED) !== 0;
+
+  return (context, traceId, links) => {
+    if (isByParent) {
+      if (links?.some((link) => hasFlag(link.context))) return true;
+      const parent = trace.getSpanContext(context);
+      // A parent that is not valid is none: the span then has another trace id.
+      if (parent?.traceId === traceId && !isUndecided(context)) return hasFlag(parent);
+    }
+    const { decision } = root.shouldSample(context, traceId);
+    return decision === sdk.SamplingDecision.RECORD_AND_SAMPLED;
   };
 }

@@ -4,15 +4,17 @@ import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { type Environment, readEnvironment } from '../environment.ts';
 import type { Logger } from '../logger.ts';
 import {
+  context,
   detectResources,
   loadTracing,
   resourceAttributesEnvDetector,
   resourceFromAttributes,
   serviceNameEnvDetector,
+  trace,
 } from '../open-telemetry.ts';
 import { traceIds } from '../trace-ids.ts';
 import { version } from '../version.ts';
-import { exportFailedToo } from './failed-traces.ts';
+import { exportFailedToo } from './held-spans.ts';
 import { createSampler, samplerNames } from './trace-sampler.ts';
 
 /** Variables of OpenTelemetry. The exporter reads the others that begin with `OTEL_EXPORTER_OTLP_`. */
@@ -62,14 +64,14 @@ export function startTracing(
     resource: resourceFromAttributes({ 'service.name': name, 'service.version': version }).merge(
       detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
     ),
-    sampler: createSampler(sdk, settings.sampler),
-    spanProcessors: [exportFailedToo(sdk, batches)],
+    sampler: new sdk.AlwaysOnSampler(),
+    spanProcessors: [batches],
     idGenerator: traceIds,
     // A batch of events has a link to each of them.
     spanLimits: { linkCountLimit: 256, attributeValueLengthLimit: 200 },
   });
-  sdk.context.setGlobalContextManager(new sdk.AsyncLocalStorageContextManager());
-  sdk.trace.setGlobalTracerProvider(provider);
+  context.setGlobalContextManager(new sdk.AsyncLocalStorageContextManager());
+  trace.setGlobalTracerProvider(exportFailedToo(provider, createSampler(sdk, settings.sampler)));
   enableTracing();
   return { stop: () => stopWithin(provider.shutdown(), logger) };
 }
