@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { partsOf } from '@clinical-launch/testing';
 import type { HttpRequest } from './send-request.ts';
 
 const suffix = '.secrets.json';
@@ -26,14 +27,3 @@ export function readSecrets(directory: string): ReadonlySet<string> {
     .flatMap((file) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as string[]);
   return new Set([...sent, ...written]);
 }
-
-/** Returns the secrets that are in a text. */
-export const secretsIn = (text: string, secrets: ReadonlySet<string>): string[] =>
-  partsOf(text).filter((part) => secrets.has(part));
-
-/** Returns what is long enough to be random, such as payload and signature of a JWT, but not its header. */
-function partsOf(text: string): string[] {
-  return (text.match(/[\w-]{30,}/g) ?? []).filter((part) => !(part.startsWith('eyJ') && isHeader(part)));
-}
-
-const isHeader = (part: string) => Buffer.from(part, 'base64url').toString('latin1').startsWith('{"alg"');

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { searchRows } from './leaks/rows.ts';
 
 /**
- * Creates an empty database on the server of `TEST_DATABASE_URL`. `drop` removes it and closes its
- * connections.
+ * Creates an empty database on the server of `TEST_DATABASE_URL`. `drop` searches it for leaks, removes it
+ * and closes its connections.
  * @throws Error when there is no such server: a test that needs it is never skipped
  */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
@@ -13,14 +14,23 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   await command(serverUrl, `create database ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => command(serverUrl, `drop database ${name} with (force)`) };
+  return {
+    url: url.href,
+    async drop() {
+      await connected(url.href, searchRows);
+      await command(serverUrl, `drop database ${name} with (force)`);
+    },
+  };
 }
 
-async function command(url: string, statement: string): Promise<void> {
+const command = (url: string, statement: string) =>
+  connected(url, async (client) => void (await client.query(statement)));
+
+async function connected(url: string, act: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    await act(client);
   } finally {
     await client.end();
   }

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const codeCache = new URL('../../../../node_modules/.cache/compiled', import.meta.url);
+
+const prefix = 'clinical-launch-run-';
 
 /**
  * Ends what is left of a run when its process is gone, however it went: standard input is a pipe that the
@@ -32,7 +34,7 @@ let folder: string | undefined;
  */
 export function openRunFolder(): void {
   if (folder !== undefined) return;
-  folder = mkdtempSync(join(tmpdir(), 'clinical-launch-run-'));
+  folder = mkdtempSync(join(tmpdir(), prefix));
   // PostgreSQL runs as another user when this one is root.
   chmodSync(folder, 0o711);
   const sweeper = spawn('sh', ['-c', sweep, 'sweeper', folder], {
@@ -45,6 +47,10 @@ export function openRunFolder(): void {
   // A test run starts some two hundred processes of the same sources.
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(codeCache);
 }
+
+/** Returns the folder of the run that this process belongs to; undefined if the run has none. */
+export const runFolder = (): string | undefined =>
+  basename(tmpdir()).startsWith(prefix) ? tmpdir() : undefined;
 
 /**
  * Returns the ids and command lines of the processes that belong to the run and still run, without this
