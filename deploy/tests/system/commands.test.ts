@@ -153,12 +153,12 @@ describe('the simulators of a platform with another audience and other namespace
     const url = await startDemo(otherNames);
     const sent = (path: string, form: Record<string, string>) =>
       fetch(`${url}/demo/${path}`, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
-    const pms = await sent('pms/launches', { action: 'OrderTest', patient: 'whitfield' });
+    const pms = await sent('pms/launches', { action: 'OrderTest', patient: 'record-1' });
     expect([pms.status, pms.headers.get('location')]).toEqual([
       303,
       expect.stringContaining('/secureLaunch?'),
     ]);
-    const host = await sent('host/launches', { partner: 'partner-demo', patient: 'whitfield' });
+    const host = await sent('host/launches', { partner: 'partner-demo', patient: 'record-1' });
     expect([host.status, host.headers.get('location')]).toEqual([303, expect.stringContaining('launch=')]);
   });
 });

@@ -68,7 +68,7 @@ async function requestLaunch(): Promise<URLSearchParams> {
     body: JSON.stringify(
       launchBody({
         clientId: 'partner-standard',
-        patient: getPatient('osuilleabhain'),
+        patient: getPatient('record-2'),
         authorizations: ['clinical-cr.read'],
       }),
     ),
