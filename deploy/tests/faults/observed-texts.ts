@@ -9,9 +9,9 @@ import type { System } from './system.ts';
 
 /**
  * Runs an action and returns everything that the platform wrote meanwhile or holds afterwards, where no
- * patient, secret or token may be, with its place: each command and value that was sent to Redis, each message
- * of the broker, and at the end all values in Redis, the rows of the audit trail, the metrics and the logs,
- * also of what ran before.
+ * patient, secret or token may be, with its place: each command and value that was sent to Redis, each
+ * message of the broker, and at the end all values in Redis, the rows of the audit trail, the metrics and the
+ * logs, also of what ran before.
  */
 export async function observeTexts(
   system: System,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts';
+import { exceptLeak } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startAuditTrail } from './running-audit-trail.ts';
 import { anEvent } from './some-events.ts';
@@ -106,6 +107,7 @@ describe('GET /audit/events', () => {
     ],
     ['identifier=x', [{ path: 'identifier', message: 'must be sent in the body of a POST' }]],
   ])('answers 400 to %s, with every fault', async (query, errors) => {
+    exceptLeak('a URL', identifier.value, 'A caller that puts it there is refused');
     const response = await ask(query);
     const text = await response.text();
     expect([response.status, JSON.parse(text)]).toEqual([

@@ -14,8 +14,8 @@ export type Place =
   | 'an audit row'
   | 'an outbox row';
 
-/** Where no user may be either. Events name users, for the audit trail. */
-const withoutUsers: ReadonlySet<Place> = new Set(['a log', 'a span', 'a metric', 'a URL']);
+/** Where no user may be either. Events name users, for the audit trail, and URLs search it for users. */
+const withoutUsers: ReadonlySet<Place> = new Set(['a log', 'a span', 'a metric']);
 
 /** A value where it must not be, with what precedes it if it was known then. */
 type Leak = { readonly place: Place; readonly value: string; readonly before?: string };
