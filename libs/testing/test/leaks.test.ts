@@ -34,7 +34,7 @@ const request = async (path: string, init?: RequestInit) =>
 const log = (note: string) => createRecordedLogger().logger.info({ note }, 'noted');
 
 async function say(text: string): Promise<void> {
-  const print = `process.stdout.write('started\\n{"msg":"'); setTimeout(() => console.log(process.argv[1] + '"}'), 5)`;
+  const print = `process.stdout.write('started\\n{"level":30,"msg":"'); setTimeout(() => console.log(process.argv[1] + '"}'), 5)`;
   await once(spawn(process.execPath, ['--eval', print, text]), 'close');
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { get } from 'node:http';
 import { orderDocumentXsd } from '@clinical-launch/contracts';
+import { startChromium } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { chromium } from 'playwright-core';
 import { validateXML } from 'xmllint-wasm';
 import {
   aConfig,
@@ -403,11 +403,7 @@ describe('a document that is not made in time', () => {
  * XML.
  */
 async function readInBrowser(address: string, cookie: string): Promise<unknown> {
-  const browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-    chromiumSandbox: false,
-    args: ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-  });
+  const browser = await startChromium();
   try {
     const page = await browser.newPage({ extraHTTPHeaders: { cookie } });
     await page.goto(address);

@@ -20,8 +20,8 @@ export type Pages = {
 const prepared = new Map<string, Pages>();
 
 /**
- * Prepares the templates of a service: its own views, and the NHS.UK frontend library's. A process that starts
- * a service again uses the templates that it has compiled.
+ * Prepares the templates of a service: its own views, and the NHS.UK frontend library's. A process that
+ * starts a service again uses the templates that it has compiled.
  */
 export function createPages(views: string): Pages {
   const pages = prepared.get(views) ?? preparePages(views);

@@ -37,11 +37,11 @@ export function secretsOfForm(form: URLSearchParams): string[] {
 /**
  * Returns a URL without the secrets that the protocols put there: a launch URL has two, however it is
  * misspelt, a launch identifier and a code have parameters of their own, and a host ends its launch by its
- * identifier.
+ * identifier. The sign-in of the demo's staff is a library's: its pages and its cookie have the same value.
  */
 export function withoutOwnSecrets(path: string, query: URLSearchParams): string {
   const rest = [...query].filter(([name]) => name !== 'launch' && name !== 'code');
-  const address = path.replace(/(?<=\/launches\/)[\w-]+$/, '');
+  const address = path.replace(/(?<=\/launches\/|\/demo\/staff\/(?:auth|sign-in)\/)[\w-]+$/, '');
   const url = `${address}?${rest.map(([name, value]) => `${name}=${value}`).join('&')}`;
   return /secureLaunch/i.test(path) ? url.replaceAll(longWords, '') : url;
 }

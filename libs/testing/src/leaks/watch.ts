@@ -91,13 +91,13 @@ function watchOutput({ stdout, stderr }: ChildProcess): void {
   for (const stream of [stdout, stderr]) if (stream !== null) watchChunks(stream, 'a log', logLines());
 }
 
-/** Returns what finds the log in the output of a process: commands may show a secret to their user. */
+/** Returns what finds the log, pino's lines, in the output of a process: commands show results to users. */
 function logLines(): (chunk: unknown) => string {
   let unfinished = '';
   return (chunk) => {
     const lines = `${unfinished}${textOf(chunk)}`.split('\n');
     unfinished = lines.pop() ?? '';
-    return lines.filter((line) => line.startsWith('{')).join('\n');
+    return lines.filter((line) => line.startsWith('{"level":')).join('\n');
   };
 }
 
