@@ -28,6 +28,13 @@ const unchecked = async () => undefined;
 /** Each user has a separate patient, because orders of one patient appear together. */
 const users: readonly User[] = [
   {
+    who: 'in Firefox',
+    startBrowser: startFirefox,
+    ...withScripts,
+    patient: /rahman/i,
+    look: expectAccessible,
+  },
+  {
     who: 'with a mouse',
     startBrowser: startChromium,
     ...withScripts,
@@ -49,13 +56,6 @@ const users: readonly User[] = [
     javaScriptEnabled: true,
     patient: /gruffydd/i,
     look: unchecked,
-  },
-  {
-    who: 'in Firefox',
-    startBrowser: startFirefox,
-    ...withScripts,
-    patient: /rahman/i,
-    look: expectAccessible,
   },
 ];
 
