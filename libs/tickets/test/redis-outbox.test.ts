@@ -96,7 +96,9 @@ describe('RedisOutbox', () => {
     expect(await outbox.depth()).toBe(0);
     expect(rejected).toHaveLength(4);
     expect(JSON.stringify(rejected)).not.toContain('Whitfield');
-    const kept = await redis.xrange(stream.replace(/outbox$/, 'rejected'), '-', '+');
+    const aside = stream.replace(/outbox$/, 'rejected');
+    const kept = await redis.xrange(aside, '-', '+');
+    await redis.del(aside);
     expect(kept.map(([, fields]) => fields.slice(2))).toEqual([
       ...unreadable.map((text) => ['event', text]),
       ['Whitfield', 'no event'],
