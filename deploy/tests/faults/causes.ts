@@ -30,33 +30,29 @@ export const causes = (system: System): readonly Cause[] => [
   { alerts: ['ServiceMissing'], cause: () => killAuditTrail(system) },
 ];
 
-/** Redis answers every second and a half, and the PMS takes documents for three of nine seconds. */
+/** Redis answers every second and a half, and the PMS takes six seconds for a document. */
 async function slowDown(system: System) {
   const redis = new Redis(system.redis.url);
   const ended = new AbortController();
-  const pause = (ms: number) => delay(ms, undefined, { signal: ended.signal }).catch(() => undefined);
   const again = async (everyMs: number, act: () => Promise<unknown>) => {
     while (!ended.signal.aborted) {
       await act();
-      await pause(everyMs);
+      await delay(everyMs, undefined, { signal: ended.signal }).catch(() => undefined);
     }
   };
-  const beAway = async () => {
-    system.receiver.isAway = true;
-    await pause(6000);
-    system.receiver.isAway = false;
-  };
+  const { answerMs } = system.receiver;
+  system.receiver.answerMs = 6000;
   const pace = { launchesPerSecond: 10, orderEvery: 2, amendEvery: 4, repeatEvery: 50, hesitateEvery: 50 };
   const slow = [
     again(1600, () => redis.call('CLIENT', 'PAUSE', '1500')),
     again(100, () => requestToken(system)),
-    again(3000, beAway),
     underLoad({ directory: system.directory, platform: system.processes, ...pace }, () =>
       once(ended.signal, 'abort').then(() => undefined),
     ),
   ];
   return async () => {
     ended.abort();
+    system.receiver.answerMs = answerMs;
     await Promise.all(slow);
     redis.disconnect();
   };

@@ -20,8 +20,8 @@ export type Receiver = {
   readonly url: string;
   /** Each as often as it was accepted, in the order of arrival. */
   readonly taken: readonly Callback[];
-  /** Whether it answers 503 to everything. */
-  isAway: boolean;
+  /** The milliseconds that it takes to answer. */
+  answerMs: number;
   stop(): Promise<void>;
 };
 
@@ -35,16 +35,16 @@ const refuseEvery = 5;
 export async function startReceiver(): Promise<Receiver> {
   const taken: Callback[] = [];
   const seen = new Set<string>();
-  const state = { isAway: false };
+  const state = { answerMs: size.callbackMs };
   const server = createServer(async (request, response) => {
     const callback = await read(request);
-    await delay(size.callbackMs);
+    await delay(state.answerMs);
     response.statusCode = callback === undefined ? 400 : 204;
     if (callback !== undefined) {
       const { id, data } = callback;
       const isFirst = !seen.has(id);
       seen.add(id);
-      if (state.isAway || (isFirst && seen.size % refuseEvery === 0)) response.statusCode = 503;
+      if (isFirst && seen.size % refuseEvery === 0) response.statusCode = 503;
       else taken.push({ id, state: `${data.orderGuid} ${data.orderVersion}` });
     }
     response.end();
