@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { patientData, staffData } from './hidden-data.ts';
 import { partsOf } from './secrets.ts';
 
@@ -28,7 +29,7 @@ export type LeakSearch = ReturnType<typeof createLeakSearch>;
  */
 export function createLeakSearch() {
   const used = new Set<string>();
-  const seen = new Map<number, Place>();
+  const seen = new Map<string, Place>();
   const leaks = new Map<string, Leak>();
   const exceptions: { readonly place: Place; readonly values: string }[] = [];
 
@@ -76,19 +77,8 @@ function describe({ place, value, before }: Leak): string {
   return `${masked} is in ${place}${before === undefined ? '' : `, after ${JSON.stringify(before)}`}`;
 }
 
-/** Returns a hash of 53 bits (cyrb53): the sealed values that a test file sees would fill the memory. */
-function hashOf(text: string): number {
-  let one = 0xdeadbeef;
-  let other = 0x41c6ce57;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    one = Math.imul(one ^ code, 2654435761);
-    other = Math.imul(other ^ code, 1597334677);
-  }
-  one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
-  other = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
-  return 4294967296 * (2097151 & other) + (one >>> 0);
-}
+/** Returns a short hash: the sealed values that a test file sees would fill the memory. */
+const hashOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 12);
 
 let current = createLeakSearch();
 
