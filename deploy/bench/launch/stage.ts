@@ -75,15 +75,15 @@ export async function openStage({
   const issuer = await start('identity-provider', { IDENTITY_PROVIDER_URL: 'http://127.0.0.1:1' });
   const api = await start('launch-api', { IDENTITY_PROVIDER_URL: issuer.url });
   const gateway = await start('launch-gateway', {});
-  const { url: amqpUrl = '' } = isAudited ? await kept(startRabbitMq()) : {};
-  const auditTrail = isAudited
-    ? await start('audit-trail', { AMQP_URL: amqpUrl, IDENTITY_PROVIDER_URL: issuer.url })
-    : undefined;
+  const startAuditTrail = async () => {
+    const { url: AMQP_URL } = await kept(startRabbitMq());
+    return start('audit-trail', { AMQP_URL, IDENTITY_PROVIDER_URL: issuer.url });
+  };
   return {
     issuer,
     api,
     gateway,
-    auditTrail,
+    auditTrail: isAudited ? await startAuditTrail() : undefined,
     redisUrl,
     bare: (name) =>
       kept(startMeasured({ program: 'deploy/bench/launch/bare.ts', arguments: [name], environment: common })),
