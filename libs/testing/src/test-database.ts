@@ -11,7 +11,7 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   const serverUrl = process.env['TEST_DATABASE_URL'];
   if (serverUrl === undefined) throw new Error('TEST_DATABASE_URL is not set. Run the tests by `npm test`');
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await command(serverUrl, `create database ${name}`);
+  await command(serverUrl, `create database ${name} strategy file_copy`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return {
