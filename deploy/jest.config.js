@@ -43,7 +43,8 @@ export default {
   projects: process.env['TESTS'] === 'cluster' ? [cluster] : [unit, integration, alone],
   testSequencer: `${jest}/slowest-first.ts`,
   maxWorkers: '100%',
-  workerIdleMemoryLimit: '400MB',
+  // A fresh one loads everything again. Most keep about 400 MB.
+  workerIdleMemoryLimit: '600MB',
   testTimeout: testLimitMs,
   // A test that failed may have left a server open, and the run is over all the same.
   forceExit: true,
