@@ -59,12 +59,22 @@ async function slowDown(system: System) {
 }
 
 /** Fills most of a small volume; see `hastened`. The alert waits half a minute. */
-export async function fillDisk({ postgres }: System): Promise<void> {
+export const fillDisk = (system: System) =>
+  inPostgres(
+    system,
+    'create table ballast (content text)',
+    'alter table ballast alter content set storage external',
+    `insert into ballast select repeat('x', 1000000) from generate_series(1, 45)`,
+  );
+
+/** Has the order renderers deliver at once what a killed one held. What a living one holds is sent twice. */
+export const endLeases = (system: System) =>
+  inPostgres(system, 'update order_renderer.delivery set leased_until = now() where lease is not null');
+
+async function inPostgres({ postgres }: System, ...statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
-  await client.query('create table ballast (content text)');
-  await client.query('alter table ballast alter content set storage external');
-  await client.query(`insert into ballast select repeat('x', 1000000) from generate_series(1, 45)`);
+  for (const statement of statements) await client.query(statement);
   await client.end();
 }
 

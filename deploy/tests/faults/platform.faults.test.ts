@@ -5,7 +5,7 @@ import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectBalance, expectRefusalsAudited, say, tell } from './balance.ts';
 import { type Books, openBooks } from './books.ts';
-import { causes, fillDisk } from './causes.ts';
+import { causes, endLeases, fillDisk } from './causes.ts';
 import { type Collector, startCollector } from './collector.ts';
 import { serviceNames } from './edge.ts';
 import type { Answered } from './journal.ts';
@@ -249,6 +249,7 @@ describe('under a steady load of launches, watched by Prometheus', () => {
     const { ledger, books } = await expectBalanceUnderLoad(`${size.killRounds} services killed`, async () => {
       for (const victim of killed) {
         await victim.kill();
+        if (!size.outwaitsLeases) await endLeases(system);
         await victim.start();
       }
     });

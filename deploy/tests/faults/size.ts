@@ -2,6 +2,8 @@ const short = {
   name: 'short',
   outageMs: 4000,
   killRounds: 8,
+  /** Whether deliveries wait for the end of a killed process's lease, which lasts 75 seconds. */
+  outwaitsLeases: false,
   racedTokens: 100,
   attemptsEach: 10,
   /** How long the PMS takes to answer a callback. */
@@ -19,6 +21,7 @@ const long: typeof short = {
   name: 'long',
   outageMs: 20_000,
   killRounds: 100,
+  outwaitsLeases: true,
   racedTokens: 1000,
   attemptsEach: 50,
   // So that processes die in the middle of one. It is sent again when its lease is over, after 75 seconds.
