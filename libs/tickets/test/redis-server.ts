@@ -19,10 +19,16 @@ export type RedisServer = {
 };
 
 /** Starts a server with an append-only file; `settings` are written as on its command line. */
-export async function startRedisServer(...settings: string[]): Promise<RedisServer> {
+export const startRedisServer = (...settings: string[]): Promise<RedisServer> => startWith(() => settings);
+
+/** @param settingsFor returns the settings for a port that is free, if a cluster needs one */
+async function startWith(settingsFor: (busPort: number) => readonly string[]): Promise<RedisServer> {
   const directory = await mkdtemp(join(tmpdir(), 'tickets-redis-'));
-  const start = (port: number) => run(['--port', String(port), '--dir', directory, ...settings]);
-  let { child, port } = await startOnFreePort(start);
+  const start = ({ port, busPort }: Ports) =>
+    run(['--port', String(port), '--dir', directory, ...settingsFor(busPort)]);
+  const { ports, ...started } = await startOnFreePorts(start);
+  const { port } = ports;
+  let { child } = started;
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
@@ -35,7 +41,7 @@ export async function startRedisServer(...settings: string[]): Promise<RedisServ
     directory,
     kill,
     restart: async () => {
-      child = await start(port);
+      child = await start(ports);
     },
     stop: async () => {
       await kill();
@@ -53,8 +59,8 @@ export type RedisClusterServers = {
 /** Starts a Redis Cluster of three masters and waits until it serves every slot. */
 export async function startRedisCluster(): Promise<RedisClusterServers> {
   const servers = await Promise.all(
-    Array.from({ length: 3 }, async () =>
-      startRedisServer('--cluster-enabled', 'yes', '--cluster-port', String(await findFreePort())),
+    Array.from({ length: 3 }, () =>
+      startWith((busPort) => ['--cluster-enabled', 'yes', '--cluster-port', String(busPort)]),
     ),
   );
   const nodes = servers.map(({ port }) => new Redis(port));
@@ -135,13 +141,15 @@ export async function startRedisSentinel(): Promise<RedisSentinels> {
 const isComplete = (info: string) =>
   info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3');
 
-async function startOnFreePort(start: (port: number) => Promise<ChildProcess>) {
+type Ports = { readonly port: number; readonly busPort: number };
+
+async function startOnFreePorts(start: (ports: Ports) => Promise<ChildProcess>) {
   for (let attempt = 1; ; attempt += 1) {
-    const port = await findFreePort();
+    const ports = { port: await findFreePort(), busPort: await findFreePort() };
     try {
-      return { child: await start(port), port };
+      return { child: await start(ports), ports };
     } catch (error) {
-      // Another process may have taken the port in between.
+      // Another process may have taken one in between.
       if (attempt === 5) throw error;
     }
   }
