@@ -90,13 +90,19 @@ export async function runPrivately(program: ServerProgram): Promise<PrivateServe
 /** Creates a directory for a server's data. */
 export const makeServerDirectory = (name: string) => mkdtempSync(join(tmpdir(), `clinical-launch-${name}-`));
 
+const lowestPort = 15_000;
+const highestPort = 31_999;
+/** Ports are returned in turn, so that no two servers of a process are given the same one. */
+let lastPort = randomInt(lowestPort, highestPort);
+
 /**
  * Returns a port of 127.0.0.1 that nothing listens on. It is below the ports that the system uses for
  * outgoing connections, so that no connection takes it before a server starts, or while one restarts.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(15_000, 32_000);
+    lastPort = lastPort < highestPort ? lastPort + 1 : lowestPort;
+    const port = lastPort;
     if (await isFree(port)) return port;
   }
 }
