@@ -1,5 +1,5 @@
 import { startChromium } from '@clinical-launch/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { expectAccessible, expectNoSidewaysScrolling } from './accessibility.ts';
 
@@ -7,6 +7,8 @@ let chromium: Browser;
 beforeAll(async () => {
   chromium = await startChromium();
 });
+// Each of these long pages takes 70 MB.
+afterEach(async () => void (await Promise.all(chromium.contexts().map((context) => context.close()))));
 afterAll(() => chromium.close());
 
 const pages = ['decisions', 'conformance'];
