@@ -90,7 +90,7 @@ export async function startSystem({
     const servers = await allOf([
       kept(startRedis([...redisSettings, ...redisSettingsOf(new Set(services))])),
       kept(startRabbitMq({ hasMetrics: true })),
-      kept(startPostgres()),
+      kept(startPostgres(['shared_buffers=32MB'])),
       ...[...new Set(services)].map((service) => fillCodeCache(service, codeCache)),
     ]);
     const [server, rabbitMq, postgres] = servers;

@@ -19,9 +19,12 @@ export const sharedPostgres = postgresWith([
   'max_connections=300',
 ]);
 
-/** Starts a PostgreSQL for the test, with an empty cluster and its defaults (every commit is flushed). */
-export function startPostgres(): Promise<PrivateServer> {
-  return startPrivate(postgresWith([]));
+/**
+ * Starts a PostgreSQL for the test, with an empty cluster and its defaults (every commit is flushed), except
+ * these settings.
+ */
+export function startPostgres(settings: readonly string[] = []): Promise<PrivateServer> {
+  return startPrivate(postgresWith(settings));
 }
 
 /** @param settings as on its command line */
