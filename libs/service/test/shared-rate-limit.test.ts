@@ -17,6 +17,20 @@ const replicas = (count: number, prefix = aPrefix()) =>
     createSharedRateLimiter(new RedisRates({ redis, prefix, service: 'test' })),
   );
 
+/** Returns a limiter, and how often it has leased. */
+function countingLimiter() {
+  const calls = { lease: 0 };
+  const rates = new RedisRates({ redis, prefix: aPrefix(), service: 'test' });
+  const limiter = createSharedRateLimiter({
+    lease: (...lease) => {
+      calls.lease += 1;
+      return rates.lease(...lease);
+    },
+    giveBack: (...lease) => rates.giveBack(...lease),
+  });
+  return { limiter, calls };
+}
+
 /** Returns whether a request is accepted, with the moments between which that was decided. */
 async function ask(limiter: RateLimiter | undefined, key: string, perSecond: number) {
   const askedAt = performance.now();
@@ -96,16 +110,17 @@ describe('a rate limit that replicas share', () => {
     expect(rest.filter(({ isAccepted }) => isAccepted)).toHaveLength(170);
   });
 
+  it('leases again after a pause of its process, in which its lease ended and could not be returned', async () => {
+    const { limiter, calls } = countingLimiter();
+    await limiter.count('pms', 200);
+    const leasesBefore = calls.lease;
+    for (const wakesAt = performance.now() + 60; performance.now() < wakesAt; );
+    await limiter.count('pms', 200);
+    expect(calls.lease).toBe(leasesBefore + 1);
+  });
+
   it('costs some twenty round trips a second for a busy client, and none for one without a limit', async () => {
-    const calls = { lease: 0 };
-    const rates = new RedisRates({ redis, prefix: aPrefix(), service: 'test' });
-    const limiter = createSharedRateLimiter({
-      lease: (...lease) => {
-        calls.lease += 1;
-        return rates.lease(...lease);
-      },
-      giveBack: (...lease) => rates.giveBack(...lease),
-    });
+    const { limiter, calls } = countingLimiter();
     for (let request = 0; request < 2000; request += 1) await limiter.count('pms', 2000);
     expect(calls.lease).toBeLessThanOrEqual(40);
     expect(limiter.count('pms without a limit', undefined)).toBeUndefined();

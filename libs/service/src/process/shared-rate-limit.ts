@@ -7,7 +7,13 @@ const heldMs = 50;
 /** A lease is a twentieth of the limit, so that a busy client costs at most about twenty leases a second. */
 const leasesPerSecond = 20;
 
-type Held = { left: number; readonly id: string; readonly giveBack: NodeJS.Timeout };
+type Held = {
+  left: number;
+  readonly id: string;
+  /** The moment after which a request is made too late for it, in milliseconds since the process began. */
+  readonly endsAt: number;
+  readonly end: NodeJS.Timeout;
+};
 
 /**
  * Creates a limiter that all replicas share. A client without a limit costs nothing. A client with a limit
@@ -20,19 +26,23 @@ export function createSharedRateLimiter(rates: Rates): RateLimiter {
   const leasing = new Map<string, Promise<void>>();
   const waiting = new Map<string, number>();
 
-  const giveBack = (key: string, { id, left }: Pick<Held, 'id' | 'left'>) => {
+  const giveBack = (key: string, { id, left, end }: Held) => {
+    clearTimeout(end);
     held.delete(key);
     // Requests that are not returned are allowed again after a second.
     if (left > 0) rates.giveBack(key, { id, unused: left }).catch(() => undefined);
   };
   const lease = async (key: string, perSecond: number) => {
     const wanted = Math.max(Math.ceil(perSecond / leasesPerSecond), waiting.get(key) ?? 1);
+    // Redis counts from a moment after this one.
+    const askedAt = performance.now();
     const { id, granted, waitMs } = await rates.lease(key, { perSecond, wanted, heldMs });
     if (granted === 0) throw tooMany(waitMs);
     const taken: Held = {
       left: granted,
       id,
-      giveBack: setTimeout(() => giveBack(key, taken), heldMs).unref(),
+      endsAt: granted > 1 ? askedAt + heldMs : askedAt,
+      end: setTimeout(() => giveBack(key, taken), heldMs).unref(),
     };
     held.set(key, taken);
   };
@@ -41,20 +51,19 @@ export function createSharedRateLimiter(rates: Rates): RateLimiter {
     leasing.set(key, started);
     return started;
   };
-  const use = (key: string): boolean => {
+  const use = (key: string, madeAt: number): boolean => {
     const taken = held.get(key);
     if (taken === undefined) return false;
-    taken.left -= 1;
-    if (taken.left === 0) {
-      clearTimeout(taken.giveBack);
-      held.delete(key);
-    }
-    return true;
+    // The timer of a busy process is late.
+    const isInTime = madeAt <= taken.endsAt;
+    if (isInTime) taken.left -= 1;
+    if (!isInTime || taken.left === 0) giveBack(key, taken);
+    return isInTime;
   };
-  const waitForLease = async (key: string, perSecond: number) => {
+  const waitForLease = async (key: string, perSecond: number, madeAt: number) => {
     waiting.set(key, (waiting.get(key) ?? 0) + 1);
     try {
-      while (!use(key)) await (leasing.get(key) ?? startLease(key, perSecond));
+      while (!use(key, madeAt)) await (leasing.get(key) ?? startLease(key, perSecond));
     } finally {
       const others = (waiting.get(key) ?? 1) - 1;
       if (others === 0) waiting.delete(key);
@@ -62,7 +71,10 @@ export function createSharedRateLimiter(rates: Rates): RateLimiter {
     }
   };
   return {
-    count: (key, perSecond) =>
-      perSecond === undefined || use(key) ? undefined : waitForLease(key, perSecond),
+    count(key, perSecond) {
+      if (perSecond === undefined) return undefined;
+      const madeAt = performance.now();
+      return use(key, madeAt) ? undefined : waitForLease(key, perSecond, madeAt);
+    },
   };
 }
