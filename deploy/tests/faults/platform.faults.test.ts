@@ -222,9 +222,9 @@ describe('under a steady load of launches, watched by Prometheus', () => {
       await system.redis.kill();
       await delay(size.outageMs / 2);
       await system.redis.restart();
+      await monitoring.awaitFiring(['RequestsFail', 'LaunchUrlUnavailable', 'SecureLaunchUnavailable']);
     });
     expect(ledger.count('issue', 'unavailable')).toBeGreaterThan(0);
-    await monitoring.awaitFiring(['RequestsFail', 'LaunchUrlUnavailable', 'SecureLaunchUnavailable']);
     // None of ours went away, so there was an answer to everything.
     expect(ledger.answers.filter(({ outcome }) => outcome === 'lost')).toEqual([]);
   });
@@ -234,11 +234,11 @@ describe('under a steady load of launches, watched by Prometheus', () => {
       await system.postgres.kill();
       await delay(size.outageMs);
       await system.postgres.restart();
+      await monitoring.awaitFiring(['RequestsFail']);
     });
     const launches = ledger.answers.filter(({ step }) => step === 'issue' || step === 'redeem');
     expect(launches.filter(isFailure)).toEqual([]);
     expect(ledger.count('choose', 'unavailable')).toBeGreaterThan(0);
-    await monitoring.awaitFiring(['RequestsFail']);
   });
 
   it('each of our services is killed and started again, at random: audit events = answers, exactly', async () => {

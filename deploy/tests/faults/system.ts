@@ -49,8 +49,12 @@ const replicas: readonly ServiceName[] = [
   'resource-api',
 ];
 
-/** The load of a test comes from one address, and its books contain every refusal. */
-export const everyRefusalAudited = { REFUSALS_PER_ADDRESS: '0', REFUSAL_EVENT_SECONDS: '0' };
+/** The load of a test comes from one address, and its books contain every refusal, as many as there are. */
+export const everyRefusalAudited = {
+  REFUSALS_PER_ADDRESS: '0',
+  REFUSAL_EVENT_SECONDS: '0',
+  REFUSAL_EVENTS_WAITING: '1000000',
+};
 
 export type SystemOptions = {
   /** One entry for each replica; the whole platform by default. */
