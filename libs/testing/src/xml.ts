@@ -1,26 +1,35 @@
 import { orderDocumentXsd } from '@clinical-launch/contracts';
-import { validateXML } from 'xmllint-wasm';
+
+/** Loaded by those who use it: it compiles its WebAssembly at once. */
+const libxml2 = () => import('libxml2-wasm');
 
 /**
  * Returns the errors that libxml2 finds in a document against a schema; the order document's own by default.
  */
 export async function schemaFaultsOf(document: string, schema = orderDocumentXsd()): Promise<string[]> {
-  const { errors } = await validateXML({ xml: document, schema });
-  return errors.map(({ message }) => message);
+  const { XmlDocument, XmlValidateError, XsdValidator } = await libxml2();
+  using xsd = XmlDocument.fromString(schema);
+  using validator = XsdValidator.fromDoc(xsd);
+  using xml = XmlDocument.fromString(document);
+  try {
+    validator.validate(xml);
+    return [];
+  } catch (error) {
+    if (error instanceof XmlValidateError) return error.details.map(({ message }) => message);
+    throw error;
+  }
 }
 
-/** Returns libxml2's value of an XPath expression, without the line feed that the tool adds. */
+/** Returns libxml2's value of an XPath expression. @throws TypeError when it is no text */
 export async function xpathOf(document: string, expression: string): Promise<string> {
-  const { normalized, rawOutput } = await validateXML({
-    xml: { fileName: 'order.xml', contents: document },
-    normalization: 'format',
-    modifyArguments: () => ['--xpath', expression, 'order.xml'],
-  });
-  if (!normalized.endsWith('\n')) throw new Error(`XPath failed: ${rawOutput}`);
-  return normalized.slice(0, -1);
+  const { XmlDocument } = await libxml2();
+  using xml = XmlDocument.fromString(document);
+  const value = xml.eval(expression);
+  if (typeof value !== 'string') throw new TypeError(`The value of ${expression} is no text`);
+  return value;
 }
 
-/** Returns libxml2's text of each XPath expression, by its key: one parse, which starts a worker, for all. */
+/** Returns libxml2's text of each XPath expression, by its key: one parse for all. */
 export async function xpathsOf<Key extends string>(
   document: string,
   expressions: Readonly<Record<Key, string>>,
