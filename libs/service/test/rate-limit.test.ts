@@ -1,4 +1,4 @@
-import { TestClock } from '@clinical-launch/testing';
+import { growthOf, TestClock } from '@clinical-launch/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createRateLimiter, type LocalRateLimiter } from '../src/http/index.ts';
 
@@ -50,6 +50,14 @@ describe('a limit of five a second', () => {
     for (let request = 0; request < 5; request += 1) count('one');
     for (let key = 0; key < 20_000; key += 1) count(`address ${key}`);
     expect(() => count('one')).toThrow(tooMany);
+  });
+
+  it('takes four times the time for four times the keys of one second', async () => {
+    const floodFrom = (keys: number) => {
+      const flooded = createRateLimiter(clock);
+      for (let key = 0; key < keys; key += 1) flooded.count(`address ${key}`, 5);
+    };
+    expect(await growthOf(floodFrom, 20_000)).toBeLessThan(9);
   });
 });
 

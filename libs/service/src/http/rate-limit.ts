@@ -22,14 +22,17 @@ const sweepAtKeys = 10_000;
  */
 export function createRateLimiter(clock: Clock): LocalRateLimiter {
   const taken = new Map<string, number[]>();
+  let nextSweepAt = 0;
   const forgetOld = (now: number) => {
+    // Not for each request of a flood from very many addresses: none of them is old yet.
+    nextSweepAt = now + 1000;
     for (const [key, times] of taken) if ((times.at(-1) ?? 0) <= now - 1000) taken.delete(key);
   };
   return {
     count(key, perSecond) {
       if (perSecond === undefined) return undefined;
       const now = clock.now();
-      if (taken.size > sweepAtKeys) forgetOld(now);
+      if (taken.size > sweepAtKeys && now >= nextSweepAt) forgetOld(now);
       const recent = (taken.get(key) ?? []).filter((time) => time > now - 1000);
       taken.set(key, recent);
       const [oldest = now] = recent;
