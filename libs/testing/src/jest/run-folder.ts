@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,11 @@ import { fileURLToPath } from 'node:url';
 const codeCache = new URL('../../../../node_modules/.cache/compiled', import.meta.url);
 
 const prefix = 'clinical-launch-run-';
+
+/** Linux keeps files there in memory. */
+const memory = '/dev/shm';
+/** More than all servers of a run need. */
+const enoughBytes = 2 ** 30;
 
 /**
  * Ends what is left of a run when its process is gone, however it went: standard input is a pipe that the
@@ -23,7 +28,7 @@ for pass in 1 2; do
     kill -KILL "\${process%/environ}" 2>/dev/null
   done
 done
-rm -rf "$1"
+rm -rf "$1" "${memory}/\${1##*/}"
 `;
 
 let folder: string | undefined;
@@ -51,6 +56,27 @@ export function openRunFolder(): void {
 /** Returns the folder of the run that this process belongs to; undefined if the run has none. */
 export const runFolder = (): string | undefined =>
   basename(tmpdir()).startsWith(prefix) ? tmpdir() : undefined;
+
+/**
+ * Returns the folder for the data of the servers that a run starts: in memory where there is room, as a disk
+ * takes long to find room for the three hundred files of a database after those of others were removed.
+ */
+export function serverFolder(): string {
+  const run = runFolder();
+  if (run === undefined || !hasRoomInMemory()) return tmpdir();
+  const folder = join(memory, basename(run));
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+function hasRoomInMemory(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(memory);
+    return bavail * bsize > enoughBytes;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Returns the ids and command lines of the processes that belong to the run and still run, without this

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { serverFolder } from '../jest/run-folder.ts';
 import { waitLimitMs } from '../until.ts';
 
 /** A server for one test, which may break it. */
@@ -33,6 +33,8 @@ export type ServerProgram = {
   /** The user that it runs as, if not that of this process. */
   readonly user?: { readonly uid: number; readonly gid: number };
   readonly stopSignal: NodeJS.Signals;
+  /** Ends it when its data is removed, too; `stopSignal` by default. */
+  readonly endSignal?: NodeJS.Signals;
   /** Returns whether it serves; rejects or resolves with false while it does not. */
   isUp(): Promise<boolean>;
 };
@@ -76,7 +78,7 @@ export async function runPrivately(program: ServerProgram): Promise<PrivateServe
     url: program.url,
     processId: () => running.pid,
     async stop() {
-      await running.end(program.stopSignal);
+      await running.end(program.endSignal ?? program.stopSignal);
       rmSync(program.directory, { recursive: true, force: true });
     },
     kill: () => running.end('SIGKILL'),
@@ -88,7 +90,8 @@ export async function runPrivately(program: ServerProgram): Promise<PrivateServe
 }
 
 /** Creates a directory for a server's data. */
-export const makeServerDirectory = (name: string) => mkdtempSync(join(tmpdir(), `clinical-launch-${name}-`));
+export const makeServerDirectory = (name: string) =>
+  mkdtempSync(join(serverFolder(), `clinical-launch-${name}-`));
 
 const lowestPort = 15_000;
 const highestPort = 31_999;

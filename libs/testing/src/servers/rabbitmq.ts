@@ -49,6 +49,8 @@ export async function startRabbitMq({ hasMetrics = false } = {}): Promise<Privat
     arguments: [],
     environment,
     stopSignal: 'SIGTERM',
+    // Its server of metrics waits five seconds for its clients.
+    endSignal: 'SIGKILL',
     isUp: () => isUp(url),
   });
   return {
