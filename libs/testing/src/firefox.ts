@@ -5,6 +5,21 @@ import { waitsForPages } from './chromium.ts';
 
 const places = ['/usr/bin/firefox-esr', '/usr/bin/firefox'];
 
+/** Few processes, which free memory soon: with the defaults, they take a gigabyte. */
+const frugal = {
+  'browser.sessionhistory.max_total_viewers': 0,
+  'dom.ipc.processCount': 1,
+  'dom.ipc.processPrelaunch.enabled': false,
+  'fission.autostart': false,
+  'javascript.options.ion': false,
+  'javascript.options.mem.gc_allocation_threshold_mb': 4,
+  'javascript.options.mem.gc_balanced_heap_limits': false,
+  'javascript.options.mem.gc_high_frequency_large_heap_growth': 110,
+  'javascript.options.mem.gc_high_frequency_small_heap_growth': 130,
+  'javascript.options.mem.gc_low_frequency_heap_growth': 110,
+  'javascript.options.mem.nursery.max_kb': 2048,
+};
+
 /**
  * Starts the Firefox of this machine, or the one that `FIREFOX_PATH` names, by WebDriver BiDi. Its pages wait
  * for up to `waitLimitMs`.
@@ -20,7 +35,9 @@ export async function startFirefox(): Promise<Browser> {
   answerMediaFeatures();
   const { firefox } = await import('playwright-core');
   // With this channel, Playwright drives a Firefox as it was published, not its own.
-  return waitsForPages(await firefox.launch({ channel: 'moz-firefox', executablePath }));
+  return waitsForPages(
+    await firefox.launch({ channel: 'moz-firefox', executablePath, firefoxUserPrefs: frugal }),
+  );
 }
 
 type WebSocket = {
