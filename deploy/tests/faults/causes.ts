@@ -17,17 +17,24 @@ export type Cause = {
   readonly cause: () => Promise<() => Promise<void>>;
 };
 
-/** What the faults under load do not cause. The last ones leave traces that nobody can undo. */
-export const causes = (system: System): readonly Cause[] => [
-  {
-    alerts: ['TokenSlow', 'LaunchUrlSlow', 'SecureLaunchSlow', 'SubmitSlow', 'DeliveryLate'],
-    cause: () => slowDown(system),
-  },
-  { alerts: ['RedisMemoryHigh'], cause: () => fillRedis(system) },
-  { alerts: ['PostgresConnectionsHigh'], cause: () => occupyPostgres(system) },
-  { alerts: ['EventsRefused', 'DeadLetters'], cause: () => forgeEvent(system) },
-  { alerts: ['AuditChainBroken'], cause: () => changeRow(system) },
-  { alerts: ['ServiceMissing'], cause: () => killAuditTrail(system) },
+/**
+ * What the faults under load do not cause; what is in one list happens at the same time. The last ones leave
+ * traces that nobody can undo.
+ */
+export const causes = (system: System): readonly (readonly Cause[])[] => [
+  [
+    {
+      alerts: ['TokenSlow', 'LaunchUrlSlow', 'SecureLaunchSlow', 'SubmitSlow', 'DeliveryLate'],
+      cause: () => slowDown(system),
+    },
+  ],
+  [
+    { alerts: ['RedisMemoryHigh'], cause: () => fillRedis(system) },
+    { alerts: ['PostgresConnectionsHigh'], cause: () => occupyPostgres(system) },
+    { alerts: ['EventsRefused', 'DeadLetters'], cause: () => forgeEvent(system) },
+  ],
+  [{ alerts: ['AuditChainBroken'], cause: () => changeRow(system) }],
+  [{ alerts: ['ServiceMissing'], cause: () => killAuditTrail(system) }],
 ];
 
 /** Redis answers every second and a half, and the PMS takes six seconds for a document. */

@@ -278,9 +278,10 @@ describe('under a steady load of launches, watched by Prometheus', () => {
 
   it('slow parts, a full Redis, a full disk, too many connections, a missing service, a forged event and a changed row alert', async () => {
     const fired: string[] = [];
-    for (const { alerts, cause } of causes(system)) {
-      const undo = await cause();
-      await monitoring.awaitFiring(alerts).finally(undo);
+    for (const together of causes(system)) {
+      const undos = await Promise.all(together.map(({ cause }) => cause()));
+      const alerts = together.flatMap((one) => one.alerts);
+      await monitoring.awaitFiring(alerts).finally(() => Promise.all(undos.map((undo) => undo())));
       fired.push(...alerts);
     }
     expect(fired).toHaveLength(11);

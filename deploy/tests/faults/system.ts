@@ -87,15 +87,17 @@ export async function startSystem({
   try {
     const receiver = await startReceiver();
     stops.push(() => receiver.stop());
-    const codeCache = {
+    const ofNode = {
+      // As in a container of little memory.
+      NODE_OPTIONS: '--max-semi-space-size=2',
       PATH: process.env['PATH'] ?? '',
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(directory, 'code'),
     };
     const servers = await allOf([
       kept(startRedis([...redisSettings, ...redisSettingsOf(new Set(services))])),
       kept(startRabbitMq({ hasMetrics: true })),
-      kept(startPostgres(['shared_buffers=32MB'])),
-      ...[...new Set(services)].map((service) => fillCodeCache(service, codeCache)),
+      kept(startPostgres(['shared_buffers=32MB', 'max_wal_size=128MB'])),
+      ...[...new Set(services)].map((service) => fillCodeCache(service, ofNode)),
     ]);
     const [server, rabbitMq, postgres] = servers;
     const redis = { ...server, url: addressAs('admin', server.url) };
@@ -109,7 +111,7 @@ export async function startSystem({
       services,
       parts,
       registryFile,
-      environment: { ...codeCache, ...environment },
+      environment: { ...ofNode, ...environment },
     });
     stops.push(async () => void (await Promise.all(processes.map((one) => one.kill()))));
     await allOf(processes.map((one) => one.start()));
