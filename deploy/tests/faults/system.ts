@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   findFreePort,
+  frugalMalloc,
   type PrivateRabbitMq,
   type PrivateServer,
   startPostgres,
@@ -88,6 +89,7 @@ export async function startSystem({
     const receiver = await startReceiver();
     stops.push(() => receiver.stop());
     const ofNode = {
+      ...frugalMalloc,
       // As in a container of little memory.
       NODE_OPTIONS: '--max-semi-space-size=2',
       PATH: process.env['PATH'] ?? '',

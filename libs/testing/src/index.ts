@@ -3,6 +3,7 @@ export { startChromium } from './chromium.ts';
 export * from './cost.ts';
 export * from './dpop-proof.ts';
 export * from './firefox.ts';
+export { frugalMalloc } from './jest/run-folder.ts';
 export * from './json-edit.ts';
 export { valuesIn } from './leaks/redis-values.ts';
 export { rowsOf } from './leaks/rows.ts';
