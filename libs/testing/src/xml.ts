@@ -5,6 +5,7 @@ const libxml2 = () => import('libxml2-wasm');
 
 /**
  * Returns the errors that libxml2 finds in a document against a schema; the order document's own by default.
+ * @throws XmlParseError when the document is not well-formed
  */
 export async function schemaFaultsOf(document: string, schema = orderDocumentXsd()): Promise<string[]> {
   const { XmlDocument, XmlValidateError, XsdValidator } = await libxml2();
