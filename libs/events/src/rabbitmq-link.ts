@@ -48,7 +48,8 @@ const heartbeatSeconds = 10;
 const connectWithinMs = 5000;
 const defaultOpenWithinMs = 15_000;
 const closeWithinMs = 2000;
-const defaultReconnect = { least: 100, most: 10_000 };
+/** What waits for the broker, such as the document of an order, waits little longer than it is away. */
+const defaultReconnect = { least: 100, most: 3000 };
 
 /**
  * Keeps a connection to RabbitMQ open without a limit: exponential backoff with jitter, one log line per

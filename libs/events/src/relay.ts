@@ -47,7 +47,7 @@ export function startRelay<Item>({
   publish,
   onFailure,
   everyMs = 2000,
-  longestRetryMs = 5000,
+  longestRetryMs = 2000,
 }: RelayOptions<Item>): Relay {
   const stopping = new AbortController();
   const bell = createBell();
