@@ -59,9 +59,12 @@ const audited = (late: number) => timely('clinical_launch_audit_lag_seconds', '6
 const delivered = (late: number) => timely('clinical_launch_delivery_duration_seconds', '300.0', late);
 
 const outboxAge = 'clinical_launch_outbox_oldest_age_seconds{clinical_launch_outbox_name="tickets"}';
-const outboxRejected = 'clinical_launch_outbox_rejected_total{clinical_launch_outbox_name="tickets"}';
+const outboxRejected =
+  'clinical_launch_outbox_rejected_total{clinical_launch_outbox_name="tickets",service="launch-api",instance="launch-api:9090"}';
 const dropped = 'clinical_launch_refusals_dropped_total{service="launch-api"}';
-const refused = 'clinical_launch_events_refused_total{clinical_launch_consumer_name="audit-trail"}';
+const refused =
+  'clinical_launch_events_refused_total{clinical_launch_consumer_name="audit-trail",service="audit-trail",instance="audit-trail:9090"}';
+const uptime = (service: string) => `process_uptime_seconds{service="${service}",instance="${service}:9090"}`;
 const deadLetters = 'rabbitmq_detailed_queue_messages{queue="clinical-launch.order-renderer.dead-letters"}';
 const fetches = (outcome: string) =>
   `clinical_launch_issuer_keys_fetches_total{clinical_launch_issuer="https://issuer.example",clinical_launch_outcome="${outcome}"}`;
@@ -90,6 +93,8 @@ const healthy: Series = {
   [outboxRejected]: always(0),
   [dropped]: always(0),
   [refused]: always(0),
+  [uptime('launch-api')]: '360000+60x60',
+  [uptime('audit-trail')]: '360000+60x60',
   [deadLetters]: always(0),
   [fetches('ok')]: growing(1),
   [fetches('failed')]: always(0),
@@ -143,6 +148,18 @@ const causes: readonly Cause[] = [
   ['RefusalsDropped', 'ticket', 'there is a flood', { [dropped]: growing(5) }],
   ['EventsRejected', 'ticket', 'an event was set aside', { [outboxRejected]: '0x20 1x40' }],
   ['EventsRefused', 'page', 'an event was not proven', { [refused]: '0x20 1x40' }],
+  [
+    'EventsRejected',
+    'ticket',
+    'an event was set aside as soon as a process started',
+    { [outboxRejected]: '_x40 1x20', [uptime('launch-api')]: '_x40 5+60x20' },
+  ],
+  [
+    'EventsRefused',
+    'page',
+    'an event was not proven as soon as a process started',
+    { [refused]: '_x40 1x20', [uptime('audit-trail')]: '_x40 5+60x20' },
+  ],
   ['DeadLetters', 'ticket', 'one event is a dead letter', { [deadLetters]: always(1) }],
   ['AuditChainBroken', 'page', 'a row was changed', { clinical_launch_audit_chain_faults: always(1) }],
   ['AuditVerificationLate', 'ticket', 'three days ago', { [verified]: always(-3 * daySeconds) }],
