@@ -109,7 +109,7 @@ export class RedisScripts {
 
   /** Waits for the connection, at most as long as a caller would. All waiting requests share one listener. */
   async #reconnected(): Promise<void> {
-    if (this.#redis.status === 'ready') return;
+    if (isUsable(this.#redis)) return;
     this.#reconnecting ??= isReady(this.#redis, reconnectWithinMs).then(() => {
       this.#reconnecting = undefined;
     });
@@ -130,9 +130,13 @@ const spanOf = ({ name }: Script) => ({
   },
 });
 
+/** Returns whether commands can be sent. A connection that is being ended still says that it is ready. */
+const isUsable = (redis: RedisClient): boolean =>
+  redis.status === 'ready' && (!('stream' in redis) || redis.stream.writable);
+
 /** Resolves with whether the client became ready in time. */
 export async function isReady(redis: RedisClient, withinMs: number): Promise<boolean> {
-  if (redis.status === 'ready') return true;
+  if (isUsable(redis)) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const becomeReady = () => resolve(true);
   const timer = setTimeout(resolve, withinMs, false);

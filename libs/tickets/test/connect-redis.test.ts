@@ -79,6 +79,18 @@ describe('connectRedis', () => {
     expect(await redeemTicket(tickets, fresh)).toMatchObject({ outcome: 'redeemed' });
   });
 
+  it.concurrent('waits for the next connection when a Sentinel ends one that says it is ready', async () => {
+    const server = await lab.server();
+    const redis = await lab.client(server.url);
+    const tickets = createTickets(redis, aPrefix());
+    const ticket = await issueTicket(tickets);
+    if (!(redis instanceof Redis)) throw new Error('a cluster');
+    // As the failover detector does.
+    redis.disconnect(true);
+    expect(redis.status).toBe('ready');
+    expect(await redeemTicket(tickets, ticket)).toMatchObject({ outcome: 'redeemed' });
+  });
+
   it.concurrent('answers requests at once while Redis is away, tells it once, and recovers by itself', async () => {
     const logger = aLogger();
     const server = await lab.server();
