@@ -92,8 +92,9 @@ function environmentOf({ directory, port, distributionPort, mapperPort }: Place)
     RABBITMQ_CONF_ENV_FILE: join(directory, 'no-rabbitmq-env.conf'),
     // The script becomes the server instead of waiting for it, so that a signal reaches the server.
     RABBITMQ_ALLOW_INPUT: 'true',
-    // The tables of processes and atoms are cleared at the start: those of a production node take seconds.
-    RABBITMQ_SERVER_ERL_ARGS: '+P 65536 +t 1048576 +sbwt none +sbwtdcpu none +sbwtdio none',
+    // The tables of processes and atoms are cleared at the start: those of a production node take seconds. A
+    // start makes fifty thousand requests to the one thread for files, which shall not sleep in between.
+    RABBITMQ_SERVER_ERL_ARGS: '+P 65536 +t 1048576 +sbwt none +sbwtdcpu none +SDio 1 +sbwtdio short',
     // A queue reports its length twice a second instead of every five seconds; tests wait for empty queues.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: [
       '-rabbit quorum_tick_interval 500',
