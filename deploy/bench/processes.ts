@@ -118,8 +118,13 @@ async function askStalls(child: ChildProcess): Promise<Stalls> {
   return promise.finally(() => child.stderr?.off('data', read));
 }
 
-const compileCache = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
-process.once('exit', () => rmSync(compileCache, { recursive: true, force: true }));
+const compileCache = process.env['NODE_COMPILE_CACHE'] ?? temporaryCache();
+
+function temporaryCache(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 function readyOf(child: ChildProcess, program: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();

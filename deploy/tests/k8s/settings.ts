@@ -70,9 +70,10 @@ function requiredBy(entry: string): readonly string[] {
 }
 
 function complaintsOf(entry: string, settings: Readonly<Record<string, string>>): string[] {
+  const { NODE_COMPILE_CACHE } = process.env;
   const { stderr, stdout, status } = spawnSync(process.execPath, [entry], {
     cwd: root,
-    env: { NODE_ENV: 'production', ...settings },
+    env: { NODE_ENV: 'production', NODE_COMPILE_CACHE, ...settings },
     encoding: 'utf8',
   });
   if (status !== 1) throw new Error(`${entry} started without its settings:\n${stdout}${stderr}`);

@@ -80,7 +80,8 @@ async function answerCallbacks(answer: string): Promise<void> {
 
 /** Runs `npm run deliveries` without npm, as in a container. */
 function deliveries(...args: string[]): Promise<string> {
-  const environment = { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, DATABASE_URL: testDatabase.url };
+  const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  const environment = { PATH, TMPDIR, NODE_COMPILE_CACHE, DATABASE_URL: testDatabase.url };
   return new Promise((resolve, reject) => {
     execFile(
       process.execPath,

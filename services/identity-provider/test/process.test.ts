@@ -51,6 +51,7 @@ function start(databaseUrl: string): ChildProcess {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       PORT: '0',
       ADMIN_PORT: '0',
       PUBLIC_URL: 'http://localhost',
