@@ -5,11 +5,22 @@ import { rabbitMq } from './servers/rabbitmq-kind.ts';
 import { redis } from './servers/redis.ts';
 import { runContainer, runFromPackage, runInstalled, type ServerKind } from './servers/server-kind.ts';
 
-/** Stops the servers that were started for the run. */
-export type Provision = { stop(): Promise<void> };
+/** The servers that were started for the run. */
+export type Provision = {
+  /** Stops those that these test files do not use, but not Redis: its values are searched at the end. */
+  keepFor(testFiles: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
+};
 
-/** The variables that contain the URLs of the servers for the tests. */
-const parts = [
+type Part = {
+  readonly kind: ServerKind;
+  /** The variable that contains its URL for the tests. */
+  readonly testVariable: string;
+  /** In a test file, they show that it uses it. */
+  readonly words: readonly string[];
+};
+
+const parts: readonly Part[] = [
   { kind: redis, testVariable: 'TEST_REDIS_URL', words: serverWords.redis },
   { kind: rabbitMq, testVariable: 'TEST_AMQP_URL', words: serverWords.rabbitMq },
   { kind: sharedPostgres, testVariable: 'TEST_DATABASE_URL', words: serverWords.postgres },
@@ -23,17 +34,22 @@ const parts = [
  * @throws Error that says in one sentence what to do when one is unavailable; stops the others then
  */
 export async function provision(testFiles: readonly string[]): Promise<Provision> {
-  const isNamed = (words: readonly string[]) => testFiles.some((file) => names(file, words));
-  const needed = parts.filter(({ words }) => isNamed(words));
-  const stops: (() => Promise<void>)[] = [];
-  const stop = async () => void (await Promise.all(stops.map((stopOne) => stopOne())));
+  const started = new Map<Part, () => Promise<void>>();
+  const stopThose = async (isUnused: (part: Part) => boolean) => {
+    const unused = [...started].filter(([part]) => isUnused(part));
+    for (const [part] of unused) started.delete(part);
+    await Promise.all(unused.map(([, stopOne]) => stopOne()));
+  };
+  const stop = () => stopThose(() => true);
   const outcomes = await Promise.allSettled([
-    ...needed.map(async ({ kind, testVariable }) => {
-      const server = await obtain(kind);
-      stops.push(server.stop);
-      process.env[testVariable] = server.url;
-    }),
-    ...(isNamed(serverWords.haproxy)
+    ...parts
+      .filter(({ words }) => isNamed(testFiles, words))
+      .map(async (part) => {
+        const server = await obtain(part.kind);
+        started.set(part, server.stop);
+        process.env[part.testVariable] = server.url;
+      }),
+    ...(isNamed(testFiles, serverWords.haproxy)
       ? [provideHaproxy().then((program) => tell({ name: 'HAProxy' }, program))]
       : []),
   ]);
@@ -42,8 +58,14 @@ export async function provision(testFiles: readonly string[]): Promise<Provision
     await stop();
     throw new AggregateError(failures, failures.map((failure) => failure.message).join('\n'));
   }
-  return { stop };
+  return {
+    keepFor: (files) => stopThose(({ kind, words }) => kind !== redis && !isNamed(files, words)),
+    stop,
+  };
 }
+
+const isNamed = (testFiles: readonly string[], words: readonly string[]) =>
+  testFiles.some((file) => names(file, words));
 
 async function obtain(kind: ServerKind): Promise<{ url: string; stop: () => Promise<void> }> {
   const url = process.env[kind.variable];

@@ -16,6 +16,11 @@ export default async function setUp({ testPathPatterns }: GlobalConfig): Promise
   provided = await provision([...integration, ...alone].filter(isWanted));
 }
 
+/** Ends the servers that these test files, the last of the run, do not use. */
+export async function keepServersFor(testFiles: readonly string[]): Promise<void> {
+  await provided?.keepFor(testFiles);
+}
+
 /** Ends the servers. */
 export async function stopServers(): Promise<void> {
   await provided?.stop();

@@ -90,7 +90,8 @@ function findNewestDebianProgram(): string | undefined {
     .at(-1);
 }
 
-async function isUp(url: string): Promise<boolean> {
+/** Resolves with true when it answers a query. @throws Error when it does not */
+export async function isUp(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
   client.on('error', () => undefined);
   try {
