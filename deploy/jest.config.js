@@ -43,8 +43,8 @@ export default {
   projects: process.env['TESTS'] === 'cluster' ? [cluster] : [unit, integration, alone],
   testSequencer: `${jest}/slowest-first.ts`,
   maxWorkers: '100%',
-  // A fresh one loads everything again. Most keep about 400 MB.
-  workerIdleMemoryLimit: '600MB',
+  // A fresh one loads everything again. Most keep about 300 MB.
+  workerIdleMemoryLimit: '450MB',
   testTimeout: testLimitMs,
   // A test that failed may have left a server open, and the run is over all the same.
   forceExit: true,

@@ -3,37 +3,39 @@ import { statSync } from 'node:fs';
 type Test = { readonly path: string };
 
 /**
- * The files that take seven seconds or longer, about from the longest: a fresh clone knows no times. Firefox
- * begins the first. What runs beside it, and then beside the bench, needs little memory.
+ * The files that take seven seconds or longer: a fresh clone knows no times. The bench, Firefox and embedded
+ * databases need most of the memory: the first two begin while the workers are small, beside what needs
+ * little, and no browser runs beside the last. What waits for servers runs beside browsers, which use both
+ * cores.
  */
 const slowest = [
-  'eight-actions.browser',
-  'redis-cluster-tickets',
-  'traces',
-  'delivery-replicas',
-  'process',
-  'real-parts',
-  'rabbitmq-restart',
   'bench',
-  'rabbitmq-bus',
+  'redis-cluster-tickets',
+  'eight-actions.browser',
   'redis-tickets',
   'revoked-tokens',
+  'delivery-replicas',
+  'traces',
+  'process',
+  'rabbitmq-restart',
+  'rabbitmq-bus',
   'commands',
   'callbacks',
-  'audit-refusals.browser',
-  'signals',
-  'quick-order.browser',
   'production',
+  'real-parts',
+  'signals',
+  'audit-refusals.browser',
+  'manifests',
   'audit-pages.browser',
+  'postgres-restart',
+  'quick-order.browser',
+  'leaks',
   'oltr-launch.browser',
   'desktop-launch.browser',
-  'postgres-restart',
-  'save-review.browser',
   'choose-tests.browser',
-  'manifests',
   'print-request.browser',
-  'leaks',
   'generated-pages.browser',
+  'save-review.browser',
   'safety.browser',
 ];
 
