@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { waitLimitMs } from '@clinical-launch/testing';
 import { connectRedis, type RedisClient, RedisOutbox } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
 import { say } from './balance.ts';
 import { floodWithLaunches, type Statuses } from './flood.ts';
+import { inPostgres } from './in-postgres.ts';
 import { sendRequest } from './send-request.ts';
 import { size } from './size.ts';
 import { type System, startSystem } from './system.ts';
@@ -38,19 +38,14 @@ async function counted(name: 'limited' | 'dropped'): Promise<number> {
   return values.reduce((sum, line) => sum + Number(/ (\d+)(?: \d+)?$/.exec(line)?.[1]), 0);
 }
 
-async function auditedOf(type: string): Promise<number> {
-  const client = new pg.Client({ connectionString: system.postgres.url });
-  await client.connect();
-  try {
+const auditedOf = (type: string): Promise<number> =>
+  inPostgres(system, async (client) => {
     const { rows } = await client.query<{ count: string }>(
       'select count(*) from audit_trail.audit_event where type = $1',
       [type],
     );
     return Number(rows[0]?.count);
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 describe('strangers who send requests as fast as they can, with RabbitMQ stopped and 64 MB of Redis', () => {
   it('stop no launch of a registered client, and every accepted event is audited in the end', async () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Place, rowsOf, valuesIn } from '@clinical-launch/testing';
 import amqp from 'amqplib';
-import pg from 'pg';
+import { inPostgres } from './in-postgres.ts';
 import { watchCommands } from './redis-commands.ts';
 import { sendRequest } from './send-request.ts';
 import type { System } from './system.ts';
@@ -50,21 +50,17 @@ async function listenToEvents(url: string) {
 }
 
 /** Every row of every table of a schema, as JSON. */
-async function rowsOfSchema({ postgres }: System, schema: string): Promise<string> {
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
-  try {
+function rowsOfSchema(system: System, schema: string): Promise<string> {
+  return inPostgres(system, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(
-      `select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
-       where table_schema = $1 and table_type = 'BASE TABLE'`,
+      `select oid::regclass::text as name from pg_class
+       where relnamespace = $1::regnamespace and relkind in ('r', 'p') and not relispartition`,
       [schema],
     );
     const texts: string[] = [];
     for (const { name } of tables) for (const row of await rowsOf(client, name)) texts.push(row);
     return texts.join('\n');
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 const metricsOf = ({ processes }: System) =>

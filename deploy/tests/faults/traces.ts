@@ -2,11 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createPkcePair } from '@clinical-launch/pms-client';
 import { aServiceRequest, createLeakSearch, until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import pg from 'pg';
 import { openBooks } from './books.ts';
 import type { Caller, TimedAnswer } from './caller.ts';
 import type { Collector, ReceivedSpan } from './collector.ts';
 import { type Edge, openEdge } from './edge.ts';
+import { inPostgres } from './in-postgres.ts';
 import { fetchAccessToken } from './launches.ts';
 import { observeTexts } from './observed-texts.ts';
 import { openLaunch, type Session } from './open-launch.ts';
@@ -103,17 +103,14 @@ function danglingOf(spans: readonly ReceivedSpan[]): string[] {
 }
 
 /** Returns the `traceparent` of each stored audit event of a launch. */
-async function auditedTraces(launchId: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: system.postgres.url });
-  await client.connect();
-  const { rows } = await client
-    .query<{ traceparent: string }>(
+const auditedTraces = (launchId: string): Promise<string[]> =>
+  inPostgres(system, async (client) => {
+    const { rows } = await client.query<{ traceparent: string }>(
       `select event::json->>'traceparent' as traceparent from audit_trail.audit_event where correlation_id = $1`,
       [launchId],
-    )
-    .finally(() => client.end());
-  return rows.map(({ traceparent }) => traceparent);
-}
+    );
+    return rows.map(({ traceparent }) => traceparent);
+  });
 
 /** Waits until every audit row of a launch is in the trace of the launch, up to the row itself. */
 async function awaitStoredRows(launchId: string): Promise<void> {
