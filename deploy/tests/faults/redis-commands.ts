@@ -29,7 +29,11 @@ export async function recordCommands(url: string, act: () => Promise<void>): Pro
     const told = once(ended, 'end');
     await redis.echo(end);
     await told;
-    return commands.slice(0, -1);
+    // Another client may have sent something since.
+    return commands.slice(
+      0,
+      commands.findLastIndex(({ name }) => name === 'echo'),
+    );
   } finally {
     unwatch();
     redis.disconnect();
