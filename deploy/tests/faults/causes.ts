@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createEvent } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
 import amqp from 'amqplib';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { inPostgres } from './in-postgres.ts';
 import { requestToken } from './launches.ts';
 import { underLoad } from './load.ts';
 import type { System } from './system.ts';
@@ -18,26 +18,29 @@ export type Cause = {
 };
 
 /**
- * What the faults under load do not cause; what is in one list happens at the same time. The last ones leave
- * traces that nobody can undo.
+ * What the faults under load do not cause; what is in one list happens at the same time. What a killed relay
+ * was about to publish waits for 20 seconds, which pass while others are slow.
  */
 export const causes = (system: System): readonly (readonly Cause[])[] => [
+  [
+    { alerts: ['RedisMemoryHigh'], cause: () => fillRedis(system) },
+    { alerts: ['AuditChainBroken'], cause: () => changeRow(system) },
+  ],
+  [{ alerts: ['ServiceMissing'], cause: () => killAuditTrail(system) }],
   [
     {
       alerts: ['TokenSlow', 'LaunchUrlSlow', 'SecureLaunchSlow', 'SubmitSlow', 'DeliveryLate'],
       cause: () => slowDown(system),
     },
-  ],
-  [
-    { alerts: ['RedisMemoryHigh'], cause: () => fillRedis(system) },
     { alerts: ['PostgresConnectionsHigh'], cause: () => occupyPostgres(system) },
     { alerts: ['EventsRefused', 'DeadLetters'], cause: () => forgeEvent(system) },
   ],
-  [{ alerts: ['AuditChainBroken'], cause: () => changeRow(system) }],
-  [{ alerts: ['ServiceMissing'], cause: () => killAuditTrail(system) }],
 ];
 
-/** Redis answers every second and a half, and the PMS takes six seconds for a document. */
+/**
+ * The PMS takes longer than five seconds for a document, which is late (`hastened`), and Redis answers every
+ * second and a half once there are some: an order needs an answer of Redis for each of its steps.
+ */
 async function slowDown(system: System) {
   const redis = new Redis(system.redis.url);
   const ended = new AbortController();
@@ -48,42 +51,60 @@ async function slowDown(system: System) {
     }
   };
   const { answerMs } = system.receiver;
-  system.receiver.answerMs = 6000;
+  system.receiver.answerMs = 5200;
   const pace = { launchesPerSecond: 10, orderEvery: 2, amendEvery: 4, repeatEvery: 50, hesitateEvery: 50 };
-  const slow = [
-    again(1600, () => redis.call('CLIENT', 'PAUSE', '1500')),
-    again(100, () => requestToken(system)),
-    underLoad({ directory: system.directory, platform: system.processes, ...pace }, () =>
-      once(ended.signal, 'abort').then(() => undefined),
-    ),
-  ];
+  const loaded = underLoad(
+    { directory: system.directory, platform: system.processes, ...pace },
+    async (load) => {
+      await load.opened(pace.launchesPerSecond);
+      await Promise.all([
+        again(1600, () => redis.call('CLIENT', 'PAUSE', '1500')),
+        again(100, () => requestToken(system)),
+      ]);
+    },
+  );
   return async () => {
     ended.abort();
     system.receiver.answerMs = answerMs;
-    await Promise.all(slow);
+    await loaded;
     redis.disconnect();
   };
 }
 
-/** Fills most of a small volume; see `hastened`. The alert waits half a minute. */
+/** Fills most of a small volume; see `hastened`. The alert waits 15 seconds. */
 export const fillDisk = (system: System) =>
-  inPostgres(
+  run(
     system,
     'create table ballast (content text)',
     'alter table ballast alter content set storage external',
     `insert into ballast select repeat('x', 1000000) from generate_series(1, 45)`,
   );
 
-/** Has the order renderers deliver at once what a killed one held. What a living one holds is sent twice. */
-export const endLeases = (system: System) =>
-  inPostgres(system, 'update order_renderer.delivery set leased_until = now() where lease is not null');
-
-async function inPostgres({ postgres }: System, ...statements: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
-  for (const statement of statements) await client.query(statement);
-  await client.end();
+/**
+ * Has order renderers deliver at once what a killed one held, and relays publish what a killed one was about
+ * to. What a living one holds is sent twice.
+ */
+export async function endLeases(system: System): Promise<void> {
+  await run(system, 'update order_renderer.delivery set leased_until = now() where lease is not null');
+  const redis = new Redis(system.redis.url);
+  for await (const streams of redis.scanStream({ type: 'stream' })) {
+    for (const stream of streams as string[]) await endRelayLeases(redis, stream);
+  }
+  redis.disconnect();
 }
+
+async function endRelayLeases(redis: Redis, stream: string): Promise<void> {
+  const groups = (await redis.xinfo('GROUPS', stream)) as unknown[];
+  if (groups.length === 0) return;
+  const held = (await redis.xpending(stream, 'relay', '-', '+', 1000)) as [id: string][];
+  const ids = held.map(([id]) => id);
+  if (ids.length > 0) await redis.xclaim(stream, 'relay', 'relay', 0, ...ids, 'IDLE', 60_000, 'JUSTID');
+}
+
+const run = (system: System, ...statements: readonly string[]): Promise<void> =>
+  inPostgres(system, async (client) => {
+    for (const statement of statements) await client.query(statement);
+  });
 
 async function fillRedis({ redis }: System) {
   const client = new Redis(redis.url);
@@ -145,20 +166,19 @@ async function forgeEvent({ rabbitMq }: System) {
 
 /** A superuser changes a row, and the next process verifies everything. */
 async function changeRow(system: System) {
-  const client = new pg.Client({ connectionString: system.postgres.url });
-  await client.connect();
-  await client.query('set session_replication_role = replica');
-  // There is a row at least of this token.
-  await requestToken(system);
-  await until(async () => {
-    const { rowCount } = await client.query(
-      `update audit_trail.audit_event set address = '192.0.2.99'
-       where (id, time) in (select id, time from audit_trail.audit_event order by time limit 1)`,
-    );
-    return rowCount === 1;
+  await inPostgres(system, async (client) => {
+    await client.query('set session_replication_role = replica');
+    // There is a row at least of this token.
+    await requestToken(system);
+    await until(async () => {
+      const { rowCount } = await client.query(
+        `update audit_trail.audit_event set address = '192.0.2.99'
+         where (id, time) in (select id, time from audit_trail.audit_event order by time limit 1)`,
+      );
+      return rowCount === 1;
+    });
+    await client.query('delete from audit_trail.progress');
   });
-  await client.query('delete from audit_trail.progress');
-  await client.end();
   const [auditTrail] = system.replicasOf('audit-trail');
   await auditTrail?.kill();
   await auditTrail?.start();

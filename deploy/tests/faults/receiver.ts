@@ -22,20 +22,19 @@ export type Receiver = {
   readonly taken: readonly Callback[];
   /** The milliseconds that it takes to answer. */
   answerMs: number;
+  /** Whether it refuses every fifth document at first, which comes again seconds later. */
+  isRestarting: boolean;
   stop(): Promise<void>;
 };
 
 /** From the demo's registry. */
 const secrets = ['whsec_Y2xpbmljYWwtbGF1bmNoLWRlbW8tY2FsbGJhY2tzISE='];
 
-/** The interval, in documents, between those that are refused at first, as by a PMS that restarts. */
-const refuseEvery = 5;
-
 /** Starts it on a free port. It accepts verified callbacks, and answers 400 to the rest. */
 export async function startReceiver(): Promise<Receiver> {
   const taken: Callback[] = [];
   const seen = new Set<string>();
-  const state = { answerMs: size.callbackMs };
+  const state = { answerMs: size.callbackMs, isRestarting: false };
   const server = createServer(async (request, response) => {
     const callback = await read(request);
     await delay(state.answerMs);
@@ -44,7 +43,7 @@ export async function startReceiver(): Promise<Receiver> {
       const { id, data } = callback;
       const isFirst = !seen.has(id);
       seen.add(id);
-      if (isFirst && seen.size % refuseEvery === 0) response.statusCode = 503;
+      if (state.isRestarting && isFirst && seen.size % 5 === 0) response.statusCode = 503;
       else taken.push({ id, state: `${data.orderGuid} ${data.orderVersion}` });
     }
     response.end();

@@ -14,7 +14,7 @@ const short = {
   shutdownDelayMs: 2500,
   launchesPerSecond: 12,
   /** Launches before a fault and after it. */
-  launches: 25,
+  launches: 20,
 };
 
 const long: typeof short = {

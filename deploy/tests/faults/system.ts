@@ -98,7 +98,7 @@ export async function startSystem({
     const servers = await allOf([
       kept(startRedis([...redisSettings, ...redisSettingsOf(new Set(services))])),
       kept(startRabbitMq({ hasMetrics: true })),
-      kept(startPostgres(['shared_buffers=32MB', 'max_wal_size=128MB'])),
+      kept(startPostgres(['shared_buffers=32MB', 'max_wal_size=128MB', 'max_connections=80'])),
       ...[...new Set(services)].map((service) => fillCodeCache(service, ofNode)),
     ]);
     const [server, rabbitMq, postgres] = servers;
