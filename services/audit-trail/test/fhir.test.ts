@@ -163,6 +163,8 @@ describe('POST /audit/AuditEvent/_search', () => {
   it('finds a patient by an identifier; links have the pseudonym', async () => {
     const body = new URLSearchParams({
       'patient:identifier': `${identifier.system}|${identifier.value}`,
+      // The record of this search names the patient too, and may already be stored.
+      date: 'lt2026-02-01',
       _count: '1',
     });
     const bundle = await search('/_search', { method: 'POST', body });

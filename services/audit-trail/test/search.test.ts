@@ -133,11 +133,13 @@ describe('POST /audit/events/_search', () => {
     const form = new URLSearchParams({ patientSystem: identifier.system, patientValue: identifier.value });
     const response = await post(form.toString());
     const text = await response.text();
-    expect(idsOf(JSON.parse(text))).toEqual([ids()[1], ids()[0]]);
+    const own = response.headers.get('x-correlation-id') ?? '';
+    // The record of this search names the patient too, and may already be stored.
+    const found = (JSON.parse(text) as Answer).entries.filter(({ event }) => event.correlationid !== own);
+    expect(found.map(({ id }) => id)).toEqual([ids()[1], ids()[0]]);
     expect(text).not.toContain(identifier.value);
     expect(audit.lines.join('')).not.toContain(identifier.value);
     await audit.bus.idle();
-    const own = response.headers.get('x-correlation-id') ?? '';
     const { entries } = await search(`type=audit.searched.v1&correlationId=${own}`);
     const patient = audit.pseudonyms.of({ ...identifier, system: 'nhs-number' });
     expect(entries.map(({ event }) => event.data)).toEqual([
