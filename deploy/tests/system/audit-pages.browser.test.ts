@@ -192,7 +192,10 @@ describe('a session', () => {
 });
 
 describe('the search', () => {
-  const submit = (page: Page) => page.getByRole('button', { name: 'Search', exact: true }).click();
+  const submit = async (page: Page) => {
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.waitForLoadState();
+  };
 
   it('leads from a reference to the launch: what happened, what to say, and when', async () => {
     const { page } = desk;

@@ -1,6 +1,6 @@
 import { until } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { useDesk } from './desk.ts';
 import { aLaunchContext, anOrder, aPatient, chipsIn, rowsOf, tickedIn } from './launches.ts';
 
@@ -224,9 +224,14 @@ describe('by keyboard alone', () => {
 describe('without JavaScript', () => {
   it('everything that the page offers works', async () => {
     const { launch, page, close } = await openPage({ javaScriptEnabled: false });
+    /** Waits for the next page with its styles, which hide some of it. */
+    const press = async (button: Locator) => {
+      await button.click();
+      await page.waitForLoadState();
+    };
     await box(page, 'HFER').check();
     await box(page, 'HHAEM').check();
-    await star(page, 'XCXR').click();
+    await press(star(page, 'XCXR'));
     expect(await page.getByText('Ferritin removed: already in Haematinics profile').first().isVisible()).toBe(
       true,
     );
@@ -241,11 +246,11 @@ describe('without JavaScript', () => {
     expect(await page.locator('[data-chip="XCXR"]').getAttribute('aria-pressed')).toBe('false');
     await page.locator('.app-own-sets summary').click();
     await page.getByLabel('Save the chosen tests as an order set named').fill('Anaemia');
-    await page.getByRole('button', { name: 'Save order set' }).click();
+    await press(page.getByRole('button', { name: 'Save order set' }));
     expect(await page.getByText('“Anaemia” has been saved').isVisible()).toBe(true);
     await box(page, 'DHBA1C').check();
-    await page.locator('#chosen').getByRole('button', { name: 'Review request' }).click();
-    await page.getByRole('button', { name: 'Remove HbA1c' }).click();
+    await press(page.locator('#chosen').getByRole('button', { name: 'Review request' }));
+    await press(page.getByRole('button', { name: 'Remove HbA1c' }));
     expect(await page.getByText('Requested recently').count()).toBe(0);
     expect(await page.getByLabel('Collected by').isVisible()).toBe(false);
     await page.getByLabel('Now: all samples have been collected').check();
