@@ -36,6 +36,9 @@ export const keyboard: Hands = {
 
 /** Presses Tab until the element has the focus. */
 export async function tabTo(page: Page, element: Locator): Promise<void> {
+  await element.waitFor({ state: 'attached' });
+  // When a page is first drawn, the browser moves the focus to the fragment of its address.
+  await page.waitForLoadState();
   for (let presses = 0; presses < 600; presses += 1) {
     if (await element.evaluate((node) => node === node.ownerDocument.activeElement)) return;
     await page.keyboard.press('Tab');
