@@ -236,6 +236,7 @@ describe('under a steady load of launches, watched by Prometheus', () => {
       await system.redis.kill();
       await delay(size.outageMs / 2);
       await system.redis.restart();
+      if (!size.outwaitsLeases) await endLeases(system);
       const alerts = ['RequestsFail', 'LaunchUrlUnavailable', 'SecureLaunchUnavailable'];
       await monitoring.awaitFiring(alerts, killedAt);
     });
