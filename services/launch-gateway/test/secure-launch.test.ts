@@ -194,7 +194,7 @@ describe('401', () => {
     const target = `http://a:99999/secureLaunch?launchToken=${launchToken}x&codeVerifier=${codeVerifier}`;
     const { port } = new URL(gateway.url);
     const socket = connect({ port: Number(port), host: '127.0.0.1' });
-    socket.end(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 401 /);
     expect(gateway.lines.join()).not.toContain(launchToken);
     expect(gateway.lines.join()).not.toContain(codeVerifier);
