@@ -1,3 +1,4 @@
+import { tabTo } from '@clinical-launch/testing';
 import type { Locator, Page } from 'playwright-core';
 
 /** The ways in which a user operates a page. Flows are written once and played in each way. */
@@ -33,18 +34,6 @@ export const keyboard: Hands = {
     await page.keyboard.type(text);
   },
 };
-
-/** Presses Tab until the element has the focus. */
-export async function tabTo(page: Page, element: Locator): Promise<void> {
-  await element.waitFor({ state: 'attached' });
-  // When a page is first drawn, the browser moves the focus to the fragment of its address.
-  await page.waitForLoadState();
-  for (let presses = 0; presses < 600; presses += 1) {
-    if (await element.evaluate((node) => node === node.ownerDocument.activeElement)) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error('600 presses of Tab do not lead there');
-}
 
 /**
  * Moves to a radio button: Tab leads to the chosen button of a group or to its first; the arrows choose

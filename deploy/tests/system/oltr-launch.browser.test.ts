@@ -1,8 +1,7 @@
-import { schemaFaultsOf, startChromium } from '@clinical-launch/testing';
+import { schemaFaultsOf, startChromium, tabTo } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expectAccessible, follow } from './accessibility.ts';
-import { tabTo } from './hands.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;

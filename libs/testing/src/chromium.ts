@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { waitLimitMs } from './until.ts';
 
 /** First the one without windows, which needs half of the memory and of the CPU. */
@@ -49,4 +49,19 @@ export function waitsForPages(browser: Browser): Browser {
   browser.newContext = async (options) => patient(await newContext(options));
   browser.newPage = async (options) => patient(await newPage(options));
   return browser;
+}
+
+/**
+ * Presses Tab until an element has the focus. Returns how often.
+ * @throws Error after 600 presses
+ */
+export async function tabTo(page: Page, element: Locator): Promise<number> {
+  await element.waitFor({ state: 'attached' });
+  // A new page moves the focus: to the fragment of its address, or to what its script says.
+  await page.waitForLoadState();
+  for (let presses = 0; presses < 600; presses += 1) {
+    if (await element.evaluate((node) => node === node.ownerDocument.activeElement)) return presses;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('600 presses of Tab do not lead there');
 }

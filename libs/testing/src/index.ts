@@ -1,5 +1,5 @@
 export * from './arbitrary-service-request.ts';
-export { startChromium } from './chromium.ts';
+export { startChromium, tabTo } from './chromium.ts';
 export * from './cost.ts';
 export * from './dpop-proof.ts';
 export * from './firefox.ts';

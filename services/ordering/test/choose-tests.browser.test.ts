@@ -1,4 +1,4 @@
-import { until } from '@clinical-launch/testing';
+import { tabTo, until } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { useDesk } from './desk.ts';
@@ -21,15 +21,6 @@ async function openPage(options: BrowserContextOptions = {}) {
 
 const box = (page: Page, code: string) => page.locator(`#test-${code}`);
 const star = (page: Page, code: string) => page.locator(`[data-test="${code}"] .app-star`);
-
-/** Presses Tab until the element has the focus. */
-async function tabTo(page: Page, selector: string): Promise<void> {
-  for (let presses = 0; presses < 400; presses += 1) {
-    if (await page.locator(selector).evaluate((node) => node === node.ownerDocument.activeElement)) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error(`400 presses of Tab do not lead to ${selector}`);
-}
 
 describe('with JavaScript the page keeps in step with what the server decided', () => {
   it('a button that has the focus keeps it when the panel is replaced', async () => {
@@ -177,29 +168,30 @@ describe('the search, by keyboard', () => {
 describe('by keyboard alone', () => {
   it('a panel is chosen, starred, saved as an order set, reviewed and submitted', async () => {
     const { launch, page, close } = await openPage();
-    await tabTo(page, '#search');
+    await tabTo(page, page.locator('#search'));
     await page.keyboard.type('inr');
     await page.locator('[data-test="HFBC"]').waitFor({ state: 'hidden' });
-    await tabTo(page, '#test-CINR');
+    await tabTo(page, page.locator('#test-CINR'));
     await page.keyboard.press('Space');
     await page.locator('#chosen').getByText('International normalised ratio').first().waitFor();
-    await tabTo(page, '[data-test="CINR"] .app-star');
+    await tabTo(page, page.locator('[data-test="CINR"] .app-star'));
     await page.keyboard.press('Enter');
     await page.locator('[data-test="CINR"] .app-star[aria-pressed="true"]').waitFor();
     await page.goto(page.url());
     await page.locator('#clear-search').press('Enter');
-    await tabTo(page, '.app-own-sets summary');
+    await tabTo(page, page.locator('.app-own-sets summary'));
     await page.keyboard.press('Enter');
-    await tabTo(page, '#set-name');
+    await tabTo(page, page.locator('#set-name'));
     await page.keyboard.type('Warfarin');
     await page.keyboard.press('Enter');
     await page.getByText('“Warfarin” has been saved').waitFor();
-    await page.locator('#chosen').getByRole('button', { name: 'Review request' }).press('Enter');
+    await tabTo(page, page.locator('#chosen').getByRole('button', { name: 'Review request' }));
+    await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Review the request' }).waitFor();
-    await tabTo(page, '#answer-anticoagulant');
+    await tabTo(page, page.locator('#answer-anticoagulant'));
     await page.keyboard.press('ArrowDown');
     expect(await page.getByLabel('Warfarin').isChecked()).toBe(true);
-    await tabTo(page, 'button[value="submit"]');
+    await tabTo(page, page.locator('button[value="submit"]'));
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
     expect((await rowsOf(desk.application, launch))[0]?.answers).toMatchObject([{ answer: 'Warfarin' }]);

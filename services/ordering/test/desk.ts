@@ -50,6 +50,8 @@ export function useDesk(): Desk {
       await prepare?.(browser);
       const page = await browser.newPage();
       await page.goto(started(application).url + launch.home + path);
+      // The focus moves there when the page is drawn, which may be after it has loaded.
+      await page.locator('[autofocus]:not(:focus)').waitFor({ state: 'detached' });
       return { browser, page, close: () => browser.close() };
     },
   };

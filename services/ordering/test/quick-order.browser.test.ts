@@ -1,4 +1,4 @@
-import { until } from '@clinical-launch/testing';
+import { tabTo, until } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { useDesk } from './desk.ts';
@@ -38,14 +38,6 @@ function countingKeyboard({ keyboard }: Page) {
       await keyboard.press(keys);
     },
   };
-}
-
-async function tabTo(page: Page, target: Locator): Promise<number> {
-  for (let stops = 0; stops < 100; stops += 1) {
-    if (await target.evaluate((node) => node === node.ownerDocument.activeElement)) return stops;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error('100 presses of Tab do not lead there');
 }
 
 const isSubmitted = (page: Page) => page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);

@@ -1,26 +1,16 @@
+import { tabTo } from '@clinical-launch/testing';
 import { expect, it } from '@jest/globals';
-import type { Page } from 'playwright-core';
 import { useDesk } from './desk.ts';
 import { openForOrder } from './launches.ts';
 import { samplesPage, stored } from './sample-forms.ts';
 
 const desk = useDesk();
 
-/** Presses Tab until the button has the focus. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  const button = page.getByRole('button', { name });
-  for (let presses = 0; presses < 30; presses += 1) {
-    await page.keyboard.press('Tab');
-    if (await button.evaluate((element) => element.matches(':focus'))) return;
-  }
-  throw new Error(`Tab does not lead to ${name}`);
-}
-
 it('four samples are recorded without a script and by the keyboard alone: tick all, Tab, Enter', async () => {
   const launch = await openForOrder(desk.application, 'PatientSampleQueue', ['BUE', 'HFBC', 'KMSU', 'VHIV']);
   const { page, close } = await desk.open(launch, { path: samplesPage(launch), javaScriptEnabled: false });
   try {
-    await tabTo(page, 'All samples have been collected now');
+    await tabTo(page, page.getByRole('button', { name: 'All samples have been collected now' }));
     await Promise.all([page.waitForURL(/#record$/), page.keyboard.press('Enter')]);
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(4);
     // The browser moves the focus there when it first draws the page.
