@@ -4,24 +4,24 @@ type Test = { readonly path: string };
 
 /**
  * The files that take seven seconds or longer: a fresh clone knows no times. The bench, Firefox and embedded
- * databases need most of the memory: the first two begin while the workers are small, beside what needs
- * little, and no browser runs beside the last. What waits for servers runs beside browsers, which use both
- * cores.
+ * databases need most of the memory: the first two follow each other while the workers are small, beside what
+ * needs little, and no browser runs beside the last. What waits for servers runs beside browsers, which use
+ * both cores.
  */
 const slowest = [
   'bench',
   'redis-cluster-tickets',
-  'eight-actions.browser',
   'redis-tickets',
   'revoked-tokens',
+  'eight-actions.browser',
   'delivery-replicas',
   'traces',
   'process',
   'rabbitmq-restart',
   'rabbitmq-bus',
-  'commands',
   'callbacks',
   'production',
+  'commands',
   'real-parts',
   'signals',
   'audit-refusals.browser',
