@@ -27,7 +27,11 @@ describe('sex and age', () => {
     await page.locator('#chosen').getByText('usually for female patients').waitFor();
     await reviewOrder(page);
     await submitOrder(page);
-    await page.getByRole('link', { name: 'Give a reason for requesting High vaginal swab culture' }).click();
+    const fault = page.getByRole('link', { name: 'Give a reason for requesting High vaginal swab culture' });
+    await fault.waitFor();
+    // The summary of the faults takes the focus when the page's script runs.
+    await page.waitForLoadState();
+    await fault.click();
     await page.keyboard.type('Trans man');
     await submitOrder(page);
     await isSubmitted(page);
