@@ -312,15 +312,15 @@ export function describeChains({ under, event, waiting }: Parts): void {
       'ends with every ticket of it at its absolute end, however often one is extended or succeeded',
       async () => {
         const { tickets } = under();
-        const { ticket: session } = await issue('launch-session', { chainSeconds: 1 });
-        const { ticket: code } = await issue('authorization-code', { chainSeconds: 1 });
+        const { ticket: session } = await issue('launch-session', { chainSeconds: 5 });
+        const { ticket: code } = await issue('authorization-code', { chainSeconds: 5 });
         const found = await tickets.find('launch-session', session, { extendSeconds: 1800 });
         expect(found?.chainEndsInSeconds).toBeGreaterThan(0);
-        expect(found?.chainEndsInSeconds).toBeLessThanOrEqual(1);
+        expect(found?.chainEndsInSeconds).toBeLessThanOrEqual(5);
         const first = successorOf(
           await redeem('authorization-code', code, { successor: { kind: 'refresh-token', ttlSeconds: 60 } }),
         );
-        await under().pass(0.5);
+        await under().pass(2.5);
         // A later lifetime changes nothing: the first ticket set the end.
         const successor = {
           kind: 'refresh-token',
@@ -330,14 +330,14 @@ export function describeChains({ under, event, waiting }: Parts): void {
         } as const;
         const rotation = await refresh(first, { successor });
         expect(rotation).toMatchObject({ outcome: 'redeemed' });
-        expect('chainEndsInSeconds' in rotation && rotation.chainEndsInSeconds).toBeLessThanOrEqual(0.5);
+        expect('chainEndsInSeconds' in rotation && rotation.chainEndsInSeconds).toBeLessThanOrEqual(2.5);
         expect(await refresh(first, { successor })).toEqual({
           ...rotation,
           outcome: 'repeated',
           chainEndsInSeconds: expect.any(Number),
         });
         expect(await isLive('launch-session', session)).toBe(true);
-        await under().pass(0.6);
+        await under().pass(2.6);
         expect(await tickets.find('launch-session', session, { extendSeconds: 1800 })).toBeUndefined();
         expect(await refresh(successorOf(rotation))).toEqual({ outcome: 'unknown' });
         // A ticket within its repeatable window gives nothing either.
@@ -350,11 +350,11 @@ export function describeChains({ under, event, waiting }: Parts): void {
       const { ticket } = await issue('launch-token');
       const session = successorOf(
         await redeem('launch-token', ticket, {
-          successor: { kind: 'launch-session', ttlSeconds: 60, chainSeconds: 1 },
+          successor: { kind: 'launch-session', ttlSeconds: 60, chainSeconds: 3 },
         }),
       );
       expect(await tickets.find('launch-session', session, { extendSeconds: 60 })).toBeDefined();
-      await under().pass(1.1);
+      await under().pass(3.1);
       expect(await isLive('launch-session', session)).toBe(false);
     });
 
@@ -381,11 +381,11 @@ export function describeChains({ under, event, waiting }: Parts): void {
     waiting.it('tells what it is for until it ends, also when it was revoked', async () => {
       const { tickets } = under();
       const chainRecord = { owner: 'host', audience: 'partner' };
-      const { correlationId } = await issue('launch-identifier', { chainSeconds: 1, chainRecord });
+      const { correlationId } = await issue('launch-identifier', { chainSeconds: 3, chainRecord });
       await revoke(correlationId);
       expect(await tickets.findChainRecord(correlationId)).toEqual(chainRecord);
       expect(await tickets.findChainRecord(randomUUID())).toBeUndefined();
-      await under().pass(1.1);
+      await under().pass(3.1);
       expect(await tickets.findChainRecord(correlationId)).toBeUndefined();
     });
 

@@ -205,7 +205,7 @@ describe('a reply that is lost, in a chain', () => {
     const correlationId = randomUUID();
     const tickets = createTickets(redis, prefix);
     const token = await issueToken(tickets, correlationId);
-    const next = successorOf(await refresh(tickets, token, { repeatableSeconds: 0.5 }));
+    const next = successorOf(await refresh(tickets, token, { repeatableSeconds: 2 }));
     const hasClosed = async () => (await redis.keys(`${prefix}*:repeatable:*`)).length === 0;
     const repeated = await refresh(createTickets(losingOneReply(redis, hasClosed), prefix), token);
     expect(repeated).toMatchObject({ outcome: 'repeated', successor: next });

@@ -197,7 +197,7 @@ describe('a Redis whose history is another one', () => {
     const [master, replica] = [await lab.client(first.url), await lab.client(second.url)];
     const prefix = aPrefix();
     const before = createTickets(master, prefix);
-    const after = createTickets(replica, prefix, { failoverGuardSeconds: 1 });
+    const after = createTickets(replica, prefix, { failoverGuardSeconds: 3 });
     await replica.call('REPLICAOF', '127.0.0.1', first.port);
     await until(async () => (await replica.info('replication')).includes('master_link_status:up'));
     const tickets = await Promise.all(Array.from({ length: 100 }, () => issueTicket(before)));

@@ -46,10 +46,10 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
     waiting.it('has a token from its revocation to its end, and no other', async () => {
       const tokenId = randomUUID();
       expect(await under.revokedTokens.has(tokenId)).toBe(false);
-      expect(await revoke(tokenId, { forSeconds: 0.5 })).toEqual({ outcome: 'revoked' });
+      expect(await revoke(tokenId, { forSeconds: 3 })).toEqual({ outcome: 'revoked' });
       expect(await under.revokedTokens.has(tokenId)).toBe(true);
       expect(await under.revokedTokens.has(randomUUID())).toBe(false);
-      await under.pass(0.6);
+      await under.pass(3.1);
       expect(await under.revokedTokens.has(tokenId)).toBe(false);
       expect((await readAll()).tokenIds).not.toContain(tokenId);
     });
@@ -97,14 +97,14 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
       async () => {
         const owner = randomUUID();
         const event = anEvent();
-        await revoke(randomUUID(), { owner, forSeconds: 1 });
+        await revoke(randomUUID(), { owner, forSeconds: 3 });
         for (let tokens = 1; tokens < mostTokens; tokens += 1) await revoke(randomUUID(), { owner });
         const tokenId = randomUUID();
         const refused = await revoke(tokenId, { owner, events: [event] });
         expect(refused).toEqual({ outcome: 'full', retryAfterSeconds: expect.any(Number) });
         const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
         expect(retryAfterSeconds).toBeGreaterThan(0);
-        expect(retryAfterSeconds).toBeLessThanOrEqual(1);
+        expect(retryAfterSeconds).toBeLessThanOrEqual(3);
         expect(await under.revokedTokens.has(tokenId)).toBe(false);
         expect((await under.outbox()).map(({ id }) => id)).not.toContain(event.id);
         expect(await revoke(randomUUID())).toEqual({ outcome: 'revoked' });

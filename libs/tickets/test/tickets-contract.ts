@@ -122,9 +122,9 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
     waiting.it(
       'does not know a ticket that has expired, and still knows one that was used before',
       async () => {
-        const [expired, used] = [await issue({ ttlSeconds: 1 }), await issue({ ttlSeconds: 1 })];
+        const [expired, used] = [await issue({ ttlSeconds: 3 }), await issue({ ttlSeconds: 3 })];
         await redeem(used);
-        await under.pass(1.1);
+        await under.pass(3.1);
         expect(await redeem(expired)).toEqual({ outcome: 'unknown' });
         expect(await redeem(used)).toMatchObject({ outcome: 'used' });
       },
@@ -182,10 +182,10 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       });
 
       waiting.it('ends when its own time has passed', async () => {
-        const ticket = await issue({ notice: { ...notice, ttlSeconds: 1 } });
+        const ticket = await issue({ notice: { ...notice, ttlSeconds: 3 } });
         await redeem(ticket);
         expect(await redeem(ticket)).toMatchObject({ notice: content });
-        await under.pass(1.1);
+        await under.pass(3.1);
         expect(await redeem(ticket)).toEqual({ outcome: 'used', correlationId: guid(1) });
       });
     });
@@ -215,13 +215,13 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
     });
 
     waiting.it('extends a session each time it is found, and ends it when it idles', async () => {
-      const session = await issue({ ttlSeconds: 2 });
+      const session = await issue({ ttlSeconds: 3 });
       for (let look = 0; look < 3; look += 1) {
         await under.pass(1.2);
-        expect(await under.tickets.find('launch-token', session, { extendSeconds: 2 })).toBeDefined();
+        expect(await under.tickets.find('launch-token', session, { extendSeconds: 3 })).toBeDefined();
       }
-      await under.pass(2.1);
-      expect(await under.tickets.find('launch-token', session, { extendSeconds: 2 })).toBeUndefined();
+      await under.pass(3.1);
+      expect(await under.tickets.find('launch-token', session, { extendSeconds: 3 })).toBeUndefined();
     });
 
     it("takes a caller's identifier once, also among simultaneous issues", async () => {
@@ -258,13 +258,13 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
         const name = freshClaim();
         const events = Array.from({ length: 20 }, () => event(guid(6)));
         const claims = await Promise.all(
-          events.map((each) => under.tickets.claim(name, { forSeconds: 1, events: [each] })),
+          events.map((each) => under.tickets.claim(name, { forSeconds: 3, events: [each] })),
         );
         expect(claims.filter(Boolean)).toHaveLength(1);
         const mine = new Set(events.map(({ id }) => id));
         const sent = (await under.outbox()).filter(({ id }) => mine.has(id));
         expect(sent).toEqual([events[claims.indexOf(true)]]);
-        await under.pass(1.1);
+        await under.pass(3.1);
         expect(await under.tickets.claim(name, { forSeconds: 1, events: [] })).toBe(true);
         expect(await under.tickets.claim(freshClaim(), { forSeconds: 1, events: [] })).toBe(true);
       },
