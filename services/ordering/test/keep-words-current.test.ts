@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Storage } from '@clinical-launch/storage';
 import { openEmbeddedStorage } from '@clinical-launch/storage/embedded';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
-import { createRecordedLogger, createTestDatabase, openTestStorage } from '@clinical-launch/testing';
+import { createRecordedLogger, createTestDatabase, openTestStorage, until } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { actionRules } from '../src/domain/action-rules.ts';
@@ -47,13 +47,6 @@ const rowsOf = (database: OrderingDatabase) =>
 
 const outdatedOf = async (database: OrderingDatabase) =>
   (await rowsOf(database)).filter(({ words_version: version }) => version < wordsVersion).length;
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !(await condition()); ) {
-    if (Date.now() > deadline) throw new Error('It does not come to pass');
-    await delay(5);
-  }
-}
 
 describe.each([
   ['embedded', async () => ({ storage: await openEmbeddedStorage(), drop: async () => undefined })],
