@@ -70,7 +70,7 @@ describe('catalogue check', () => {
 });
 
 describe('catalogue import', () => {
-  const header = 'code,name,group,location,samples,asks,sex,ageFrom,modality,snomed';
+  const header = 'code,name,group,location,samples,asks,sex,ageFrom,modality,snomed,finds';
   const importing = async (csv: string) => {
     const target = fileOf('target.json', readFileSync(shipped, 'utf8'));
     const done = await catalogue('import', fileOf('tests.csv', csv), '--into', target);
@@ -81,9 +81,9 @@ describe('catalogue import', () => {
     const { code, output, after } = await importing(
       [
         header,
-        'HFBC,Full blood count,haematology,NCP,edta,,,,,26604007',
-        'NEWA,"New test, first",haematology,NCP,citrate; fluoride # fasting,fasting!; anticoagulant,female,18,,',
-        'NEWX,New X-ray,x-ray,SVI,,could-be-pregnant!,,,x-ray,',
+        'HFBC,Full blood count,haematology,NCP,edta,,,,,26604007,anaemia; tired',
+        'NEWA,"New test, first",haematology,NCP,citrate; fluoride # fasting,fasting!; anticoagulant,female,18,,,',
+        'NEWX,New X-ray,x-ray,SVI,,could-be-pregnant!,,,x-ray,,',
       ].join('\r\n'),
     );
     expect([code, output.trim()]).toEqual([0, '2 tests were added, 1 replaced']);
@@ -96,6 +96,7 @@ describe('catalogue import', () => {
         location: 'NCP',
         samples: [{ container: 'edta' }],
         snomed: '26604007',
+        finds: ['anaemia', 'tired'],
       },
     ]);
     expect(find('NEWA')).toMatchObject([
@@ -110,10 +111,10 @@ describe('catalogue import', () => {
   });
 
   it.each([
-    ['a fault of a row', 'NEWA,New,haematology,NCP,edta,,,old,,', /line 2 ageFrom must be a number/],
-    ['a reference that leads nowhere', 'NEWA,New,nowhere,NCP,edta,,,,,', /group/],
-    ['a rule of safety', 'NEWX,New,x-ray,SVI,,,,,x-ray,', /NEWX must ask/],
-    ['a stray quote', 'NEWA,Ne"w,haematology,NCP,edta,,,,,', /line 2/],
+    ['a fault of a row', 'NEWA,New,haematology,NCP,edta,,,old,,,', /line 2 ageFrom must be a number/],
+    ['a reference that leads nowhere', 'NEWA,New,nowhere,NCP,edta,,,,,,', /group/],
+    ['a rule of safety', 'NEWX,New,x-ray,SVI,,,,,x-ray,,', /NEWX must ask/],
+    ['a stray quote', 'NEWA,Ne"w,haematology,NCP,edta,,,,,,', /line 2/],
   ])('writes nothing, and exits with 1, for %s', async (_what, row, expected) => {
     const { code, output, errors, after } = await importing(`${header}\n${row}`);
     expect(code).toBe(1);

@@ -50,6 +50,7 @@ const columns: Readonly<Record<string, { readonly read: (cell: string) => Readin
     note: { read: text },
     snomed: { read: text },
     synonyms: { read: list },
+    finds: { read: list },
     covers: { read: list },
     samples: { read: samples },
     asks: { read: asks },

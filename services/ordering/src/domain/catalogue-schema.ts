@@ -106,7 +106,10 @@ export const catalogueSchema = closedObject({
       ),
       name: text,
       abbreviation: Type.Optional(text),
+      /** Other names of the same test: Enter in the search adds the test by them. */
       synonyms: Type.Optional(Type.Array(text)),
+      /** Words that find the test, but never add it: indications, organs, samples. */
+      finds: Type.Optional(Type.Array(text)),
       group: id,
       location: id,
       /** The container of its only sample, in place of `samples`. */

@@ -29,7 +29,10 @@ export type Orderable = {
   readonly snomed?: string;
   readonly name: string;
   readonly abbreviation?: string;
+  /** Other names of the same test. */
   readonly synonyms: readonly string[];
+  /** Words that find the test without being its name: indications, organs, samples. */
+  readonly finds: readonly string[];
   readonly group: Group;
   readonly location: LabLocation;
   /** Empty if nothing is collected from the patient. */
@@ -93,7 +96,7 @@ export function parseCatalogue(candidate: unknown): Catalogue {
   const samplesOf = samplesReader({ containers, questions, lookUp });
   const orderables = candidate.orderables.flatMap((entry, index): Orderable[] => {
     const path = `orderables[${index}]`;
-    const { container, samples: needed, synonyms = [], covers = [], asks = [], ...rest } = entry;
+    const { container, samples: needed, synonyms = [], finds = [], covers = [], asks = [], ...rest } = entry;
     const group = lookUp(groups, entry.group, `${path}.group`);
     const location = lookUp(locations, entry.location, `${path}.location`);
     if (group === undefined || location === undefined) return [];
@@ -101,10 +104,12 @@ export function parseCatalogue(candidate: unknown): Catalogue {
       {
         ...rest,
         synonyms,
+        finds,
         group,
         location,
         covers,
         asks: askedOf(asks, `${path}.asks`),
+        // IR(ME)R 2017, regulation 10: an examination is justified by sufficient clinical information.
         needsClinicalDetails: entry.needsClinicalDetails ?? isImaging(entry, location),
         samples: [
           ...(container === undefined ? [] : samplesOf([{ container }], path)),
@@ -134,8 +139,8 @@ export function parseCatalogue(candidate: unknown): Catalogue {
   };
 }
 
-/** IR(ME)R 2017, regulation 10: an examination is justified by sufficient clinical information. */
-const isImaging = ({ imaging }: Pick<Orderable, 'imaging'>, { category }: LabLocation) =>
+/** Returns whether a test is an imaging examination. */
+export const isImaging = ({ imaging }: Pick<Orderable, 'imaging'>, { category }: LabLocation) =>
   imaging !== undefined || category === 'Imaging';
 
 /** Creates what reads keys and references of a catalogue, and adds their faults. */
