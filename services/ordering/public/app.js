@@ -38,7 +38,10 @@ if (submitOnce) {
   addEventListener('pageshow', () => delete submitOnce.form.dataset.isSent);
 }
 
-/** Returns a function that chooses the tests of a promise, and resolves with whether there are any. */
+/**
+ * Returns a function that chooses the tests with some codes. Once the server has answered, it resolves with a
+ * function that takes this back.
+ */
 function keepPanelInStep(form) {
   // The buttons are named action, which hides the form's own property.
   const address = form.getAttribute('action');
@@ -64,7 +67,7 @@ function keepPanelInStep(form) {
       sending.then((isDone) => isDone && form.requestSubmit(buttonFor(action)));
     }
   });
-  return (finding) => queue(() => finding.then(choose));
+  return (codes) => queue(() => choose(codes));
 
   // The panel may have been replaced, and the pressed button with it; the new button does the same.
   function buttonFor(action, place = form) {
@@ -87,13 +90,25 @@ function keepPanelInStep(form) {
     return current;
   }
 
-  /** Ticks the boxes of tests and sends them. Resolves with false if there are none. */
+  /** Ticks the boxes of tests and sends them. */
   async function choose(codes) {
+    const before = chosenIn(panel);
     const boxes = codes.map((code) => document.getElementById(`test-${code}`));
     for (const box of boxes) if (!box.disabled) box.checked = true;
-    if (boxes.length === 0) return false;
     changes += 1;
-    return post('update', changes, undefined, boxes.map(describeChoice));
+    await post('update', changes, undefined, boxes.map(describeChoice));
+    return () => queue(() => restore(before));
+  }
+
+  /** Ticks the boxes that were ticked before a choice, and no others. */
+  function restore(chosen) {
+    for (const box of form.querySelectorAll('input[name="test"]')) {
+      // A box that a panel disabled would not be sent.
+      box.disabled = false;
+      box.checked = chosen.has(box.value);
+    }
+    changes += 1;
+    return post('update', changes, undefined, ['Taken back.']);
   }
 
   function describeChoice(box) {
@@ -121,7 +136,7 @@ function keepPanelInStep(form) {
   }
 
   function showChosen(change, action, news) {
-    const chosen = new Set([...panel.querySelectorAll('input[name="was"]')].map(({ value }) => value));
+    const chosen = chosenIn(panel);
     const count = `${chosen.size} ${chosen.size === 1 ? 'test' : 'tests'} chosen`;
     barCount.textContent = count;
     announce(action, count, news);
@@ -166,6 +181,10 @@ function keepPanelInStep(form) {
     star.setAttribute('aria-pressed', String(isFavourite));
     star.value = `${isFavourite ? 'unfavourite' : 'favourite'}:${code}`;
   }
+}
+
+function chosenIn(panel) {
+  return new Set([...panel.querySelectorAll('input[name="was"]')].map(({ value }) => value));
 }
 
 function warningsIn(panel) {

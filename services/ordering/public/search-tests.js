@@ -2,14 +2,17 @@
 
 import { connectionReturns } from './connection.js';
 import { findOnPage } from './find-on-page.js';
+import { describeSearch, namedTests, readNames } from './named-tests.js';
 
 /**
- * Filters the catalogue of a form, best match first. `add` takes a promise of the codes to choose, and
- * resolves when the server has answered.
+ * Filters the catalogue of a form, best match first. `add` chooses the tests with some codes. Once the server
+ * has answered, it resolves with a function that takes this back.
  */
 export function searchTests(form, add) {
   const input = document.getElementById('search');
   const tests = new Map([...form.querySelectorAll('[data-test]')].map((test) => [test.dataset.test, test]));
+  const names = readNames(document.getElementById('names').content.textContent);
+  const added = showAdded(form, input);
   let latest = 0;
   let timer;
 
@@ -21,7 +24,7 @@ export function searchTests(form, add) {
   input.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || isContinuing(event) || event.isComposing) return;
     event.preventDefault();
-    addBest();
+    if (!event.repeat) enter();
   });
   form.addEventListener('submit', (event) => {
     const action = event.submitter?.value;
@@ -30,7 +33,7 @@ export function searchTests(form, add) {
     if (action === 'search') return filter();
     clear();
   });
-  moveByArrows(form, { input, clear });
+  moveByKeys(form, { input, clear });
   continueByKey(form, 'button[value="review"]');
 
   /** Shows the whole catalogue again, and returns to the search. */
@@ -40,13 +43,16 @@ export function searchTests(form, add) {
     filter();
   }
 
+  /** Resolves with whether the tests that match the search are shown: false if the user has typed on. */
   async function filter() {
     clearTimeout(timer);
     latest += 1;
     const own = latest;
     const query = input.value.trim();
     const found = await find(query);
-    if (own === latest && found) show(query, found);
+    if (own !== latest || !found) return false;
+    show(query, found);
+    return true;
   }
 
   /** Resolves with the tests that a query finds, or leaves the page if the server cannot answer. */
@@ -56,26 +62,48 @@ export function searchTests(form, add) {
     const response = await fetch(address, { method: 'POST', body }).catch(() => undefined);
     if (response === undefined) {
       connectionReturns('search').then(filter);
-      return findOnPage(tests, query);
+      return findOnPage(tests, query, namedTests(query, names));
     }
     if (response.ok && !response.redirected) return response.json();
     form.submit();
     return undefined;
   }
 
-  /** Chooses what the query names. The next query can be typed at once. */
-  async function addBest() {
-    const query = input.value.trim();
-    if (query === '') return;
-    input.value = '';
-    const found = find(query);
-    const isAdded = await add(found.then((offer) => offer?.best ?? []));
-    // A query that names no test stays, with what it matches.
-    if (!isAdded && input.value === '') input.value = query;
-    filter();
+  /**
+   * Adds the tests that the search names, so that the next search can be typed at once. If it names none,
+   * moves the focus to the first match, where a second key adds that test.
+   */
+  async function enter() {
+    const { codes } = namedTests(input.value, names);
+    if (codes.length > 0) {
+      input.value = '';
+      const takeBack = await add(codes);
+      added.show(
+        codes.map((code) => tests.get(code).dataset.name),
+        takeBack,
+      );
+      filter();
+      return;
+    }
+    const typed = input.value;
+    if (typed.trim() === '') return;
+    // What is typed next replaces the search that named no test.
+    input.select();
+    const isShown = await filter();
+    if (!isShown || document.activeElement !== input || input.value !== typed) return;
+    const box = firstChoice();
+    if (!box) return;
+    box.focus();
+    const name = box.labels[0].textContent.trim();
+    document.getElementById('announcement').textContent = `${name}. Press Enter to add it.`;
   }
 
-  function show(query, { codes, best }) {
+  /** Returns the box of the first match that can be chosen. */
+  function firstChoice() {
+    return boxesIn(form).find((box) => !box.checked);
+  }
+
+  function show(query, { codes }) {
     const focused = document.activeElement;
     for (const test of tests.values()) test.hidden = true;
     for (const code of codes) {
@@ -91,16 +119,57 @@ export function searchTests(form, add) {
     }
     document.getElementById('clear-search').hidden = query === '';
     for (const each of form.querySelectorAll('[data-browse]')) each.hidden = query !== '';
-    document.getElementById('matches').textContent = describe(query, codes.length, best);
+    const { summary, advice } = describe(query, codes.length);
+    document.getElementById('matches').textContent = `${summary} ${advice}`.trim();
   }
 
-  function describe(query, count, best) {
-    if (query === '') return `${count} tests`;
-    if (count === 0) return `No tests match “${query}”. Check the spelling or try another name.`;
-    const usual = [...tests.values()].filter(({ dataset }) => dataset.unusual === undefined).length;
-    const names = best.map((code) => tests.get(code).querySelector('label').textContent.trim());
-    const advice = names.length === 0 ? '' : ` Press Enter to add ${names.join(' and ')}.`;
-    return `${count} of ${usual} tests match “${query}”.${advice}`;
+  function describe(query, count) {
+    return describeSearch({
+      query,
+      count,
+      total: [...tests.values()].filter(({ dataset }) => dataset.for === undefined).length,
+      named: namedTests(query, names),
+      describe(code) {
+        const { name, for: isFor } = tests.get(code).dataset;
+        return { name, isFor };
+      },
+    });
+  }
+}
+
+/**
+ * Shows what Enter added, until something else is chosen or removed. Its button takes it back, and so does
+ * Ctrl+Z in the empty search.
+ */
+function showAdded(form, input) {
+  const place = document.getElementById('added');
+  const [text, button] = place.children;
+  let takeBack;
+  button.addEventListener('click', undo);
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'z' || !isContinuing(event) || input.value !== '' || !takeBack) return;
+    event.preventDefault();
+    undo();
+  });
+  form.addEventListener('change', ({ target }) => target.name === 'test' && hide());
+  form.addEventListener('submit', ({ submitter }) => /:|^clear$/.test(submitter?.value) && hide());
+  return { show };
+
+  function show(names, taking) {
+    takeBack = taking;
+    text.textContent = `Added ${new Intl.ListFormat('en-GB').format(names)}.`;
+    place.hidden = false;
+  }
+
+  function hide() {
+    takeBack = undefined;
+    place.hidden = true;
+  }
+
+  function undo() {
+    takeBack();
+    hide();
+    input.focus();
   }
 }
 
@@ -115,23 +184,36 @@ export function continueByKey(form, button) {
 
 const isContinuing = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 
-/** The arrow keys move between the search and the boxes in sight; Enter on a box chooses it and returns. */
-function moveByArrows(form, { input, clear }) {
+/** Returns the boxes in sight that can be chosen. */
+function boxesIn(form) {
+  return [...form.querySelectorAll('[data-test]:not([hidden]) input[name="test"]:enabled')];
+}
+
+/**
+ * The arrow keys move between the search and the boxes in sight. On a box, Enter chooses it and returns to
+ * the search, and a letter begins the next search: the focus may have moved there while the user typed.
+ */
+function moveByKeys(form, { input, clear }) {
   form.addEventListener('keydown', (event) => {
     const { target } = event;
     const isBox = target.name === 'test';
-    if ((!isBox && target !== input) || isContinuing(event)) return;
+    if ((!isBox && target !== input) || isContinuing(event) || event.altKey) return;
     if (isBox && event.key === 'Enter') {
       event.preventDefault();
+      if (event.repeat) return;
       if (!target.checked) target.click();
       clear();
+      return;
+    }
+    if (isBox && input.value !== '' && /^[^\s]$/u.test(event.key)) {
+      input.select();
+      input.focus();
       return;
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    const boxes = [...form.querySelectorAll('[data-test]:not([hidden]) input[name="test"]:enabled')];
-    const places = [input, ...boxes];
+    const places = [input, ...boxesIn(form)];
     places[places.indexOf(target) + step]?.focus();
   });
 }

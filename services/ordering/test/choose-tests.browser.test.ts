@@ -1,4 +1,4 @@
-import { tabTo, until } from '@clinical-launch/testing';
+import { tabTo } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { useDesk } from './desk.ts';
@@ -118,24 +118,119 @@ describe('the search, by keyboard', () => {
     await close();
   });
 
-  it('names what Enter adds, and keeps a query that names no test', async () => {
+  it('says what Enter will do before it is pressed, and for whom a test is that is for others', async () => {
+    const { page, close } = await openPage();
+    const said = async (query: string, text: string) => {
+      await page.locator('#search').fill(query);
+      await page.locator('#matches').getByText(text).waitFor();
+    };
+    await said('fbc u&e', 'Press Enter to add FBC and U&E.');
+    await said('thyriod', 'Press Enter to go to the first of 3 matches.');
+    await said('knee mri', 'Press Enter to go to the match.');
+    await said('psa', 'Press Enter to add PSA. PSA: for men.');
+    await said('fbc qqq', 'No single test is called “qqq”. Press Enter to go to the match.');
+    await said('qqq', 'No tests match “qqq”.');
+    expect(await page.locator('#matches').innerText()).not.toContain('Enter');
+    await close();
+  });
+
+  it('goes to the first match that can be chosen if the query names no test, where a second key adds it', async () => {
     const { launch, page, close } = await openPage();
-    await page.keyboard.type('thyriod');
-    await page.getByText('Press Enter to add Thyroid function tests (TFT).').waitFor();
-    await page.locator('#search').fill('haematology');
-    await page.getByText(/tests match “haematology”/).waitFor();
-    // Ctrl+Enter comes before the server has answered what Enter asked.
-    const { promise: pressed, resolve: press } = Promise.withResolvers<void>();
+    await box(page, 'DGLUF').check();
+    await page.locator('#bar-count', { hasText: '1 test' }).waitFor({ state: 'attached' });
+    await page.locator('#search').focus();
+    await page.keyboard.type('glucose');
+    await page.keyboard.press('Enter');
+    await page.locator('#test-DGLUR:focus').waitFor();
+    expect(await page.locator('#announcement').innerText()).toBe(
+      'Glucose, random (RPG). Press Enter to add it.',
+    );
+    // A key that is held is no second one.
+    await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    await page.locator('#bar-count', { hasText: '2 tests' }).waitFor({ state: 'attached' });
+    expect(tickedIn(await launch.page())).toEqual(['DGLUF', 'DGLUR']);
+    expect(await page.locator('#search:focus').inputValue()).toBe('');
+    await close();
+  });
+
+  it('adds nothing by a key that is held', async () => {
+    const { launch, page, close } = await openPage();
+    await page.keyboard.type('fobt');
+    await page.keyboard.down('Enter');
+    await page.locator('#test-KFIT:focus').waitFor();
+    for (let repeats = 0; repeats < 5; repeats += 1) await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    expect(tickedIn(await launch.page())).toEqual([]);
+    expect(await page.locator('#test-KFIT:focus').isChecked()).toBe(false);
+    await close();
+  });
+
+  it('leaves the focus in the search box if the user has typed on before the matches are there', async () => {
+    const { page, close } = await openPage();
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     await page.route('**/matches', async (route) => {
-      await pressed;
+      await answered;
       await route.continue();
     });
+    await page.keyboard.type('fobt');
     await page.keyboard.press('Enter');
-    await page.keyboard.press('Control+Enter');
-    press();
-    await until(async () => (await page.locator('#search').inputValue()) === 'haematology');
-    expect(tickedIn(await launch.page())).toEqual([]);
-    expect(page.url()).toMatch(new RegExp(`${launch.home}$`));
+    await page.keyboard.type('ue');
+    answer();
+    await page.locator('#matches').getByText('match “ue”').waitFor();
+    expect(await page.locator('#search:focus').inputValue()).toBe('ue');
+    await close();
+  });
+
+  it.each([true, false])(
+    'adds only what is named, however fast it is typed, with a connection: %s',
+    async (isConnected) => {
+      const { launch, page, close } = await openPage();
+      if (!isConnected) await page.route('**/matches', (route) => route.abort());
+      const queries = [
+        'fobt',
+        'ue',
+        'cervical smear',
+        'blood culture',
+        'fbc',
+        'ct',
+        'x ray',
+        'spine',
+        'kidney',
+      ];
+      for (const query of [...queries, 'vanc', 'ferritni liver', 'lft', 'chest pain', 'psa qqq', 'crp esr']) {
+        await page.keyboard.type(query);
+        await page.keyboard.press('Enter');
+      }
+      await page.locator('#announcement').getByText('5 tests chosen').waitFor({ state: 'attached' });
+      expect(tickedIn(await launch.page())).toEqual(['HFBC', 'HESR', 'BUE', 'BLFT', 'BCRP']);
+      await close();
+    },
+  );
+
+  it.each([
+    ['Control+z', 0],
+    ['the button Undo', 2],
+  ])('what Enter added is taken back by %s', async (way, maxStops) => {
+    const { launch, page, close } = await openPage();
+    await box(page, 'HFER').check();
+    await page.locator('#bar-count', { hasText: '1 test' }).waitFor({ state: 'attached' });
+    await page.locator('#search').focus();
+    await page.keyboard.type('haematinics');
+    await page.keyboard.press('Enter');
+    await page.getByText('Added Haematinics profile.').waitFor();
+    expect(tickedIn(await launch.page())).toEqual(['HHAEM']);
+    const stops = maxStops === 0 ? 0 : await tabTo(page, page.locator('#added button'));
+    expect(stops).toBeLessThanOrEqual(maxStops);
+    await page.keyboard.press(maxStops === 0 ? way : 'Enter');
+    await page.locator('#announcement').getByText('Taken back.').waitFor({ state: 'attached' });
+    expect(tickedIn(await launch.page())).toEqual(['HFER']);
+    expect([await box(page, 'HFER').isChecked(), await box(page, 'HFER').isDisabled()]).toEqual([
+      true,
+      false,
+    ]);
+    expect(await page.getByText('Added Haematinics profile.').isVisible()).toBe(false);
+    expect(await page.locator('#search:focus').count()).toBe(1);
     await close();
   });
 

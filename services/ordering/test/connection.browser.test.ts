@@ -24,7 +24,7 @@ describe('without a connection', () => {
     );
     expect(await page.locator('#test-HFBC').isVisible()).toBe(false);
     await page.locator('#search').fill('fbc u&e');
-    await page.getByText('Press Enter to add Full blood count (FBC) and').waitFor();
+    await page.getByText('Press Enter to add FBC and U&E').waitFor();
     await browser.setOffline(false);
     await banner.getByText('No connection').waitFor({ state: 'detached' });
     await page.locator('#search').fill('tft');

@@ -9,98 +9,156 @@ const search = createTestSearch(catalogue);
 const woman: PatientTraits = { gender: 'female', age: 30 };
 const man: PatientTraits = { gender: 'male', age: 77 };
 const offered = (query: string, patient = woman) => offeredTests({ catalogue, query, patient, search });
-const best = (query: string, patient = woman) => offered(query, patient).best.join(' ');
+/** The matches of a query, best first. */
+const found = (query: string, patient = woman) => [...offered(query, patient).codes];
+/** What Enter adds. */
+const added = (query: string, patient = woman) => offered(query, patient).named.codes.join(' ');
 
-describe('the best match', () => {
+describe('the Enter key', () => {
   it.each([
-    // Abbreviations
+    // Names, abbreviations and codes
     ['fbc', 'HFBC'],
+    ['full blood count', 'HFBC'],
+    ['hfbc', 'HFBC'],
     ['u&e', 'BUE'],
+    ['U & E', 'BUE'],
+    ['u and e', 'BUE'],
     ['ue', 'BUE'],
     ['LFTs', 'BLFT'],
-    ['tft', 'ETFT'],
-    ['crp', 'BCRP'],
-    ['esr', 'HESR'],
-    ['inr', 'CINR'],
-    ['msu', 'KMSU'],
-    ['psa', 'MPSA'],
+    ['ÉSR', 'HESR'],
+    ['hb a1c', 'DHBA1C'],
+    ['hemoglobin', 'HFBC'],
+    ['chest x-ray', 'XCXR'],
+    ['chest xray', 'XCXR'],
     ['cxr', 'XCXR'],
-    ['fit', 'KFIT'],
-    ['ana', 'IANA'],
-    ['hb', 'HFBC'],
-    ['tsh', 'ETFT'],
-    // Names and their beginnings
-    ['hba1c', 'DHBA1C'],
-    ['ferritin', 'HFER'],
-    ['haematinics', 'HHAEM'],
-    ['bone', 'BBONE'],
-    ['liver', 'BLFT'],
-    ['thyroid', 'ETFT'],
-    ['glucose', 'DGLUF'],
-    ['vitamin d', 'BVITD'],
-    ['vit d', 'BVITD'],
-    ['urine', 'KMSU'],
-    ['coeliac', 'ITTG'],
-    ['chest', 'XCXR'],
-    ['mri', 'RMHD'],
-    ['knee', 'XKNE'],
-    // Words within names
-    ['knee mri', 'RMKN'],
-    ['ct chest', 'TCCH'],
-    ['thyroid us', 'UTHY'],
-    ['fasting glucose', 'DGLUF'],
+    ['mri knee', 'RMKN'],
     // Synonyms
-    ['b12', 'HB12'],
-    ['creatinine', 'BUE'],
-    ['kidney function', 'BUE'],
+    ['bone', 'BBONE'],
+    ['lipids', 'BLIP'],
+    ['vit d', 'BVITD'],
     ['renal', 'BUE'],
-    ['calcium', 'BBONE'],
-    ['cholesterol', 'BLIP'],
-    ['warfarin', 'CINR'],
-    ['hip', 'XPEL'],
-    ['neck', 'XCSP'],
-    ['smear', 'HFILM'],
-    ['diabetes', 'DHBA1C'],
-    ['pregnancy test', 'EHCG'],
-    ['hep b', 'VHEPB'],
-    // Typing errors
-    ['feritin', 'HFER'],
-    ['thyriod', 'ETFT'],
-    ['fcb', 'HFBC'],
-    ['colesterol', 'BLIP'],
+    ['creatinine', 'BUE'],
+    ['TSH', 'ETFT'],
+    ['b12 folate ferritin', 'HHAEM'],
+    ['dheas', 'EDHEA'],
     // Several tests
     ['fbc u&e', 'HFBC BUE'],
     ['fbc u&e lft', 'HFBC BUE BLFT'],
     ['u&e/lft', 'BUE BLFT'],
     ['fbc, crp, hba1c', 'HFBC BCRP DHBA1C'],
     ['b12 ferritin', 'HB12 HFER'],
-    ['b12 folate ferritin', 'HHAEM'],
-    ['ue bone', 'BUE BBONE'],
-    ['knee xray fbc', 'XKNE HFBC'],
-    ['fbc feritin', 'HFBC HFER'],
     ['fbc fbc', 'HFBC'],
-  ])('for “%s” is %s', (query, codes) => {
-    expect(best(query)).toBe(codes);
-    expect([...offered(query).codes].slice(0, codes.split(' ').length).join(' ')).toBe(codes);
+  ])('adds what “%s” names: %s', (query, codes) => {
+    expect(added(query)).toBe(codes);
+    expect(found(query).slice(0, codes.split(' ').length).join(' ')).toBe(codes);
   });
 
-  it('is no test for the name of a group, which counts only when nothing else matches', () => {
-    expect(offered('haematology').best).toEqual([]);
-    expect(offered('haematology').codes).toContain('HESR');
-    expect([...offered('ultrasound').codes]).not.toContain('XCXR');
-    expect([...offered('bone').codes]).toEqual(['BBONE', 'DEXA', 'BALP', 'BPROF']);
+  it.each([
+    // What one Enter added although nobody had named it
+    'fobt',
+    'cervical smear',
+    'blood culture',
+    'ct',
+    'x ray',
+    'spine',
+    'kidney',
+    'vanc',
+    'smear',
+    'ferritni liver',
+    // Parts of names, typing errors, groups and words of panels
+    'ferr',
+    'liver',
+    'chest',
+    'knee',
+    'feritin',
+    'fcb',
+    'haematology',
+    'thyroid',
+    'hepatitis',
+    // Indications and samples
+    'chest pain',
+    'menopause',
+    'pregnancy test',
+    'swab',
+    'diabetes',
+    // Synonyms of an examination, and another analyte that differs by an s
+    'chest radiograph',
+    'dxa',
+    'dhea',
+    // Nothing
+    'qqqqqq',
+    '',
+    '  ',
+    '&',
+  ])('adds nothing for “%s”', (query) => {
+    expect([added(query), added(query, man)]).toEqual(['', '']);
   });
 
-  it('is nothing for another abbreviation, for words without meaning and for no words', () => {
-    for (const query of ['hcx', 'qqqqqq', 'fbc qqqqqq', '', '  ', '&'])
-      expect(offered(query).best).toEqual([]);
+  it('adds nothing for a name of several tests, whoever the patient is', () => {
+    for (const patient of [woman, man]) {
+      expect(added('ct/ng', patient)).toBe('');
+      expect(found('ct/ng', patient)).toContain('VCTNU');
+    }
+    expect(added('vzv')).toBe('');
   });
 
-  it('is a test for the patient, before one that is for others', () => {
-    expect(best('ct/ng')).toBe('VCTNG');
-    expect(best('ct/ng', man)).toBe('VCTNU');
-    expect(best('fbc psa', man)).toBe('HFBC MPSA');
-    expect(best('fbc psa')).toBe('HFBC MPSA');
-    expect(offered('prostat').best).toEqual([]);
+  it('adds nothing if one part of the query is no name, and reports that part', () => {
+    expect(offered('fbc qqq').named).toEqual({ codes: [], known: ['HFBC'], unknown: ['qqq'] });
+    expect(found('fbc qqq')).toEqual(['HFBC']);
+    expect(offered('fbc knee scan crp').named.unknown).toEqual(['knee scan']);
+    expect(offered('fbc ct/ng').named.unknown).toEqual(['ct ng']);
+  });
+
+  it('adds a test that is for other patients only by its name, after which it is the first match', () => {
+    expect(added('psa')).toBe('MPSA');
+    expect(added('fbc psa', man)).toBe('HFBC MPSA');
+    expect(found('psa')).toEqual(['MPSA']);
+    expect(found('prostat')).toEqual([]);
+    expect(found('ct/ng', man)[0]).toBe('VCTNU');
+  });
+});
+
+describe('the first match', () => {
+  it.each([
+    // Names and their beginnings
+    ['haematinics', 'HHAEM'],
+    ['liver', 'BLFT'],
+    ['thyroid', 'ETFT'],
+    ['glucose', 'DGLUF'],
+    ['urine', 'KMSU'],
+    ['chest', 'XCXR'],
+    ['mri', 'RMHD'],
+    ['knee', 'XKNE'],
+    // Words within names
+    ['knee mri', 'RMKN'],
+    ['xray chest', 'XCXR'],
+    ['thyroid us', 'UTHY'],
+    // Indications, organs and samples
+    ['warfarin', 'CINR'],
+    ['neck', 'UTHY'],
+    ['smear', 'HFILM'],
+    ['diabetes', 'DHBA1C'],
+    ['pregnancy test', 'KUPRG'],
+    ['fobt', 'KFIT'],
+    ['kidney', 'UREN'],
+    // Typing errors
+    ['feritin', 'HFER'],
+    ['thyriod', 'ETFT'],
+    ['fcb', 'HFBC'],
+    ['colesterol', 'BLIP'],
+  ])('for “%s” is %s', (query, code) => {
+    expect(found(query)[0]).toBe(code);
+  });
+
+  it('is followed by whole words of names, then by parts of names, and a panel comes after its tests', () => {
+    expect(found('bone')).toEqual(['BBONE', 'DEXA', 'BALP', 'BPROF']);
+    expect(found('ferritin')).toEqual(['HFER', 'HHAEM']);
+    expect(found('profile').indexOf('BPROF')).toBeGreaterThan(found('profile').indexOf('BBONE'));
+    expect(found('haematinics')[0]).toBe('HHAEM');
+  });
+
+  it('is of a group only if nothing else matches', () => {
+    expect(found('haematology')).toContain('HESR');
+    expect(found('ultrasound')).not.toContain('XCXR');
   });
 });

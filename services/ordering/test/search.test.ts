@@ -3,7 +3,7 @@ import { createTestSearch } from '../src/domain/test-search.ts';
 import { readCatalogue } from '../src/index.ts';
 
 const search = createTestSearch(readCatalogue());
-const found = (query: string) => search(query).flatMap(({ codes }) => codes);
+const found = (query: string) => search.find(query).flatMap(({ codes }) => codes);
 
 describe('the search for tests', () => {
   it.each([

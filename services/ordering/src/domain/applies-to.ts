@@ -48,9 +48,13 @@ export function setFor<Test extends Limited, OrderSet extends Limited & { readon
   return { ...set, tests: isFor(set, patient) ? set.tests.filter((test) => isFor(test, patient)) : [] };
 }
 
+/** The words for patients of a sex: on the pages, and where there is little room. */
+const patientWords = { female: 'female patients', male: 'male patients' };
+export const shortWords = { female: 'women', male: 'men' };
+
 /** Describes whom something is for: `female patients aged 12 to 55`. */
-export function describeAppliesTo({ sex, ageFrom, ageTo }: AppliesTo): string {
-  const patients = sex === undefined ? 'patients' : `${sex} patients`;
+export function describeAppliesTo({ sex, ageFrom, ageTo }: AppliesTo, words = patientWords): string {
+  const patients = sex === undefined ? 'patients' : words[sex];
   if (ageFrom !== undefined && ageTo !== undefined) return `${patients} aged ${ageFrom} to ${ageTo}`;
   if (ageFrom !== undefined) return `${patients} aged ${ageFrom} or over`;
   return ageTo === undefined ? patients : `${patients} aged ${ageTo} or under`;

@@ -1,5 +1,6 @@
+import { american, wordsOf } from '../../public/named-tests.js';
 import type { Orderable } from './catalogue.ts';
-import { bothSpellings, folded, singular, wordsOf } from './search-words.ts';
+import { bothSpellings, singular } from './search-words.ts';
 import { type Nearness, rememberedNearness } from './typing-slips.ts';
 
 /** A name of a test, prepared for comparison. */
@@ -20,11 +21,15 @@ export type SearchEntry = {
   readonly code: string;
   readonly title: SearchName;
   readonly synonyms: readonly SearchName[];
-  /** All names of the tests that a panel contains; empty if it is no panel. */
+  /** The words that find the test without being its name. */
+  readonly finds: readonly SearchName[];
+  /** The codes of the tests that a panel contains; empty if it is no panel. */
+  readonly covers: readonly string[];
+  /** All names of these tests. */
   readonly parts: readonly SearchName[];
   /** The name and the abbreviation. */
   readonly heads: SearchNames;
-  /** These and the synonyms. */
+  /** These, the synonyms and the words that find the test. */
   readonly own: SearchNames;
   /** These and the parts. */
   readonly all: SearchNames;
@@ -43,30 +48,35 @@ export type SearchQuery = {
 /** Returns whether a query means a test, in one of the ways that are ranked. */
 export type Match = (query: SearchQuery, entry: SearchEntry) => boolean;
 
-type Named = Pick<Orderable, 'code' | 'name' | 'abbreviation' | 'synonyms'>;
+type Named = Pick<Orderable, 'code' | 'name' | 'abbreviation' | 'synonyms' | 'finds'>;
 
 /** Prepares the names of a test, with those of the tests that it contains. */
-export function toSearchEntry(test: Named, parts: readonly Named[], group: string): SearchEntry {
-  const heads = [test.name, ...(test.abbreviation === undefined ? [] : [test.abbreviation])];
-  const own = [...heads, ...test.synonyms];
-  const all = [...own, ...parts.flatMap(namesOf)];
+export function toSearchEntry(
+  test: Named & Pick<Orderable, 'covers' | 'group'>,
+  parts: readonly Named[],
+): SearchEntry {
+  const heads = headsOf(test);
+  const own = [...heads, ...test.synonyms, ...test.finds];
+  const partNames = parts.flatMap((part) => [...headsOf(part), ...part.synonyms, ...part.finds]);
+  const all = [...own, ...partNames];
   return {
     code: test.code,
     title: toSearchName(test.name),
     synonyms: test.synonyms.map(toSearchName),
-    parts: parts.flatMap(namesOf).map(toSearchName),
+    finds: test.finds.map(toSearchName),
+    covers: test.covers,
+    parts: partNames.map(toSearchName),
     heads: toSearchNames(heads),
     own: toSearchNames(own),
     all: toSearchNames(all),
-    withGroup: toSearchNames([...all, group]),
+    withGroup: toSearchNames([...all, test.group.name]),
   };
 }
 
-/** Returns all names of a test: its name, its abbreviation and its synonyms. */
-export const namesOf = ({ name, abbreviation, synonyms }: Named) => [
+/** Returns the name of a test, and its abbreviation if it has one. */
+export const headsOf = ({ name, abbreviation }: Pick<Orderable, 'name' | 'abbreviation'>) => [
   name,
   ...(abbreviation === undefined ? [] : [abbreviation]),
-  ...synonyms,
 ];
 
 function toSearchNames(texts: readonly string[]): SearchNames {
@@ -79,7 +89,7 @@ function toSearchName(text: string): SearchName {
   const phrases = bothSpellings([words.join('')]);
   return {
     phrases,
-    sequence: words.map(folded),
+    sequence: words.map(american),
     words: [...new Set([...bothSpellings(words), ...phrases])],
   };
 }
@@ -97,25 +107,24 @@ const isTitle: Match = ({ phrase }, { title }) => isExactly(phrase, title);
 
 const isSynonym: Match = ({ phrase }, { synonyms }) => synonyms.some((name) => isExactly(phrase, name));
 
+/** The ways in which a query is the whole of a name. */
+export const byWholeName: readonly Match[] = [isTitle, isAbbreviation, isSynonym];
+
 /**
  * The ways in which a query names a test itself, best first. An exact synonym comes before the beginning of a
  * name: synonyms include abbreviations such as Hb and TSH, and TSH is not the TSH receptor antibody.
  */
 export const byName: readonly Match[] = [
-  isAbbreviation,
-  isTitle,
-  isSynonym,
+  ...byWholeName,
   startsTitle,
+  ({ words }, { heads }) => words.every((word) => heads.words.some((each) => isSameWord(word, each))),
+  ({ phrase }, { finds }) => finds.some((name) => isExactly(phrase, name)),
   ({ words, phrase }, { heads }) =>
     words.length === 1 && heads.names.some(({ phrases }) => phrases.some((each) => each.startsWith(phrase))),
-  ({ words }, { heads }) => words.every((word) => heads.words.some((each) => isSameWord(word, each))),
   (query, { heads }) => beginsWords(query, heads),
 ];
 
-/** The ways in which a query is the whole of a name. */
-export const byWholeName: readonly Match[] = [isAbbreviation, isTitle, isSynonym];
-
-/** The ways in which a query names a test with the help of its synonyms; panels, which name parts, last. */
+/** The ways in which a query begins the words of all names of a test, or of what finds it; panels last. */
 export const bySynonym: readonly Match[] = [
   (query, { parts, own }) => parts.length === 0 && beginsWords(query, own),
   (query, { own }) => beginsWords(query, own),
@@ -145,13 +154,24 @@ export function bySlip(): readonly Match[] {
   ];
 }
 
-/** Returns the codes of the tests that a query means in one of some ways, best first; equal ones in order. */
+/**
+ * Returns the codes of the tests that a query means in one of some ways, best first; equal ones in order. A
+ * panel comes after its tests, unless the query is its whole name.
+ */
 export function rank(query: SearchQuery, entries: readonly SearchEntry[], matches: readonly Match[]) {
-  return entries
-    .map((entry) => ({ code: entry.code, at: matches.findIndex((match) => match(query, entry)) }))
+  const found = entries
+    .map((entry) => ({ entry, at: matches.findIndex((match) => match(query, entry)) }))
     .filter(({ at }) => at >= 0)
     .toSorted((one, other) => one.at - other.at)
-    .map(({ code }) => code);
+    .map(({ entry }) => entry);
+  const codes = found.map(({ code }) => code);
+  const isNamed = (entry: SearchEntry) => byWholeName.some((match) => match(query, entry));
+  for (const { code, covers } of found.filter((entry) => entry.covers.length > 0 && !isNamed(entry))) {
+    const last = Math.max(...covers.map((part) => codes.indexOf(part)));
+    const at = codes.indexOf(code);
+    if (last > at) codes.splice(last, 0, ...codes.splice(at, 1));
+  }
+  return codes;
 }
 
 const isExactly = (phrase: string, { phrases }: SearchName) =>

@@ -1,3 +1,4 @@
+import { type Named, namedTests } from '../../public/named-tests.js';
 import { isFor, type PatientTraits } from './applies-to.ts';
 import type { Catalogue } from './catalogue.ts';
 import { isNamedBy, type Meaning, type TestSearch } from './test-search.ts';
@@ -14,22 +15,20 @@ type Offer = {
 export type OfferedTests = {
   /** Codes, best first; in the order of the catalogue without a query. */
   readonly codes: ReadonlySet<string>;
-  /** Codes of the tests that the query names: the best for each of its parts. */
-  readonly best: readonly string[];
+  /** What the query names: the tests that Enter adds are the first of `codes`. */
+  readonly named: Named;
 };
 
 /**
- * Returns the tests that a page offers for a patient: those that apply to them and match the query. A test
- * that does not apply is offered only if the query is exactly one of its names, after the tests that do.
+ * Returns the tests that a page offers for a patient: those that the query names, then those that apply to
+ * the patient and match the query. A test that does not apply is offered only if the query is exactly one of
+ * its names.
  */
 export function offeredTests({ catalogue, query, patient, search }: Offer): OfferedTests {
-  const meanings = search(query).map((meaning) => ({
-    ...meaning,
-    codes: codesFor(meaning, catalogue, patient),
-  }));
-  const firsts = meanings.flatMap(({ codes, isNamed }) => (isNamed ? codes.slice(0, 1) : []));
-  const codes = new Set([...firsts, ...meanings.flatMap((meaning) => meaning.codes)]);
-  return { codes, best: [...new Set(firsts)] };
+  const named = namedTests(query, search.names);
+  const found = search.find(query).flatMap((meaning) => codesFor(meaning, catalogue, patient));
+  // Where the query as a whole finds nothing, its known parts are better than an empty list.
+  return { codes: new Set([...named.codes, ...(found.length === 0 ? named.known : found)]), named };
 }
 
 function codesFor({ codes, query }: Meaning, { orderables }: Offer['catalogue'], patient: PatientTraits) {

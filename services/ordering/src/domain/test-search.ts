@@ -1,4 +1,5 @@
-import type { Catalogue, Orderable } from './catalogue.ts';
+import { american, keysOfName, type NameIndex, wordsOf } from '../../public/named-tests.js';
+import { type Catalogue, isImaging, type Orderable } from './catalogue.ts';
 import {
   byGroup,
   byMiddle,
@@ -7,13 +8,13 @@ import {
   bySlip,
   bySynonym,
   byWholeName,
+  headsOf,
   type Match,
-  namesOf,
   rank,
   toSearchEntry,
   toSearchQuery,
 } from './match-ranks.ts';
-import { folded, phraseOf, wordsOf } from './search-words.ts';
+import { phraseOf } from './search-words.ts';
 
 /** What a query, or a part of it, means. */
 export type Meaning = {
@@ -21,15 +22,18 @@ export type Meaning = {
   readonly query: string;
   /** Codes of tests, best first. */
   readonly codes: readonly string[];
-  /** The query names tests, and not only a group of the catalogue, so its first test is what is meant. */
-  readonly isNamed: boolean;
 };
 
-/**
- * Finds what a query means: one meaning, or one for each test in a query such as `fbc u&e lft`. None if it
- * matches nothing; the whole catalogue for an empty query.
- */
-export type TestSearch = (query: string) => readonly Meaning[];
+/** The search over the tests of a catalogue. */
+export type TestSearch = {
+  /** The complete names of all tests, by which `namedTests` decides what Enter adds. */
+  readonly names: NameIndex;
+  /**
+   * Finds what a query means: one meaning, or one for each test in a query such as `fbc u&e lft`. None if it
+   * matches nothing; the whole catalogue for an empty query.
+   */
+  readonly find: (query: string) => readonly Meaning[];
+};
 
 /** How a part of a query is searched: codes of tests, best first. */
 type Find = (words: readonly string[]) => readonly string[];
@@ -44,13 +48,35 @@ const maxWordsOfTest = 5;
  * word order and unfinished words, and allows small typing errors. The more tolerant steps come last, so that
  * a good query does not return near misses.
  */
-export function createTestSearch({ orderables }: Catalogue): TestSearch {
+export function createTestSearch(catalogue: Catalogue): TestSearch {
+  return { names: indexNames(catalogue), find: createFind(catalogue) };
+}
+
+/**
+ * Returns the complete names of all tests: name, abbreviation, code and synonyms. A synonym of an examination
+ * has no code, because Enter adds imaging by its own name, abbreviation or code alone.
+ */
+function indexNames({ orderables }: Catalogue): NameIndex {
+  const names = [...orderables.values()].flatMap((test) => {
+    const { code, location, synonyms } = test;
+    const bySynonym = isImaging(test, location) ? '' : code;
+    return [
+      ...[code, ...headsOf(test)].map((name) => ({ name, code })),
+      ...synonyms.map((name) => ({ name, code: bySynonym })),
+    ];
+  });
+  const keyed = names.flatMap(({ name, code }) => keysOfName(name).map((key) => ({ key, code })));
+  const byKey = Map.groupBy(keyed, ({ key }) => key);
+  return new Map([...byKey].map(([key, tests]) => [key, [...new Set(tests.map(({ code }) => code))]]));
+}
+
+function createFind({ orderables }: Catalogue): TestSearch['find'] {
   // A panel is also found by the names of the tests that it contains.
   const entries = [...orderables.values()].map((test) => {
     const parts = test.covers.flatMap((code) => orderables.get(code) ?? []);
-    return toSearchEntry(test, parts, test.group.name);
+    return toSearchEntry(test, parts);
   });
-  const everything = { query: '', codes: [...orderables.keys()], isNamed: false };
+  const everything = { query: '', codes: [...orderables.keys()] };
   const find =
     (matches: readonly Match[]): Find =>
     (words) =>
@@ -66,11 +92,11 @@ export function createTestSearch({ orderables }: Catalogue): TestSearch {
   const exact = onlyIf(find(byWholeName), (codes) => codes.length === 1);
 
   return (text) => {
-    const words = wordsOf(text).map(folded);
+    const words = wordsOf(text).map(american);
     if (words.length === 0) return text.trim() === '' ? [everything] : [];
-    const whole = (found: Find, isNamed = true): Meaning[] => {
+    const whole = (found: Find): Meaning[] => {
       const codes = found(words);
-      return isFound(codes) ? [{ query: text, codes, isNamed }] : [];
+      return isFound(codes) ? [{ query: text, codes }] : [];
     };
     const slip = find(bySlip());
     const attempts = [
@@ -82,7 +108,7 @@ export function createTestSearch({ orderables }: Catalogue): TestSearch {
       () => whole(find(byMiddle)),
       () => whole(slip),
       () => several(words, (some) => (isFound(own(some)) ? own(some) : slip(some)), maxMisspeltWords),
-      () => whole(find(byGroup), false),
+      () => whole(find(byGroup)),
     ];
     for (const attempt of attempts) {
       const meanings = attempt();
@@ -116,7 +142,7 @@ function longest(words: readonly string[], find: Find): Meaning | undefined {
     const query = words.slice(0, length).join(' ');
     // A single letter begins too many names.
     const codes = query.length > 1 ? find(words.slice(0, length)) : [];
-    if (codes.length > 0) return { query, codes, isNamed: true };
+    if (codes.length > 0) return { query, codes };
   }
   return undefined;
 }
@@ -127,5 +153,5 @@ export function isNamedBy(
   query: string,
 ) {
   const phrase = phraseOf(query);
-  return [test.code, ...namesOf(test)].some((name) => phraseOf(name) === phrase);
+  return [test.code, ...headsOf(test), ...test.synonyms].some((name) => phraseOf(name) === phrase);
 }

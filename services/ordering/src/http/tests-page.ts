@@ -152,21 +152,21 @@ export const postChosenPanel: ChoosingHandler = async (visit, dependencies) => {
 };
 
 /**
- * Returns the codes of the tests that match a search, best first, and of those that it names:
- * `POST …/matches`. A POST, so that the search appears in no address.
+ * Returns the codes of the tests that match a search, best first: `POST …/matches`. A POST, so that the
+ * search appears in no address.
  */
 export const postMatches: ChoosingHandler = async (visit, dependencies) => {
   const { catalogue } = visit;
   const { searchIn } = dependencies;
   const form = await readLaunchForm(visit);
   const query = (form.get('q') ?? '').slice(0, maxSearchLength);
-  const { codes, best } = offeredTests({
+  const { codes } = offeredTests({
     catalogue,
     query,
     patient: traitsIn(visit, dependencies),
     search: searchIn(catalogue),
   });
-  visit.response.json({ codes: [...codes], best });
+  visit.response.json({ codes: [...codes] });
 };
 
 const traitsIn = (visit: ChoosingVisit, { clock, timeZone }: Dependencies) =>

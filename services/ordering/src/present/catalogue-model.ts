@@ -1,4 +1,5 @@
-import { describeAppliesTo, isFor, type PatientTraits, setFor } from '../domain/applies-to.ts';
+import { describeSearch, keysOfName, writeNames } from '../../public/named-tests.js';
+import { describeAppliesTo, isFor, type PatientTraits, setFor, shortWords } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import type { Draft } from '../domain/draft.ts';
 import { offeredTests } from '../domain/offered-tests.ts';
@@ -34,24 +35,42 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
     isChosen: draft.chosen.includes(test.code) && !panels.has(test.code),
     isMatch: offered.codes.has(test.code),
     isFavourite: favourites.has(test.code),
-    ...(isFor(test, patient) ? {} : { usuallyFor: describeAppliesTo(test.appliesTo ?? {}) }),
+    shortName: shortNameOf(test, search),
+    ...(isFor(test, patient)
+      ? {}
+      : {
+          usuallyFor: describeAppliesTo(test.appliesTo ?? {}),
+          isFor: describeAppliesTo(test.appliesTo ?? {}, shortWords),
+        }),
     includedIn: panels.get(test.code),
     parts: test.covers.flatMap((code) => catalogue.orderables.get(code)?.name ?? []),
   }));
   const orderSets = [...catalogue.orderSets.values()]
     .map((set) => setFor(set, patient))
     .filter((set) => set.tests.length > 0);
+  const described = new Map(tests.map(({ code, shortName, isFor }) => [code, { name: shortName, isFor }]));
   return {
     query: draft.search,
-    matchCount: offered.codes.size,
-    best: offered.best.flatMap((code) => catalogue.orderables.get(code)?.name ?? []),
-    testCount: tests.filter(({ usuallyFor }) => usuallyFor === undefined).length,
+    names: writeNames(search.names),
+    found: describeSearch({
+      query: draft.search,
+      count: offered.codes.size,
+      total: tests.filter(({ usuallyFor }) => usuallyFor === undefined).length,
+      named: offered.named,
+      describe: (code) => described.get(code) ?? { name: code },
+    }),
     orderSets,
     practiceSets,
     practiceFavourites: own.favourites.flatMap((code) => catalogue.orderables.get(code) ?? []),
     addedSet: [...orderSets, ...practiceSets].find(({ id }) => id === draft.notice?.addedSet),
     groups: presentSections(catalogue, tests, draft.search === '' ? undefined : offered.codes),
   };
+}
+
+/** Returns the abbreviation of a test, or its name if it has none of its own. */
+function shortNameOf({ name, abbreviation = name }: Orderable, { names }: TestSearch) {
+  const isOwn = keysOfName(abbreviation).every((key) => names.get(key)?.length === 1);
+  return isOwn ? abbreviation : name;
 }
 
 type Listed = Orderable & {

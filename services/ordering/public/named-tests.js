@@ -1,0 +1,197 @@
+// Which tests a search names. The server and the page decide by this one module, so the Enter key does the
+// same with a connection and without one.
+
+/**
+ * What a search names.
+ * @typedef {object} Named
+ * @property {string[]} codes the tests that Enter adds; empty unless every part of the search names one test
+ * @property {string[]} known the tests that some part of the search names
+ * @property {string[]} unknown the parts that name no test, or more than one; empty if no part names a test
+ */
+
+/**
+ * The codes of the tests with a name, by the keys of the name (`keysOfName`). An empty code is that of a test
+ * that Enter does not add by this name.
+ * @typedef {ReadonlyMap<string, readonly string[]>} NameIndex
+ */
+
+const inWords = new Intl.ListFormat('en-GB');
+
+/** The most words of a search that are read as the names of several tests. */
+const maxWords = 16;
+
+/**
+ * Returns the words of a text for comparison: `Hæmoglobin A1c`, `U & E` become `haemoglobin`, `a1c`, `ue`.
+ * @param {string} text
+ */
+export function wordsOf(text) {
+  // Initials joined by a sign are one word: U&E, C&S, T3/T4, "u and e".
+  const joined = withoutAccents(text.toLowerCase())
+    .replace(/['’.-]/g, '')
+    .replace(/(?<=(?<![a-z0-9])[a-z0-9]{1,2})\s*(?:[&+/]|\sand\s)\s*(?=[a-z0-9]{1,2}(?![a-z0-9]))/g, '');
+  return splitWords(joined);
+}
+
+/**
+ * Returns a word in American spelling: `hemoglobin`, `sulfate`, `luteinizing`, `tumor`.
+ * @param {string} word
+ */
+export function american(word) {
+  return word
+    .replace(/ae|oe/g, 'e')
+    .replaceAll('sulph', 'sulf')
+    .replace(/is(?=ed$|ing$)/, 'iz')
+    .replace(/ou(?=rs?$)/, 'o');
+}
+
+/**
+ * Returns the keys of a complete name: without spaces, in American spelling, as it is and in the singular.
+ * Words under four letters stay as they are, and so does a capital S at the end: DHEAS is not the plural of
+ * DHEA.
+ * @param {string} name
+ */
+export function keysOfName(name) {
+  const words = splitWords(withoutAccents(name)).map(spellingsOf);
+  return [
+    ...new Set([words.map(({ spelt }) => spelt).join(''), words.map(({ singular }) => singular).join('')]),
+  ];
+}
+
+/**
+ * Returns which tests a search names. The whole search, or each of its parts, must be the complete name of
+ * exactly one test. Of several ways to read it, the one with the fewest parts counts.
+ * @param {string} query
+ * @param {NameIndex} names
+ * @returns {Named}
+ */
+export function namedTests(query, names) {
+  const words = splitWords(withoutAccents(query.toLowerCase()));
+  const parts = words.length > maxWords ? [] : partsOf(words, names);
+  const known = [...new Set(parts.filter(isOneTest).flatMap(({ codes }) => codes))];
+  const unknown = parts.filter((part) => !isOneTest(part)).map(({ text }) => text);
+  if (known.length === 0) return { codes: [], known, unknown: [] };
+  return { codes: unknown.length === 0 ? known : [], known, unknown };
+}
+
+/**
+ * Describes what a search found, and what the Enter key does.
+ * @param {object} search
+ * @param {string} search.query
+ * @param {number} search.count how many tests match
+ * @param {number} search.total how many tests are usual for the patient
+ * @param {Named} search.named
+ * @param {(code: string) => { name: string, isFor?: string | undefined }} search.describe a test, and whom it
+ * is for if that is not the patient
+ */
+export function describeSearch({ query, count, total, named, describe }) {
+  if (query === '') return { summary: `${count} tests`, advice: '' };
+  if (count === 0) {
+    return { summary: `No tests match “${query}”. Check the spelling or try another name.`, advice: '' };
+  }
+  const { codes, unknown } = named;
+  const tests = codes.map(describe);
+  const others = tests.filter(({ isFor }) => isFor !== undefined);
+  const place = count === 1 ? 'the match' : `the first of ${count} matches`;
+  const advice = [
+    codes.length === 0
+      ? `Press Enter to go to ${place}.`
+      : `Press Enter to add ${inWords.format(tests.map(({ name }) => name))}.`,
+    ...others.map(({ name, isFor }) => `${name}: for ${isFor}.`),
+  ];
+  const verb = count === 1 ? 'matches' : 'match';
+  const summary = [
+    `${count} of ${total} tests ${verb} “${query}”.`,
+    ...(unknown.length === 0 ? [] : [`No single test is called “${unknown.join('” or “')}”.`]),
+  ];
+  return { summary: summary.join(' '), advice: advice.join(' ') };
+}
+
+/**
+ * Reads the index that `writeNames` wrote.
+ * @param {string} text
+ * @returns {NameIndex}
+ */
+export function readNames(text) {
+  const entries = text.split(' ').map((entry) => entry.split(':'));
+  return new Map(entries.map(([key = '', codes = '']) => [key, codes.split(',')]));
+}
+
+/**
+ * Writes an index for the page: `fbc:HFBC cbc:HFBC vzv:VVZV,VVZP`.
+ * @param {NameIndex} names
+ */
+export function writeNames(names) {
+  return [...names].map(([key, codes]) => `${key}:${codes.join(',')}`).join(' ');
+}
+
+/**
+ * A part of a search, and the codes of the tests that it is a complete name of.
+ * @typedef {{ readonly text: string, readonly codes: readonly string[] }} Part
+ */
+
+/** @param {Part} part */
+const isOneTest = ({ codes }) => codes.length === 1 && codes[0] !== '';
+
+/**
+ * Returns the reading with the fewest words that are no name, and of these the one with the fewest parts.
+ * @param {string[]} words
+ * @param {NameIndex} names
+ * @returns {Part[]}
+ */
+function partsOf(words, names) {
+  const spellings = words.map(spellingsOf);
+  // The best reading of the words before each place.
+  /** @type {{ cost: number, parts: Part[] }[]} */
+  const readings = [{ cost: 0, parts: [] }];
+  for (let end = 1; end <= words.length; end += 1) {
+    let best = withUnknown(readings[end - 1], words[end - 1]);
+    let [spelt, singular] = ['', ''];
+    for (let start = end - 1; start >= 0; start -= 1) {
+      spelt = spellings[start].spelt + spelt;
+      singular = spellings[start].singular + singular;
+      const found = [...(names.get(spelt) ?? []), ...(names.get(singular) ?? [])];
+      const { cost, parts } = readings[start];
+      if (found.length === 0 || cost + 1 > best.cost) continue;
+      const part = { text: words.slice(start, end).join(' '), codes: [...new Set(found)] };
+      best = { cost: cost + 1, parts: [...parts, part] };
+    }
+    readings.push(best);
+  }
+  return readings[words.length].parts;
+}
+
+/**
+ * Adds a word that is no name to a reading: `knee scan` is one unknown part.
+ * @param {{ cost: number, parts: Part[] }} reading
+ * @param {string} word
+ */
+function withUnknown({ cost, parts }, word) {
+  const last = parts.at(-1);
+  const isContinued = last !== undefined && last.codes.length === 0;
+  const part = { text: isContinued ? `${last.text} ${word}` : word, codes: [] };
+  return { cost: cost + maxWords, parts: [...(isContinued ? parts.slice(0, -1) : parts), part] };
+}
+
+/** @param {string} text */
+function withoutAccents(text) {
+  return text
+    .replace(/[æÆ]/g, 'ae')
+    .replace(/[œŒ]/g, 'oe')
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f'’.]/g, '');
+}
+
+/** @param {string} text */
+function splitWords(text) {
+  return text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '' && word.toLowerCase() !== 'and');
+}
+
+/**
+ * Returns a word in American spelling, as it is and in the singular.
+ * @param {string} word
+ */
+function spellingsOf(word) {
+  if (word.length < 4) return { spelt: word.toLowerCase(), singular: word.toLowerCase() };
+  const spelt = american(word.toLowerCase());
+  return { spelt, singular: word.endsWith('s') ? spelt.slice(0, -1) : spelt };
+}

@@ -1,0 +1,165 @@
+import { describe, expect, it } from '@jest/globals';
+import { namedTests, readNames, writeNames } from '../public/named-tests.js';
+import { offeredTests } from '../src/domain/offered-tests.ts';
+import { createTestSearch } from '../src/domain/test-search.ts';
+import { readCatalogue } from '../src/index.ts';
+
+const catalogue = readCatalogue();
+const search = createTestSearch(catalogue);
+const tests = [...catalogue.orderables.values()];
+
+// The names are read from the catalogue and compared in a way that shares no code with the search.
+
+/** Returns the words of a text in lower case, without accents, punctuation and "and". */
+const plainWords = (text: string) =>
+  text
+    .toLowerCase()
+    .replaceAll('æ', 'ae')
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '' && word !== 'and');
+
+/** Returns a word of four letters or more in American spelling. */
+const spelt = (word: string) =>
+  word.length < 4
+    ? word
+    : word
+        .replace(/[ao]e/g, 'e')
+        .replace('sulph', 'sulf')
+        .replace(/is(ed|ing)$/, 'iz$1')
+        .replace(/our(s?)$/, 'or$1');
+
+/** Returns the forms in which a name may be typed, without spaces: as it is, and without the s of plurals. */
+function formsOf(words: readonly string[]): string[] {
+  const singular = words.map((word) => (word.length < 4 ? word : word.replace(/s$/, '')));
+  const glued = [words.join('')].map((word) => (word.length < 4 ? word : word.replace(/s$/, '')));
+  return [words, singular, glued].map((each) => spelt(each.map(spelt).join('')));
+}
+
+const named = tests.flatMap(({ code, name, abbreviation = name, synonyms, imaging }) => [
+  ...[code, name, abbreviation].map((each) => ({ name: each, code, isAdded: true })),
+  ...synonyms.map((each) => ({ name: each, code, isAdded: imaging === undefined })),
+]);
+const byForm = Map.groupBy(
+  named.flatMap((entry) => formsOf(plainWords(entry.name)).map((form) => ({ form, ...entry }))),
+  ({ form }) => form,
+);
+const codesOf = (words: readonly string[]) =>
+  new Set(
+    formsOf(words)
+      .flatMap((form) => byForm.get(form) ?? [])
+      .map(({ code }) => code),
+  );
+
+/** Returns whether the words can be read as complete names of exactly these tests, each at least once. */
+function canMean(words: readonly string[], codes: readonly string[], seen: readonly string[] = []): boolean {
+  if (words.length === 0) return new Set(seen).size === codes.length;
+  return words.some((_, at) =>
+    [...codesOf(words.slice(0, at + 1))].some(
+      (code) => codes.includes(code) && canMean(words.slice(at + 1), codes, [...seen, code]),
+    ),
+  );
+}
+
+/** Returns the queries of some that add a test which they do not name. */
+const faultyAmong = (queries: Iterable<string>) =>
+  [...queries].filter((query) => {
+    const { codes } = namedTests(query, search.names);
+    return codes.length > 0 && !canMean(plainWords(query), codes);
+  });
+
+const unique = [...new Set(named.map(({ name }) => name.toLowerCase()))];
+const letters = 'abcdefghijklmnopqrstuvwxyz0123456789 '.split('');
+
+/** Returns a name with one letter added, left out, changed or swapped with the next. */
+function* editsOf(name: string): Generator<string> {
+  for (let at = 0; at <= name.length; at += 1) {
+    const [start, rest] = [name.slice(0, at), name.slice(at)];
+    yield start + rest.slice(1);
+    yield start + (rest[1] ?? '') + (rest[0] ?? '') + rest.slice(2);
+    for (const letter of letters) {
+      yield start + letter + rest;
+      yield start + letter + rest.slice(1);
+    }
+  }
+}
+
+describe('the Enter key in the search', () => {
+  it('adds a test by its name, abbreviation and code, and by a synonym unless it is an examination', () => {
+    const faulty = named.filter(({ name, code, isAdded }) => {
+      const isOneTest = codesOf(plainWords(name)).size === 1;
+      const expected = isAdded && isOneTest ? [code] : [];
+      return String(namedTests(name, search.names).codes) !== String(expected);
+    });
+    expect(faulty).toEqual([]);
+  });
+
+  it('adds nothing by a prefix or a word of a name, unless that is a complete name', () => {
+    expect(
+      faultyAmong(unique.flatMap((name) => name.split('').map((_, at) => name.slice(0, at + 1)))),
+    ).toEqual([]);
+    expect(faultyAmong(unique.flatMap((name) => name.split(/\W+/)))).toEqual([]);
+  });
+
+  it('adds nothing by a name with one wrong letter, unless that is a complete name', () => {
+    expect(unique.flatMap((name) => faultyAmong(editsOf(name)))).toEqual([]);
+  });
+
+  it('adds an examination by no word that only finds it', () => {
+    const finds = tests.flatMap((test) => test.finds);
+    const added = finds.flatMap((each) => namedTests(each, search.names).codes);
+    expect(added.filter((code) => catalogue.orderables.get(code)?.imaging !== undefined)).toEqual([]);
+    expect(faultyAmong(finds)).toEqual([]);
+  });
+
+  it('adds two tests by their names, one after the other', () => {
+    const own = named.filter(({ name, isAdded }) => isAdded && codesOf(plainWords(name)).size === 1);
+    const pairs = own.map(({ name }, at) => `${name}, ${own[(at * 7 + 3) % own.length]?.name}`);
+    const unread = pairs.filter((query) => namedTests(query, search.names).codes.length === 0);
+    expect([unread, faultyAmong(pairs)]).toEqual([[], []]);
+  });
+
+  it('knows the same names in the page as at the server', () => {
+    expect(readNames(writeNames(search.names))).toEqual(search.names);
+  });
+});
+
+describe('a name of the catalogue', () => {
+  it('is that of one test, but for abbreviations that tests share', () => {
+    const shared = named.filter(({ name }) => codesOf(plainWords(name)).size > 1);
+    expect([...new Set(shared.map(({ name }) => name))].toSorted()).toEqual(['CT/NG', 'VZV']);
+  });
+});
+
+describe('the matches of a search', () => {
+  const patient = { gender: 'female', age: 30 } as const;
+  const offered = (query: string) => offeredTests({ catalogue, query, patient, search });
+
+  it('begin with what Enter adds, and contain every test that a sample of names and errors names', () => {
+    const sample = unique
+      .filter((_, at) => at % 8 === 0)
+      .flatMap((name, at) => {
+        const edits = [...editsOf(name)];
+        return [name, edits[(at * 7919) % edits.length] ?? name];
+      });
+    for (const query of sample) {
+      const { codes, named: decided } = offered(query);
+      expect([query, [...codes].slice(0, decided.codes.length)]).toEqual([query, decided.codes]);
+      const usual = [...codesOf(plainWords(query))];
+      expect([query, usual.filter((code) => !codes.has(code))]).toEqual([query, []]);
+    }
+  });
+
+  it('show a panel after its tests, unless the search is its whole name', () => {
+    const panels = tests.filter(({ covers }) => covers.length > 0);
+    const faulty = unique.flatMap((query) => {
+      const codes = [...offered(query).codes];
+      return panels
+        .filter(({ code }) => codes.includes(code) && !codesOf(plainWords(query)).has(code))
+        .filter(({ code, covers }) => covers.some((part) => codes.indexOf(part) > codes.indexOf(code)))
+        .map(({ code }) => ({ query, code }));
+    });
+    expect(faulty).toEqual([]);
+  });
+});
