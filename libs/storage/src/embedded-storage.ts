@@ -7,10 +7,7 @@ import { type Storage, storageOn } from './storage.ts';
 import { hideValues } from './storage-errors.ts';
 
 /** An empty database that was prepared once; see prepare-embedded.ts. */
-export const preparedDatabase = new URL(
-  '../../../node_modules/.cache/clinical-launch/pglite.tar.gz',
-  import.meta.url,
-);
+export const preparedDatabase = new URL('../../../.cache/pglite.tar.gz', import.meta.url);
 
 /** PostgreSQL would reserve 128 MB for pages, and keep 80 MB of its log: both in this process's memory. */
 const settings = ['shared_buffers=8MB', 'min_wal_size=2MB', 'max_wal_size=16MB'];

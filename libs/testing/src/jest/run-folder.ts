@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const codeCache = new URL('../../../../node_modules/.cache/compiled', import.meta.url);
+const codeCache = new URL('../../../../.cache/compiled', import.meta.url);
 
 const prefix = 'clinical-launch-run-';
 
