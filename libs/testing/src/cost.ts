@@ -12,34 +12,6 @@ async function cpuMsOf(run: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** A kernel may count processor time in ticks of 4 ms, so a measurement must contain many of them. */
-const measurableMs = 24;
-
-/** Enough measurements that one of each size is free of garbage collections, compilations and other load. */
-const measurements = 5;
-
-/** A growth that needs no further measurement; it would be 16 for quadratic time. */
-const clearlyLinear = 6;
-
-/**
- * Returns how many times the processor time of `run` grows when its size grows four times: 4 for linear time,
- * 16 for quadratic time. Measures both sizes in turn, so that a machine that slows down slows both.
- */
-export async function growthOf(run: (size: number) => unknown, size: number): Promise<number> {
-  let rounds = 1;
-  const repeat = async (of: number) => {
-    for (let round = 0; round < rounds; round += 1) await run(of);
-  };
-  while ((await cpuMsOf(() => repeat(size))) < measurableMs) rounds *= 2;
-  let [small, large] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let time = 0; time < measurements; time += 1) {
-    small = Math.min(small, await cpuMsOf(() => repeat(size)));
-    large = Math.min(large, await cpuMsOf(() => repeat(4 * size)));
-    if (time > 0 && large / small < clearlyLinear) break;
-  }
-  return large / small;
-}
-
 /**
  * Runs each of these, and names the first that needs more processor time than the budget; undefined if none
  * does. Test bodies are too long to be shown in full.

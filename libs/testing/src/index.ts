@@ -1,6 +1,7 @@
 export * from './arbitrary-service-request.ts';
 export { startChromium, tabTo } from './chromium.ts';
 export * from './cost.ts';
+export { countedText } from './counted-text.ts';
 export * from './dpop-proof.ts';
 export * from './firefox.ts';
 export { frugalMalloc } from './jest/run-folder.ts';
