@@ -5,6 +5,7 @@ import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createEvent } from '@clinical-launch/contracts';
 import {
+  createLeakSearch,
   createTestBacking,
   createTestDatabase,
   exceptLeak,
@@ -76,11 +77,11 @@ async function publish(username: string): Promise<void> {
   await bus.stop();
 }
 
-const places: [string, (text: string) => unknown][] = [
+type Planted = [place: string, put: (text: string) => unknown];
+
+const places: Planted[] = [
   ['a log', log],
   ['a log', say],
-  ['a span', (text) => request('/v1/traces', { method: 'POST', body: Buffer.from(`\n\x05${text}\x12`) })],
-  ['a metric', (text) => request('/v1/metrics', { method: 'POST', body: text })],
   ['a metric', (text) => request('/metrics', { headers: { 'X-Answer': `a{b="${text}"} 1` } })],
   ['a URL', (text) => request(`/oltr/${text}`)],
   ['a URL', (text) => request(`/oltr?q=${text}`)],
@@ -90,10 +91,16 @@ const places: [string, (text: string) => unknown][] = [
   ['an audit row', (text) => insert('audit_trail.audit_event', text)],
   ['an outbox row', (text) => insert('outbox', text)],
 ];
+/** In Protocol Buffers, the length before a value or the type after it may be a letter or a digit. */
+const placesInBytes: Planted[] = [
+  ['a span', (text) => request('/v1/traces', { method: 'POST', body: Buffer.from(`\n\x05${text}\x12`) })],
+  ['a metric', (text) => request('/v1/metrics', { method: 'POST', body: text })],
+];
+const everyPlace = [...places, ...placesInBytes];
 const secret = () => randomBytes(32).toString('base64url');
 
 describe('a leak is found', () => {
-  it.each(places)('of a patient in %s', async (place, put) => {
+  it.each(everyPlace)('of a patient in %s', async (place, put) => {
     for (const text of [
       'Whitfield',
       'whitfield',
@@ -108,13 +115,28 @@ describe('a leak is found', () => {
     }
   });
 
-  it.each(places)('of a token in %s, whether it is used before or after', async (place, put) => {
+  it.each(everyPlace)('of a token in %s, whether it is used before or after', async (place, put) => {
     const token = secret();
     const use = () => request('/resource', { headers: { Authorization: `Bearer ${token}` } });
     const expected = [expect.stringContaining(`${token.slice(0, 3)}… (43 characters) is in ${place}`)];
     expect(await leaksOf(async () => [await use(), await put(token)])).toEqual(expected);
     expect(await leaksOf(async () => [await put(token), await use()])).toEqual(expected);
     expect(await leaksOf(() => put(token))).toEqual([]);
+  });
+
+  it.each([
+    'q=Harbour%20Whitfield',
+    String.raw`{"note":"Mrs\nWhitfield"}`,
+    String.raw`{"note":"Mrs\u0020Whitfield"}`,
+    'S\0\0\0AWhitfield, and 54 characters more',
+  ])('of a patient in %j, behind an escape or a length that looks like a letter or digit', (text) => {
+    const search = createLeakSearch();
+    search.observe('a message to RabbitMQ', text);
+    expect(search.found()).toHaveLength(1);
+  });
+
+  it.each(placesInBytes)('of a patient in %s, between bytes that look like letters', async (_place, put) => {
+    expect(await leaksOf(() => put('AWhitfieldJ'))).toHaveLength(1);
   });
 
   it('of an address in a URL, however it is written', async () => {
@@ -126,7 +148,7 @@ describe('a leak is found', () => {
 
   it('of a user in a log, a span and a metric: events name users, and URLs search for them', async () => {
     const leaking: string[] = [];
-    for (const [place, put] of places) {
+    for (const [place, put] of everyPlace) {
       if ((await leaksOf(() => put('Okonkwo'))).length > 0) leaking.push(place);
     }
     expect(new Set(leaking)).toEqual(new Set(['a log', 'a span', 'a metric']));
@@ -182,6 +204,12 @@ describe('the search of Redis at the end of a run', () => {
 });
 
 describe('no leak', () => {
+  it.each(places)('is a part of a longer number or word in %s', async (_place, put) => {
+    for (const text of ['1719580228123456789', 'x9434765919', 'aWhitfield', 'Whitfields']) {
+      expect(await leaksOf(() => put(text))).toEqual([]);
+    }
+  });
+
   it('is a hash, or what was never used', async () => {
     const token = secret();
     const hash = createHash('sha256').update(token).digest('base64url');

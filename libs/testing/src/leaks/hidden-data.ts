@@ -27,24 +27,44 @@ const isPersonal = (text: string) =>
 const textsOf = (value: unknown): string[] =>
   typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(textsOf);
 
-/** Returns the pattern that finds words in small and capital letters, and as they are in a URL. */
-function patternOf(words: readonly string[]): RegExp {
-  const patterns = [...new Set(words)].map((word) =>
-    word
+/**
+ * What a text is searched as. In `bytes`, such as Protocol Buffers, the lengths and types beside a value may
+ * look like letters and digits.
+ */
+export type SearchedForm = 'text' | 'bytes';
+
+type Patterns = Readonly<Record<SearchedForm, RegExp>>;
+
+/**
+ * A value is whole if no letter or digit is beside it: eight digits of a time in nanoseconds are no date of
+ * birth. An escape of a URL or of JSON ends with a letter or a digit, and so may the length of a text in AMQP.
+ */
+const wholeFrom = String.raw`(?:(?<![\p{L}\p{N}])|(?<=%[\da-f]{2}|\\[bfnrt]|\\u[\da-f]{4}|\0.))`;
+const wholeUntil = String.raw`(?![\p{L}\p{N}])`;
+
+/** Returns the patterns that find words in small and capital letters, and as they are in a URL. */
+function patternsOf(words: readonly string[]): Patterns {
+  const patterns = [...new Set(words)].map((word) => {
+    const written = word
       .replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')
       .replaceAll(' ', '(?: |\\+|%20)')
-      .replaceAll('@', '(?:@|%40)'),
-  );
-  return new RegExp(patterns.join('|'), 'gi');
+      .replaceAll('@', '(?:@|%40)');
+    // The prefix of a secret is no whole value.
+    return { written, whole: wholeFrom + written + (word.endsWith('_') ? '' : wholeUntil) };
+  });
+  return {
+    text: new RegExp(patterns.map(({ whole }) => whole).join('|'), 'giu'),
+    bytes: new RegExp(patterns.map(({ written }) => written).join('|'), 'giu'),
+  };
 }
 
 /** Finds names, numbers, dates and addresses of the patients of tests, and the secrets of the demo. */
-export const patientData = patternOf([
+export const patientData = patternsOf([
   ...resources.filter(({ resourceType }) => resourceType === 'Patient').flatMap(wordsOf),
   ...others,
 ]);
 
 /** Finds names and numbers of the users of tests. */
-export const staffData = patternOf(
+export const staffData = patternsOf(
   resources.filter(({ resourceType }) => staff.includes(resourceType)).flatMap(wordsOf),
 );

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { patientData, staffData } from './hidden-data.ts';
+import { patientData, type SearchedForm, staffData } from './hidden-data.ts';
 import { partsOf } from './secrets.ts';
 
 /** Where no patient, secret or token may be. */
@@ -43,17 +43,16 @@ export function createLeakSearch() {
     },
     /** Returns the secrets that were used. */
     used: (): string[] => [...used],
-    /** Searches a text, and remembers it for secrets that are used later. */
-    observe(place: Place, text: string): void {
-      const reportIn = (value: string) => {
-        const at = text.indexOf(value);
+    /** Searches a text for whole values, and remembers it for secrets that are used later. */
+    observe(place: Place, text: string, form: SearchedForm = 'text'): void {
+      const reportAt = (value: string, at: number) =>
         report({ place, value, before: text.slice(Math.max(0, at - 60), at) });
-      };
-      const found = text.match(patientData) ?? [];
-      const users = withoutUsers.has(place) ? (text.match(staffData) ?? []) : [];
-      for (const value of [...found, ...users]) reportIn(value);
+      const hidden = withoutUsers.has(place) ? [patientData, staffData] : [patientData];
+      for (const { [form]: pattern } of hidden) {
+        for (const { 0: value, index } of text.matchAll(pattern)) reportAt(value, index);
+      }
       for (const part of partsOf(text)) {
-        if (used.has(part)) reportIn(part);
+        if (used.has(part)) reportAt(part, text.indexOf(part));
         else seen.set(hashOf(part), place);
       }
     },

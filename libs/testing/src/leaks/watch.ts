@@ -3,6 +3,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import type { SearchedForm } from './hidden-data.ts';
 import { leakSearch, type Place } from './search.ts';
 import { secretsOfForm, secretsOfHeaders, withoutOwnSecrets } from './secrets.ts';
 
@@ -40,8 +41,8 @@ export function watchForLeaks(): void {
   on('http.server.request.start', ({ request }: { request: IncomingMessage }) => {
     const { url = '', headers } = request;
     noteRequest(url, headers.authorization, headers.cookie);
-    if (url.endsWith('/v1/traces')) watchChunks(request, 'a span');
-    if (url.endsWith('/v1/metrics')) watchChunks(request, 'a metric');
+    if (url.endsWith('/v1/traces')) watchChunks(request, 'a span', { form: 'bytes' });
+    if (url.endsWith('/v1/metrics')) watchChunks(request, 'a metric', { form: 'bytes' });
   });
   on('http.client.request.start', ({ request }: { request: ClientRequest }) =>
     noteRequest(request.path, request.getHeader('authorization'), request.getHeader('cookie')),
@@ -79,16 +80,19 @@ function noteRequest(url: string, authorization: unknown, cookie: unknown): void
   search.observe('a URL', withoutOwnSecrets(path, query));
 }
 
+type WatchOptions = { readonly form?: SearchedForm; readonly textToSearch?: (chunk: unknown) => string };
+
 /** Shows what a stream receives. A listener would make it flow before its reader is there. */
-function watchChunks(stream: Readable, place: Place, textToSearch = textOf): void {
+function watchChunks(stream: Readable, place: Place, { form, textToSearch = textOf }: WatchOptions): void {
   stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
-    if (chunk !== null) leakSearch().observe(place, textToSearch(chunk));
+    if (chunk !== null) leakSearch().observe(place, textToSearch(chunk), form);
     return Readable.prototype.push.call(stream, chunk, encoding);
   };
 }
 
 function watchOutput({ stdout, stderr }: ChildProcess): void {
-  for (const stream of [stdout, stderr]) if (stream !== null) watchChunks(stream, 'a log', logLines());
+  for (const stream of [stdout, stderr])
+    if (stream !== null) watchChunks(stream, 'a log', { textToSearch: logLines() });
 }
 
 /** Returns what finds the log, pino's lines, in the output of a process: commands show results to users. */
