@@ -301,6 +301,30 @@ describe('the search', () => {
     await expectGoodPage(page, 'audit-faults');
   });
 
+  it.each([
+    'client=%00',
+    'user=r.adeyemi&practice=%01',
+    'client=pms-demo&from=9999-12-31T23:59',
+    'client=pms-demo&to=0001-01-01T00:00',
+    'patient=x',
+    'identifier=x',
+    'client=pms-demo&after=999999999999999-1',
+  ])('answers 400 to the address of a search that cannot be read: %s', async (query) => {
+    for (const path of ['/audit/', '/audit/export']) {
+      const response = await desk.context.request.get(`${platform.url}${path}?${query}`);
+      expect([path, response.status()]).toEqual([path, 400]);
+      expect(await response.text()).toMatch(/a value that cannot be searched for/);
+    }
+  });
+
+  it('answers 400 to a form with a control character, and says where', async () => {
+    const form = { user: 'r.adeyemi\0' };
+    const headers = { Origin: platform.url };
+    const response = await desk.context.request.post(`${platform.url}/audit/`, { form, headers });
+    expect(response.status()).toBe(400);
+    expect(await response.text()).toContain('href="#user"');
+  });
+
   it('explains why nothing may be found under a reference', async () => {
     const { page } = desk;
     const response = await open(page, `/audit/launches/${crypto.randomUUID()}`);

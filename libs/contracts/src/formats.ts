@@ -38,6 +38,16 @@ export function isCalendarDate(text: string): boolean {
 }
 
 /**
+ * Returns whether a search may name the day with which the text begins, YYYY-MM-DD: one that exists, in the
+ * years 1900 to 2999. No record is from other years, and near the years 0 and 10000 a database or the offset
+ * of a time zone changes the form of a day.
+ */
+export function isSearchableDay(text: string): boolean {
+  const year = Number(text.slice(0, 4));
+  return year >= 1900 && year <= 2999 && isCalendarDate(text.slice(0, 10));
+}
+
+/**
  * Returns whether the text is a FHIR dateTime with seconds and offset (FHIR R4 datatypes, dateTime) on a date
  * that exists. Accepts fractions down to nanoseconds, as FHIR R5 does. Refuses a leap second (`:60`), because
  * no later calculation could use it. Refuses a time whose year does not have four digits by every clock of

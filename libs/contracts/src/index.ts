@@ -11,7 +11,7 @@ export * from './events/event-macs.ts';
 export * from './fault.ts';
 export type { IdentifierCheck } from './fhir/resource-rules.ts';
 export * from './fhir/service-request-reader.ts';
-export { isCalendarDate } from './formats.ts';
+export { isCalendarDate, isSearchableDay } from './formats.ts';
 export * from './launch-context.ts';
 export * from './markup.ts';
 export { memberOf } from './members.ts';

@@ -142,6 +142,15 @@ describe('GET /audit/AuditEvent', () => {
     '?entity=urn:clinical-launch:order|1',
     '?unknown=x',
     '?_count=0',
+    '?date=ge0000-01-01',
+    '?date=lt3000-01-01',
+    ...['agent', 'agent:identifier', 'agent-name', 'site', 'subtype', 'address'].map(
+      (name) => `?${name}=%00`,
+    ),
+    '?entity=urn:clinical-launch:order-reference|%00',
+    '?entity=urn:clinical-launch:patient|9434765919',
+    '?patient:identifier=urn:clinical-launch:patient|x',
+    '?_after=999999999999999-999999999999999999',
   ])('answers 400 with an OperationOutcome to %s', async (query) => {
     exceptLeak('a URL', identifier.value, 'A caller that puts it there is refused');
     const response = await ask(query);

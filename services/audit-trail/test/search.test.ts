@@ -106,6 +106,16 @@ describe('GET /audit/events', () => {
       ],
     ],
     ['identifier=x', [{ path: 'identifier', message: 'must be sent in the body of a POST' }]],
+    ...['client', 'user', 'practice', 'orderReference', 'action', 'reason', 'address'].map(
+      (name): [string, object[]] => [
+        `${name}=x%00`,
+        [{ path: name, message: 'must not contain control characters' }],
+      ],
+    ),
+    ...['0000-01-01', '1899-12-31', '3000-01-01', '9999-12-31T23:59Z', '2026-02-30'].map(
+      (time): [string, object[]] => [`from=${time}&to=${time}`, [{ path: 'from' }, { path: 'to' }]],
+    ),
+    ['client=pms&after=999999999999999-999999999999999999', [{ path: 'after' }]],
   ])('answers 400 to %s, with every fault', async (query, errors) => {
     exceptLeak('a URL', identifier.value, 'A caller that puts it there is refused');
     const response = await ask(query);
@@ -159,6 +169,7 @@ describe('POST /audit/events/_search', () => {
     ['text/plain', 'client=pms', 415],
     ['application/json', '[]', 400],
     ['application/json', '{"client":{}}', 400],
+    ['application/json', String.raw`{"client":"\u0000"}`, 400],
     ['application/x-www-form-urlencoded', 'patientValue=9434765919', 400],
   ])('refuses %s %s with %d', async (type, body, status) => {
     expect((await post(body, type)).status).toBe(status);

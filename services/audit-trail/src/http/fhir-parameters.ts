@@ -2,6 +2,7 @@ import { eventCatalogue, type Fault, guidPattern, type PatientPseudonyms } from 
 import { type AuditCursor, readCursor } from '../domain/audit-cursor.ts';
 import type { AuditOutcome } from '../domain/audit-row.ts';
 import { kindOf, outcomeCodes } from '../domain/fhir-values.ts';
+import { isPseudonym, readTime, textFault } from '../domain/search-values.ts';
 import { systems } from '../present/fhir-audit-event.ts';
 import type { AuditCriteria } from '../store/audit-search.ts';
 import { invalidSearch, patientOf } from './search-parameters.ts';
@@ -30,17 +31,17 @@ function tokenOf(token: string): { readonly system: string; readonly value: stri
     : { system: token.slice(0, bar), value: token.slice(bar + 1) };
 }
 
-const dateForm =
-  /^(eq|ge|gt|le|lt)?(\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?)$/;
+const dateForm = /^(eq|ge|gt|le|lt)?(.*)$/;
 const dayMs = 86_400_000;
+const dateFault = 'must be a date or a time in the years 1900 to 2999, with a prefix of eq, ge, gt, le or lt';
 
 /** A date is the whole day, in UTC; a time is its moment. */
 function readDate(values: readonly string[]): AuditCriteria | string {
   let [from, to] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const value of values) {
     const [, prefix = 'eq', text = ''] = dateForm.exec(value) ?? [];
-    const start = Date.parse(text);
-    if (Number.isNaN(start)) return 'must be a date or a time, with a prefix of eq, ge, gt, le or lt';
+    const start = readTime(text);
+    if (start === undefined) return dateFault;
     const end = start + (text.length === 10 ? dayMs : 1);
     if (prefix === 'eq' || prefix === 'ge') from = Math.max(from, start);
     if (prefix === 'gt') from = Math.max(from, end);
@@ -66,10 +67,13 @@ const entityCriteria: Readonly<Record<string, (value: string) => AuditCriteria>>
   [systems.patient]: (patient) => ({ patient }),
 };
 
+const pseudonymFault = 'must have the pseudonym of a patient: 43 characters of Base64URL';
+
 function readEntity([token = '']: readonly string[]): AuditCriteria | string {
   const { system, value } = tokenOf(token);
   const isGuid = system === systems.order || system === systems.correlation;
   if (isGuid && !guid.test(value)) return 'must be a GUID';
+  if (system === systems.patient && !isPseudonym(value)) return pseudonymFault;
   return entityCriteria[system]?.(value) ?? 'must be system|value, of an order, a launch or a patient';
 }
 
@@ -105,7 +109,8 @@ const readers: Readonly<Record<string, Reader>> = {
   'patient:identifier': ([token = ''], pseudonyms) => {
     const { system, value } = tokenOf(token);
     if (system === '' || value === '') return 'must be system|value';
-    return { patient: system === systems.patient ? value : patientOf(system, value, pseudonyms) };
+    if (system !== systems.patient) return { patient: patientOf(system, value, pseudonyms) };
+    return isPseudonym(value) ? { patient: value } : pseudonymFault;
   },
 };
 /** Types of events by what FHIR's code of them is. */
@@ -177,10 +182,12 @@ function readOne(
 ): AuditCriteria | string {
   const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
   if (read === undefined) return 'has a parameter that is not supported';
-  if (values.some((value) => value === '' || value.length > 1000)) return 'must have 1 to 1000 characters';
+  const unfit = values.map((value) => textFault(value, 1000)).find((found) => found !== undefined);
+  if (unfit !== undefined) return unfit;
   if (values.length > 1 && !repeatable.has(name)) return 'must not be sent more than once';
-  const isPseudonym = values.every((value) => value.startsWith(`${systems.patient}|`));
-  if (name === 'patient:identifier' && !isBody && !isPseudonym) return 'must be sent in the body of a POST';
+  const isPseudonymous = values.every((value) => value.startsWith(`${systems.patient}|`));
+  if (name === 'patient:identifier' && !isBody && !isPseudonymous)
+    return 'must be sent in the body of a POST';
   return read(values, pseudonyms);
 }
 

@@ -2,6 +2,7 @@ import { eventCatalogue, type Fault, type PatientPseudonyms } from '@clinical-la
 import { guidForm, ServiceError } from '@clinical-launch/service/http';
 import { type AuditCursor, readCursor } from '../domain/audit-cursor.ts';
 import type { AuditOutcome } from '../domain/audit-row.ts';
+import { isPseudonym, lengthFault, readTime, textFault } from '../domain/search-values.ts';
 import type { AuditCriteria } from '../store/audit-search.ts';
 
 /** A search as a caller describes it. */
@@ -23,16 +24,13 @@ type Parameter = {
   readonly isInBodyOnly?: true;
 };
 
-const fits = (pattern: RegExp, message: string) => (value: string) =>
-  pattern.test(value) ? undefined : message;
-const text = (maxLength: number) => (value: string) =>
-  value !== '' && value.length <= maxLength ? undefined : `must have 1 to ${maxLength} characters`;
-const guid = fits(guidForm, 'must be a GUID');
-const timeForm = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+const text = (maxLength: number) => (value: string) => textFault(value, maxLength);
+const hashed = (maxLength: number) => (value: string) => lengthFault(value, maxLength);
+const guid = (value: string) => (guidForm.test(value) ? undefined : 'must be a GUID');
 const time = (value: string) =>
-  timeForm.test(value) && !Number.isNaN(Date.parse(value))
-    ? undefined
-    : 'must be a date, or a time with its offset, as in RFC 3339';
+  readTime(value) === undefined
+    ? 'must be a date, or a time with its offset, as in RFC 3339, in the years 1900 to 2999'
+    : undefined;
 const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
 const isOutcome = (value: string): value is AuditOutcome => outcomes.some((outcome) => outcome === value);
 
@@ -42,12 +40,13 @@ const parameters: Readonly<Record<string, Parameter>> = {
   user: { faultOf: text(200), criteriaOf: ([user]) => ({ user }) },
   practice: { faultOf: text(200), criteriaOf: ([practice]) => ({ practice }) },
   patient: {
-    faultOf: fits(/^[\w-]{43}$/, 'must be the pseudonym of a patient: 43 characters of Base64URL'),
+    faultOf: (value) =>
+      isPseudonym(value) ? undefined : 'must be the pseudonym of a patient: 43 characters of Base64URL',
     criteriaOf: ([patient]) => ({ patient }),
   },
-  patientSystem: { faultOf: text(300), criteriaOf: () => ({}), isInBodyOnly: true },
+  patientSystem: { faultOf: hashed(300), criteriaOf: () => ({}), isInBodyOnly: true },
   patientValue: {
-    faultOf: text(200),
+    faultOf: hashed(200),
     criteriaOf: ([value], { all, pseudonyms }) => ({
       patient: patientOf(all.get('patientSystem') ?? '', value, pseudonyms),
     }),
@@ -55,7 +54,7 @@ const parameters: Readonly<Record<string, Parameter>> = {
   },
   orderReference: { faultOf: text(200), criteriaOf: ([orderReference]) => ({ orderReference }) },
   orderGuid: { faultOf: guid, criteriaOf: ([orderGuid]) => ({ orderGuid }) },
-  identifier: { faultOf: text(1000), criteriaOf: ([identifier]) => ({ identifier }), isInBodyOnly: true },
+  identifier: { faultOf: hashed(1000), criteriaOf: ([identifier]) => ({ identifier }), isInBodyOnly: true },
   type: {
     faultOf: (value) => (Object.hasOwn(eventCatalogue, value) ? undefined : 'must be a type of event'),
     criteriaOf: (types) => ({ types }),

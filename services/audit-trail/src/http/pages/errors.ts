@@ -32,6 +32,14 @@ export const notAllowed = () =>
 export const pageNotFound = () =>
   new ServiceError({ status: 404, code: 'not_found', message: 'Page not found' });
 
+/** Creates the error for a search in an address that cannot be read. */
+export const addressNotReadable = () =>
+  new ServiceError({
+    status: 400,
+    code: 'invalid_request',
+    message: 'The address has a value that cannot be searched for',
+  });
+
 /** What the reader can do next, by the code of an error. */
 const advice: Readonly<Record<string, string>> = {
   sign_in_failed: 'Open the audit trail again.',

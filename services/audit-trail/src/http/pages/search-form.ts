@@ -1,8 +1,10 @@
 import type { PatientPseudonyms, Sealer } from '@clinical-launch/contracts';
 import { guidForm } from '@clinical-launch/service/http';
+import { type AuditCursor, readCursor } from '../../domain/audit-cursor.ts';
 import type { AuditOutcome } from '../../domain/audit-row.ts';
 import { isEventGroup, typesOf } from '../../domain/event-words.ts';
 import { instantOf, localMinuteForm } from '../../domain/local-instant.ts';
+import { isPseudonym, textFault } from '../../domain/search-values.ts';
 import type { AuditCriteria } from '../../store/audit-search.ts';
 
 /** A fault of a form: the field, and what to enter instead. */
@@ -13,7 +15,6 @@ const texts = ['client', 'user', 'practice', 'orderReference'] as const;
 const maxLength = 200;
 const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
 const isOutcome = (text: string): text is AuditOutcome => outcomes.some((outcome) => outcome === text);
-const pseudonymForm = /^[\w-]{43}$/;
 const minuteMs = 60_000;
 /** The purpose of the seal of a caller's identifier, which may contain anything, in an address. */
 const identifierPurpose = 'audit-identifier';
@@ -52,6 +53,9 @@ export function readSearchForm(
   put('from', from);
   put('to', to);
   const faults = [
+    ...texts
+      .filter((name) => address.has(name) && !isSearchText(address.get(name) ?? ''))
+      .map((field) => ({ field, message: 'Remove the control characters: type the text, do not paste it' })),
     ...(guid === '' || guidForm.test(guid)
       ? []
       : [{ field: 'guid', message: 'Enter the whole reference: 36 letters, digits and hyphens' }]),
@@ -93,20 +97,37 @@ export type AddressedSearch = {
   readonly criteria: AuditCriteria;
   /** The names of the criteria, for the audit event. */
   readonly names: readonly string[];
+  /** Where the page begins; absent for the first one. */
+  readonly after?: AuditCursor;
+  /** The names of the parameters that cannot be read: a search without them would find more. */
+  readonly unreadable: readonly string[];
 };
 
-/** Reads the address of a page of results. Parameters that are not valid are left out. */
+/** Reads the address of a page of results. */
 export function readSearchAddress(query: URLSearchParams, options: Sealing & Zone): AddressedSearch {
-  const found = Object.entries(readers).flatMap(([name, read]) => {
+  const given = Object.entries(readers).flatMap(([name, read]) => {
     const value = query.get(name) ?? '';
-    const criteria = value === '' || value.length > 3000 ? undefined : read(value, options);
-    return criteria === undefined ? [] : [{ name, criteria }];
+    if (value === '') return [];
+    return [{ name, criteria: value.length > 3000 ? undefined : read(value, options) }];
   });
+  const place = query.get('after');
+  const after = readCursor(place ?? '');
+  const read = given.filter(({ criteria }) => criteria !== undefined);
+  const unreadable = given.filter(({ criteria }) => criteria === undefined).map(({ name }) => name);
   return {
-    criteria: Object.assign({}, ...found.map(({ criteria }) => criteria)),
-    names: found.map(({ name }) => name),
+    criteria: Object.assign({}, ...read.map(({ criteria }) => criteria)),
+    names: read.map(({ name }) => name),
+    ...(after === undefined ? {} : { after }),
+    unreadable: place !== null && after === undefined ? [...unreadable, 'after'] : unreadable,
   };
 }
+
+/** Returns the faults of parameters that cannot be read, each at a field of the form. */
+export const addressFaults = (unreadable: readonly string[]): FormFault[] =>
+  unreadable.map((name) => ({
+    field: { from: 'from-day', to: 'to-day', patient: 'patientValue', after: 'guid' }[name] ?? name,
+    message: 'The address of this page has a value that cannot be searched for. Enter it again',
+  }));
 
 type Reader = (value: string, options: Sealing & Zone) => AuditCriteria | undefined;
 
@@ -114,21 +135,18 @@ const fitting =
   (fits: (value: string) => boolean, criteriaOf: (value: string) => AuditCriteria): Reader =>
   (value) =>
     fits(value) ? criteriaOf(value) : undefined;
-const isShort = (value: string) => value.length <= maxLength;
+const isSearchText = (value: string) => textFault(value, maxLength) === undefined;
 
 const readers: Readonly<Record<string, Reader>> = {
   guid: fitting(
     (value) => guidForm.test(value),
     (correlationId) => ({ correlationId }),
   ),
-  client: fitting(isShort, (client) => ({ client })),
-  user: fitting(isShort, (user) => ({ user })),
-  practice: fitting(isShort, (practice) => ({ practice })),
-  orderReference: fitting(isShort, (orderReference) => ({ orderReference })),
-  patient: fitting(
-    (value) => pseudonymForm.test(value),
-    (patient) => ({ patient }),
-  ),
+  client: fitting(isSearchText, (client) => ({ client })),
+  user: fitting(isSearchText, (user) => ({ user })),
+  practice: fitting(isSearchText, (practice) => ({ practice })),
+  orderReference: fitting(isSearchText, (orderReference) => ({ orderReference })),
+  patient: fitting(isPseudonym, (patient) => ({ patient })),
   identifier: (sealed, options) => {
     const identifier = openIdentifier(sealed, options);
     return identifier === undefined ? undefined : { identifier };

@@ -1,5 +1,6 @@
 import { doubtOf } from '@clinical-launch/contracts';
 import { readForm } from '@clinical-launch/service/http';
+import { isPseudonym } from '../../domain/search-values.ts';
 import { shortPseudonym } from '../../present/entry-model.ts';
 import { presentSeeing } from '../../present/seeing-model.ts';
 import { whoHasSeen } from '../../work/who-has-seen.ts';
@@ -7,8 +8,6 @@ import { pageNotFound } from './errors.ts';
 import { patientSystems } from './patient-systems.ts';
 import type { FormFault } from './search-form.ts';
 import { recordVisit, show, type VisitHandler } from './visit.ts';
-
-const pseudonymForm = /^[\w-]{43}$/;
 
 /** Shows the form “Who has seen this patient”: `GET /audit/patients`. */
 export const showPatients: VisitHandler = async (visit, dependencies) =>
@@ -48,7 +47,7 @@ function faultOf(system: (typeof patientSystems)[number], value: string): FormFa
 export const showPatient: VisitHandler = async (visit, dependencies) => {
   const { search, write } = dependencies;
   const pseudonym = String(visit.request.params['pseudonym']);
-  if (!pseudonymForm.test(pseudonym)) throw pageNotFound();
+  if (!isPseudonym(pseudonym)) throw pageNotFound();
   await recordVisit(visit, dependencies, { patient: pseudonym, criteria: ['patient'] });
   const seen = await whoHasSeen(search, pseudonym);
   show(visit, dependencies, 'patient.njk', {

@@ -1,12 +1,12 @@
 import { queryOf, readForm } from '@clinical-launch/service/http';
-import { cursorText, readCursor } from '../../domain/audit-cursor.ts';
+import { cursorText } from '../../domain/audit-cursor.ts';
 import { eventGroups } from '../../domain/event-words.ts';
 import { presentEntry, shortPseudonym } from '../../present/entry-model.ts';
 import { pagesOf } from '../../work/read-pages.ts';
 import { sendLines } from '../search-events.ts';
-import { pageNotFound } from './errors.ts';
+import { addressNotReadable, pageNotFound } from './errors.ts';
 import { patientSystems } from './patient-systems.ts';
-import { type FormFault, fieldsOf, readSearchAddress, readSearchForm } from './search-form.ts';
+import { addressFaults, type FormFault, fieldsOf, readSearchAddress, readSearchForm } from './search-form.ts';
 import { type PagesDependencies, recordVisit, show, type Visit, type VisitHandler } from './visit.ts';
 
 const pageSize = 50;
@@ -20,9 +20,14 @@ export const showSearch: VisitHandler = async (visit, dependencies) => {
   const { config, search, write } = dependencies;
   const query = queryOf(visit.request);
   const searched = readSearchAddress(query, config);
-  if (searched.names.length === 0) return showForm(visit, dependencies, query, {});
+  const { names, after, unreadable } = searched;
+  if (unreadable.length > 0) {
+    for (const name of unreadable) query.delete(name);
+    visit.response.status(400);
+    return showForm(visit, dependencies, query, { faults: addressFaults(unreadable) });
+  }
+  if (names.length === 0) return showForm(visit, dependencies, query, {});
   await recordVisit(visit, dependencies, recordOf(searched));
-  const after = readCursor(query.get('after') ?? '');
 
   const { entries, next } = await search(searched.criteria, { after, limit: pageSize });
   query.delete('after');
@@ -48,6 +53,7 @@ const recordOf = ({ criteria, names }: ReturnType<typeof readSearchAddress>) => 
  */
 export const exportSearch: VisitHandler = async (visit, dependencies) => {
   const searched = readSearchAddress(queryOf(visit.request), dependencies.config);
+  if (searched.unreadable.length > 0) throw addressNotReadable();
   if (searched.names.length === 0) throw pageNotFound();
   await recordVisit(visit, dependencies, { ...recordOf(searched), format: 'ndjson' });
   visit.response.setHeader('Content-Disposition', 'attachment; filename="audit-events.ndjson"');

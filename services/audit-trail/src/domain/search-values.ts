@@ -1,0 +1,27 @@
+import { isSearchableDay, pseudonymPattern } from '@clinical-launch/contracts';
+
+const pseudonymForm = new RegExp(pseudonymPattern);
+
+/** Returns whether a text has the form of a patient's pseudonym. */
+export const isPseudonym = (text: string): boolean => pseudonymForm.test(text);
+
+const timeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/**
+ * Returns a day in UTC, or a time with its offset, in milliseconds since 1970; undefined for any other text.
+ */
+export function readTime(text: string): number | undefined {
+  const time = timeForm.test(text) && isSearchableDay(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** Returns what is wrong with a text that is hashed and may contain anything, `must …`. */
+export const lengthFault = (text: string, maxLength: number): string | undefined =>
+  text !== '' && text.length <= maxLength ? undefined : `must have 1 to ${maxLength} characters`;
+
+/**
+ * Returns what is wrong with a text to search for, `must …`. No event contains a control character, and
+ * PostgreSQL refuses NUL.
+ */
+export const textFault = (text: string, maxLength: number): string | undefined =>
+  lengthFault(text, maxLength) ?? (/\p{Cc}/u.test(text) ? 'must not contain control characters' : undefined);
