@@ -118,6 +118,16 @@ describe('the filters of a practice’s list', () => {
     expect(listedIn(html).map((guid) => names.get(guid))).toEqual(['imaging', 'waiting']);
   });
 
+  it.each(['31/12/9999', '1/1/0001', '31/12/1899', '1/1/3000'])(
+    'report a day in a year that no request has, %s, and ignore it',
+    async (day) => {
+      const html = await filtered(await openPractice(), { from: day, to: day });
+      expect(textOf(html)).toContain('From must be a real date, like 21/11/2026');
+      expect(textOf(html)).toContain('To must be a real date, like 21/11/2026');
+      expect(listedIn(html)).toHaveLength(names.size);
+    },
+  );
+
   it.each([{ day: 'tomorrow' }, { status: 'Lost' }, { test: 'x'.repeat(401) }, { day: 'toString' }])(
     'refuse what no page offers: %j',
     async (fields) => {

@@ -1,4 +1,4 @@
-import { localDay } from '@clinical-launch/contracts';
+import { isSearchableDay, localDay } from '@clinical-launch/contracts';
 import { dayAfter, startOfDay } from './local-instants.ts';
 import { isWord, laboratoryWord, type RequestSearch, requesterWord, testWord } from './request-search.ts';
 import type { Priority, RequestStatus } from './test-request.ts';
@@ -68,10 +68,14 @@ function typedDays(from = '', to = ''): [string | undefined, string | undefined]
   return first !== undefined && last !== undefined && first > last ? [last, first] : [first, last];
 }
 
-/** Reads a typed day as YYYY-MM-DD; undefined if it is no date. A year of two digits is of this century. */
+/**
+ * Reads a typed day as YYYY-MM-DD; undefined if it is no date, or in a year that cannot be searched. A year of
+ * two digits is of this century.
+ */
 export function readDay(text: string): string | undefined {
   const { dates, rest } = takeDates(text);
-  return dates.length === 1 && rest.trim() === '' ? dates[0]?.days.at(-1) : undefined;
+  const day = dates.length === 1 && rest.trim() === '' ? dates[0]?.days.at(-1) : undefined;
+  return day !== undefined && isSearchableDay(day) ? day : undefined;
 }
 
 /** Returns the fields with a text that is not a day. */
