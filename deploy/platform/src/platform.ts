@@ -186,11 +186,12 @@ async function connectParts({
       policiesOf: (current) => policies(current, trust),
       fetchOutbound,
     });
-  const { tickets, revokedTokens, claims, limiter, attempts, outbox: events, refusals } = ticketParts;
+  const { tickets, claims, limiter, attempts, outbox: events, refusals } = ticketParts;
+  const { revokedTokens, endedSessions } = ticketParts;
   const { bus } = busPart;
   const { storage } = storagePart;
   const own = { clock, logger, registry, directories, sealers, bus, storage, fetchOutbound };
-  const onTickets = { tickets, revokedTokens, claims, limiter, attempts, events };
+  const onTickets = { tickets, revokedTokens, endedSessions, claims, limiter, attempts, events };
   return {
     dependencies: { ...own, ...onTickets, tokens: verifierOf(issuerPolicies) },
     desktopTokens: verifierOf(desktopIssuerPolicies),

@@ -40,6 +40,7 @@ export function createTestBacking(
   const claims = new InMemoryClaims(tickets);
   const limits = new InMemoryLimits({ clock, outbox: bus });
   const revokedTokens = new InMemoryRevokedTokens({ clock, outbox: bus });
+  const endedSessions = new InMemoryRevokedTokens({ clock, outbox: bus });
   const attempts = createAttempts({ limits, clock, logger });
   const limiter = createRateLimiter(clock);
   const refusals = createRefusals({ limits, clock, logger, limit: refusalLimit, combineSeconds: 0 });
@@ -53,6 +54,7 @@ export function createTestBacking(
     tickets,
     claims,
     revokedTokens,
+    endedSessions,
     limits,
     limiter,
     attempts,

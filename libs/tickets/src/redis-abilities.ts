@@ -1,3 +1,4 @@
+import type { RevocationList } from './revocations/revoked-tokens.ts';
 import { type TicketKind, type TicketPurpose, ticketPurposes } from './tickets.ts';
 
 /**
@@ -157,18 +158,24 @@ export const revokesChainsOf = (kind: TicketKind): RedisAbility => ({
 
 export const seesRevocations: RedisAbility = { does: 'sees which chains are revoked', rights: [seesRevoked] };
 
-const revokedTokenLists = ['revoked-tokens', 'revoked-tokens-ends', 'revoked-tokens-of:*'];
+/** The rights to add to a list of revocations, and to look an entry up. */
+const addingTo = (list: RevocationList): readonly RedisRight[] => [
+  {
+    commands: words('zrange zrem zremrangebyscore zscore zcard zadd pexpireat pexpiretime'),
+    changes: [list, `${list}-ends`, `${list}-of:*`],
+  },
+  { commands: ['incr'], changes: [`${list}-sequence`] },
+  ...appending('outbox'),
+];
 
 export const revokesTokens: RedisAbility = {
   does: 'revokes access tokens',
-  rights: [
-    {
-      commands: words('zrange zrem zremrangebyscore zscore zcard zadd pexpireat pexpiretime'),
-      changes: revokedTokenLists,
-    },
-    { commands: ['incr'], changes: ['revoked-tokens-sequence'] },
-    ...appending('outbox'),
-  ],
+  rights: addingTo('revoked-tokens'),
+};
+
+export const endsSessions: RedisAbility = {
+  does: 'ends sessions of staff',
+  rights: addingTo('ended-sessions'),
 };
 
 export const readsRevokedTokens: RedisAbility = {

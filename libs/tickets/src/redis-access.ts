@@ -4,6 +4,7 @@ import {
   appendsEvents,
   countsRefusals,
   countsRequests,
+  endsSessions,
   finds,
   issues,
   prolongs,
@@ -63,7 +64,14 @@ export const redisAccess: Readonly<Record<ServiceName, readonly RedisAbility[]>>
     countsRequests('resource-api'),
     countsRefusals,
   ],
-  'audit-trail': [restoresIdentifiers, readsRevokedTokens, relaysEvents, appendsEvents, countsRefusals],
+  'audit-trail': [
+    restoresIdentifiers,
+    readsRevokedTokens,
+    endsSessions,
+    relaysEvents,
+    appendsEvents,
+    countsRefusals,
+  ],
 };
 
 /**

@@ -1,5 +1,6 @@
 import { hash as digest } from 'node:crypto';
 import { drawBytes } from '@clinical-launch/contracts';
+import type { RevocationList } from './revocations/revoked-tokens.ts';
 import { type Shard, shardOfText } from './ticket-text.ts';
 import { type TicketKind, ticketPurposes } from './tickets.ts';
 
@@ -19,18 +20,20 @@ export function createKeys(prefix: string) {
     if (text !== last.text) last = { text, hash: digest('sha256', text, 'base64url') };
     return last.hash;
   };
-  const revokedTokensShard = shardOfText('revoked-tokens');
 
   return {
-    /** The single list of revoked tokens, and the outbox of its shard. */
-    revokedTokens: {
-      list: key(revokedTokensShard, 'revoked-tokens'),
-      ends: key(revokedTokensShard, 'revoked-tokens-ends'),
-      /** Counts the revocations; never lowered. */
-      sequence: key(revokedTokensShard, 'revoked-tokens-sequence'),
-      endsOf: (owner: string) => key(revokedTokensShard, 'revoked-tokens-of', hash(owner)),
-      outbox: key(revokedTokensShard, 'outbox'),
-      committed: key(revokedTokensShard, 'committed'),
+    /** The keys of a list of revocations, and the outbox of its shard. */
+    revocations: (list: RevocationList) => {
+      const shard = shardOfText(list);
+      return {
+        list: key(shard, list),
+        ends: key(shard, `${list}-ends`),
+        /** Counts the revocations; never lowered. */
+        sequence: key(shard, `${list}-sequence`),
+        endsOf: (owner: string) => key(shard, `${list}-of`, hash(owner)),
+        outbox: key(shard, 'outbox'),
+        committed: key(shard, 'committed'),
+      };
     },
     ticket: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'ticket', kind, hash(ticket)),
     used: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'used', kind, hash(ticket)),
@@ -94,6 +97,7 @@ export function createKeys(prefix: string) {
 export type ClaimKeys = { readonly alone: string; readonly claims: string; readonly field: Buffer };
 
 export type Keys = ReturnType<typeof createKeys>;
+export type RevocationKeys = ReturnType<Keys['revocations']>;
 
 /** Of each shard. Millions of claims are some dozens in each hash, of which Redis stores 512 in a list. */
 const claimBuckets = 4096;

@@ -188,6 +188,9 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
     );
     expect(await claims.areComplete()).toBe(true);
     await readRevokedTokens(redis);
+    const ended = new RedisRevokedTokens({ redis, prefix, list: 'ended-sessions', mostTokens: 1 });
+    for (const id of ['a', 'b']) await ended.revoke(id, { owner: 'staff', forSeconds: 60, events: [] });
+    expect([await ended.has('a'), await ended.has('b')]).toEqual([true, false]);
     for (const stream of ['outbox', 'refused'] as const) {
       const outbox = new RedisOutbox({ redis, prefix, stream });
       await outbox.append([anEvent()]);

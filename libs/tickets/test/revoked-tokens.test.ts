@@ -98,6 +98,15 @@ describe('RedisRevokedTokens', () => {
     }
   });
 
+  it('stores the ended sessions under keys of their own', async () => {
+    const prefix = aPrefix();
+    const endedSessions = new RedisRevokedTokens({ redis, prefix, list: 'ended-sessions' });
+    await endedSessions.revoke('one', revocation);
+    expect(await endedSessions.has('one')).toBe(true);
+    expect(await new RedisRevokedTokens({ redis, prefix }).has('one')).toBe(false);
+    for (const key of await redis.keys(`${prefix}*`)) expect(key).toMatch(/:ended-sessions[-a-z]*(:|$)/);
+  });
+
   it('takes no more memory of Redis, however many tokens one client revokes one after the other', async () => {
     const prefix = aPrefix();
     const revokedTokens = new RedisRevokedTokens({ redis, prefix, mostTokens: 50 });

@@ -32,6 +32,7 @@ await runProcess({
       tokens,
       events: ticketParts.outbox,
       claims: ticketParts.claims,
+      endedSessions: ticketParts.endedSessions,
     });
     return { mounts: [{ path: '/', service }], bus, refusals: ticketParts.refusals };
   },

@@ -4,7 +4,7 @@ import { createRouter, endpoint, openToAll, problemDialect } from '@clinical-lau
 import type { Service } from '@clinical-launch/service/process';
 import type { AccessTokenVerifier } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
-import type { Claims } from '@clinical-launch/tickets';
+import type { Claims, RevokedTokens } from '@clinical-launch/tickets';
 import { type AuditTrailConfig, sealKeyFrom } from './config.ts';
 import { onEvent } from './consumers/on-event.ts';
 import { onLaunchUrlIssued } from './consumers/on-launch-url-issued.ts';
@@ -39,6 +39,8 @@ export type AuditTrailDependencies = {
   readonly events: Outbox;
   /** The claims of the tickets, which this service records and restores. */
   readonly claims: Claims;
+  /** The sessions of the pages that were ended by signing out. */
+  readonly endedSessions: Pick<RevokedTokens, 'revoke' | 'has'>;
   readonly clock: Clock;
   readonly logger: Logger;
 };

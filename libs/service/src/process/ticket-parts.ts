@@ -31,6 +31,8 @@ export type TicketParts = RunningPart & {
   readonly claims: Claims;
   /** The access tokens that their clients revoked. */
   readonly revokedTokens: RevokedTokens;
+  /** The sessions of staff that were ended by signing out. */
+  readonly endedSessions: RevokedTokens;
   /** Counts the requests of clients that have a limit, for all replicas. */
   readonly limiter: RateLimiter;
   /** Slows down failed attempts to authenticate. */
@@ -73,6 +75,7 @@ function createEmbeddedParts(options: TicketPartOptions): TicketParts {
     outbox,
     claims: new InMemoryClaims(tickets),
     revokedTokens: new InMemoryRevokedTokens({ clock, outbox }),
+    endedSessions: new InMemoryRevokedTokens({ clock, outbox }),
     limiter: createRateLimiter(clock),
     ...limited,
     checks: {},
@@ -123,6 +126,7 @@ async function openRedisParts(options: TicketPartOptions, url: string): Promise<
     outbox,
     claims,
     revokedTokens: new RedisRevokedTokens({ ...place, writeEvent }),
+    endedSessions: new RedisRevokedTokens({ ...place, list: 'ended-sessions' }),
     limiter: createSharedRateLimiter(new RedisRates({ ...place, service: options.name })),
     ...limited,
     checks: {

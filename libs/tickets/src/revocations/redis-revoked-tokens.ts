@@ -1,9 +1,10 @@
 import type { EventWriter } from '@clinical-launch/contracts';
 import { eventTexts } from '../redis-arguments.ts';
-import { createKeys, defaultPrefix, type Keys } from '../redis-keys.ts';
+import { createKeys, defaultPrefix, type RevocationKeys } from '../redis-keys.ts';
 import { listOf, type RedisClient, RedisScripts, readScript } from '../redis-scripts.ts';
 import {
   defaultMostRevokedTokens,
+  type RevocationList,
   type RevokedPage,
   type RevokedTokens,
   type RevokeOutcome,
@@ -18,6 +19,7 @@ const readAfterScript = readScript('shared', 'ends', 'read-revoked-tokens');
 export type RedisRevokedTokensDependencies = {
   readonly redis: RedisClient;
   readonly prefix?: string;
+  readonly list?: RevocationList;
   /** The maximum number of live entries of an owner. */
   readonly mostTokens?: number;
   /** Signs the events for the services that consume them; without it, they are stored unsigned. */
@@ -31,23 +33,24 @@ export type RedisRevokedTokensDependencies = {
 export class RedisRevokedTokens implements RevokedTokens {
   readonly #scripts: RedisScripts;
   readonly #writeEvent: EventWriter;
-  readonly #keys: Keys;
+  readonly #keys: RevocationKeys;
   readonly #mostTokens: number;
 
   constructor({
     redis,
     prefix = defaultPrefix,
+    list = 'revoked-tokens',
     mostTokens = defaultMostRevokedTokens,
     writeEvent = JSON.stringify,
   }: RedisRevokedTokensDependencies) {
     this.#writeEvent = writeEvent;
     this.#scripts = new RedisScripts(redis);
-    this.#keys = createKeys(prefix);
+    this.#keys = createKeys(prefix).revocations(list);
     this.#mostTokens = mostTokens;
   }
 
   async revoke(tokenId: string, { owner, forSeconds, events }: TokenRevocation): Promise<RevokeOutcome> {
-    const { list, ends, sequence, endsOf, outbox, committed } = this.#keys.revokedTokens;
+    const { list, ends, sequence, endsOf, outbox, committed } = this.#keys;
     const reply = await this.#scripts.run(
       revokeScript,
       [list, ends, sequence, endsOf(owner), outbox, committed],
@@ -64,11 +67,11 @@ export class RedisRevokedTokens implements RevokedTokens {
   }
 
   async has(tokenId: string): Promise<boolean> {
-    return (await this.#scripts.run(hasScript, [this.#keys.revokedTokens.ends], [tokenId])) === 1;
+    return (await this.#scripts.run(hasScript, [this.#keys.ends], [tokenId])) === 1;
   }
 
   async readAfter(position = ' 0'): Promise<RevokedPage> {
-    const { list, ends, sequence } = this.#keys.revokedTokens;
+    const { list, ends, sequence } = this.#keys;
     const [history = '', after = '0'] = position.split(' ');
     // No second attempt: callers read the list again soon.
     const reply = await this.#scripts.runOnce(

@@ -49,6 +49,9 @@ export interface RevokedTokens {
   readAfter(position?: string): Promise<RevokedPage>;
 }
 
+/** The lists of a store: of access tokens, and of the sessions of staff that were ended by signing out. */
+export type RevocationList = 'revoked-tokens' | 'ended-sessions';
+
 /** The maximum number of live entries of an owner, by default. About 0.4 kB of Redis each. */
 export const defaultMostRevokedTokens = 1000;
 

@@ -19,10 +19,15 @@ const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url)
 
 /** Creates the pages below `/audit/`, for people who sign in at the issuer. */
 export function createPagesRouter(given: Omit<PagesDependencies, 'pages' | 'write'>): Router {
-  const { config, clock } = given;
+  const { config, clock, endedSessions } = given;
   const pages = createPages(directory('../../views'));
   const { origin, protocol } = new URL(config.publicUrl);
-  const sessions = createSessions({ sealer: config.sealer, clock, isSecure: protocol === 'https:' });
+  const sessions = createSessions({
+    sealer: config.sealer,
+    clock,
+    endedSessions,
+    isSecure: protocol === 'https:',
+  });
   const signingIn = { ...given, openId: createOpenId(config), sessions, origin };
   const forStaff = createStaffDoor(sessions, { ...given, pages, write: createTimeWriter(config.timeZone) });
   const headers = {

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { Sealer } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
+import { temporarilyUnavailable } from '@clinical-launch/service/http';
 import { readSentCookies } from '@clinical-launch/service/pages';
+import type { RevokedTokens } from '@clinical-launch/tickets';
 import type { Request, Response } from 'express';
 
 /** A member of staff who signed in. */
@@ -14,6 +17,8 @@ export type Staff = {
 };
 
 type Session = Staff & {
+  /** Absent in a session that an earlier release opened: signing out could not end it. */
+  readonly id?: string;
   /** When the person signed in, and when the last page was answered; milliseconds since 1970. */
   readonly begunAt: number;
   readonly usedAt: number;
@@ -34,25 +39,40 @@ const idleMs = 30 * minuteMs;
 const lifetimeMs = 8 * 60 * minuteMs;
 const signInMs = 15 * minuteMs;
 
+/** The sessions that were ended, until they would have ended by themselves. */
+export type EndedSessions = Pick<RevokedTokens, 'revoke' | 'has'>;
+
 export type Sessions = {
-  /** Returns who is signed in, and extends the session. */
-  find(request: Request, response: Response): Staff | undefined;
+  /**
+   * Returns who is signed in, and extends the session.
+   * @throws Unavailable when the ended sessions cannot be read
+   */
+  find(request: Request, response: Response): Promise<Staff | undefined>;
   open(response: Response, staff: Staff): void;
-  close(response: Response): void;
+  /**
+   * Ends the session for this browser and for any holder of a copy of its cookie.
+   * @throws Unavailable when the end cannot be stored; the session continues
+   */
+  close(request: Request, response: Response): Promise<void>;
   begin(response: Response, signIn: BegunSignIn): void;
   /** Returns the sign-ins that this browser began, and forgets them. */
   takeBegun(request: Request, response: Response): readonly BegunSignIn[];
 };
 
-type SessionOptions = { readonly sealer: Sealer; readonly clock: Clock; readonly isSecure: boolean };
+type SessionOptions = {
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly endedSessions: EndedSessions;
+  readonly isSecure: boolean;
+};
 
 /**
  * Creates the sessions of the pages. A session is a cookie that only this service can make and read: it has
- * the person and two times, and no token. No server stores it, so any replica knows it; signing out removes
- * it from the browser. Scripts cannot read it, and it is sent only below `/audit`, for which reason it cannot
- * have the prefix `__Host-`.
+ * the person, a random id and two times, and no token. No server stores it, so any replica knows it; the ids
+ * of sessions that were ended by signing out are in a list that all replicas read. Scripts cannot read the
+ * cookie, and it is sent only below `/audit`, for which reason it cannot have the prefix `__Host-`.
  */
-export function createSessions({ sealer, clock, isSecure }: SessionOptions): Sessions {
+export function createSessions({ sealer, clock, endedSessions, isSecure }: SessionOptions): Sessions {
   const prefix = isSecure ? '__Secure-' : '';
   const [sessionCookie, signInCookie] = [`${prefix}audit-session`, `${prefix}audit-sign-in`];
   const options = { path: '/audit', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const;
@@ -69,21 +89,39 @@ export function createSessions({ sealer, clock, isSecure }: SessionOptions): Ses
       }
     });
 
+  /** Returns the sessions of a request that have not expired, with their ids. */
+  const liveSessions = (request: Request, now: number) =>
+    openAll<Session>(request, sessionCookie).flatMap(({ id, ...session }) =>
+      id !== undefined && now - session.begunAt < lifetimeMs && now - session.usedAt < idleMs
+        ? [{ id, ...session }]
+        : [],
+    );
+
   return {
-    find(request, response) {
+    async find(request, response) {
       const now = clock.now();
-      const session = openAll<Session>(request, sessionCookie).find(
-        ({ begunAt, usedAt }) => now - begunAt < lifetimeMs && now - usedAt < idleMs,
-      );
-      if (session === undefined) return undefined;
-      if (now - session.usedAt >= minuteMs) set(response, sessionCookie, { ...session, usedAt: now });
-      return session;
+      for (const session of liveSessions(request, now)) {
+        if (await endedSessions.has(session.id)) continue;
+        if (now - session.usedAt >= minuteMs) set(response, sessionCookie, { ...session, usedAt: now });
+        return session;
+      }
+      return undefined;
     },
     open(response, staff) {
       const now = clock.now();
-      set(response, sessionCookie, { ...staff, begunAt: now, usedAt: now });
+      set(response, sessionCookie, { ...staff, id: randomUUID(), begunAt: now, usedAt: now });
     },
-    close: (response) => void response.clearCookie(sessionCookie, options),
+    async close(request, response) {
+      const now = clock.now();
+      for (const { id, subject, begunAt } of liveSessions(request, now)) {
+        // No copy of the cookie was used later than now. A minute more, for the clocks of other replicas.
+        const endsInMs = Math.min(idleMs, begunAt + lifetimeMs - now) + minuteMs;
+        const ending = { owner: subject, forSeconds: endsInMs / 1000, events: [] };
+        const ended = await endedSessions.revoke(id, ending);
+        if (ended.outcome === 'full') throw temporarilyUnavailable('You signed out too often', ended);
+      }
+      response.clearCookie(sessionCookie, options);
+    },
     begin: (response, signIn) => void set(response, signInCookie, { ...signIn, at: clock.now() }),
     takeBegun(request, response) {
       response.clearCookie(signInCookie, options);

@@ -47,12 +47,12 @@ export function completeSignIn({
   };
 }
 
-/** Ends the session here, then at the issuer if it offers that: `POST /audit/sign-out`. */
+/** Ends the session here, for every copy of its cookie, then at the issuer if it offers that: `POST /audit/sign-out`. */
 export function signOut({ openId, sessions, origin }: SignInDependencies): RequestHandler {
   return async (request, response) => {
     if (!isOwnForm(request, origin)) throw foreignForm();
     await readForm(request, response);
-    sessions.close(response);
+    await sessions.close(request, response);
     // The session here has ended, whatever the issuer answers.
     const address = await openId.signOutAddress().catch(() => undefined);
     response.redirect(303, address ?? '/audit/signed-out');

@@ -20,7 +20,7 @@ export function createStaffDoor(sessions: Sessions, dependencies: PagesDependenc
       call.source = '/audit-trail';
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       if (!isRead && !isOwnForm(request, origin)) throw foreignForm();
-      const staff = sessions.find(request, response);
+      const staff = await sessions.find(request, response);
       if (staff === undefined) {
         const query = new URLSearchParams({ to: isRead ? request.originalUrl : home });
         return response.redirect(303, `${publicUrl}/audit/sign-in?${query.toString()}`);

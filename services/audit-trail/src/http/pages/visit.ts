@@ -9,7 +9,7 @@ import type { WriteTime } from '../../present/written-time.ts';
 import type { ReadActivity } from '../../store/activity.ts';
 import type { SearchAudit } from '../../store/audit-search.ts';
 import type { KnownParties } from '../../store/known-parties.ts';
-import type { Staff } from './session.ts';
+import type { EndedSessions, Staff } from './session.ts';
 
 /** The dependencies of the pages, the same for every request. */
 export type PagesDependencies = {
@@ -24,6 +24,8 @@ export type PagesDependencies = {
   /** Moves the events of a GUID that an earlier release stored to where they are searched. */
   readonly copyEarlier: (correlationId: string) => Promise<void>;
   readonly write: WriteTime;
+  /** The sessions that were ended by signing out, for all replicas. */
+  readonly endedSessions: EndedSessions;
 };
 
 /** A request of somebody who is signed in and may read the log. */
