@@ -34,6 +34,9 @@ describe('a request that cannot be read', () => {
   it.each([
     [400, 'that is no HTTP', 'SECRET\r\n\r\n'],
     [400, 'without a Host', 'GET /?SECRET HTTP/1.1\r\n\r\n'],
+    [400, 'with # in its path', 'GET /early#/SECRET HTTP/1.1\r\nHost: x\r\n\r\n'],
+    [400, 'with # in its query', 'GET /early?a#SECRET HTTP/1.1\r\nHost: x\r\n\r\n'],
+    [400, 'with # in an absolute target', 'GET http://x/early#SECRET HTTP/1.1\r\nHost: x\r\n\r\n'],
     [
       400,
       'with two lengths',

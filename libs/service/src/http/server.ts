@@ -9,7 +9,7 @@ import { type DirectRoute, withDirectRoutes } from './direct-routes.ts';
 import { errorEdge, problemDialect, ServiceError } from './errors.ts';
 import type { Refusals } from './refusals.ts';
 import { leaveLargeBodiesUnread } from './unread-body.ts';
-import { answerUnreadableRequests, requireHost } from './unreadable-requests.ts';
+import { answerUnreadableRequests, refuseInvalidHeads } from './unreadable-requests.ts';
 
 /** A handler of requests. */
 export type Mounted = {
@@ -105,10 +105,10 @@ export async function listen(
       requestTimeout: waits.requestMs,
       connectionsCheckingInterval: waits.headersMs / 10,
       keepAliveTimeout: 65_000,
-      // `requireHost` checks it.
+      // `refuseInvalidHeads` checks it.
       requireHostHeader: false,
     },
-    requireHost(listener, logger),
+    refuseInvalidHeads(listener, logger),
   );
   answerUnreadableRequests(server, logger);
   leaveLargeBodiesUnread(server);

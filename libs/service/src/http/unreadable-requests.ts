@@ -45,15 +45,18 @@ export function answerUnreadableRequests(server: Server, logger: Logger | undefi
 }
 
 /**
- * Refuses a request of HTTP/1.1 without a Host header: 400 (RFC 9112 section 3.2). Replaces Node's own check,
- * whose answer has no `X-Correlation-Id`.
+ * Answers 400 to a request of HTTP/1.1 without a Host header, and to one with a fragment in its target (RFC
+ * 9112 section 3.2): we would cut the target at `#`, and a proxy in front may not. Replaces Node's own check
+ * of the header, whose answer has no `X-Correlation-Id`.
  */
-export function requireHost(listener: RequestListener, logger: Logger | undefined): RequestListener {
+export function refuseInvalidHeads(listener: RequestListener, logger: Logger | undefined): RequestListener {
   return (request, response) => {
-    if (request.headers.host !== undefined || request.httpVersion !== '1.1')
-      return listener(request, response);
+    const { url = '', headers, httpVersion } = request;
+    const hasHost = headers.host !== undefined || httpVersion !== '1.1';
+    if (hasHost && !url.includes('#')) return listener(request, response);
     const correlationId = randomUUID();
-    logger?.info({ correlationId, status: 400, code: 'no_host' }, 'request could not be read');
+    const reason = hasHost ? { code: 'fragment_in_target' } : { code: 'no_host' };
+    logger?.info({ correlationId, status: 400, ...reason }, 'request could not be read');
     response.writeHead(400, { [correlationHeader]: correlationId, Connection: 'close' }).end();
   };
 }

@@ -22,6 +22,7 @@ const codes: Readonly<Record<string, Row>> = {
   unauthorized_client: ['The application is not registered in this realm.', askPartner],
   unsupported_response_type: ['The application asked for an answer that is not offered.', askPartner],
   unsupported_grant_type: ['The application asked for tokens in a way that is not offered.', askPartner],
+  fragment_in_target: ['The address in the request had a part that only browsers use.', askBoth],
   no_host: ['The request did not name the address that it was for.', askBoth],
   faulty_form: ['A form of a page could not be read.', 'Open the page again and repeat the step.'],
   speculative_request: [
