@@ -8,7 +8,13 @@ export type { ServiceName };
 export const serviceNames = Object.keys(eventSources) as ServiceName[];
 
 /** The rights of a service in the database: one schema, and these rows of it. */
-export type DatabaseAccess = Pick<DatabaseRole, 'schema' | 'privileges' | 'exceptions'>;
+export type DatabaseAccess = Pick<DatabaseRole, 'schema' | 'privileges' | 'exceptions'> & {
+  /**
+   * Rights that the service lost and `npm run ops -- migrate --check` would refuse, each with the reason why
+   * processes of the previous release work nevertheless.
+   */
+  readonly compatible?: Readonly<Record<string, string>>;
+};
 
 const change: readonly RowPrivilege[] = ['select', 'insert', 'update', 'delete'];
 
@@ -21,7 +27,15 @@ export const databaseAccess: Readonly<Partial<Record<ServiceName, DatabaseAccess
     schema: 'audit_trail',
     privileges: ['select', 'insert'],
     // Callers' identifiers, which expire, and how far background work has come. They are not audit events.
-    exceptions: { originating_id: change, progress: ['select', 'insert', 'update'] },
+    exceptions: {
+      originating_id: change,
+      progress: ['select', 'insert', 'update'],
+      // What earlier releases stored is copied and sealed as ours, so nobody may add to it.
+      event: ['select'],
+    },
+    compatible: {
+      'revokes insert on event': 'release 0.0.0 stores events in audit_event, and only reads this table',
+    },
   },
 };
 

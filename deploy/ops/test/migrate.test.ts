@@ -1,11 +1,19 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuditStore, openSchema, readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail';
+import {
+  auditTrail,
+  createAuditStore,
+  openSchema,
+  readAuditKeys,
+  readAuditTrailConfig,
+  sealKeyFrom,
+} from '@clinical-launch/audit-trail';
+import type { CloudEvent } from '@clinical-launch/contracts';
 import { openOrderingDatabase } from '@clinical-launch/ordering';
 import { openPostgresStorage, type SchemaWait } from '@clinical-launch/storage/postgres';
-import { createTestDatabase } from '@clinical-launch/testing';
+import { createTestBacking, createTestDatabase, TestClock, until } from '@clinical-launch/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { databaseAccess } from '../src/service-access.ts';
@@ -95,6 +103,19 @@ async function openWaiting(prepare: () => Promise<void>): Promise<unknown[]> {
   return reasons;
 }
 
+const anAuditEvent = () =>
+  ({
+    specversion: '1.0',
+    id: randomUUID(),
+    source: '/clinical-launch/test',
+    type: 'launch.refused.v1',
+    time: '2026-11-21T10:00:00.000Z',
+    correlationid: randomUUID(),
+    traceparent: '00-00000000000000000000000000000001-0000000000000001-01',
+    datacontenttype: 'application/json',
+    data: {},
+  }) as unknown as CloudEvent;
+
 const migrate = (run = runOpsHere) =>
   run(['migrate', '--json'], { DATABASE_URL: owner, SERVICE_SECRETS_DIR: directory });
 
@@ -144,22 +165,44 @@ describe('npm run ops -- migrate', () => {
     try {
       const database = await openSchema(storage);
       const store = createAuditStore({ database, sealKey: sealKeyFrom(readAuditKeys({})) });
-      const correlationid = '5f4d9c0e-8a51-4b7c-9d0a-0f8f3f2b6a11';
-      const event = {
-        specversion: '1.0',
-        id: '0b1f7a52-9a8e-4f4c-8a70-1c9e7e5b7d22',
-        source: '/clinical-launch/test',
-        type: 'launch.refused.v1',
-        time: '2026-11-21T10:00:00.000Z',
-        correlationid,
-        traceparent: '00-00000000000000000000000000000001-0000000000000001-01',
-        datacontenttype: 'application/json',
-        data: {},
-      } as unknown as Parameters<typeof store.keep>[0][number];
+      const event = anAuditEvent();
+      const { correlationid } = event;
       await store.keep([event]);
       await store.keep([event]);
       expect(await store.findByCorrelation(correlationid, { after: '0', limit: 10 })).toHaveLength(1);
     } finally {
+      await storage.close();
+    }
+  });
+
+  it('lets the audit trail copy the events of earlier releases, which it may only read', async () => {
+    const event = anAuditEvent();
+    const { id, correlationid, type } = event;
+    await query(
+      owner,
+      `insert into audit_trail.event (id, correlation_id, type, event)
+       values ('${id}', '${correlationid}', '${type}', '${JSON.stringify(event)}')`,
+    );
+    const storage = await openPostgresStorage({
+      url: addressOf(roleOf('audit_trail')),
+      applicationName: 'test',
+    });
+    const backing = createTestBacking(new TestClock());
+    const tokens = { verify: () => Promise.reject(new Error('Nobody sends a request')) };
+    const service = await auditTrail(readAuditTrailConfig({}), {
+      ...backing,
+      storage,
+      tokens,
+      events: backing.bus,
+    });
+    try {
+      const database = await openSchema(storage);
+      const store = createAuditStore({ database, sealKey: sealKeyFrom(readAuditKeys({})) });
+      const copied = () => store.findByCorrelation(correlationid, { after: '0', limit: 10 });
+      await until(async () => (await copied()).length > 0);
+      expect(await copied()).toEqual([expect.objectContaining({ event })]);
+    } finally {
+      await service.stop?.();
       await storage.close();
     }
   });
@@ -200,7 +243,13 @@ describe('npm run ops -- migrate', () => {
       `alter table audit_trail.${table} disable trigger all`,
       `drop table audit_trail.${table}`,
     ]);
-    const byService = [...attempts, `select audit_trail.drop_partition('audit_event_2026_11')`];
+    const byService = [
+      ...attempts,
+      `select audit_trail.drop_partition('audit_event_2026_11')`,
+      // Events of earlier releases are copied from there and sealed, so none may be put there.
+      `insert into audit_trail.event (id, correlation_id, type, event)
+       values (gen_random_uuid(), gen_random_uuid(), 'launch.token.redeemed.v1', '{}')`,
+    ];
     const refusals = await refusalsOf(addressOf(roleOf('audit_trail')), byService);
     expect(refusals).toEqual(allWith(byService, '42501'));
     const byOwner = attempts.filter((attempt) =>

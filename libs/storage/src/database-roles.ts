@@ -10,7 +10,7 @@ export type DatabaseRole = {
   readonly password: string;
   readonly schema: string;
   readonly privileges: readonly RowPrivilege[];
-  /** Tables with different privileges. */
+  /** Tables with other privileges instead. */
   readonly exceptions?: Readonly<Record<string, readonly RowPrivilege[]>>;
 };
 
@@ -61,6 +61,7 @@ async function grantSchema(client: pg.Client, role: DatabaseRole): Promise<void>
   // `nextval` needs it, unless the sequence is that of an identity column.
   await client.query(`grant usage on all sequences in schema ${schema} to ${name}`);
   for (const [table, privileges] of Object.entries(role.exceptions ?? {})) {
+    await client.query(`revoke all on ${schema}.${quote(table)} from ${name}`);
     await client.query(`grant ${privileges.join(', ')} on ${schema}.${quote(table)} to ${name}`);
   }
   // Only the owner records migrations; the service reads them to check that none is pending.

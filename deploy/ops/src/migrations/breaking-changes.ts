@@ -131,6 +131,4 @@ export const revokedRights = (
     lost(rightsTo(table, before), rightsTo(table, after)).map((right) => `revokes ${right} on ${table}`),
   );
 
-const rightsTo = (table: string, { privileges, exceptions }: RowRights) => [
-  ...new Set([...privileges, ...(exceptions?.[table] ?? [])]),
-];
+const rightsTo = (table: string, { privileges, exceptions }: RowRights) => exceptions?.[table] ?? privileges;

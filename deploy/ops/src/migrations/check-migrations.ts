@@ -55,7 +55,7 @@ export async function faultsOfMigrations(
   return faults;
 }
 
-/** Returns the findings that the migration does not explain, and explanations of what it does not do. */
+/** Returns the findings that are not explained, and explanations of what was not found. */
 function faultsOfAddition(found: readonly string[], compatible: Readonly<Record<string, string>>) {
   return [
     ...found.filter((one) => !Object.hasOwn(compatible, one)),
@@ -93,8 +93,9 @@ export async function faultsSince(
     const hasLastStep = Object.keys(migrations).some(
       (name) => !released.migrations.includes(name) && lastReleaseBefore(name) !== undefined,
     );
-    const revoked = hasLastStep ? [] : revokedRights(Object.keys(released.tables), released.rights, rights);
-    faults.push(...revoked.map((fault) => `${schema}: this release ${fault}`));
+    const revoked = revokedRights(Object.keys(released.tables), released.rights, rights);
+    const unexplained = hasLastStep ? [] : faultsOfAddition(revoked, service.compatible ?? {});
+    faults.push(...unexplained.map((fault) => `${schema}: this release ${fault}`));
   }
   return faults;
 }

@@ -11,6 +11,8 @@ export type ServiceSchema = {
   readonly schema: string;
   readonly migrations: ServiceMigrations;
   readonly rights: RowRights;
+  /** Lost rights, each with the reason why processes of the previous release work nevertheless. */
+  readonly compatible?: Readonly<Record<string, string>>;
 };
 
 const migrationsOf: Readonly<Partial<Record<ServiceName, ServiceMigrations>>> = {
@@ -22,9 +24,9 @@ const migrationsOf: Readonly<Partial<Record<ServiceName, ServiceMigrations>>> = 
 
 /** Every schema of the database, as this release has it. */
 export const serviceSchemas: readonly ServiceSchema[] = Object.entries(databaseAccess).map(
-  ([service, { schema, ...rights }]) => {
+  ([service, { schema, compatible = {}, ...rights }]) => {
     const migrations = migrationsOf[service as ServiceName];
     if (migrations === undefined) throw new TypeError(`The migrations of ${service} are not listed`);
-    return { schema, migrations, rights };
+    return { schema, migrations, rights, compatible };
   },
 );

@@ -136,13 +136,24 @@ describe('a change of a schema stops nothing', () => {
 });
 
 describe('rights', () => {
-  const before = { privileges: ['select', 'insert'], exceptions: { thing: ['update'] } } as const;
+  const before = {
+    privileges: ['select', 'insert'],
+    exceptions: { thing: ['select', 'insert', 'update'] },
+  } as const;
 
   it('that are taken from a service are named, by table', () => {
     expect(revokedRights(['thing', 'other'], before, { privileges: ['select'] })).toEqual([
       'revokes insert on thing',
       'revokes update on thing',
       'revokes insert on other',
+    ]);
+  });
+
+  it('are those of its exception alone, for a table that has one', () => {
+    const after = { ...before, exceptions: { thing: ['select'] } } as const;
+    expect(revokedRights(['thing', 'other'], before, after)).toEqual([
+      'revokes insert on thing',
+      'revokes update on thing',
     ]);
   });
 

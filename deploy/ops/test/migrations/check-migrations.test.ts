@@ -123,11 +123,16 @@ describe('a migration', () => {
 });
 
 describe('the rights of a service', () => {
-  it('may not shrink while the release before runs, but with a last step', async () => {
+  it('may not shrink while the release before runs, but with a reason or a last step', async () => {
     const release = await releaseOf(ours());
     const fewer = { ...ours(), rights: { privileges: ['select'] } as const };
     expect(await faultsSince(trial, release, [fewer])).toEqual([
       'ours: this release revokes insert on thing',
+    ]);
+    const because = { 'revokes insert on thing': 'release 1.0.0 reads it only' };
+    expect(await faultsSince(trial, release, [{ ...fewer, compatible: because }])).toEqual([]);
+    expect(await faultsSince(trial, release, [{ ...ours(), compatible: because }])).toEqual([
+      'ours: this release is said to be compatible although it "revokes insert on thing", which it does not do',
     ]);
     const step = { '002-less-after-1.0.0': runs('alter table ours.thing drop column note') };
     expect(await faultsSince(trial, release, [{ ...fewer, migrations: { ...first, ...step } }])).toEqual([]);
