@@ -4,11 +4,12 @@ import { entriesOf, memberOf } from './members.ts';
 
 /**
  * Returns the contradictions of a registry whose entries are valid alone: repeated entries, our own issuers,
- * and unusable keys. Accepts any value, so that these are listed together with the errors of form.
+ * ambiguous names of realms, and unusable keys. Accepts any value, so that these are listed together with the errors of form.
  */
 export const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
   ...repetitionsIn(candidate),
   ...ownIssuersIn(candidate, publicUrl),
+  ...ambiguousRealmsIn(candidate),
   ...keyFaultsIn(candidate),
 ];
 
@@ -54,6 +55,22 @@ function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFa
       : [],
   );
 }
+
+/**
+ * Returns errors for realms whose first segment is `tfp`: endpoints and edge ignore that segment before the
+ * name of a realm, so such an address would name two realms.
+ */
+const ambiguousRealmsIn = (candidate: unknown): FileFault[] =>
+  entriesOf(candidate, 'realms').flatMap((entry, index) =>
+    /^tfp(\/|$)/.test(String(memberOf(entry, 'realm')))
+      ? [
+          {
+            path: `realms[${index}].realm`,
+            message: 'must not begin with the segment tfp, which addresses of realms may have in front',
+          },
+        ]
+      : [],
+  );
 
 /** Checks the unchecked candidate, so that its repetitions are listed together with its errors of form. */
 function repetitionsIn(candidate: unknown): FileFault[] {

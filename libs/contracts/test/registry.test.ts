@@ -186,6 +186,12 @@ describe('a registry', () => {
     expect(refusalOf(registry)).toEqual([`${path} is registered twice`]);
   });
 
+  it.each(['tfp', 'tfp/north'])('refuses the realm %s, whose address would also name another', (realm) => {
+    expect(refusalOf({ realms: [aRealm({ realm: 'tfp-north' }), aRealm({ realm })] })).toEqual([
+      'realms[1].realm must not begin with the segment tfp, which addresses of realms may have in front',
+    ]);
+  });
+
   it.each(['/idp/north/v2.0', '/IDP/North/v2.0', '/idp/not-yet-registered/v2.0'])(
     'refuses to trust an issuer of this platform as that of somebody else: %s',
     (path) => {
