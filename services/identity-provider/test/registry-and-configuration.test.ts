@@ -120,7 +120,7 @@ describe('a registry for production', () => {
     const found = productionRegistryProblems({ ...registry(aClient(open)), trustedIssuers });
     expect(found).toEqual(
       ['realms[1].clients[0]', 'trustedIssuers[0].clients[0]'].flatMap((path) => [
-        `${path}.frameAncestors[1] must be an https origin, with \`*\` only for the subdomains of one domain`,
+        `${path}.frameAncestors[1] must be an https origin, with \`*\` only before a domain of three labels or more`,
         `${path}.resultOrigin must be one https origin`,
         `${path}.launchErrorPage must be https`,
         `${path}.callback.url must be https`,
@@ -131,6 +131,9 @@ describe('a registry for production', () => {
   it.each([
     'https://*',
     'https://*.example',
+    'https://*.pms.example',
+    'https://*.co.uk',
+    'https://*.nhs.uk:8443',
     'https://pms.*',
     'https://pms.example:*',
     'https://*.*.example',
@@ -139,12 +142,15 @@ describe('a registry for production', () => {
     expect(productionRegistryProblems(registry(aClient({ frameAncestors: [origin] })))).toHaveLength(1);
   });
 
-  it.each(['https://pms.example', 'https://pms.example:8443', 'https://*.pms.example', 'https://[2a00::1]'])(
-    'is accepted with the pages of one practice system as frame: %s',
-    (origin) => {
-      expect(productionRegistryProblems(registry(aClient({ frameAncestors: [origin] })))).toEqual([]);
-    },
-  );
+  it.each([
+    'https://pms.example',
+    'https://pms.example:8443',
+    'https://*.clinics.pms.example',
+    'https://*.pms.co.uk',
+    'https://[2a00::1]',
+  ])('is accepted with the pages of one practice system as frame: %s', (origin) => {
+    expect(productionRegistryProblems(registry(aClient({ frameAncestors: [origin] })))).toEqual([]);
+  });
 
   it('is refused with every problem named at once, and no value of it', () => {
     const demo = { sha256: hashClientSecret('host-demo-secret') };

@@ -125,13 +125,16 @@ const httpsProblems = (address: string, place: string) =>
   address.startsWith('https://') && URL.canParse(address) ? [] : [`${place} must be https`];
 
 const secureOrigin = /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?$/i;
-/** All subdomains of one domain of at least two labels; not of a top-level domain. */
-const secureSubdomains = /^https:\/\/\*(?:\.[a-z0-9-]+){2,}(?::\d{1,5})?$/i;
+/**
+ * All subdomains of one domain of at least three labels: below many domains of two, such as `co.uk`, `nhs.uk`
+ * and those of hosting providers, anybody can have one.
+ */
+const secureSubdomains = /^https:\/\/\*(?:\.[a-z0-9-]+){3,}(?::\d{1,5})?$/i;
 
 const frameAncestorProblems = (origin: string, place: string) =>
   secureOrigin.test(origin) || secureSubdomains.test(origin)
     ? []
-    : [`${place} must be an https origin, with \`*\` only for the subdomains of one domain`];
+    : [`${place} must be an https origin, with \`*\` only before a domain of three labels or more`];
 
 function callbackProblems({ url, secrets }: RegisteredCallback): string[] {
   return [
