@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes a fresh clone ready to `run` the platform, to use the tools of development (`all`), or to `test`. Installs the
-# locked packages that are needed for it, and Node 24 where the system has none; prepares the embedded database.
+# Makes a fresh clone ready to `run` the platform, for the tools of development (`all`), or for the tests of the
+# `system`. Installs the locked packages that are needed for it, and Node 24 where the system has none; prepares the
+# embedded database.
 set -eu
 scope=${1:-run}
 cd "$(dirname "$0")/.."
@@ -65,7 +66,7 @@ need() {
   fi
 }
 
-if [ "$scope" = test ]; then
+if [ "$scope" = system ]; then
   # One without windows is lighter, and any other will do.
   chromium=${CHROMIUM_PATH:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
   [ "$(id -u)" != 0 ] || chromium=${CHROMIUM_PATH:-}

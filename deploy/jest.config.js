@@ -20,29 +20,23 @@ const unit = {
   injectGlobals: false,
 };
 
-const integration = {
-  ...unit,
-  displayName: 'integration',
-  testMatch: files.integration,
-  globalSetup: `${jest}/setup.ts`,
-  globalTeardown: `${jest}/teardown.ts`,
-};
+const onServers = { ...unit, globalSetup: `${jest}/setup.ts`, globalTeardown: `${jest}/teardown.ts` };
 
-const alone = {
-  ...integration,
-  displayName: 'alone',
-  testMatch: files.alone,
-  runner: `${jest}/one-at-a-time.js`,
+/** The projects of each tier. */
+const tiers = {
+  test: [unit, { ...onServers, displayName: 'integration', testMatch: files.integration }],
+  system: [{ ...onServers, displayName: 'system', testMatch: files.system }],
+  faults: [{ ...onServers, displayName: 'faults', testMatch: files.faults }],
+  cluster: [{ ...unit, displayName: 'cluster', testMatch: files.cluster }],
 };
-
-const cluster = { ...unit, displayName: 'cluster', testMatch: files.cluster };
+const tier = process.env['TESTS'] ?? 'test';
 
 export default {
   rootDir,
-  // The tests of a cluster run by themselves.
-  projects: process.env['TESTS'] === 'cluster' ? [cluster] : [unit, integration, alone],
+  projects: tiers[tier],
   testSequencer: `${jest}/slowest-first.ts`,
-  maxWorkers: '100%',
+  // A fault test starts every service and loads both cores.
+  maxWorkers: tier === 'faults' ? 1 : '100%',
   // A fresh one loads everything again. Most keep about 300 MB.
   workerIdleMemoryLimit: '450MB',
   testTimeout: testLimitMs,

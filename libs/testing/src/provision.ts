@@ -7,8 +7,6 @@ import { runContainer, runFromPackage, runInstalled, type ServerKind } from './s
 
 /** The servers that were started for the run. */
 export type Provision = {
-  /** Stops those that these test files do not use, but not Redis: its values are searched at the end. */
-  keepFor(testFiles: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -34,19 +32,16 @@ const parts: readonly Part[] = [
  * @throws Error that says in one sentence what to do when one is unavailable; stops the others then
  */
 export async function provision(testFiles: readonly string[]): Promise<Provision> {
-  const started = new Map<Part, () => Promise<void>>();
-  const stopThose = async (isUnused: (part: Part) => boolean) => {
-    const unused = [...started].filter(([part]) => isUnused(part));
-    for (const [part] of unused) started.delete(part);
-    await Promise.all(unused.map(([, stopOne]) => stopOne()));
+  const started: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    await Promise.all(started.map((stopOne) => stopOne()));
   };
-  const stop = () => stopThose(() => true);
   const outcomes = await Promise.allSettled([
     ...parts
       .filter(({ words }) => isNamed(testFiles, words))
       .map(async (part) => {
         const server = await obtain(part.kind);
-        started.set(part, server.stop);
+        started.push(server.stop);
         process.env[part.testVariable] = server.url;
       }),
     ...(isNamed(testFiles, serverWords.haproxy)
@@ -58,10 +53,7 @@ export async function provision(testFiles: readonly string[]): Promise<Provision
     await stop();
     throw new AggregateError(failures, failures.map((failure) => failure.message).join('\n'));
   }
-  return {
-    keepFor: (files) => stopThose(({ kind, words }) => kind !== redis && !isNamed(files, words)),
-    stop,
-  };
+  return { stop };
 }
 
 const isNamed = (testFiles: readonly string[], words: readonly string[]) =>

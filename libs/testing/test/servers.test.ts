@@ -9,7 +9,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type PrivateServer, startRedis } from '../src/index.ts';
 import { provision } from '../src/provision.ts';
-import { isUp } from '../src/servers/postgres.ts';
 
 describe('a private Redis', () => {
   let server: PrivateServer;
@@ -98,24 +97,6 @@ describe('the servers of a test run', () => {
     const ended = once(client, 'end');
     await provided.stop();
     await ended;
-  });
-
-  it('end before tests that do not use them, but Redis, whose values are searched at the end', async () => {
-    for (const variable of ['REDIS_URL', 'DATABASE_URL']) delete process.env[variable];
-    const file = aTestThatNeeds('REDIS_URL', 'DATABASE_URL');
-    const provided = await provision([file]);
-    const redis = new Redis(process.env[`TEST_${'REDIS_URL'}`] ?? '');
-    const databaseUrl = process.env[`TEST_${'DATABASE_URL'}`] ?? '';
-    try {
-      await provided.keepFor([file]);
-      expect(await isUp(databaseUrl)).toBe(true);
-      await provided.keepFor([]);
-      await expect(isUp(databaseUrl)).rejects.toThrow('ECONNREFUSED');
-      expect(await redis.ping()).toBe('PONG');
-    } finally {
-      redis.disconnect();
-      await provided.stop();
-    }
   });
 
   it('are none when no test needs one', async () => {

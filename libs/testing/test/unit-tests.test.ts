@@ -40,11 +40,11 @@ describe('a unit test', () => {
 });
 
 describe('all test files', () => {
-  it('run once: with others, on servers, or alone', () => {
-    const { unit, integration, alone } = findTestFiles();
-    const all = [...unit, ...integration, ...alone];
+  it('belong to one tier each', () => {
+    const tiers = findTestFiles();
+    const all = Object.values(tiers).flat();
     expect(new Set(all).size).toBe(all.length);
-    expect([unit.length, integration.length, alone.length].every((count) => count > 1)).toBe(true);
-    expect(unit).toContain(import.meta.filename);
+    expect(Object.entries(tiers).filter(([, files]) => files.length === 0)).toEqual([]);
+    expect(tiers.unit).toContain(import.meta.filename);
   });
 });

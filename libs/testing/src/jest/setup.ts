@@ -11,14 +11,10 @@ let provided: Provision | undefined;
 export default async function setUp({ testPathPatterns }: GlobalConfig): Promise<void> {
   openRunFolder();
   const patterns = testPathPatterns.patterns.map((pattern) => new RegExp(pattern, 'i'));
-  const { integration, alone } = findTestFiles();
+  const { integration, system, faults } = findTestFiles();
+  const files = { test: integration, system, faults }[process.env['TESTS'] ?? 'test'] ?? [];
   const isWanted = (file: string) => patterns.length === 0 || patterns.some((pattern) => pattern.test(file));
-  provided = await provision([...integration, ...alone].filter(isWanted));
-}
-
-/** Ends the servers that these test files, the last of the run, do not use. */
-export async function keepServersFor(testFiles: readonly string[]): Promise<void> {
-  await provided?.keepFor(testFiles);
+  provided = await provision(files.filter(isWanted));
 }
 
 /** Ends the servers. */

@@ -4,22 +4,29 @@ import { isUnitTest } from '../needs.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The paths of all test files, by the way they run. */
+/** The paths of all test files, by tier. Every file belongs to one. */
 export type TestFiles = {
-  /** No server, no browser, no other process. */
+  /** `npm run test:unit`: no server, no browser, no other process. */
   readonly unit: readonly string[];
-  /** On the servers of the run, or on what they start. */
+  /** `npm test`, with the unit tests: on real Redis, RabbitMQ and PostgreSQL. */
   readonly integration: readonly string[];
-  /**
-   * One at a time, after all others: the fault tests kill processes under load and measure how fast the
-   * others answer, and each starts every service as a process of its own.
-   */
-  readonly alone: readonly string[];
-  /** On a Kubernetes cluster, by a command of their own. */
+  /** `npm run test:system`: browsers, the edge, manifests, alert rules, commands, services as processes. */
+  readonly system: readonly string[];
+  /** `npm run test:faults`: processes are killed under load. */
+  readonly faults: readonly string[];
+  /** `npm run test:cluster`: a Kubernetes cluster. */
   readonly cluster: readonly string[];
 };
 
-const isAlone = (path: string) => /\.faults\.test\.ts$|\/separated-play\.test\.ts$/.test(path);
+/** Tests that need more than a service and its servers, wherever they lie. */
+const systemTest = /\/deploy\/tests\/|\.browser\.test\.ts$|\/separated-play\.test\.ts$/;
+
+function tierOf(path: string): keyof TestFiles {
+  if (path.includes('/deploy/tests/cluster/')) return 'cluster';
+  if (path.includes('/deploy/tests/faults/')) return 'faults';
+  if (systemTest.test(path)) return 'system';
+  return isUnitTest(path) ? 'unit' : 'integration';
+}
 
 /** Finds all test files and divides them. */
 export function findTestFiles(): TestFiles {
@@ -27,10 +34,6 @@ export function findTestFiles(): TestFiles {
     cwd: root,
     exclude: ['**/node_modules'],
   });
-  const kinds = Object.groupBy(paths.map((path) => `${root}${path}`).toSorted(), (path) => {
-    if (path.includes('/deploy/tests/cluster/')) return 'cluster';
-    if (isAlone(path)) return 'alone';
-    return isUnitTest(path) ? 'unit' : 'integration';
-  });
-  return { unit: [], integration: [], alone: [], cluster: [], ...kinds };
+  const tiers = Object.groupBy(paths.map((path) => `${root}${path}`).toSorted(), tierOf);
+  return { unit: [], integration: [], system: [], faults: [], cluster: [], ...tiers };
 }
