@@ -19,7 +19,12 @@ export type OrderingConfig = {
   readonly timeZone: string;
   /** The names of patients in audit events. */
   readonly pseudonyms: PatientPseudonyms;
+  /** The requests that one process answers to one launch session in a second; no limit by default. */
+  readonly requestsPerSecondPerSession?: number;
 };
+
+/** More than a user can cause, who ticks tests and types words; each may be an audit event. */
+const requestsPerSecondPerSession = 30;
 
 const environmentSchema = Type.Object({
   PUBLIC_URL: originSetting,
@@ -41,6 +46,7 @@ export function readOrderingConfig(
     publicUrl: PUBLIC_URL,
     timeZone: TIME_ZONE,
     pseudonyms: readPatientPseudonyms(environment),
+    requestsPerSecondPerSession,
     catalogues: readCataloguesFor(CATALOGUE_FILE),
   });
 }

@@ -93,13 +93,17 @@ const advice: Readonly<Record<number, string>> = {
   403: 'Go back to your practice system and start again from there.',
   404: 'Go back to your practice system and start again from there.',
   409: 'Close this page and open the request again from your practice system.',
+  429: 'Nothing has been changed. Wait a few seconds, then try again.',
 };
+
+/** The titles of error pages that several services share, whose messages are for programs. */
+const titles: Readonly<Record<number, string>> = { 429: 'Too many requests in a short time' };
 
 /** Creates the dialect of errors as pages in the layout of the application. */
 export function pageDialect(pages: Pages): ErrorDialect {
   return (error, { response, call }) => {
     const page = pages.render('message.njk', {
-      title: error.message,
+      title: titles[error.status] ?? error.message,
       text: advice[error.status] ?? 'Go back and try again.',
       correlationId: error.status === 401 ? undefined : call.correlationId,
     });

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Sealers } from '@clinical-launch/contracts';
 import { type EventBus, startRelay } from '@clinical-launch/events';
 import { type Clock, type Logger, observeOutbox } from '@clinical-launch/service';
-import { createRouter, errorEdge } from '@clinical-launch/service/http';
+import { createRateLimiter, createRouter, errorEdge } from '@clinical-launch/service/http';
 import { createAssetsRouter, createPages } from '@clinical-launch/service/pages/templates';
 import { reportRejectedEvents, type Service } from '@clinical-launch/service/process';
 import { type Storage, sqlOutbox } from '@clinical-launch/storage';
@@ -35,7 +35,7 @@ const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url)
  */
 export async function ordering(config: OrderingConfig, backing: OrderingDependencies): Promise<Service> {
   const { tickets, storage, bus, sealers, clock, logger } = backing;
-  const { catalogues, timeZone, pseudonyms } = config;
+  const { catalogues, timeZone, pseudonyms, requestsPerSecondPerSession: perSession } = config;
   const { origin: publicOrigin, protocol } = new URL(config.publicUrl);
   const pages = createPages(directory('views'));
   const database = await openOrderingDatabase(storage);
@@ -46,6 +46,7 @@ export async function ordering(config: OrderingConfig, backing: OrderingDependen
     publish: (events) => bus.publish(events),
     onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
   });
+  const limiter = createRateLimiter(clock);
   const words = keepWordsCurrent({ database, logger, timeZone });
   const routes = createRoutes({
     tickets,
@@ -59,6 +60,7 @@ export async function ordering(config: OrderingConfig, backing: OrderingDependen
     timeZone,
     publicOrigin,
     isSecure: protocol === 'https:',
+    countRequest: (launchId) => limiter.count(launchId, perSession),
     show: createShow({ pages, clock, timeZone }),
     write: createTimeWriter(timeZone),
     nudge: () => relay.nudge(),

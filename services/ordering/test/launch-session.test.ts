@@ -1,6 +1,7 @@
 import { actions } from '@clinical-launch/contracts';
 import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readOrderingConfig } from '../src/index.ts';
 import {
   type Application,
   aLaunchContext,
@@ -126,6 +127,25 @@ describe('the launch session', () => {
       401,
       expect.stringContaining('Your session has ended'),
     ]);
+  });
+
+  it('is answered 429 beyond its limit of requests a second, and another session is not', async () => {
+    const limited = await startOrdering(undefined, undefined, { requestsPerSecondPerSession: 2 });
+    const [launch, other] = [await limited.openLaunch(), await limited.openLaunch()];
+    const statuses = async () => [(await launch.send('')).status, (await launch.send('review')).status];
+    expect(await statuses()).toEqual([200, 303]);
+    const refused = await launch.post('', choice);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await refused.text()).toContain('Too many requests in a short time');
+    expect((await other.send('')).status).toBe(200);
+    limited.clock.advance({ seconds: 1 });
+    expect(await statuses()).toEqual([200, 303]);
+    await limited.stop();
+  });
+
+  it('is limited to 30 requests a second by default', () => {
+    const { requestsPerSecondPerSession } = readOrderingConfig({ PUBLIC_URL: publicUrl });
+    expect(requestsPerSecondPerSession).toBe(30);
   });
 
   it('is not opened by a launch token, nor by a session that holds something else', async () => {

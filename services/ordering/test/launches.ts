@@ -10,7 +10,13 @@ import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
 import type { Storage } from '@clinical-launch/storage';
 import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
 import { isFor } from '../src/domain/applies-to.ts';
-import { type Catalogue, createCatalogues, ordering, readCatalogue } from '../src/index.ts';
+import {
+  type Catalogue,
+  createCatalogues,
+  type OrderingConfig,
+  ordering,
+  readCatalogue,
+} from '../src/index.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
 
 /** The origin of the application for browsers, which they send as `Origin`. */
@@ -22,6 +28,7 @@ export const publicUrl = 'https://launch.example.org';
 export async function startOrdering(
   openStorage: () => Promise<Storage> = openTestStorage,
   catalogues = createCatalogues([readCatalogue()]),
+  limits: Pick<OrderingConfig, 'requestsPerSecondPerSession'> = {},
 ) {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
@@ -29,7 +36,7 @@ export async function startOrdering(
   const sealer = createSealer([{ id: 'test', key: randomBytes(32) }]);
   const pseudonyms = readPatientPseudonyms({});
   const service = await ordering(
-    { publicUrl, catalogues, timeZone: 'Europe/London', pseudonyms },
+    { publicUrl, catalogues, timeZone: 'Europe/London', pseudonyms, ...limits },
     { ...backing, storage, sealers: { order: sealer } },
   );
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });

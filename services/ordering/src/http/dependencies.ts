@@ -17,6 +17,8 @@ export type Dependencies = WorkDependencies & {
   readonly publicOrigin: string;
   /** Whether the platform is served by https. */
   readonly isSecure: boolean;
+  /** Counts a request of a launch session. @throws ServiceError 429 beyond its limit */
+  readonly countRequest: (launchId: string) => void;
   readonly show: Show;
   readonly write: WriteTime;
   /** Reports that an event waits in the outbox. */

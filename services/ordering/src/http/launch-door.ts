@@ -21,10 +21,10 @@ export type VisitHandler = (visit: Visit, dependencies: Dependencies) => Promise
  * Accepts a request if its cookie is the live session of the launch in its path, and extends the session.
  * With a permission, accepts it only if the launch's action has that permission. The handler throws
  * ServiceError 404 for a path without a launch, 401 without its session, 403 for a form from another site and
- * for a step that the action does not allow.
+ * for a step that the action does not allow, 429 for more requests of a session than a user can cause.
  */
 export function createLaunchDoor(dependencies: Dependencies) {
-  const { tickets, pages, publicOrigin, isSecure, pseudonyms } = dependencies;
+  const { tickets, pages, publicOrigin, isSecure, pseudonyms, countRequest } = dependencies;
   return (handle: VisitHandler, permission?: Permission): RequestHandler<LaunchParameters> =>
     async (request, response) => {
       const { launchId } = request.params;
@@ -43,6 +43,7 @@ export function createLaunchDoor(dependencies: Dependencies) {
       call.identify(`session ${launchId}`, context.client.clientId);
       call.concern(concerningLaunch(context.request, pseudonyms));
       response.set(launchPageHeaders(pages, context.client.frameAncestors));
+      countRequest(launchId);
       const rule = actionRules[context.request.action];
       if (permission !== undefined && !rule.may.includes(permission)) throw notOfThisAction();
       const home = `/oltr/${launchId}/`;
