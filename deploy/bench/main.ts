@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { audit } from './audit/audit.ts';
 import { type Bench, type Figure, median, misses } from './bench.ts';
+import { bodies } from './bodies/bodies.ts';
 import { orderDocument } from './document/document.ts';
 import { events } from './events/events.ts';
 import { growth } from './growth/growth.ts';
@@ -24,6 +25,7 @@ const benches: readonly Bench[] = [
   soak,
   lists,
   orderDocument,
+  bodies,
   redisBytes,
   weight,
 ];

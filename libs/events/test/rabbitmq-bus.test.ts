@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { CloudEvent } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -107,25 +108,29 @@ describe('RabbitMQ: what is published', () => {
     expect(new Set(idsOf(handed))).toEqual(new Set(idsOf(batches.flat())));
   });
 
-  it('is confirmed at once when it is published one by one', async () => {
-    const bus = await place.connect();
-    await bus.consume(aCollector('single').consumer);
-    const took: number[] = [];
-    for (const event of someEvents(41)) {
-      const startedAt = performance.now();
-      await bus.publish([aLargeEvent(event)]);
-      took.push(performance.now() - startedAt);
+  it('is sent without delay: every connection has TCP_NODELAY', async () => {
+    // A message of more than 2 kB is two writes, and the second would wait for a delayed acknowledgement.
+    const sockets = new Map<Socket, boolean>();
+    const { setNoDelay } = Socket.prototype;
+    Socket.prototype.setNoDelay = function (isOn) {
+      sockets.set(this, isOn ?? true);
+      return setNoDelay.call(this, isOn);
+    };
+    try {
+      const bus = await place.connect();
+      await bus.publish([aLargeEvent(anEvent())]).catch(() => undefined);
+    } finally {
+      Socket.prototype.setNoDelay = setNoDelay;
     }
-    // A message of more than 2 kB is two writes: without TCP_NODELAY each waits for the 40 ms of a delayed
-    // acknowledgement.
-    expect(took.toSorted((a, b) => a - b)[20]).toBeLessThan(30);
+    const port = Number(new URL(brokerUrl).port);
+    const toBroker = [...sockets].filter(([{ remotePort }]) => remotePort === port);
+    expect(toBroker.map(([, isOn]) => isOn)).toEqual(toBroker.map(() => true));
+    expect(toBroker.length).toBeGreaterThan(0);
   });
 
-  it('is refused at once without a connection', async () => {
+  it('is refused without a connection', async () => {
     const bus = await place.connect({ url: 'amqp://guest:guest@127.0.0.1:1' });
-    const startedAt = performance.now();
     await expect(bus.publish([anEvent()])).rejects.toThrow('RabbitMQ is not connected');
-    expect(performance.now() - startedAt).toBeLessThan(100);
     expect(await bus.isReady()).toBe(false);
   });
 

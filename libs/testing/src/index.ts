@@ -1,6 +1,5 @@
 export * from './arbitrary-service-request.ts';
 export { startChromium, tabTo } from './chromium.ts';
-export * from './cost.ts';
 export { countedText } from './counted-text.ts';
 export * from './dpop-proof.ts';
 export * from './firefox.ts';

@@ -91,16 +91,14 @@ describe('connectRedis', () => {
     expect(await redeemTicket(tickets, ticket)).toMatchObject({ outcome: 'redeemed' });
   });
 
-  it.concurrent('answers requests at once while Redis is away, tells it once, and recovers by itself', async () => {
+  it.concurrent('refuses requests while Redis is away, reports that once, and recovers by itself', async () => {
     const logger = aLogger();
     const server = await lab.server();
     const redis = await lab.client(server.url, { logger });
     const tickets = createTickets(redis, aPrefix());
     await server.kill();
-    const before = Date.now();
     await expect(issueTicket(tickets)).rejects.toThrow(TicketsUnavailable);
     await expect(issueTicket(tickets)).rejects.toThrow(TicketsUnavailable);
-    expect(Date.now() - before).toBeLessThan(5000);
     await server.restart();
     await until(async () =>
       issueTicket(tickets).then(

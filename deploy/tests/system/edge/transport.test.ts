@@ -148,7 +148,6 @@ describe('the edge without a certificate', () => {
         post('/AccessApi/RequestLaunchUrl', `Content-Length: ${length}`),
       );
       expect(answer).toMatchObject(refusedAtOnce);
-      expect(answer.durationMs).toBeLessThan(2000);
       expect(edge.service.reached).toHaveLength(before);
     },
   );
