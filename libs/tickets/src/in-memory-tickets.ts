@@ -5,6 +5,8 @@ import type { HeldClaim } from './claims.ts';
 import { assertRepeatable } from './repetition.ts';
 import { beginChain, type Chain, nameTicket, readChain, shardOfText } from './ticket-text.ts';
 import type {
+  BesideIssue,
+  BesideRequest,
   ChainRecord,
   ChainRevocation,
   FoundTicket,
@@ -26,6 +28,8 @@ type Content = {
   /** When the chain ends, in milliseconds since 1970; Infinity for a chain without an end. */
   readonly endsAt: number;
   mismatches?: number;
+  /** The ticket that was last issued beside this one, and when those that still count were issued. */
+  beside?: { readonly key: string; readonly issuedAt: readonly number[] };
 };
 
 /**
@@ -93,6 +97,28 @@ export class InMemoryTickets implements Tickets {
       this.#records.set(correlationId, request.chainRecord, chainSeconds);
     await this.#outbox.append(events);
     return { outcome: 'issued', ticket };
+  }
+
+  async issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue> {
+    const { live, context, challenge, ttlSeconds, limit } = request;
+    const chain = readChain(live.ticket);
+    const stored = this.#live.get(keyOf(live.kind, live.ticket));
+    if (chain === undefined || stored === undefined || this.#revoked.has(stored.correlationId))
+      return { outcome: 'unknown' };
+    if (!isProven(stored, live)) return { outcome: 'mismatch' };
+    const { correlationId, endsAt, beside } = stored;
+    const now = this.#clock.now();
+    const issuedAt = (beside?.issuedAt ?? []).filter((time) => time > now - limit.seconds * 1000);
+    const [oldest = now] = issuedAt;
+    if (issuedAt.length >= limit.tickets)
+      return { outcome: 'limited', waitSeconds: (oldest - now) / 1000 + limit.seconds, correlationId };
+    const ticket = nameTicket(beginChain(correlationId, chain.shard));
+    const key = keyOf(kind, ticket);
+    if (beside !== undefined) this.#live.delete(beside.key);
+    stored.beside = { key, issuedAt: [...issuedAt, now] };
+    const text = JSON.stringify(context);
+    this.#keep(key, { context: text, detail: undefined, challenge, correlationId, endsAt }, ttlSeconds);
+    return { outcome: 'issued', ticket, correlationId };
   }
 
   async redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption> {
@@ -312,7 +338,7 @@ class ExpiringMap<Value> {
 const keyOf = (kind: TicketKind, ticket: string) =>
   `${kind}:${createHash('sha256').update(ticket).digest('base64url')}`;
 
-const isProven = ({ challenge }: Content, { proofs = [] }: RedeemRequest): boolean =>
+const isProven = ({ challenge }: Content, { proofs = [] }: Pick<RedeemRequest, 'proofs'>): boolean =>
   challenge === undefined || proofs.some((proof) => isEqual(proof, challenge));
 
 function isEqual(one: string, other: string): boolean {

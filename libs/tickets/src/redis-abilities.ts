@@ -56,6 +56,18 @@ export const issues = (kind: TicketKind): RedisAbility => ({
   ],
 });
 
+export const issuesBeside = (kind: TicketKind, live: TicketKind): RedisAbility => ({
+  does: `issues ${kind}s beside ${live}s`,
+  rights: [
+    making(kind),
+    { commands: ['del'], writes: [`ticket:${kind}:*`] },
+    { commands: ['hmget'], reads: [`ticket:${live}:*`] },
+    { commands: ['hset'], writes: [`ticket:${live}:*`] },
+    seesRevoked,
+    ...guarding(ticketPurposes[kind]),
+  ],
+});
+
 export const finds = (kind: TicketKind): RedisAbility => ({
   does: `finds ${kind}s`,
   rights: [{ commands: ['hmget'], reads: [`ticket:${kind}:*`] }, seesRevoked],

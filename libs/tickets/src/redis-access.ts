@@ -7,6 +7,7 @@ import {
   endsSessions,
   finds,
   issues,
+  issuesBeside,
   prolongs,
   type RedisAbility,
   type RedisRight,
@@ -31,7 +32,7 @@ export const redisAccess: Readonly<Record<ServiceName, readonly RedisAbility[]>>
   'identity-provider': [
     issues('launch-identifier'),
     finds('launch-identifier'),
-    issues('pushed-request'),
+    issuesBeside('pushed-request', 'launch-identifier'),
     redeems('pushed-request'),
     redeems('launch-identifier', 'authorization-code'),
     finds('authorization-code'),

@@ -20,6 +20,11 @@ export function createKeys(prefix: string) {
     if (text !== last.text) last = { text, hash: digest('sha256', text, 'base64url') };
     return last.hash;
   };
+  /** What a failover is recognised by. */
+  const guard = (shard: Shard, kind: TicketKind) => [
+    key(shard, 'history', ticketPurposes[kind]),
+    key(shard, 'guard', ticketPurposes[kind]),
+  ];
 
   return {
     /** The keys of a list of revocations, and the outbox of its shard. */
@@ -83,10 +88,10 @@ export function createKeys(prefix: string) {
     leases: (shard: Shard, service: string, client: string) => key(shard, 'leases', service, hash(client)),
     /** The prefix of the names of the hashes of failed attempts; their period follows. */
     attempts: (shard: Shard) => key(shard, 'failed-attempts', ''),
+    guard,
     /** The further keys of the ticket scripts, in the order in which they read them. */
     common: (shard: Shard, kind: TicketKind) => [
-      key(shard, 'history', ticketPurposes[kind]),
-      key(shard, 'guard', ticketPurposes[kind]),
+      ...guard(shard, kind),
       key(shard, 'outbox'),
       key(shard, 'committed'),
     ],

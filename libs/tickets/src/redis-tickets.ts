@@ -9,6 +9,7 @@ import {
   type Keys,
   rememberMs,
 } from './redis-keys.ts';
+import { readBesideIssue, readIssue, readRedemption, textsOf } from './redis-replies.ts';
 import {
   listOf,
   milliseconds,
@@ -19,9 +20,11 @@ import {
   type ScriptArgument,
 } from './redis-scripts.ts';
 import { assertRepeatable } from './repetition.ts';
-import { type PresentedTicket, type SealLogger, type TicketSealers, TicketSeals } from './ticket-seals.ts';
+import { type SealLogger, type TicketSealers, TicketSeals } from './ticket-seals.ts';
 import { beginChain, nameTicket, readChain, type Shard, shardOfText } from './ticket-text.ts';
 import {
+  type BesideIssue,
+  type BesideRequest,
   type ChainRecord,
   type ChainRevocation,
   type FoundTicket,
@@ -32,10 +35,10 @@ import {
   type RefusalNotice,
   type TicketKind,
   type Tickets,
-  TicketsUnavailable,
 } from './tickets.ts';
 
 const issueScript = readScript('shared', 'ends', 'claims', 'issue');
+const issueBesideScript = readScript('shared', 'chains', 'ends', 'issue-beside');
 const redeemScript = readScript('shared', 'chains', 'ends', 'redeem');
 const findScript = readScript('chains', 'ends', 'find');
 const claimScript = readScript('shared', 'claim');
@@ -139,6 +142,40 @@ export class RedisTickets implements Tickets {
     return readIssue(reply, ticket);
   }
 
+  async issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue> {
+    const { live, context, challenge, ttlSeconds, limit } = request;
+    const beside = readChain(live.ticket);
+    if (beside === undefined) return { outcome: 'unknown' };
+    const { shard, correlationId } = beside;
+    const chain = beginChain(correlationId, shard);
+    const ticket = nameTicket(chain);
+    const keys = this.#keys;
+    const reply = await this.#scripts.run(
+      issueBesideScript,
+      [
+        keys.ticket(shard, live.kind, live.ticket),
+        keys.chain(shard),
+        keys.ticket(shard, kind, ticket),
+        ...keys.guard(shard, kind),
+      ],
+      [
+        this.#guardMs,
+        milliseconds(ttlSeconds),
+        ...listOf(live.proofs),
+        limit.tickets,
+        milliseconds(limit.seconds),
+        ...listOf([
+          'correlationid',
+          correlationId,
+          'context',
+          this.#seals.sealContext({ kind, chain }, context),
+          ...challengeFields(challenge),
+        ]),
+      ],
+    );
+    return readBesideIssue(reply, { ticket, correlationId });
+  }
+
   async redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption> {
     assertRepeatable(request);
     const chain = readChain(ticket);
@@ -182,7 +219,7 @@ export class RedisTickets implements Tickets {
         ...revocationArguments(request, correlationId, this.#writeEvent),
       ],
     );
-    return this.#readRedemption(reply, presented, (derivedBy) =>
+    return readRedemption(reply, { seals: this.#seals, presented }, (derivedBy) =>
       // A repetition gets the successor that was derived first, even if the keys have been rotated since.
       successor === undefined || derivedBy === undefined
         ? next
@@ -256,41 +293,6 @@ export class RedisTickets implements Tickets {
     return [alone, claims, ...(this.#requiresCompleteClaims ? this.#keys.claimsComplete(shard) : [])];
   }
 
-  #readRedemption(
-    reply: unknown,
-    presented: PresentedTicket,
-    successorBy: (keyId?: string) => string | undefined,
-  ): Redemption {
-    const [outcome, text = '', endsInMs, context, detail, derivedBy] = textsOf(reply);
-    switch (outcome) {
-      case 'redeemed':
-      case 'repeated': {
-        const opened = this.#seals.open(presented, { correlationId: text, context, detail, endsInMs });
-        if (opened === undefined) return { outcome: 'unknown' };
-        const successor = successorBy(derivedBy);
-        return { outcome, ...opened, ...(successor === undefined ? {} : { successor }) };
-      }
-      case 'used':
-      case 'mismatch':
-        return {
-          outcome,
-          correlationId: presented.chain.correlationId,
-          ...this.#seals.openNotice(presented, text),
-        };
-      case 'unknown':
-        return { outcome, ...this.#seals.openNotice(presented, text) };
-      case 'guarded':
-        throw new TicketsUnavailable(
-          'Redis has restarted or failed over. Older tickets are not accepted yet. Try again',
-          {
-            retryAfterSeconds: Math.ceil(Number(text) / 1000),
-          },
-        );
-      default:
-        throw new Error(`The redemption script returned the unknown outcome ${String(outcome)}`);
-    }
-  }
-
   #noticeArguments(kind: TicketKind, text: string, notice: RefusalNotice | undefined): ScriptArgument[] {
     if (notice === undefined) return ['', ''];
     return [this.#seals.sealNotice({ kind, text }, notice.content), milliseconds(notice.ttlSeconds)];
@@ -299,18 +301,4 @@ export class RedisTickets implements Tickets {
   #detailFields(kind: TicketKind, text: string, detail: unknown): string[] {
     return detail === undefined ? [] : ['detail', this.#seals.sealDetail({ kind, text }, detail)];
   }
-}
-
-function readIssue(reply: unknown, ticket: string): Issue {
-  if (reply === 'incomplete') {
-    throw new TicketsUnavailable('Redis lost its data. Identifiers are being restored. Try again', {
-      retryAfterSeconds: 2,
-    });
-  }
-  return reply === 'claimed' ? { outcome: 'claimed' } : { outcome: 'issued', ticket };
-}
-
-function textsOf(reply: unknown): readonly (string | undefined)[] {
-  if (!Array.isArray(reply)) throw new Error('The script did not return a list');
-  return reply.map((item: unknown) => (typeof item === 'string' ? item : undefined));
 }

@@ -84,6 +84,26 @@ export type IssueRequest = {
 
 export type Issue = { readonly outcome: 'issued'; readonly ticket: string } | { readonly outcome: 'claimed' };
 
+/** A ticket that is issued beside a live one, of which it has the correlation id and the end. */
+export type BesideRequest = {
+  /** The live ticket, which stays live. One of the proofs must equal its challenge. */
+  readonly live: { readonly kind: TicketKind; readonly ticket: string; readonly proofs: readonly string[] };
+  /** JSON. */
+  readonly context: unknown;
+  /** One of the `proofs` of its redemption must equal it. */
+  readonly challenge?: string;
+  readonly ttlSeconds: number;
+  /** The maximum number of tickets that are issued beside the live one within any such time. */
+  readonly limit: { readonly tickets: number; readonly seconds: number };
+};
+
+export type BesideIssue =
+  | { readonly outcome: 'issued'; readonly ticket: string; readonly correlationId: string }
+  /** Nothing was issued, and the ticket that was issued before stays live. */
+  | { readonly outcome: 'limited'; readonly waitSeconds: number; readonly correlationId: string }
+  /** Nothing was stored: the other ticket is not live, or no proof is correct. */
+  | { readonly outcome: 'unknown' | 'mismatch' };
+
 export type Successor = {
   readonly kind: TicketKind;
   readonly ttlSeconds: number;
@@ -162,6 +182,11 @@ export type FoundTicket = {
 export interface Tickets {
   /** Issues a ticket of at least 256 random bits, in the Base64URL alphabet; stores only its hash. */
   issue(kind: TicketKind, request: IssueRequest): Promise<Issue>;
+  /**
+   * Issues a ticket beside a live one, in the shard of that one. Replaces the ticket that was issued beside it
+   * before, which is unknown from then on, so each live ticket has at most one beside it.
+   */
+  issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue>;
   /** Uses a ticket up. Compares the proof first; answers `used` whatever the proof. */
   redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption>;
   /**

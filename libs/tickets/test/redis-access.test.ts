@@ -78,6 +78,17 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
     );
     await tickets.find('launch-identifier', launch);
     await tickets.findChainOf('launch-identifier', launch);
+    const pushing = {
+      live: { kind: 'launch-identifier', ticket: launch, proofs: [] },
+      context: {},
+      ttlSeconds: 60,
+      limit: { tickets: 2, seconds: 60 },
+    } as const;
+    await tickets.issueBeside('pushed-request', pushing);
+    const pushed = await tickets.issueBeside('pushed-request', pushing);
+    expect(await tickets.issueBeside('pushed-request', pushing)).toMatchObject({ outcome: 'limited' });
+    if (pushed.outcome !== 'issued') throw new Error(pushed.outcome);
+    await redeemed(tickets.redeem('pushed-request', pushed.ticket, { events: [] }));
     const { successor: code = '' } = await redeemed(
       tickets.redeem('launch-identifier', launch, {
         successor: { kind: 'authorization-code', ttlSeconds: 60, challenge: 'proof' },

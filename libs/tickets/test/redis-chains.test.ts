@@ -23,6 +23,15 @@ const refresh = (tickets: Tickets, ticket: string, changes: Partial<RedeemReques
     ...changes,
   });
 
+/** Issues a ticket beside a refresh token. */
+const push = (tickets: Tickets, ticket: string) =>
+  tickets.issueBeside('pushed-request', {
+    live: { kind: 'refresh-token', ticket, proofs: [] },
+    context: {},
+    ttlSeconds: 60,
+    limit: { tickets: 2, seconds: 60 },
+  });
+
 async function issueToken(tickets: Tickets, correlationId: string = randomUUID()): Promise<string> {
   const issued = await tickets.issue('refresh-token', anIssue({ correlationId }));
   if (issued.outcome !== 'issued') throw new Error(issued.outcome);
@@ -50,6 +59,7 @@ describe('a chain in Redis', () => {
     const correlationId = randomUUID();
     const events = [anEvent()];
     const tokens = await Promise.all([1, 2, 3].map(() => issueToken(tickets, correlationId)));
+    await push(tickets, tokens[0] ?? '');
     await refresh(tickets, tokens[0] ?? '');
     await tickets.revokeChain(correlationId, { forSeconds: 60, events });
     const shards = (await redis.keys(`${prefix}*`)).map((key) => key.slice(prefix.length).slice(0, 5));
@@ -62,6 +72,7 @@ describe('a chain in Redis', () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const token = await issueToken(tickets);
+    await push(tickets, token);
     await refresh(tickets, token, { repeatableSeconds: 5 });
     await refresh(tickets, token);
     await tickets.revokeChain(randomUUID(), { forSeconds: 60, events: [anEvent()] });
@@ -75,11 +86,12 @@ describe('a chain in Redis', () => {
     }
   });
 
-  it('makes one round trip for each refresh, repeat, replay, revocation, question and look', async () => {
+  it('makes one round trip for each push, refresh, repeat, replay, revocation, question and look', async () => {
     const tickets = createTickets(redis, aPrefix());
     const act = async () => {
       const correlationId = randomUUID();
       const token = await issueToken(tickets, correlationId);
+      expect(await push(tickets, token)).toMatchObject({ outcome: 'issued' });
       const next = successorOf(await refresh(tickets, token));
       expect(await refresh(tickets, token)).toMatchObject({ outcome: 'repeated' });
       expect(await tickets.find('refresh-token', next)).toBeDefined();
@@ -103,7 +115,7 @@ describe('a chain in Redis', () => {
     await until(async () => asked.includes('echo end'));
     monitor.disconnect();
     watcher.disconnect();
-    expect(asked).toEqual([...Array<string>(7).fill('evalsha'), 'echo end']);
+    expect(asked).toEqual([...Array<string>(8).fill('evalsha'), 'echo end']);
   });
 
   it('contains no ticket, drawn or derived, neither in memory nor on disk', async () => {
@@ -179,6 +191,16 @@ describe('a reply that is lost, in a chain', () => {
       expect(await tickets.find('refresh-token', successorOf(redemption))).toBeDefined();
     }
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(10);
+  });
+
+  it('counts a push once', async () => {
+    const tickets = createTickets(cut, aPrefix());
+    const token = await issueToken(tickets);
+    await push(tickets, await issueToken(tickets));
+    for (const outcome of ['issued', 'issued', 'limited']) {
+      proxy.cut(1);
+      expect(await push(tickets, token)).toMatchObject({ outcome });
+    }
   });
 
   it('appends the events of a replay and of a revocation once', async () => {

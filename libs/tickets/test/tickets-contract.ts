@@ -1,6 +1,7 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { IssueRequest, Tickets } from '../src/index.ts';
+import { describeTicketsBeside } from './beside-contract.ts';
 import { describeChains } from './chains-contract.ts';
 import { createWaitingTests } from './waiting-tests.ts';
 
@@ -293,5 +294,6 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
     });
 
     describeChains({ under: () => under, event, waiting });
+    describeTicketsBeside(() => under, waiting);
   });
 }

@@ -12,6 +12,11 @@ const refusals = {
     message: 'Send the parameters as application/x-www-form-urlencoded, in UTF-8',
   },
   body_too_large: { status: 413, code: 'invalid_request', message: 'The body is too large' },
+  request_too_large: {
+    status: 413,
+    code: 'invalid_request',
+    message: 'The parameters of a pushed authorization request may have 4,096 bytes in all',
+  },
   repeated_parameter: {
     status: 400,
     code: 'invalid_request',
@@ -215,6 +220,17 @@ export function tooManyRevokedTokens(retryAfterSeconds: number): ServiceError {
     code: 'too_many_requests',
     message:
       'The token was not revoked, because this client has too many revoked tokens that have not expired yet. Wait for the seconds in Retry-After, or ask the operator to end all tokens of this client',
+    headers: { 'Retry-After': String(Math.ceil(retryAfterSeconds)) },
+  });
+}
+
+/** Creates the error for a launch that pushed too many requests. Its stored request stays usable. */
+export function tooManyPushes(retryAfterSeconds: number): ServiceError {
+  return new ServiceError({
+    status: 429,
+    code: 'too_many_requests',
+    message:
+      'This launch pushed too many authorization requests. Use the last request_uri, or wait for the seconds in Retry-After',
     headers: { 'Retry-After': String(Math.ceil(retryAfterSeconds)) },
   });
 }

@@ -3,6 +3,7 @@ import { createLogger } from '@clinical-launch/service';
 import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/process';
 import type { Storage } from '@clinical-launch/storage';
 import { openTestStorage, TestClock } from '@clinical-launch/testing';
+import { connectRedis, type RedisClient } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   authorizeFields,
@@ -19,12 +20,15 @@ const clock = new TestClock();
 let storage: Storage;
 let parts: TicketParts;
 let running: RunningDesktop;
+let redis: RedisClient;
+const prefix = `test-${randomUUID()}:`;
 beforeAll(async () => {
   const REDIS_URL = process.env.TEST_REDIS_URL;
   if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
   storage = await openTestStorage();
+  redis = await connectRedis(REDIS_URL);
   parts = await openTicketParts({
-    environment: { REDIS_URL, REDIS_PREFIX: `test-${randomUUID()}:` },
+    environment: { REDIS_URL, REDIS_PREFIX: prefix },
     clock,
     logger: createLogger({ level: 'silent' }),
     eventKeys: readSharedEventKeys({}),
@@ -43,8 +47,28 @@ beforeAll(async () => {
 afterAll(async () => {
   await running.stop();
   await parts.stop();
+  redis.disconnect();
   await storage.close();
 });
+
+/** Returns what pushes the same request of a launch, and resolves with the reference to it. */
+async function pushesOf(launch: string) {
+  const fields = authorizeFields({ launch, challenge: aVerifier().challenge });
+  const response = (replica = running.idp) => replica.postForm('/north/desktop/oauth2/v2.0/par', fields);
+  const push = async (replica = running.idp) => {
+    const { request_uri } = record(await (await response(replica)).json());
+    return { client_id: 'partner', request_uri: String(request_uri) };
+  };
+  return Object.assign(push, { response });
+}
+
+const authorize = (reference: { client_id: string; request_uri: string }) => running.postAuthorize(reference);
+const lastReason = () => record(running.published.at(-1)?.data).reason;
+
+/** Returns the names of all keys of this test. */
+const everyKey = async () => (await redis.keys(`${prefix}*`)).toSorted();
+const livePushes = async () =>
+  (await everyKey()).filter((key) => key.includes(':ticket:pushed-request:')).length;
 
 describe('a desktop launch on Redis', () => {
   it('goes from launch identifier to tokens, and on by refresh at another replica', async () => {
@@ -67,6 +91,46 @@ describe('a desktop launch on Redis', () => {
     const replicas = Array.from({ length: 10 }, () => [running.idp, ...running.others]).flat();
     const answers = await Promise.all(replicas.map(authorize));
     expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
+  });
+
+  it('has one live pushed request: the newest, also after a lost answer', async () => {
+    const push = await pushesOf(await running.launchFor());
+    const [older, newer] = [await push(), await push()];
+    expect(await refusalOf(await authorize(older))).toEqual(refused('invalid_request_uri'));
+    expect(lastReason()).toBe('unknown_request_uri');
+    expect((await authorize(newer)).status).toBe(302);
+  });
+
+  it('has one live pushed request after many pushes at once at two replicas', async () => {
+    const push = await pushesOf(await running.launchFor());
+    const before = await livePushes();
+    const replicas = [running.idp, ...running.others];
+    const references = await Promise.all(Array.from({ length: 5 }, () => replicas.map(push)).flat());
+    expect((await livePushes()) - before).toBe(1);
+    const answers = await Promise.all(references.map((reference) => authorize(reference)));
+    expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
+  });
+
+  it('may push ten requests in a minute at all replicas together; an eleventh is 429 and replaces nothing', async () => {
+    const push = await pushesOf(await running.launchFor());
+    const replicas = [running.idp, ...running.others];
+    const references = await Promise.all(Array.from({ length: 5 }, () => replicas.map(push)).flat());
+    const stored = await everyKey();
+    const response = await push.response();
+    expect(await refusalOf(response)).toEqual(refused('too_many_requests', 429));
+    const waitSeconds = Number(response.headers.get('retry-after'));
+    expect(waitSeconds >= 1 && waitSeconds <= 60).toBe(true);
+    expect(await everyKey()).toEqual(stored);
+    const answers = await Promise.all(references.map((reference) => authorize(reference)));
+    expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
+  });
+
+  it('stores nothing for a push with an invented launch identifier', async () => {
+    const real = await running.launchFor();
+    const stored = await everyKey();
+    for (const launch of [`${real.slice(0, -4)}AAAA`, `00${'A'.repeat(87)}`, 'invented'])
+      expect((await (await pushesOf(launch)).response()).status).toBe(400);
+    expect(await everyKey()).toEqual(stored);
   });
 
   it('ends what a code gave when the code is replayed', async () => {

@@ -241,6 +241,15 @@ describe('a push is refused, and stores nothing, when', () => {
     });
   });
 
+  it('its parameters have more than 4,096 bytes in all', async () => {
+    const { fields } = await aRequest();
+    const used = Buffer.byteLength(JSON.stringify({ ...fields, nonce: '' }));
+    const large = await push({ ...fields, nonce: 'n'.repeat(4097 - used) });
+    expect(await refusalOf(large)).toEqual(refused('invalid_request', 413));
+    expect(lastRefusal()).toMatchObject({ step: 'push', reason: 'request_too_large' });
+    expect((await push({ ...fields, nonce: 'n'.repeat(4096 - used) })).status).toBe(201);
+  });
+
   it('the launch identifier is unknown, used or of another application, so that strangers store nothing', async () => {
     const [used, others, { fields }] = [
       await aRequest(),
@@ -270,10 +279,41 @@ describe('a push is refused, and stores nothing, when', () => {
     expect(await refusalOf(large)).toEqual(refused('invalid_request', 413));
   });
 
+  it('its launch pushed ten requests within a minute, until the first is older', async () => {
+    const testClock = new TestClock(Date.now());
+    const other = await runDesktop({ clock: testClock, storage });
+    const fields = authorizeFields({ launch: await other.launchFor(), challenge: aVerifier().challenge });
+    const pushOnce = () => push(fields, realm, {}, other);
+    for (let round = 0; round < 10; round += 1) {
+      expect((await pushOnce()).status).toBe(201);
+      testClock.advance({ seconds: 5 });
+    }
+    const response = await pushOnce();
+    expect(await refusalOf(response)).toEqual(refused('too_many_requests', 429));
+    expect(response.headers.get('retry-after')).toBe('10');
+    testClock.advance({ seconds: 10 });
+    const statuses = [(await pushOnce()).status, (await pushOnce()).status];
+    await other.stop();
+    expect(statuses).toEqual([201, 429]);
+  });
+
   it('its partner has reached its limit', async () => {
     const [one, other] = [await aRequest('limited', at), await aRequest('limited', at)];
     const answers = await Promise.all([one, other].map(({ fields }) => push(fields, at)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 429]));
+  });
+});
+
+describe('the state of an authorization request', () => {
+  it.each([
+    ['2,048 letters', 'a'.repeat(2048), [201, 302]],
+    ['not 2,049 letters', 'a'.repeat(2049), [400, 400]],
+    ['not 1,025 letters of two bytes each', 'é'.repeat(1025), [400, 400]],
+  ])('may have 2,048 bytes, pushed or not: %s', async (_which, state, expected) => {
+    const { fields } = await aRequest();
+    const pushing = await push({ ...fields, state });
+    const plain = await running.postAuthorize({ ...fields, state });
+    expect([pushing.status, plain.status]).toEqual(expected);
   });
 });
 

@@ -18,6 +18,11 @@ export function countTickets(tickets: Tickets): Tickets {
       if (issue.outcome === 'issued') count(kind);
       return issue;
     },
+    async issueBeside(kind, request) {
+      const issue = await tickets.issueBeside(kind, request);
+      if (issue.outcome === 'issued') count(kind);
+      return issue;
+    },
     async redeem(kind, ticket, request) {
       const redemption = await tickets.redeem(kind, ticket, request);
       const { outcome } = redemption;

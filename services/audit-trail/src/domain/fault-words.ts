@@ -108,6 +108,7 @@ const codes: Readonly<Record<string, Row>> = {
 const tokenReasons: Readonly<Record<string, Row>> = {
   not_a_form: ['The token request was not a form.', askBoth],
   body_too_large: ['The token request was too large.', askBoth],
+  request_too_large: ['The application prepared a request that was too large.', askPartner],
   repeated_parameter: ['The token request had a parameter twice.', askBoth],
   two_authentications: ['The application sent two kinds of credentials.', askBoth],
   no_authentication: ['The application sent no credentials.', checkCredentials],

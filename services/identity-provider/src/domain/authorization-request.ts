@@ -50,6 +50,7 @@ type Rule = {
 export type AuthorizationRule = Pick<Rule, 'name' | 'message'> & { readonly isOptional: boolean };
 
 const invalid = 'invalid_request' as const;
+const stateBytes = 2048;
 
 const clientRule: Rule = {
   name: 'client_id',
@@ -105,9 +106,9 @@ const rules: readonly Rule[] = [
   {
     name: 'state',
     code: invalid,
-    message: 'must be UTF-8, since it is returned unchanged',
+    message: 'must be UTF-8 of at most 2,048 bytes, since it is returned unchanged',
     // Bytes that could not be decoded were already replaced, so the returned value would differ.
-    fits: (value) => !value.includes('\uFFFD'),
+    fits: (value) => !value.includes('\uFFFD') && Buffer.byteLength(value) <= stateBytes,
   },
   { name: 'launch', code: invalid, message: 'was not issued by this service', fits: () => true },
   {

@@ -121,7 +121,12 @@ type LaunchUse = {
  * Counts only callers with a launch identifier, so that others cannot use up a partner's limit. @throws
  * ServiceError 429
  */
-async function countHolder({ tickets, limiter, realm, asked }: LaunchUse & { limiter: RateLimiter }) {
+export async function countHolder({
+  tickets,
+  limiter,
+  realm,
+  asked,
+}: LaunchUse & { readonly limiter: RateLimiter }): Promise<void> {
   const { clientId, requestsPerSecond } = asked.partner;
   if (requestsPerSecond === undefined) return;
   const found = await tickets.find('launch-identifier', asked.launch);

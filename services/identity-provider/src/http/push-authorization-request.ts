@@ -1,17 +1,18 @@
-import type { Handler, RateLimiter } from '@clinical-launch/service/http';
-import { type FoundTicket, launchOf, type Tickets } from '@clinical-launch/tickets';
+import type { Call, Handler, RateLimiter } from '@clinical-launch/service/http';
+import { type BesideIssue, launchOf, type Tickets } from '@clinical-launch/tickets';
 import type { PushedAnswer } from '../domain/answers.ts';
 import {
   type AuthorizationRequest,
   authorizationParameters,
   readAuthorizationRequest,
 } from '../domain/authorization-request.ts';
-import { launchProof, readLaunch } from '../domain/desktop-chain.ts';
+import { launchProof } from '../domain/desktop-chain.ts';
 import { type PushedParameters, pushedRequestSeconds, requestUriOf } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
-import { AuthorizeRefusal, TokenRefusal } from '../errors.ts';
+import { AuthorizeRefusal, TokenRefusal, tooManyPushes } from '../errors.ts';
 import type { ClientAuthenticationParts } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
+import { countHolder } from './authorize.ts';
 import { clientParameters } from './client-credentials.ts';
 import type { DesktopExchange } from './door.ts';
 import { readDpopKey } from './dpop.ts';
@@ -22,11 +23,18 @@ type PushParts = ClientAuthenticationParts & {
   readonly limiter: RateLimiter;
 };
 
+/** The maximum size of a stored request, as JSON. */
+export const pushedRequestBytes = 4096;
+
+/** The pushes that one launch may make, so that nobody can fill the store with one launch identifier. */
+const pushLimit = { tickets: 10, seconds: 60 };
+
 /**
  * Stores a valid authorization request and answers 201 with its `request_uri`:
  * `POST /{realm}/oauth2/v2.0/par` (RFC 9126). The `request_uri` works once, for this partner application,
- * within a minute. Authenticates as the token endpoint does. Stores nothing for callers without a live launch
- * identifier. The stored request ends with the launch.
+ * within a minute. Each launch has one stored request, which a newer one replaces and which ends with the
+ * launch. Authenticates as the token endpoint does. Stores nothing for callers without a live launch
+ * identifier.
  */
 export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExchange> {
   const { tickets, limiter } = parts;
@@ -36,31 +44,45 @@ export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExcha
     const credentials = pickParameters(form, clientParameters);
     await authenticatePartner({ ...exchange, parts, parameters: credentials });
     const asked = assertPushable(form, realm);
-    const { clientId, requestsPerSecond } = asked.partner;
     call.trace.follow(launchOf(asked.launch));
-    const launch = await findLaunch(tickets, { realm, asked });
-    call.adopt(launch.correlationId);
-    await limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
+    await countHolder({ tickets, limiter, realm, asked });
     const dpopKey = await agreeDpopKey(asked, { parts, realm, request });
-    const { correlationId, chainEndsInSeconds: chainSeconds } = launch;
-    const issue = await tickets.issue('pushed-request', {
+    const proof = launchProof({ realm: realm.name, clientId: asked.partner.clientId });
+    const issue = await tickets.issueBeside('pushed-request', {
+      live: { kind: 'launch-identifier', ticket: asked.launch, proofs: [proof] },
       context: pushedParameters(form, dpopKey),
-      challenge: launchProof({ realm: realm.name, clientId }),
+      challenge: proof,
       ttlSeconds: pushedRequestSeconds,
-      ...(chainSeconds === undefined ? {} : { chainSeconds }),
-      correlationId,
-      events: [],
+      limit: pushLimit,
     });
-    if (issue.outcome === 'claimed') throw new TypeError('A pushed request must not claim a name');
     const answer: PushedAnswer = {
-      request_uri: requestUriOf(issue.ticket),
+      request_uri: requestUriOf(assertIssued(issue, call)),
       expires_in: pushedRequestSeconds,
     };
     response.status(201).json(answer);
   };
 }
 
-/** Checks a request as the authorization endpoint does. @throws AuthorizeRefusal */
+/** @throws AuthorizeRefusal, and ServiceError 429 for a launch that pushed too often */
+function assertIssued(issue: BesideIssue, call: Call): string {
+  switch (issue.outcome) {
+    case 'issued':
+      call.adopt(issue.correlationId);
+      return issue.ticket;
+    case 'limited':
+      call.adopt(issue.correlationId);
+      throw tooManyPushes(issue.waitSeconds);
+    case 'mismatch':
+      throw new AuthorizeRefusal('launch_of_other_client');
+    case 'unknown':
+      throw new AuthorizeRefusal('unknown_launch');
+  }
+}
+
+/**
+ * Checks a request as the authorization endpoint does. @throws AuthorizeRefusal, and TokenRefusal 413 (RFC 9126
+ * section 2.3)
+ */
 function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): AuthorizationRequest {
   const read = readAuthorizationRequest(form, realm);
   // RFC 9126 section 2.1
@@ -69,23 +91,9 @@ function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): Auth
     : [];
   const faults = [...nested, ...('faults' in read ? read.faults : [])];
   if ('faults' in read || faults.length > 0) throw new AuthorizeRefusal('faulty_parameters', faults);
+  if (Buffer.byteLength(JSON.stringify(pushedParameters(form))) > pushedRequestBytes)
+    throw new TokenRefusal('request_too_large');
   return read.request;
-}
-
-/**
- * Returns the live launch of the request, which only the authorization endpoint uses up. @throws
- * AuthorizeRefusal
- */
-async function findLaunch(
-  tickets: Tickets,
-  { realm, asked }: { realm: DesktopIssuingRealm; asked: AuthorizationRequest },
-): Promise<FoundTicket> {
-  const found = await tickets.find('launch-identifier', asked.launch);
-  if (found === undefined) throw new AuthorizeRefusal('unknown_launch');
-  const launch = readLaunch(found);
-  if (launch.realm !== realm.name || launch.clientId !== asked.partner.clientId)
-    throw new AuthorizeRefusal('launch_of_other_client');
-  return found;
 }
 
 /**
@@ -105,7 +113,7 @@ async function agreeDpopKey(
 }
 
 /** Returns the parameters as they were sent, without credentials and unknown parameters. */
-function pushedParameters(form: URLSearchParams, dpopKey: string | undefined): PushedParameters {
+function pushedParameters(form: URLSearchParams, dpopKey?: string): PushedParameters {
   const sent = authorizationParameters.flatMap((name) => {
     const value = form.get(name) ?? '';
     return value === '' ? [] : [[name, value]];

@@ -152,6 +152,8 @@ export const pushPath: PathItem = {
   post: {
     operationId: 'pushAuthorizationRequest',
     summary: 'Push an authorization request',
+    description:
+      'Each launch has one pushed request, of at most 4,096 bytes. A newer one replaces it. A launch may push ten requests a minute.',
     tags: [tag],
     security: [{}],
     parameters: [dpopHeader],

@@ -1,0 +1,42 @@
+-- Issues a ticket beside a live one, in place of the ticket that was issued beside it before, or changes
+-- nothing. Only a holder of the live ticket can store anything here.
+-- KEYS: the live ticket, chains (see redeem.lua), the new ticket, history, guard
+-- ARGV: milliseconds of the guard and of the new ticket, proofs, most tickets in a time, that time in
+-- milliseconds, fields of the new ticket
+-- Answers 'issued', 'unknown', 'mismatch', or 'limited' and the milliseconds until another may be issued.
+
+local live, chains, ticket, history_key, guard = unpack(KEYS)
+local guard_ms, ttl_ms = next_argument(), next_argument()
+local proofs = next_list()
+local most, within_ms = tonumber(next_argument()), tonumber(next_argument())
+local fields = next_list()
+
+-- The random ticket was drawn for this request alone. If it exists, this request already ran and its answer
+-- was lost.
+if redis.call('EXISTS', ticket) == 1 then return { 'issued' } end
+
+local correlationid, challenge, ends_at, beside, issued_at =
+  unpack(redis.call('HMGET', live, 'correlationid', 'challenge', 'endsat', 'beside', 'besideat'))
+if not correlationid or is_revoked(chains .. correlationid) then return { 'unknown' } end
+if challenge and not contains(proofs, challenge) then return { 'mismatch' } end
+
+-- The times of the issues that still count, oldest first.
+local now = now_ms()
+local times = {}
+for time in string.gmatch(issued_at or '', '%d+') do
+  if tonumber(time) > now - within_ms then times[#times + 1] = time end
+end
+if #times >= most then return { 'limited', string.format('%.0f', tonumber(times[1]) + within_ms - now) } end
+times[#times + 1] = string.format('%.0f', now)
+
+-- Both tickets are of one kind, so their keys differ only in the hash at the end.
+local place, name = string.match(ticket, '^(.*:)([^:]*)$')
+if beside then redis.call('DEL', place .. beside) end
+redis.call('HSET', live, 'beside', name, 'besideat', table.concat(times, ' '))
+
+local history = current_history()
+note_history(history_key, guard, history, guard_ms)
+redis.call('HSET', ticket, 'history', history, unpack(fields))
+if ends_at then redis.call('HSET', ticket, 'endsat', ends_at) end
+expire(ticket, ttl_ms, ends_at)
+return { 'issued' }

@@ -1,0 +1,79 @@
+import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
+import { type BesideIssue, type Issue, type Redemption, TicketsUnavailable } from './tickets.ts';
+
+/**
+ * Reads the reply of an issue. @throws TicketsUnavailable while claims are being restored after a loss of data
+ */
+export function readIssue(reply: unknown, ticket: string): Issue {
+  if (reply === 'incomplete') {
+    throw new TicketsUnavailable('Redis lost its data. Identifiers are being restored. Try again', {
+      retryAfterSeconds: 2,
+    });
+  }
+  return reply === 'claimed' ? { outcome: 'claimed' } : { outcome: 'issued', ticket };
+}
+
+/** Reads the reply of an issue beside another ticket. */
+export function readBesideIssue(
+  reply: unknown,
+  { ticket, correlationId }: { readonly ticket: string; readonly correlationId: string },
+): BesideIssue {
+  const [outcome, waitMs] = textsOf(reply);
+  switch (outcome) {
+    case 'issued':
+      return { outcome, ticket, correlationId };
+    case 'limited':
+      return { outcome, waitSeconds: Number(waitMs) / 1000, correlationId };
+    case 'unknown':
+    case 'mismatch':
+      return { outcome };
+    default:
+      throw new Error(`The script returned the unknown outcome ${String(outcome)}`);
+  }
+}
+
+/**
+ * Reads the reply of a redemption, and opens the content of the ticket.
+ * @param successorBy returns the successor that was derived under a key
+ * @throws TicketsUnavailable for an older ticket right after a restart or a failover
+ */
+export function readRedemption(
+  reply: unknown,
+  { seals, presented }: { readonly seals: TicketSeals; readonly presented: PresentedTicket },
+  successorBy: (keyId?: string) => string | undefined,
+): Redemption {
+  const [outcome, text = '', endsInMs, context, detail, derivedBy] = textsOf(reply);
+  switch (outcome) {
+    case 'redeemed':
+    case 'repeated': {
+      const opened = seals.open(presented, { correlationId: text, context, detail, endsInMs });
+      if (opened === undefined) return { outcome: 'unknown' };
+      const successor = successorBy(derivedBy);
+      return { outcome, ...opened, ...(successor === undefined ? {} : { successor }) };
+    }
+    case 'used':
+    case 'mismatch':
+      return {
+        outcome,
+        correlationId: presented.chain.correlationId,
+        ...seals.openNotice(presented, text),
+      };
+    case 'unknown':
+      return { outcome, ...seals.openNotice(presented, text) };
+    case 'guarded':
+      throw new TicketsUnavailable(
+        'Redis has restarted or failed over. Older tickets are not accepted yet. Try again',
+        {
+          retryAfterSeconds: Math.ceil(Number(text) / 1000),
+        },
+      );
+    default:
+      throw new Error(`The redemption script returned the unknown outcome ${String(outcome)}`);
+  }
+}
+
+/** Returns the items of a list, of which those that are no text are undefined. */
+export function textsOf(reply: unknown): readonly (string | undefined)[] {
+  if (!Array.isArray(reply)) throw new Error('The script did not return a list');
+  return reply.map((item: unknown) => (typeof item === 'string' ? item : undefined));
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import type { BesideIssue, BesideRequest } from '../src/index.ts';
+import { createChainSteps } from './chain-steps.ts';
+import type { TicketsUnderTest } from './tickets-contract.ts';
+import type { WaitingTests } from './waiting-tests.ts';
+
+/** Describes how every implementation of `Tickets` issues one ticket beside another. */
+export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: WaitingTests): void {
+  const { issue, redeem, isLive, revoke } = createChainSteps(under);
+
+  const issueBeside = (ticket: string, changes: Partial<BesideRequest> = {}) =>
+    under().tickets.issueBeside('pushed-request', {
+      live: { kind: 'launch-identifier', ticket, proofs: ['c'] },
+      context: { pushed: 'one' },
+      challenge: 'd',
+      ttlSeconds: 60,
+      limit: { tickets: 100, seconds: 60 },
+      ...changes,
+    });
+  const issued = async (ticket: string, changes?: Partial<BesideRequest>) =>
+    ticketOf(await issueBeside(ticket, changes));
+  const aLaunch = (changes = {}) => issue('launch-identifier', { challenge: 'c', ...changes });
+  const redeemPushed = (ticket: string) => redeem('pushed-request', ticket, { proofs: ['d'] });
+
+  describe('a ticket that is issued beside a live one', () => {
+    it('is redeemed once, with its own context, and leaves the other one live', async () => {
+      const { ticket, correlationId } = await aLaunch();
+      const beside = await issued(ticket);
+      expect(await redeem('pushed-request', beside, { proofs: ['c'] })).toMatchObject({
+        outcome: 'mismatch',
+      });
+      expect(await redeemPushed(beside)).toEqual({
+        outcome: 'redeemed',
+        context: { pushed: 'one' },
+        detail: undefined,
+        correlationId,
+      });
+      expect(await redeemPushed(beside)).toMatchObject({ outcome: 'used' });
+      expect(await redeem('launch-identifier', ticket, { proofs: ['c'] })).toMatchObject({
+        outcome: 'redeemed',
+        context: { user: 'ern:one' },
+      });
+    });
+
+    it('makes the one before it unknown, which then uses up nothing', async () => {
+      const { ticket } = await aLaunch();
+      const [older, newer] = [await issued(ticket), await issued(ticket, { context: { pushed: 'two' } })];
+      expect(await redeemPushed(older)).toEqual({ outcome: 'unknown' });
+      expect(await redeemPushed(newer)).toMatchObject({ outcome: 'redeemed', context: { pushed: 'two' } });
+      expect(await isLive('launch-identifier', ticket)).toBe(true);
+    });
+
+    it('is the only live one of twenty that are issued at once', async () => {
+      const { ticket } = await aLaunch();
+      const all = await Promise.all(Array.from({ length: 20 }, () => issued(ticket)));
+      const live = await Promise.all(all.map((one) => isLive('pushed-request', one)));
+      expect(live.filter(Boolean)).toHaveLength(1);
+    });
+
+    it('needs a live ticket and a correct proof', async () => {
+      const [used, ended, live] = [await aLaunch(), await aLaunch(), await aLaunch()];
+      await redeem('launch-identifier', used.ticket, { proofs: ['c'] });
+      await revoke(ended.correlationId);
+      const guessed = `${live.ticket.slice(0, -1)}${live.ticket.endsWith('A') ? 'B' : 'A'}`;
+      for (const ticket of [used.ticket, ended.ticket, guessed, 'nonsense'])
+        expect(await issueBeside(ticket)).toEqual({ outcome: 'unknown' });
+      for (const proofs of [[], ['d']]) {
+        const request = { live: { kind: 'launch-identifier', ticket: live.ticket, proofs } } as const;
+        expect(await issueBeside(live.ticket, request)).toEqual({ outcome: 'mismatch' });
+      }
+    });
+
+    it('is unknown once its chain is revoked', async () => {
+      const { ticket, correlationId } = await aLaunch();
+      const beside = await issued(ticket);
+      await revoke(correlationId);
+      expect(await redeemPushed(beside)).toEqual({ outcome: 'unknown' });
+    });
+
+    waiting.it('ends with the chain of the other one', async () => {
+      const { ticket } = await aLaunch({ chainSeconds: 2 });
+      const beside = await issued(ticket);
+      await under().pass(2.1);
+      expect(await redeemPushed(beside)).toEqual({ outcome: 'unknown' });
+    });
+
+    waiting.it(
+      'is refused beyond the limit until the oldest no longer counts, and the last stays live',
+      async () => {
+        const [one, other] = [await aLaunch(), await aLaunch()];
+        const limit = { tickets: 2, seconds: 3 };
+        await issued(one.ticket, { limit });
+        await under().pass(1.5);
+        const last = await issued(one.ticket, { limit });
+        expect(await issueBeside(one.ticket, { limit })).toEqual({
+          outcome: 'limited',
+          waitSeconds: expect.any(Number),
+          correlationId: one.correlationId,
+        });
+        expect(await isLive('pushed-request', last)).toBe(true);
+        expect(await issueBeside(other.ticket, { limit })).toMatchObject({ outcome: 'issued' });
+        await under().pass(1.6);
+        // The first no longer counts, the second does.
+        expect(await issueBeside(one.ticket, { limit })).toMatchObject({ outcome: 'issued' });
+        expect(await issueBeside(one.ticket, { limit })).toMatchObject({ outcome: 'limited' });
+      },
+    );
+  });
+}
+
+function ticketOf(issue: BesideIssue): string {
+  if (issue.outcome !== 'issued') throw new Error(issue.outcome);
+  return issue.ticket;
+}
