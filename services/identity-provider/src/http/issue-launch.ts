@@ -87,17 +87,18 @@ export function issueLaunch(parts: IssueLaunchParts): Handler<DesktopExchange> {
 
 /**
  * Returns the host application that sent a request, authenticated by its access token with the right
- * `launch.issue`.
+ * `launch.issue`. From here on, its refusals are its own.
  * @throws ServiceError 401, 403 or 429
  */
 export async function authenticateHost(
   { tokens, limiter, clientCertificateHeader }: HostParts,
-  { request, found }: Pick<RealmExchange, 'request' | 'found'>,
+  { request, call, found }: Pick<RealmExchange, 'request' | 'call' | 'found'>,
 ): Promise<Caller> {
   const host = await tokens.verify(authorizationOf(request), {
     clientCertificate: () => clientCertificateOf(request, clientCertificateHeader),
   });
   found.host = host;
+  call.identify(`client ${host.issuer} ${host.clientId}`, host.clientId);
   await limiter.count(`host ${host.issuer} ${host.clientId}`, host.policy.requestsPerSecond);
   assertRight(host, hostRight);
   return host;

@@ -6,6 +6,7 @@ import {
   authorizationParameters,
   readAuthorizationRequest,
 } from '../domain/authorization-request.ts';
+import { isConfidential } from '../domain/client-certificates.ts';
 import { launchProof } from '../domain/desktop-chain.ts';
 import { type PushedParameters, pushedRequestSeconds, requestUriOf } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
@@ -45,7 +46,8 @@ export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExcha
     await authenticatePartner({ ...exchange, parts, parameters: credentials });
     const asked = assertPushable(form, realm);
     call.trace.follow(launchOf(asked.launch));
-    await countHolder({ tickets, limiter, realm, asked });
+    // A partner that authenticated was counted then.
+    if (!isConfidential(asked.partner)) await countHolder({ tickets, limiter, realm, asked });
     const dpopKey = await agreeDpopKey(asked, { parts, realm, request });
     const proof = launchProof({ realm: realm.name, clientId: asked.partner.clientId });
     const issue = await tickets.issueBeside('pushed-request', {

@@ -7,6 +7,7 @@ import {
 } from '@clinical-launch/service/http';
 import { clientCertificateOf } from '@clinical-launch/service/trust';
 import type { RequestHandler } from 'express';
+import { isConfidential } from '../domain/client-certificates.ts';
 import { TokenRefusal } from '../errors.ts';
 import {
   type ClientGrant,
@@ -83,8 +84,11 @@ async function servePartner(grant: PartnerGrant, exchange: TokenExchange): Promi
     certificate: clientCertificateOf(request, parts.clientCertificateHeader)?.thumbprint,
     parameters,
     call,
-    count: ({ clientId, requestsPerSecond }) =>
-      parts.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond),
+    // A partner that authenticated was counted then.
+    count: (holder) =>
+      isConfidential(holder)
+        ? undefined
+        : parts.limiter.count(`${realm.name} ${holder.clientId}`, holder.requestsPerSecond),
   });
 }
 
