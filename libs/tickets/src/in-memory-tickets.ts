@@ -2,6 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { CloudEvent } from '@clinical-launch/contracts';
 import { assertRecordable } from './chain-record.ts';
 import type { HeldClaim } from './claims.ts';
+import { ExpiringMap } from './expiring-map.ts';
 import { assertRepeatable } from './repetition.ts';
 import { beginChain, type Chain, nameTicket, readChain, shardOfText } from './ticket-text.ts';
 import type {
@@ -9,12 +10,15 @@ import type {
   BesideRequest,
   ChainRecord,
   ChainRevocation,
+  ChainUse,
+  ChainUseOutcome,
   FoundTicket,
   Issue,
   IssueRequest,
   RedeemRequest,
   Redemption,
   RefusalNotice,
+  SingleUse,
   Successor,
   TicketKind,
   Tickets,
@@ -42,8 +46,6 @@ export type InMemoryTicketsDependencies = {
   readonly usedMarkerSeconds?: number;
 };
 
-const sweepEveryMs = 10_000;
-
 /**
  * Tickets of one process. Keeps the guarantees of `Tickets`, because every operation completes within one
  * turn of the event loop. Stores nothing across a restart and shares nothing with another process.
@@ -61,6 +63,9 @@ export class InMemoryTickets implements Tickets {
   /** The result of a redemption, while it may be repeated. */
   readonly #repeatable: ExpiringMap<Content>;
   readonly #revoked: ExpiringMap<true>;
+  /** The proofs that were used, and the uses that still count, of each chain. */
+  readonly #proofs: ExpiringMap<true>;
+  readonly #uses: ExpiringMap<{ readonly endsAt: number; count: number }>;
   readonly #records: ExpiringMap<ChainRecord>;
   /** The holder of each claim. */
   readonly #claims: ExpiringMap<string>;
@@ -74,6 +79,8 @@ export class InMemoryTickets implements Tickets {
     this.#used = new ExpiringMap(clock);
     this.#repeatable = new ExpiringMap(clock);
     this.#revoked = new ExpiringMap(clock);
+    this.#proofs = new ExpiringMap(clock);
+    this.#uses = new ExpiringMap(clock);
     this.#records = new ExpiringMap(clock);
     this.#claims = new ExpiringMap(clock);
   }
@@ -100,9 +107,10 @@ export class InMemoryTickets implements Tickets {
   }
 
   async issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue> {
-    const { live, context, challenge, ttlSeconds, limit } = request;
+    const { live, context, challenge, ttlSeconds, limit, proof } = request;
     const chain = readChain(live.ticket);
     const stored = this.#live.get(keyOf(live.kind, live.ticket));
+    if (chain !== undefined && this.#isUsed(chain, proof)) return { outcome: 'used-proof' };
     if (chain === undefined || stored === undefined || this.#revoked.has(stored.correlationId))
       return { outcome: 'unknown' };
     if (!isProven(stored, live)) return { outcome: 'mismatch' };
@@ -115,6 +123,7 @@ export class InMemoryTickets implements Tickets {
     const ticket = nameTicket(beginChain(correlationId, chain.shard));
     const key = keyOf(kind, ticket);
     if (beside !== undefined) this.#live.delete(beside.key);
+    this.#useProof(chain, proof);
     stored.beside = { key, issuedAt: [...issuedAt, now] };
     const text = JSON.stringify(context);
     this.#keep(key, { context: text, detail: undefined, challenge, correlationId, endsAt }, ttlSeconds);
@@ -125,6 +134,7 @@ export class InMemoryTickets implements Tickets {
     assertRepeatable(request);
     const chain = readChain(ticket);
     if (chain === undefined) return { outcome: 'unknown' };
+    if (this.#isUsed(chain, request.proof)) return { outcome: 'used-proof' };
     const key = keyOf(kind, ticket);
     const usedBy = this.#used.get(key);
     if (usedBy !== undefined) return await this.#redeemUsed({ key, ticket, chain }, request, usedBy);
@@ -144,6 +154,7 @@ export class InMemoryTickets implements Tickets {
       : { ...stored, endsAt: this.#endAfter(successor?.chainSeconds) };
     this.#used.set(key, correlationId, this.#usedMarkerSeconds);
     this.#live.delete(key);
+    this.#useProof(chain, request.proof);
     if (repeatableSeconds !== undefined)
       this.#repeatable.set(key, content, this.#within(content, repeatableSeconds));
     const next = this.#nameSuccessor(successor, ticket, chain);
@@ -171,6 +182,18 @@ export class InMemoryTickets implements Tickets {
     if (!this.#claim({ name, holder: '', ttlSeconds: forSeconds })) return false;
     await this.#outbox.append(events);
     return true;
+  }
+
+  async useChain(correlationId: string, { proof, limit, events }: ChainUse): Promise<ChainUseOutcome> {
+    if (this.#isUsed({ correlationId }, proof)) return { outcome: 'used-proof' };
+    const now = this.#clock.now();
+    const uses = this.#uses.get(correlationId) ?? { endsAt: now + limit.seconds * 1000, count: 0 };
+    if (uses.count >= limit.uses) return { outcome: 'limited', waitSeconds: (uses.endsAt - now) / 1000 };
+    uses.count += 1;
+    if (uses.count === 1) this.#uses.set(correlationId, uses, limit.seconds);
+    this.#useProof({ correlationId }, proof);
+    await this.#append(events, correlationId);
+    return { outcome: 'accepted' };
   }
 
   async revokeChain(correlationId: string, { forSeconds, events, owner }: ChainRevocation): Promise<boolean> {
@@ -202,6 +225,14 @@ export class InMemoryTickets implements Tickets {
     }
   }
 
+  #isUsed({ correlationId }: Pick<Chain, 'correlationId'>, proof: SingleUse | undefined): boolean {
+    return proof !== undefined && this.#proofs.has(`${correlationId} ${proof.name}`);
+  }
+
+  #useProof({ correlationId }: Pick<Chain, 'correlationId'>, proof: SingleUse | undefined): void {
+    if (proof !== undefined) this.#proofs.set(`${correlationId} ${proof.name}`, true, proof.forSeconds);
+  }
+
   async #countMismatch(key: string, content: Content, { onMismatch }: RedeemRequest): Promise<void> {
     if (onMismatch === undefined) return;
     content.mismatches = (content.mismatches ?? 0) + 1;
@@ -222,6 +253,7 @@ export class InMemoryTickets implements Tickets {
     const content = repeatableSeconds === undefined ? undefined : this.#repeatable.get(key);
     if (content !== undefined && !this.#revoked.has(correlationId) && isProven(content, request)) {
       const next = this.#nameSuccessor(successor, ticket, chain);
+      this.#useProof(chain, request.proof);
       return { outcome: 'repeated', ...this.#found(content), ...(next && { successor: next.ticket }) };
     }
     if (onReplay !== undefined) {
@@ -290,48 +322,6 @@ export class InMemoryTickets implements Tickets {
 
   async #append(events: readonly CloudEvent[], correlationId: string): Promise<void> {
     await this.#outbox.append(events.map((event) => ({ ...event, correlationid: correlationId })));
-  }
-}
-
-/** A map that removes each entry when it expires. */
-class ExpiringMap<Value> {
-  readonly #clock: { now(): number };
-  readonly #entries = new Map<string, { value: Value; expiresAt: number }>();
-  #sweptAt = 0;
-
-  constructor(clock: { now(): number }) {
-    this.#clock = clock;
-  }
-
-  get(key: string): Value | undefined {
-    const entry = this.#entries.get(key);
-    return entry !== undefined && entry.expiresAt > this.#clock.now() ? entry.value : undefined;
-  }
-
-  has(key: string): boolean {
-    return this.get(key) !== undefined;
-  }
-
-  set(key: string, value: Value, ttlSeconds: number): void {
-    this.#sweep();
-    this.#entries.set(key, { value, expiresAt: this.#clock.now() + ttlSeconds * 1000 });
-  }
-
-  /** Stores a value; extends the expiry, never shortens it. */
-  keep(key: string, value: Value, ttlSeconds: number): void {
-    const expiresAt = this.#entries.get(key)?.expiresAt ?? 0;
-    if (expiresAt < this.#clock.now() + ttlSeconds * 1000) this.set(key, value, ttlSeconds);
-  }
-
-  delete(key: string): void {
-    this.#entries.delete(key);
-  }
-
-  #sweep(): void {
-    const now = this.#clock.now();
-    if (now - this.#sweptAt < sweepEveryMs) return;
-    this.#sweptAt = now;
-    for (const [key, { expiresAt }] of this.#entries) if (expiresAt <= now) this.#entries.delete(key);
   }
 }
 

@@ -207,6 +207,17 @@ export const takesProofs: RedisAbility = {
   ],
 };
 
+/** The rights to count the uses of chains, each with its proof or under the name of its request. */
+export const usesChains: RedisAbility = {
+  does: 'counts the uses of chains',
+  rights: [
+    { commands: words('get exists'), reads: ['presented:*', 'appended:*'] },
+    { commands: ['set'], writes: ['presented:*', 'appended:*'] },
+    { commands: words('get pttl incr pexpire'), changes: ['uses:*'] },
+    ...appending('outbox'),
+  ],
+};
+
 export const appendsEvents: RedisAbility = {
   does: 'appends events',
   rights: [{ commands: ['set'], writes: ['appended:*'] }, ...appending('outbox')],

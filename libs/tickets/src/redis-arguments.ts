@@ -1,7 +1,8 @@
 import { assertCloudEvent, type CloudEvent, type EventWriter } from '@clinical-launch/contracts';
 import type { ClaimKeys } from './redis-keys.ts';
-import { listOf, milliseconds, type ScriptArgument } from './redis-scripts.ts';
-import type { Claim, RedeemRequest } from './tickets.ts';
+import { listOf, milliseconds, millisecondsOrNone, type ScriptArgument } from './redis-scripts.ts';
+import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
+import type { Claim, RedeemRequest, RefusalNotice, SingleUse, Successor } from './tickets.ts';
 
 /** Milliseconds that processes of the previous release see a claim too. An update replaces them in time. */
 const sharedClaimMs = 600_000;
@@ -21,6 +22,43 @@ export const claimArguments = (
 /** Returns the fields of a ticket that its redemption compares with the proofs. */
 export const challengeFields = (challenge: string | undefined): string[] =>
   challenge === undefined ? [] : ['challenge', challenge];
+
+type TicketPlace = Omit<PresentedTicket, 'chain'>;
+
+/** Returns the fields of a ticket that belong to it alone. */
+export const detailFields = (seals: TicketSeals, ticket: TicketPlace, detail: unknown): string[] =>
+  detail === undefined ? [] : ['detail', seals.sealDetail(ticket, detail)];
+
+/** Returns the arguments of a notice; placeholders without one. */
+export const noticeArguments = (
+  seals: TicketSeals,
+  ticket: TicketPlace,
+  notice: RefusalNotice | undefined,
+): ScriptArgument[] =>
+  notice === undefined
+    ? ['', '']
+    : [seals.sealNotice(ticket, notice.content), milliseconds(notice.ttlSeconds)];
+
+/** Returns the arguments of a successor with this ticket; placeholders without one. */
+export function successorArguments(
+  seals: TicketSeals,
+  successor: Successor | undefined,
+  text: string | undefined,
+): ScriptArgument[] {
+  if (successor === undefined || text === undefined) return ['', '', 0];
+  const { kind, ttlSeconds, chainSeconds, detail, challenge } = successor;
+  return [
+    milliseconds(ttlSeconds),
+    millisecondsOrNone(chainSeconds),
+    ...listOf([...detailFields(seals, { kind, text }, detail), ...challengeFields(challenge)]),
+  ];
+}
+
+/** Returns the arguments of a proof that counts once; placeholders without one. */
+export const proofArguments = (proof: SingleUse | undefined, attempt: string): ScriptArgument[] => [
+  attempt,
+  millisecondsOrNone(proof?.forSeconds),
+];
 
 /**
  * Returns the arguments that revoke the chain after a replay or a wrong proof beyond the limit; empty if

@@ -13,7 +13,7 @@ export const drawAttempt = (): string => drawBytes(16).toString('base64url');
  */
 export function createKeys(prefix: string) {
   if (/[{}]/.test(prefix)) throw new TypeError('A prefix of Redis keys must not contain braces');
-  const key = (shard: Shard, ...parts: string[]) => `${prefix}{s${shard}}:${parts.join(':')}`;
+  const key: NameKey = (shard, ...parts) => `${prefix}{s${shard}}:${parts.join(':')}`;
   // One operation hashes the same ticket several times in a row.
   let last = { text: '', hash: '' };
   const hash = (text: string) => {
@@ -47,10 +47,7 @@ export function createKeys(prefix: string) {
     /** The result of a redemption, while it may be repeated. */
     repeatable: (shard: Shard, kind: TicketKind, ticket: string) =>
       key(shard, 'repeatable', kind, hash(ticket)),
-    /** The key of a revoked chain; without a correlation id, the prefix of all of them. */
-    chain: (shard: Shard, correlationId = '') => key(shard, 'revoked', correlationId),
-    /** The record of a chain. */
-    chainRecord: (shard: Shard, correlationId: string) => key(shard, 'chain', correlationId),
+    ...chainKeys(key, hash),
     /** A caller's identifier that was claimed with a ticket. */
     claim: (shard: Shard, name: string): ClaimKeys => {
       const bytes = digest('sha256', name, 'buffer');
@@ -97,6 +94,21 @@ export function createKeys(prefix: string) {
     ],
   };
 }
+
+type NameKey = (shard: Shard, ...parts: string[]) => string;
+
+/** Returns the names of the keys of a chain, apart from its tickets. */
+const chainKeys = (key: NameKey, hash: (text: string) => string) => ({
+  /** The key of a revoked chain; without a correlation id, the prefix of all of them. */
+  chain: (shard: Shard, correlationId = '') => key(shard, 'revoked', correlationId),
+  /** The record of a chain. */
+  chainRecord: (shard: Shard, correlationId: string) => key(shard, 'chain', correlationId),
+  /** A proof that was used in a chain. */
+  proof: (shard: Shard, correlationId: string, name: string) =>
+    key(shard, 'presented', hash(`${correlationId} ${name}`)),
+  /** The number of uses of a chain in the current time. */
+  uses: (shard: Shard, correlationId: string) => key(shard, 'uses', correlationId),
+});
 
 /** Where a claim is: in a hash, and, for the processes of the previous release, under a key of its own. */
 export type ClaimKeys = { readonly alone: string; readonly claims: string; readonly field: Buffer };

@@ -1,5 +1,11 @@
 import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
-import { type BesideIssue, type Issue, type Redemption, TicketsUnavailable } from './tickets.ts';
+import {
+  type BesideIssue,
+  type ChainUseOutcome,
+  type Issue,
+  type Redemption,
+  TicketsUnavailable,
+} from './tickets.ts';
 
 /**
  * Reads the reply of an issue. @throws TicketsUnavailable while claims are being restored after a loss of data
@@ -26,6 +32,7 @@ export function readBesideIssue(
       return { outcome, waitSeconds: Number(waitMs) / 1000, correlationId };
     case 'unknown':
     case 'mismatch':
+    case 'used-proof':
       return { outcome };
     default:
       throw new Error(`The script returned the unknown outcome ${String(outcome)}`);
@@ -60,6 +67,8 @@ export function readRedemption(
       };
     case 'unknown':
       return { outcome, ...seals.openNotice(presented, text) };
+    case 'used-proof':
+      return { outcome };
     case 'guarded':
       throw new TicketsUnavailable(
         'Redis has restarted or failed over. Older tickets are not accepted yet. Try again',
@@ -69,6 +78,20 @@ export function readRedemption(
       );
     default:
       throw new Error(`The redemption script returned the unknown outcome ${String(outcome)}`);
+  }
+}
+
+/** Reads the reply of a use of a chain. */
+export function readChainUse(reply: unknown): ChainUseOutcome {
+  const [outcome, waitMs] = textsOf(reply);
+  switch (outcome) {
+    case 'accepted':
+    case 'used-proof':
+      return { outcome };
+    case 'limited':
+      return { outcome, waitSeconds: Number(waitMs) / 1000 };
+    default:
+      throw new Error(`The script returned the unknown outcome ${String(outcome)}`);
   }
 }
 

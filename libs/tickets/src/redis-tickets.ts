@@ -1,6 +1,15 @@
 import type { CloudEvent, EventWriter } from '@clinical-launch/contracts';
 import { assertRecordable } from './chain-record.ts';
-import { challengeFields, claimArguments, eventTexts, revocationArguments } from './redis-arguments.ts';
+import {
+  challengeFields,
+  claimArguments,
+  detailFields,
+  eventTexts,
+  noticeArguments,
+  proofArguments,
+  revocationArguments,
+  successorArguments,
+} from './redis-arguments.ts';
 import {
   type ClaimKeys,
   createKeys,
@@ -9,7 +18,7 @@ import {
   type Keys,
   rememberMs,
 } from './redis-keys.ts';
-import { readBesideIssue, readIssue, readRedemption, textsOf } from './redis-replies.ts';
+import { readBesideIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';
 import {
   listOf,
   milliseconds,
@@ -17,7 +26,6 @@ import {
   type RedisClient,
   RedisScripts,
   readScript,
-  type ScriptArgument,
 } from './redis-scripts.ts';
 import { assertRepeatable } from './repetition.ts';
 import { type SealLogger, type TicketSealers, TicketSeals } from './ticket-seals.ts';
@@ -27,21 +35,23 @@ import {
   type BesideRequest,
   type ChainRecord,
   type ChainRevocation,
+  type ChainUse,
+  type ChainUseOutcome,
   type FoundTicket,
   type Issue,
   type IssueRequest,
   type RedeemRequest,
   type Redemption,
-  type RefusalNotice,
   type TicketKind,
   type Tickets,
 } from './tickets.ts';
 
 const issueScript = readScript('shared', 'ends', 'claims', 'issue');
-const issueBesideScript = readScript('shared', 'chains', 'ends', 'issue-beside');
-const redeemScript = readScript('shared', 'chains', 'ends', 'redeem');
+const issueBesideScript = readScript('shared', 'chains', 'ends', 'proofs', 'issue-beside');
+const redeemScript = readScript('shared', 'chains', 'ends', 'proofs', 'redeem');
 const findScript = readScript('chains', 'ends', 'find');
 const claimScript = readScript('shared', 'claim');
+const useChainScript = readScript('shared', 'proofs', 'use-chain');
 const revokeChainScript = readScript('shared', 'chains', 'revoke-chain');
 const findChainOfScript = readScript('find-chain-of');
 const findChainRecordScript = readScript('find-chain-record');
@@ -130,10 +140,10 @@ export class RedisTickets implements Tickets {
           correlationId,
           'context',
           this.#seals.sealContext({ kind, chain }, context),
-          ...this.#detailFields(kind, ticket, detail),
+          ...detailFields(this.#seals, { kind, text: ticket }, detail),
           ...challengeFields(challenge),
         ]),
-        ...this.#noticeArguments(kind, ticket, notice),
+        ...noticeArguments(this.#seals, { kind, text: ticket }, notice),
         ...claimArguments(claim, claimed),
         ...listOf(Object.entries(request.chainRecord ?? {}).flat()),
         ...listOf(eventTexts(this.#writeEvent, events)),
@@ -143,7 +153,7 @@ export class RedisTickets implements Tickets {
   }
 
   async issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue> {
-    const { live, context, challenge, ttlSeconds, limit } = request;
+    const { live, context, challenge, ttlSeconds, limit, proof } = request;
     const beside = readChain(live.ticket);
     if (beside === undefined) return { outcome: 'unknown' };
     const { shard, correlationId } = beside;
@@ -157,6 +167,7 @@ export class RedisTickets implements Tickets {
         keys.chain(shard),
         keys.ticket(shard, kind, ticket),
         ...keys.guard(shard, kind),
+        ...(proof === undefined ? [] : [keys.proof(shard, correlationId, proof.name)]),
       ],
       [
         this.#guardMs,
@@ -171,6 +182,7 @@ export class RedisTickets implements Tickets {
           this.#seals.sealContext({ kind, chain }, context),
           ...challengeFields(challenge),
         ]),
+        ...proofArguments(proof, drawAttempt()),
       ],
     );
     return readBesideIssue(reply, { ticket, correlationId });
@@ -182,7 +194,8 @@ export class RedisTickets implements Tickets {
     if (chain === undefined) return { outcome: 'unknown' };
     const { shard, correlationId } = chain;
     const presented = { kind, text: ticket, chain };
-    const { proofs = [], successor, repeatableSeconds, events } = request;
+    const { proofs = [], proof, successor, repeatableSeconds, events } = request;
+    const attempt = drawAttempt();
     const next = successor === undefined ? undefined : this.#seals.nameSuccessor(successor, presented);
     const keys = this.#keys;
     const reply = await this.#scripts.run(
@@ -191,31 +204,23 @@ export class RedisTickets implements Tickets {
         keys.ticket(shard, kind, ticket),
         keys.notice(shard, kind, ticket),
         keys.used(shard, kind, ticket),
-        keys.answer(shard, kind, drawAttempt()),
+        keys.answer(shard, kind, attempt),
         keys.chain(shard),
         ...keys.common(shard, kind),
         ...(successor === undefined || next === undefined ? [] : [keys.ticket(shard, successor.kind, next)]),
         ...(repeatableSeconds === undefined ? [] : [keys.repeatable(shard, kind, ticket)]),
+        ...(proof === undefined ? [] : [keys.proof(shard, correlationId, proof.name)]),
       ],
       [
         this.#guardMs,
         this.#usedMarkerMs,
         rememberMs,
         ...listOf(proofs),
-        milliseconds(successor?.ttlSeconds ?? 0),
-        millisecondsOrNone(successor?.chainSeconds),
-        ...listOf(
-          successor === undefined || next === undefined
-            ? []
-            : [
-                ...this.#detailFields(successor.kind, next, successor.detail),
-                ...challengeFields(successor.challenge),
-              ],
-        ),
+        ...successorArguments(this.#seals, successor, next),
         ...listOf(eventTexts(this.#writeEvent, events, correlationId)),
-        ...(repeatableSeconds === undefined
-          ? []
-          : [milliseconds(repeatableSeconds), this.#seals.currentKeyId(successor?.kind ?? kind)]),
+        millisecondsOrNone(repeatableSeconds),
+        repeatableSeconds === undefined ? '' : this.#seals.currentKeyId(successor?.kind ?? kind),
+        ...proofArguments(proof, attempt),
         ...revocationArguments(request, correlationId, this.#writeEvent),
       ],
     );
@@ -255,6 +260,26 @@ export class RedisTickets implements Tickets {
     return reply === 'claimed';
   }
 
+  async useChain(correlationId: string, { proof, limit, events }: ChainUse): Promise<ChainUseOutcome> {
+    const shard = shardOfText(correlationId);
+    const keys = this.#keys;
+    const attempt = drawAttempt();
+    const once =
+      proof === undefined ? keys.appended(shard, attempt) : keys.proof(shard, correlationId, proof.name);
+    const reply = await this.#scripts.run(
+      useChainScript,
+      [keys.uses(shard, correlationId), once, keys.outbox(shard), keys.committed(shard)],
+      [
+        attempt,
+        proof === undefined ? rememberMs : milliseconds(proof.forSeconds),
+        limit.uses,
+        milliseconds(limit.seconds),
+        ...listOf(eventTexts(this.#writeEvent, events, correlationId)),
+      ],
+    );
+    return readChainUse(reply);
+  }
+
   async revokeChain(
     correlationId: string,
     { forSeconds, events, owner = '' }: ChainRevocation,
@@ -291,14 +316,5 @@ export class RedisTickets implements Tickets {
 
   #claimKeys(shard: Shard, { alone, claims }: ClaimKeys): string[] {
     return [alone, claims, ...(this.#requiresCompleteClaims ? this.#keys.claimsComplete(shard) : [])];
-  }
-
-  #noticeArguments(kind: TicketKind, text: string, notice: RefusalNotice | undefined): ScriptArgument[] {
-    if (notice === undefined) return ['', ''];
-    return [this.#seals.sealNotice({ kind, text }, notice.content), milliseconds(notice.ttlSeconds)];
-  }
-
-  #detailFields(kind: TicketKind, text: string, detail: unknown): string[] {
-    return detail === undefined ? [] : ['detail', this.#seals.sealDetail({ kind, text }, detail)];
   }
 }

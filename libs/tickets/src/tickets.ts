@@ -84,6 +84,16 @@ export type IssueRequest = {
 
 export type Issue = { readonly outcome: 'issued'; readonly ticket: string } | { readonly outcome: 'claimed' };
 
+/**
+ * A proof of possession that counts once in each chain: it is used up in the step that changes something, and
+ * never stored before. A used one changes nothing.
+ */
+export type SingleUse = {
+  readonly name: string;
+  /** The seconds in which it could be sent again. */
+  readonly forSeconds: number;
+};
+
 /** A ticket that is issued beside a live one, of which it has the correlation id and the end. */
 export type BesideRequest = {
   /** The live ticket, which stays live. One of the proofs must equal its challenge. */
@@ -93,6 +103,7 @@ export type BesideRequest = {
   /** One of the `proofs` of its redemption must equal it. */
   readonly challenge?: string;
   readonly ttlSeconds: number;
+  readonly proof?: SingleUse;
   /** The maximum number of tickets that are issued beside the live one within any such time. */
   readonly limit: { readonly tickets: number; readonly seconds: number };
 };
@@ -101,8 +112,8 @@ export type BesideIssue =
   | { readonly outcome: 'issued'; readonly ticket: string; readonly correlationId: string }
   /** Nothing was issued, and the ticket that was issued before stays live. */
   | { readonly outcome: 'limited'; readonly waitSeconds: number; readonly correlationId: string }
-  /** Nothing was stored: the other ticket is not live, or no proof is correct. */
-  | { readonly outcome: 'unknown' | 'mismatch' };
+  /** Nothing was stored: the other ticket is not live, no proof is correct, or `proof` was used before. */
+  | { readonly outcome: 'unknown' | 'mismatch' | 'used-proof' };
 
 export type Successor = {
   readonly kind: TicketKind;
@@ -120,6 +131,8 @@ export type Successor = {
 
 export type RedeemRequest = {
   readonly proofs?: readonly string[];
+  /** Used up by `redeemed` and `repeated`. A used one is answered before everything else, and revokes nothing. */
+  readonly proof?: SingleUse;
   /** Issued in the same step; inherits context and correlation id, and so belongs to the same chain. */
   readonly successor?: Successor;
   /**
@@ -165,7 +178,9 @@ export type Redemption =
    * Never issued, of another kind, expired, or of a revoked chain: these are indistinguishable, except that a
    * ticket that was issued with a notice returns it.
    */
-  | { readonly outcome: 'unknown'; readonly notice?: unknown };
+  | { readonly outcome: 'unknown'; readonly notice?: unknown }
+  /** The `proof` of the request was used before, for a ticket of the same chain. */
+  | { readonly outcome: 'used-proof' };
 
 export type FoundTicket = {
   readonly context: unknown;
@@ -207,6 +222,11 @@ export interface Tickets {
     request: { readonly forSeconds: number; readonly events: readonly CloudEvent[] },
   ): Promise<boolean>;
   /**
+   * Counts one use of a chain, for instance of an access token that outlives its tickets, and appends its
+   * events to the outbox in the same step.
+   */
+  useChain(correlationId: string, request: ChainUse): Promise<ChainUseOutcome>;
+  /**
    * Ends a chain: every ticket with this correlation id is unknown from now on, for at least the given time.
    * That time must cover the longest-lived ticket or token of the chain. If the chain was not revoked before,
    * appends the events to the outbox in the same step, under this correlation id. With `owner`, revokes only
@@ -224,6 +244,19 @@ export interface Tickets {
   /** Returns the record of a chain, until its absolute end, even if it was revoked. */
   findChainRecord(correlationId: string): Promise<ChainRecord | undefined>;
 }
+
+export type ChainUse = {
+  readonly proof?: SingleUse | undefined;
+  /** The maximum number of uses in a time that begins with the first one. */
+  readonly limit: { readonly uses: number; readonly seconds: number };
+  readonly events: readonly CloudEvent[];
+};
+
+export type ChainUseOutcome =
+  | { readonly outcome: 'accepted' }
+  /** Nothing was stored: the `proof` was used before for this chain, or the limit is reached. */
+  | { readonly outcome: 'used-proof' }
+  | { readonly outcome: 'limited'; readonly waitSeconds: number };
 
 export type ChainRevocation = {
   readonly forSeconds: number;

@@ -84,7 +84,8 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
       ttlSeconds: 60,
       limit: { tickets: 2, seconds: 60 },
     } as const;
-    await tickets.issueBeside('pushed-request', pushing);
+    const pushProof = { name: randomUUID(), forSeconds: 60 };
+    await tickets.issueBeside('pushed-request', { ...pushing, proof: pushProof });
     const pushed = await tickets.issueBeside('pushed-request', pushing);
     expect(await tickets.issueBeside('pushed-request', pushing)).toMatchObject({ outcome: 'limited' });
     if (pushed.outcome !== 'issued') throw new Error(pushed.outcome);
@@ -111,6 +112,7 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
         events: [anEvent()],
       }),
     );
+    const proof = () => ({ name: randomUUID(), forSeconds: 60 });
     const repeatable = {
       successor: { kind: 'refresh-token', ttlSeconds: 60, isDerived: true },
       repeatableSeconds: 10,
@@ -118,8 +120,8 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
       events: [anEvent()],
     } as const;
     await tickets.find('refresh-token', refresh);
-    await redeemed(tickets.redeem('refresh-token', refresh, repeatable));
-    await redeemed(tickets.redeem('refresh-token', refresh, repeatable));
+    await redeemed(tickets.redeem('refresh-token', refresh, { ...repeatable, proof: proof() }));
+    await redeemed(tickets.redeem('refresh-token', refresh, { ...repeatable, proof: proof() }));
     await tickets.redeem('authorization-code', code, { onReplay: revoking, events: [] });
     await tickets.revokeChain(correlationId, { forSeconds: 60, events: [anEvent()], owner: 'host' });
     expect(await tickets.isChainRevoked(correlationId)).toBe(true);

@@ -5,7 +5,7 @@ import { createSealers } from '@clinical-launch/contracts';
 import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import type { RedeemRequest, Redemption, Tickets } from '../src/index.ts';
+import type { RedeemRequest, Redemption, SingleUse, Tickets } from '../src/index.ts';
 import { connectRedis, type RedisClient, RedisOutbox, RedisTickets } from '../src/redis.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
@@ -24,13 +24,16 @@ const refresh = (tickets: Tickets, ticket: string, changes: Partial<RedeemReques
   });
 
 /** Issues a ticket beside a refresh token. */
-const push = (tickets: Tickets, ticket: string) =>
+const push = (tickets: Tickets, ticket: string, proof?: SingleUse) =>
   tickets.issueBeside('pushed-request', {
     live: { kind: 'refresh-token', ticket, proofs: [] },
     context: {},
     ttlSeconds: 60,
     limit: { tickets: 2, seconds: 60 },
+    ...(proof === undefined ? {} : { proof }),
   });
+
+const aProof = () => ({ name: randomUUID(), forSeconds: 60 });
 
 async function issueToken(tickets: Tickets, correlationId: string = randomUUID()): Promise<string> {
   const issued = await tickets.issue('refresh-token', anIssue({ correlationId }));
@@ -74,7 +77,8 @@ describe('a chain in Redis', () => {
     const token = await issueToken(tickets);
     await push(tickets, token);
     await refresh(tickets, token, { repeatableSeconds: 5 });
-    await refresh(tickets, token);
+    await refresh(tickets, token, { proof: { name: 'proof', forSeconds: 60 } });
+    await tickets.useChain(randomUUID(), { limit: { uses: 1, seconds: 60 }, events: [anEvent()] });
     await tickets.revokeChain(randomUUID(), { forSeconds: 60, events: [anEvent()] });
     const keys = await redis.keys(`${prefix}*`);
     const repeatable = keys.filter((key) => key.includes(':repeatable:'));
@@ -86,18 +90,20 @@ describe('a chain in Redis', () => {
     }
   });
 
-  it('makes one round trip for each push, refresh, repeat, replay, revocation, question and look', async () => {
+  it('makes one round trip for each push, refresh, repeat, replay, use, revocation, question and look', async () => {
     const tickets = createTickets(redis, aPrefix());
     const act = async () => {
       const correlationId = randomUUID();
       const token = await issueToken(tickets, correlationId);
-      expect(await push(tickets, token)).toMatchObject({ outcome: 'issued' });
+      const proof = { name: 'proof', forSeconds: 60 };
+      expect(await push(tickets, token, proof)).toMatchObject({ outcome: 'issued' });
       const next = successorOf(await refresh(tickets, token));
       expect(await refresh(tickets, token)).toMatchObject({ outcome: 'repeated' });
       expect(await tickets.find('refresh-token', next)).toBeDefined();
       const onReplay = { revokeForSeconds: 60, events: [anEvent()] };
       const replay = await tickets.redeem('refresh-token', token, { onReplay, events: [] });
       expect(replay).toMatchObject({ outcome: 'used' });
+      await tickets.useChain(correlationId, { limit: { uses: 1, seconds: 60 }, events: [anEvent()] });
       await tickets.revokeChain(correlationId, { forSeconds: 60, events: [anEvent()] });
       expect(await tickets.isChainRevoked(correlationId)).toBe(true);
     };
@@ -115,7 +121,7 @@ describe('a chain in Redis', () => {
     await until(async () => asked.includes('echo end'));
     monitor.disconnect();
     watcher.disconnect();
-    expect(asked).toEqual([...Array<string>(8).fill('evalsha'), 'echo end']);
+    expect(asked).toEqual([...Array<string>(9).fill('evalsha'), 'echo end']);
   });
 
   it('contains no ticket, drawn or derived, neither in memory nor on disk', async () => {
@@ -201,6 +207,32 @@ describe('a reply that is lost, in a chain', () => {
       proxy.cut(1);
       expect(await push(tickets, token)).toMatchObject({ outcome });
     }
+  });
+
+  it('leaves a proof with the request that used it', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(cut, prefix);
+    const token = await issueToken(tickets);
+    const [one, other, third] = [aProof(), aProof(), aProof()];
+    const correlationId = randomUUID();
+    const use = () =>
+      tickets.useChain(correlationId, {
+        proof: one,
+        limit: { uses: 1, seconds: 60 },
+        events: [anEvent()],
+      });
+    await refresh(tickets, await issueToken(tickets), { proof: one });
+    await push(tickets, await issueToken(tickets));
+    proxy.cut(1);
+    expect(await push(tickets, token, other)).toMatchObject({ outcome: 'issued' });
+    proxy.cut(1);
+    expect(await refresh(tickets, token, { proof: third, events: [] })).toMatchObject({
+      outcome: 'redeemed',
+    });
+    proxy.cut(1);
+    expect(await use()).toEqual({ outcome: 'accepted' });
+    expect(await use()).toEqual({ outcome: 'used-proof' });
+    expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(2);
   });
 
   it('appends the events of a replay and of a revocation once', async () => {

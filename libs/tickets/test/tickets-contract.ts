@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { IssueRequest, Tickets } from '../src/index.ts';
 import { describeTicketsBeside } from './beside-contract.ts';
 import { describeChains } from './chains-contract.ts';
+import { describeProofs } from './proofs-contract.ts';
 import { createWaitingTests } from './waiting-tests.ts';
 
 /** One implementation, ready for the suite. */
@@ -295,5 +296,6 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
 
     describeChains({ under: () => under, event, waiting });
     describeTicketsBeside(() => under, waiting);
+    describeProofs({ under: () => under, event, waiting });
   });
 }

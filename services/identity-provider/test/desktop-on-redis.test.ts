@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createLogger } from '@clinical-launch/service';
 import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/process';
 import type { Storage } from '@clinical-launch/storage';
-import { openTestStorage, TestClock } from '@clinical-launch/testing';
+import { createTestKey, makeDpopProof, openTestStorage, TestClock } from '@clinical-launch/testing';
 import { connectRedis, type RedisClient } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -12,6 +12,7 @@ import {
   refusalOf,
   refused,
   runDesktop,
+  tokenFields,
   tokensOf,
 } from './running-desktop.ts';
 import { deploymentSealer, record } from './running-identity-provider.ts';
@@ -131,6 +132,40 @@ describe('a desktop launch on Redis', () => {
     for (const launch of [`${real.slice(0, -4)}AAAA`, `00${'A'.repeat(87)}`, 'invented'])
       expect((await (await pushesOf(launch)).response()).status).toBe(400);
     expect(await everyKey()).toEqual(stored);
+  });
+
+  it('stores no DPoP proof of a request that redeems or pushes nothing', async () => {
+    const key = await createTestKey('stranger');
+    const proofFor = (endpoint: string) =>
+      makeDpopProof({
+        key,
+        clock,
+        method: 'POST',
+        url: `${running.url}/idp/north/desktop/oauth2/v2.0/${endpoint}`,
+      });
+    const real = await running.tokensFor();
+    const guessed = `${real.refreshToken.slice(0, -4)}AAAA`;
+    const stored = await everyKey();
+    for (const form of [
+      { grant_type: 'refresh_token', refresh_token: 'x' },
+      { grant_type: 'refresh_token', refresh_token: guessed },
+      tokenFields({ code: guessed, verifier: aVerifier().verifier }),
+    ]) {
+      const { status } = await running.postToken(form, 'north/desktop', { DPoP: await proofFor('token') });
+      expect(status).toBe(400);
+    }
+    const unknown = authorizeFields({ launch: guessed, challenge: aVerifier().challenge });
+    const path = '/north/desktop/oauth2/v2.0/par';
+    const pushed = await running.idp.postForm(path, unknown, { DPoP: await proofFor('par') });
+    expect(pushed.status).toBe(400);
+    expect(await everyKey()).toEqual(stored);
+    const DPoP = await proofFor('token');
+    const used = await running.refresh(real.refreshToken, {}, 'north/desktop');
+    expect(used.status).toBe(200);
+    const { refreshToken } = tokensOf(await used.json());
+    const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    expect((await running.postToken(form, 'north/desktop', { DPoP })).status).toBe(200);
+    expect((await everyKey()).filter((name) => name.includes(':presented:'))).toHaveLength(1);
   });
 
   it('ends what a code gave when the code is replayed', async () => {

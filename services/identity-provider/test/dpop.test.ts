@@ -147,15 +147,46 @@ describe('a token request is refused, and its code stays usable, with', () => {
     expect(await refusalOf(await post(fields, changes()))).toEqual(refused('invalid_dpop_proof'));
     expect((await running.postToken(fields)).status).toBe(200);
   });
+});
 
-  it('a proof that was used before', async () => {
+describe('a proof that was used before, with a ticket of the same launch', () => {
+  it('is refused, and the refresh token stays usable', async () => {
     const DPoP = await proofFor();
-    const [one, other] = [await running.codeFor(), await running.codeFor()];
-    expect((await running.postToken(one, realm, { DPoP })).status).toBe(200);
-    expect(await refusalOf(await running.postToken(other, realm, { DPoP }))).toEqual(
+    const answer = await running.postToken(await running.codeFor(), realm, { DPoP });
+    const { refresh_token } = record(await answer.json());
+    const fields = { grant_type: 'refresh_token', refresh_token: String(refresh_token) };
+    expect(await refusalOf(await running.postToken(fields, realm, { DPoP }))).toEqual(
       refused('invalid_dpop_proof'),
     );
     expect(lastReason()).toBe('used_dpop_proof');
-    expect((await post(other)).status).toBe(200);
+    expect((await refresh(refresh_token)).status).toBe(200);
+  });
+
+  it('is refused first: a request that is sent again revokes nothing', async () => {
+    const [codeProof, refreshProof] = [await proofFor(), await proofFor()];
+    const fields = await running.codeFor();
+    const send = async (form: Fields, DPoP: string) => running.postToken(form, realm, { DPoP });
+    const { refresh_token } = record(await (await send(fields, codeProof)).json());
+    const refreshing = { grant_type: 'refresh_token', refresh_token: String(refresh_token) };
+    const next = record(await (await send(refreshing, refreshProof)).json());
+    for (const [form, proof] of [
+      [fields, codeProof],
+      [refreshing, refreshProof],
+    ] as const)
+      expect(await refusalOf(await send(form, proof))).toEqual(refused('invalid_dpop_proof'));
+    expect(await running.isActive(String(next.access_token))).toBe(true);
+    // With a new proof the replay of the code counts as one.
+    expect(await refusalOf(await post(fields))).toEqual(refused('invalid_grant'));
+    expect(await running.isActive(String(next.access_token))).toBe(false);
+  });
+
+  it('is used up by one of many simultaneous refreshes', async () => {
+    const tokens = record(await (await post(await running.codeFor())).json());
+    const fields = { grant_type: 'refresh_token', refresh_token: String(tokens.refresh_token) };
+    const DPoP = await proofFor();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => running.postToken(fields, realm, { DPoP })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 });

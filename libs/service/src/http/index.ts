@@ -12,6 +12,7 @@ export {
   problemDialect,
   ServiceError,
   temporarilyUnavailable,
+  tooMany,
 } from './errors.ts';
 export {
   type DirectExchange,

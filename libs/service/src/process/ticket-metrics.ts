@@ -32,6 +32,7 @@ export function countTickets(tickets: Tickets): Tickets {
     },
     find: (...about) => tickets.find(...about),
     claim: (...about) => tickets.claim(...about),
+    useChain: (...about) => tickets.useChain(...about),
     revokeChain: (...about) => tickets.revokeChain(...about),
     isChainRevoked: (...about) => tickets.isChainRevoked(...about),
     findChainOf: (...about) => tickets.findChainOf(...about),

@@ -1,19 +1,22 @@
 -- Issues a ticket beside a live one, in place of the ticket that was issued beside it before, or changes
 -- nothing. Only a holder of the live ticket can store anything here.
--- KEYS: the live ticket, chains (see redeem.lua), the new ticket, history, guard
+-- KEYS: the live ticket, chains (see redeem.lua), the new ticket, history, guard, then a proof that counts once
 -- ARGV: milliseconds of the guard and of the new ticket, proofs, most tickets in a time, that time in
--- milliseconds, fields of the new ticket
--- Answers 'issued', 'unknown', 'mismatch', or 'limited' and the milliseconds until another may be issued.
+-- milliseconds, fields of the new ticket, then the attempt and the milliseconds of the proof
+-- Answers 'issued', 'used-proof', 'unknown', 'mismatch', or 'limited' and the milliseconds until another may be
+-- issued.
 
-local live, chains, ticket, history_key, guard = unpack(KEYS)
+local live, chains, ticket, history_key, guard, proof = unpack(KEYS)
 local guard_ms, ttl_ms = next_argument(), next_argument()
 local proofs = next_list()
 local most, within_ms = tonumber(next_argument()), tonumber(next_argument())
 local fields = next_list()
+local attempt, proof_ms = next_argument(), next_argument()
 
 -- The random ticket was drawn for this request alone. If it exists, this request already ran and its answer
 -- was lost.
 if redis.call('EXISTS', ticket) == 1 then return { 'issued' } end
+if is_proof_used(proof, attempt) then return { 'used-proof' } end
 
 local correlationid, challenge, ends_at, beside, issued_at =
   unpack(redis.call('HMGET', live, 'correlationid', 'challenge', 'endsat', 'beside', 'besideat'))
@@ -29,6 +32,7 @@ end
 if #times >= most then return { 'limited', string.format('%.0f', tonumber(times[1]) + within_ms - now) } end
 times[#times + 1] = string.format('%.0f', now)
 
+use_proof(proof, attempt, proof_ms)
 -- Both tickets are of one kind, so their keys differ only in the hash at the end.
 local place, name = string.match(ticket, '^(.*:)([^:]*)$')
 if beside then redis.call('DEL', place .. beside) end

@@ -1,18 +1,30 @@
 -- Uses a ticket up and issues its successor, or changes nothing. A replay, or a wrong proof beyond the limit,
 -- may revoke the chain.
--- KEYS: ticket, its notice, used, answer, chains, history, guard, stream, committed, then the successor and
--- `repeatable` if they are requested
+-- KEYS: ticket, its notice, used, answer, chains, history, guard, stream, committed, then the successor,
+-- `repeatable` and a proof that counts once, each if it is requested
 -- Answers an outcome and its content; a refusal with the notice of the ticket.
 
-local ticket, notice, used, answer, chains, history_key, guard, stream, committed, successor, repeatable = unpack(KEYS)
+local ticket, notice, used, answer, chains, history_key, guard, stream, committed = unpack(KEYS)
+local read_keys = 9
+
+-- Returns the next key if this argument of it was sent.
+local function next_key_with(argument)
+  if argument == '' then return nil end
+  read_keys = read_keys + 1
+  return KEYS[read_keys]
+end
+
 local guard_ms, used_ms, remember_ms = next_argument(), next_argument(), next_argument()
 local proofs = next_list()
 local successor_ttl_ms, chain_ms = next_argument(), next_argument()
+local successor = next_key_with(successor_ttl_ms)
 local successor_fields = next_list()
 local events = next_list()
+local repeatable_ms, derived_by = next_argument(), next_argument()
+local repeatable = next_key_with(repeatable_ms)
+local attempt, proof_ms = next_argument(), next_argument()
+local proof = next_key_with(proof_ms)
 -- Present only if they are requested.
-local repeatable_ms, derived_by
-if repeatable then repeatable_ms, derived_by = next_argument(), next_argument() end
 local revoke_ms = next_argument()
 local replay_events = revoke_ms and next_list()
 if revoke_ms == '' then revoke_ms = nil end
@@ -50,6 +62,9 @@ local function count_mismatch(correlationid)
   end
 end
 
+-- Before everything else: a request that repeats a proof redeems and revokes nothing.
+if is_proof_used(proof, attempt) then return { 'used-proof' } end
+
 local used_by = redis.call('GET', used)
 if used_by then
   -- The request names `answer`. If it exists, this same request was answered, and the reply was lost.
@@ -63,6 +78,7 @@ if used_by then
       redis.call('COPY', repeatable, answer)
       redis.call('HSET', answer, 'outcome', 'repeated')
       redis.call('PEXPIRE', answer, remember_ms)
+      use_proof(proof, attempt, proof_ms)
       return { 'repeated', first[1], left_ms(first[6]), unpack(first, 2, 4) }
     end
   end
@@ -93,6 +109,7 @@ end
 -- The moment of redemption.
 if not redis.call('SET', used, correlationid, 'PX', used_ms, 'NX') then return refused('used') end
 
+use_proof(proof, attempt, proof_ms)
 -- The ticket becomes the remembered answer, under a name that only a repetition of this request knows.
 redis.call('RENAME', ticket, answer)
 if not ends_at then

@@ -12,7 +12,7 @@ import { narrowScope } from '../domain/scopes.ts';
 import type { TokenBinding } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
 import { certificateToBind } from './certificate-binding.ts';
-import { assertDpopKey } from './dpop-binding.ts';
+import { assertDpopKey, usingUp } from './dpop-binding.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
@@ -78,13 +78,13 @@ function required(parameters: ReadonlyMap<string, string>, parameter: string): s
 function agreeScope(
   found: FoundTicket,
   { scope, partner }: Asked,
-  { realm, call, dpopKey }: PartnerRequest,
+  { realm, call, dpopProof }: PartnerRequest,
 ): string {
   const { context, detail } = readCode(found);
   if (context.realm !== realm.name) throw new TokenRefusal('unknown_code');
   call.adopt(found.correlationId);
   if (detail.clientId !== partner.clientId) throw new TokenRefusal('code_of_other_client');
-  assertDpopKey(dpopKey, { partner, boundTo: detail.dpopKey });
+  assertDpopKey(dpopProof?.thumbprint, { partner, boundTo: detail.dpopKey });
   if (scope === undefined) return detail.scope;
   const narrowed = narrowScope(scope, detail.scope.split(' '));
   if (narrowed === undefined) throw new TokenRefusal('scope_beyond_grant');
@@ -106,15 +106,19 @@ async function redeemCode({
   request: PartnerRequest;
   chainEndsInSeconds: number | undefined;
 }): Promise<TokenAnswer> {
-  const { realm, call, dpopKey } = request;
+  const { realm, call, dpopProof } = request;
   const { clientId } = partner;
   const grant = 'authorization_code';
-  const binding = { dpopKey, certificate: certificateToBind(partner, request.certificate) };
+  const binding = {
+    dpopKey: dpopProof?.thumbprint,
+    certificate: certificateToBind(partner, request.certificate),
+  };
   const tokens = await prepareTokens({ realm, clientId, grant, scope, call, binding, chainEndsInSeconds });
   const { refreshTokenSeconds: ttlSeconds, sessionSeconds: chainSeconds } = realm.desktop;
   const detail: RefreshDetail = { clientId, scope, ...refreshBinding(partner, binding) };
   const redemption = await tickets.redeem('authorization-code', code, {
     proofs: [proof],
+    ...usingUp(dpopProof),
     successor: { kind: 'refresh-token', ttlSeconds, chainSeconds, detail },
     onReplay: revocation('code_replayed', { realm, call }),
     onMismatch: { limit: mismatchLimit, ...revocation('code_guessed', { realm, call }) },
@@ -139,6 +143,8 @@ async function redeemCode({
       throw new TokenRefusal('used_code');
     case 'unknown':
       throw new TokenRefusal('unknown_code');
+    case 'used-proof':
+      throw new TokenRefusal('used_dpop_proof');
   }
 }
 
@@ -163,9 +169,11 @@ function refreshBinding(
  */
 async function refuseDeadCode(tickets: Tickets, code: string, request: PartnerRequest): Promise<never> {
   const redemption = await tickets.redeem('authorization-code', code, {
+    ...usingUp(request.dpopProof),
     onReplay: revocation('code_replayed', request),
     events: [],
   });
+  if (redemption.outcome === 'used-proof') throw new TokenRefusal('used_dpop_proof');
   if (redemption.outcome !== 'used') throw new TokenRefusal('unknown_code');
   request.call.adopt(redemption.correlationId);
   throw new TokenRefusal('used_code');

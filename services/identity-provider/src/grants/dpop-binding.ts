@@ -1,4 +1,5 @@
 import type { RegisteredPartner } from '@clinical-launch/contracts';
+import type { SingleUse } from '@clinical-launch/tickets';
 import { TokenRefusal } from '../errors.ts';
 
 /**
@@ -15,3 +16,7 @@ export function assertDpopKey(
   if (partner.dpopBoundAccessTokens === true && dpopKey === undefined)
     throw new TokenRefusal('missing_dpop_proof');
 }
+
+/** Returns the part of a redemption that uses up the proof of its request, if it has one. */
+export const usingUp = (proof: SingleUse | undefined): { readonly proof?: SingleUse } =>
+  proof === undefined ? {} : { proof };

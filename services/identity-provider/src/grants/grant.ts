@@ -1,5 +1,6 @@
 import type { CloudEvent, RegisteredClient, RegisteredPartner } from '@clinical-launch/contracts';
 import type { Call } from '@clinical-launch/service/http';
+import type { DpopProof } from '@clinical-launch/service/trust';
 import type { TokenAnswer } from '../domain/answers.ts';
 import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
 
@@ -29,8 +30,8 @@ export type PartnerRequest = GrantParameters & {
   readonly realm: DesktopIssuingRealm;
   /** The partner that `client_id` names, if it was sent. */
   readonly partner: RegisteredPartner | undefined;
-  /** The thumbprint of the key of the request's DPoP proof, if it has one (RFC 9449 section 5). */
-  readonly dpopKey: string | undefined;
+  /** The DPoP proof of the request, if it has one (RFC 9449 section 5). Used up with the ticket. */
+  readonly dpopProof: DpopProof | undefined;
   /** The thumbprint of the connection's client certificate, if it has one (RFC 8705). */
   readonly certificate: string | undefined;
   /** Counts a request of a partner that holds a live ticket. @throws ServiceError 429 */

@@ -11,7 +11,7 @@ import {
 import { narrowScope } from '../domain/scopes.ts';
 import { TokenRefusal } from '../errors.ts';
 import { certificateToBind } from './certificate-binding.ts';
-import { assertDpopKey } from './dpop-binding.ts';
+import { assertDpopKey, usingUp } from './dpop-binding.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
@@ -74,6 +74,8 @@ async function rotate(refresh: Refresh, link: LiveLink): Promise<TokenAnswer> {
     case 'mismatch':
     case 'unknown':
       throw new TokenRefusal('unknown_refresh_token');
+    case 'used-proof':
+      throw new TokenRefusal('used_dpop_proof');
   }
 }
 
@@ -96,6 +98,8 @@ async function repeat(refresh: Refresh): Promise<TokenAnswer> {
     case 'mismatch':
     case 'unknown':
       throw new TokenRefusal('unknown_refresh_token');
+    case 'used-proof':
+      throw new TokenRefusal('used_dpop_proof');
   }
 }
 
@@ -114,7 +118,7 @@ async function answerAgain(refresh: Refresh, link: LiveLink, redemption: Redeeme
  * @throws TokenRefusal
  */
 function prepare({ prepareTokens, request }: Refresh, { detail, chainEndsInSeconds }: LiveLink) {
-  const { realm, call, parameters, dpopKey } = request;
+  const { realm, call, parameters, dpopProof } = request;
   const owner = realm.desktop.partners.get(detail.clientId);
   if (owner === undefined) throw new TokenRefusal('unknown_partner');
   const granted = detail.scope.split(' ');
@@ -127,17 +131,18 @@ function prepare({ prepareTokens, request }: Refresh, { detail, chainEndsInSecon
     grant: 'refresh_token',
     scope: scope.join(' '),
     call,
-    binding: { dpopKey, certificate: certificateToBind(owner, request.certificate) },
+    binding: { dpopKey: dpopProof?.thumbprint, certificate: certificateToBind(owner, request.certificate) },
     chainEndsInSeconds,
   });
 }
 
 function redeem(
-  { tickets, token, request: { realm, call } }: Refresh,
+  { tickets, token, request: { realm, call, dpopProof } }: Refresh,
   { detail, events }: { detail: object; events: readonly CloudEvent[] },
 ): Promise<Redemption> {
   const replayed = { realm: realm.name, reason: 'refresh_token_replayed' } as const;
   return tickets.redeem('refresh-token', token, {
+    ...usingUp(dpopProof),
     successor: {
       kind: 'refresh-token',
       ttlSeconds: realm.desktop.refreshTokenSeconds,
@@ -166,7 +171,7 @@ function successorOf({ successor }: Redeemed): string {
  */
 async function assertOwn(
   { context, detail }: Link<RefreshDetail>,
-  { realm, partner, dpopKey, certificate, count }: PartnerRequest,
+  { realm, partner, dpopProof, certificate, count }: PartnerRequest,
 ): Promise<void> {
   if (context.realm !== realm.name) throw new TokenRefusal('unknown_refresh_token');
   if (partner !== undefined && partner.clientId !== detail.clientId) {
@@ -175,7 +180,7 @@ async function assertOwn(
   const owner = realm.desktop.partners.get(detail.clientId);
   if (owner === undefined) throw new TokenRefusal('unknown_partner');
   if (partner === undefined && isConfidential(owner)) throw new TokenRefusal('no_authentication');
-  assertDpopKey(dpopKey, { partner: owner, boundTo: detail.dpopKey });
+  assertDpopKey(dpopProof?.thumbprint, { partner: owner, boundTo: detail.dpopKey });
   if (detail.certificate !== undefined && certificate !== detail.certificate)
     throw new TokenRefusal('ticket_of_other_certificate');
   await count(owner);

@@ -3,7 +3,7 @@ import type { Outbox } from '@clinical-launch/events';
 import type { Clock } from '@clinical-launch/service';
 import { authorizationOf, networkOf, plainAddress, type RateLimiter } from '@clinical-launch/service/http';
 import { type Attempts, type ClientCertificate, clientCertificateOf } from '@clinical-launch/service/trust';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { SingleUse, Tickets } from '@clinical-launch/tickets';
 import { hasCertificates, isCertificateOf } from '../domain/client-certificates.ts';
 import { checkClientSecret } from '../domain/client-secrets.ts';
 import { TokenRefusal } from '../errors.ts';
@@ -88,7 +88,7 @@ async function proveClient(exchange: Authenticating): Promise<AuthenticatedClien
  */
 export async function useUp(
   tickets: Pick<Tickets, 'claim'>,
-  { name, forSeconds }: { readonly name: string; readonly forSeconds: number },
+  { name, forSeconds }: SingleUse,
   events: readonly CloudEvent[],
 ): Promise<void> {
   if (await tickets.claim(name, { forSeconds, events })) return;

@@ -97,7 +97,7 @@ async function redeemPushed({ tickets, realm, sent, call }: PushedUse): Promise<
     proofs: [launchProof({ realm: realm.name, clientId: read.clientId })],
     events: [],
   });
-  if (redemption.outcome !== 'unknown') call.adopt(redemption.correlationId);
+  if ('correlationId' in redemption) call.adopt(redemption.correlationId);
   switch (redemption.outcome) {
     case 'redeemed':
     case 'repeated':
@@ -108,6 +108,8 @@ async function redeemPushed({ tickets, realm, sent, call }: PushedUse): Promise<
       throw new AuthorizeRefusal('request_uri_of_other_client');
     case 'unknown':
       throw new AuthorizeRefusal('unknown_request_uri');
+    case 'used-proof':
+      throw proofless();
   }
 }
 
@@ -167,7 +169,7 @@ function redeemLaunch({ tickets, realm, asked, call }: LaunchUse & { call: Call 
  * belongs to
  */
 function assertRedeemed(redemption: Redemption, call: Call): string {
-  if (redemption.outcome !== 'unknown') call.adopt(redemption.correlationId);
+  if ('correlationId' in redemption) call.adopt(redemption.correlationId);
   switch (redemption.outcome) {
     case 'redeemed':
     case 'repeated':
@@ -180,8 +182,13 @@ function assertRedeemed(redemption: Redemption, call: Call): string {
       throw new AuthorizeRefusal('launch_of_other_client');
     case 'unknown':
       throw new AuthorizeRefusal('unknown_launch');
+    case 'used-proof':
+      throw proofless();
   }
 }
+
+/** The authorization endpoint accepts no DPoP proofs. */
+const proofless = () => new TypeError('Nothing is redeemed here with a proof that counts once');
 
 /** Creates `desktop.launch.refused.v1`. */
 export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit<Found> {

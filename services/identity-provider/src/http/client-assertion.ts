@@ -1,3 +1,4 @@
+import type { SingleUse } from '@clinical-launch/tickets';
 import { assertionType, claimedClient, verifyClientAssertion } from '../domain/client-assertion.ts';
 import type { IssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
@@ -11,9 +12,6 @@ export const assertionParameters = ['client_assertion', 'client_assertion_type']
  * counts once.
  */
 export type AssertedClient<Client> = { readonly client: Client; readonly singleUse: SingleUse };
-
-/** A name to claim in the tickets, and for how many seconds. */
-export type SingleUse = { readonly name: string; readonly forSeconds: number };
 
 type Asserting<Client> = {
   readonly assertion: string;

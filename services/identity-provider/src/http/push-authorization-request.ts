@@ -11,12 +11,13 @@ import { launchProof } from '../domain/desktop-chain.ts';
 import { type PushedParameters, pushedRequestSeconds, requestUriOf } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { AuthorizeRefusal, TokenRefusal, tooManyPushes } from '../errors.ts';
+import { usingUp } from '../grants/dpop-binding.ts';
 import type { ClientAuthenticationParts } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
 import { countHolder } from './authorize.ts';
 import { clientParameters } from './client-credentials.ts';
 import type { DesktopExchange } from './door.ts';
-import { readDpopKey } from './dpop.ts';
+import { readDpopProof } from './dpop.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
 type PushParts = ClientAuthenticationParts & {
@@ -48,12 +49,14 @@ export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExcha
     call.trace.follow(launchOf(asked.launch));
     // A partner that authenticated was counted then.
     if (!isConfidential(asked.partner)) await countHolder({ tickets, limiter, realm, asked });
-    const dpopKey = await agreeDpopKey(asked, { parts, realm, request });
+    const dpopProof = await readDpopProof({ parts, realm, request, endpoint: 'par' });
+    const dpopKey = agreeDpopKey(asked, dpopProof?.thumbprint);
     const proof = launchProof({ realm: realm.name, clientId: asked.partner.clientId });
     const issue = await tickets.issueBeside('pushed-request', {
       live: { kind: 'launch-identifier', ticket: asked.launch, proofs: [proof] },
       context: pushedParameters(form, dpopKey),
       challenge: proof,
+      ...usingUp(dpopProof),
       ttlSeconds: pushedRequestSeconds,
       limit: pushLimit,
     });
@@ -65,7 +68,7 @@ export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExcha
   };
 }
 
-/** @throws AuthorizeRefusal, and ServiceError 429 for a launch that pushed too often */
+/** @throws AuthorizeRefusal or TokenRefusal, and ServiceError 429 for a launch that pushed too often */
 function assertIssued(issue: BesideIssue, call: Call): string {
   switch (issue.outcome) {
     case 'issued':
@@ -78,6 +81,8 @@ function assertIssued(issue: BesideIssue, call: Call): string {
       throw new AuthorizeRefusal('launch_of_other_client');
     case 'unknown':
       throw new AuthorizeRefusal('unknown_launch');
+    case 'used-proof':
+      throw new TokenRefusal('used_dpop_proof');
   }
 }
 
@@ -99,19 +104,15 @@ function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): Auth
 }
 
 /**
- * Returns the key of the request's DPoP proof, which must be the key that `dpop_jkt` names (RFC 9449 section
- * 10.1). @throws TokenRefusal
+ * Returns the key that redeems the code: that of the request's DPoP proof, which must be the key that `dpop_jkt`
+ * names (RFC 9449 section 10.1). @throws TokenRefusal
  */
-async function agreeDpopKey(
-  asked: AuthorizationRequest,
-  exchange: Pick<DesktopExchange, 'realm' | 'request'> & { readonly parts: PushParts },
-): Promise<string | undefined> {
-  const proven = await readDpopKey({ ...exchange, endpoint: 'par' });
-  if (proven !== undefined && asked.dpopKey !== undefined && proven !== asked.dpopKey)
+function agreeDpopKey({ dpopKey }: AuthorizationRequest, proven: string | undefined): string | undefined {
+  if (proven !== undefined && dpopKey !== undefined && proven !== dpopKey)
     throw new TokenRefusal('invalid_dpop_proof', {
       message: 'The parameter dpop_jkt must be the thumbprint of the key of the DPoP proof',
     });
-  return proven ?? asked.dpopKey;
+  return proven ?? dpopKey;
 }
 
 /** Returns the parameters as they were sent, without credentials and unknown parameters. */

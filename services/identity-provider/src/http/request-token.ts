@@ -20,7 +20,7 @@ import { authenticateClient, type ClientAuthenticationParts } from './authentica
 import { authenticatePartner } from './authenticate-partner.ts';
 import { clientParameters } from './client-credentials.ts';
 import { type DirectRealmExchange, type Found, isDesktopRealm } from './door.ts';
-import { readDpopKey } from './dpop.ts';
+import { readDpopProof } from './dpop.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
 type RequestTokenParts = ClientAuthenticationParts & {
@@ -76,11 +76,11 @@ async function servePartner(grant: PartnerGrant, exchange: TokenExchange): Promi
   const { parts, realm, parameters, request, call } = exchange;
   if (!isDesktopRealm(realm)) throw new TokenRefusal('grant_not_offered');
   const partner = await authenticatePartner({ ...exchange, realm });
-  const dpopKey = await readDpopKey({ ...exchange, realm, endpoint: 'token' });
+  const dpopProof = await readDpopProof({ ...exchange, realm, endpoint: 'token' });
   return grant.handle({
     realm,
     partner,
-    dpopKey,
+    dpopProof,
     certificate: clientCertificateOf(request, parts.clientCertificateHeader)?.thumbprint,
     parameters,
     call,

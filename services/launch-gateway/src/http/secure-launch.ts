@@ -133,6 +133,8 @@ function assertRedeemed(redemption: Redemption, { request, call, found }: Launch
       const shown = { reference: call.correlationId, reason: refusal.code };
       throw new ServiceError({ ...refusal, headers: toErrorPage(request, notice, shown) });
     }
+    case 'used-proof':
+      throw new TypeError('A launch token is redeemed without a proof that counts once');
   }
 }
 

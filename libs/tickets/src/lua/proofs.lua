@@ -1,0 +1,11 @@
+-- A proof counts once in each chain: its key exists from its use until it could no longer be sent. The key names
+-- the request that used it, so a request that is repeated after a lost reply finds its own proof.
+
+local function is_proof_used(proof, attempt)
+  local used_by = proof and redis.call('GET', proof)
+  return used_by and used_by ~= attempt
+end
+
+local function use_proof(proof, attempt, for_ms)
+  if proof then redis.call('SET', proof, attempt, 'PX', for_ms) end
+end

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import type { CloudEvent } from '@clinical-launch/contracts';
+import { describe, expect, it } from '@jest/globals';
+import type { ChainUse } from '../src/index.ts';
+import { createChainSteps, onReplay, successorOf } from './chain-steps.ts';
+import type { TicketsUnderTest } from './tickets-contract.ts';
+import type { WaitingTests } from './waiting-tests.ts';
+
+type Parts = {
+  readonly under: () => TicketsUnderTest;
+  readonly event: (correlationId: string) => CloudEvent;
+  readonly waiting: WaitingTests;
+};
+
+const aProof = (forSeconds = 60) => ({ name: `proof ${randomUUID()}`, forSeconds });
+
+/** Describes how every implementation of `Tickets` uses up proofs, and bounds the uses of a chain. */
+export function describeProofs({ under, event, waiting }: Parts): void {
+  const { issue, redeem, refresh, isLive, isRevoked, sentOf } = createChainSteps(under);
+  const use = (correlationId: string, changes: Partial<ChainUse> = {}) =>
+    under().tickets.useChain(correlationId, { limit: { uses: 100, seconds: 60 }, events: [], ...changes });
+  const push = (ticket: string, proof: ReturnType<typeof aProof>) =>
+    under().tickets.issueBeside('pushed-request', {
+      live: { kind: 'launch-identifier', ticket, proofs: ['c'] },
+      context: {},
+      ttlSeconds: 60,
+      limit: { tickets: 10, seconds: 60 },
+      proof,
+    });
+
+  describe('a proof', () => {
+    it('is used up by a redemption, and a second one with it redeems nothing', async () => {
+      const proof = aProof();
+      const { ticket } = await issue('refresh-token');
+      const next = successorOf(await refresh(ticket, { proof }));
+      expect(await refresh(next, { proof })).toEqual({ outcome: 'used-proof' });
+      expect(await isLive('refresh-token', next)).toBe(true);
+      expect(await refresh(next, { proof: aProof() })).toMatchObject({ outcome: 'redeemed' });
+    });
+
+    it('is used up by a repetition too', async () => {
+      const proof = aProof();
+      const { ticket } = await issue('refresh-token');
+      const next = successorOf(await refresh(ticket));
+      expect(await refresh(ticket, { proof })).toMatchObject({ outcome: 'repeated' });
+      expect(await refresh(next, { proof })).toEqual({ outcome: 'used-proof' });
+    });
+
+    it('makes a replay revoke nothing when it was used', async () => {
+      const proof = aProof();
+      const { ticket: code, correlationId } = await issue('authorization-code');
+      const request = { proof, onReplay: onReplay() };
+      await redeem('authorization-code', code, request);
+      expect(await redeem('authorization-code', code, request)).toEqual({ outcome: 'used-proof' });
+      expect(await isRevoked(correlationId)).toBe(false);
+      const other = { ...request, proof: aProof() };
+      expect(await redeem('authorization-code', code, other)).toMatchObject({ outcome: 'used' });
+      expect(await isRevoked(correlationId)).toBe(true);
+    });
+
+    it('is not used up by a redemption that is refused', async () => {
+      const proof = aProof();
+      const { ticket: code, correlationId } = await issue('authorization-code', { challenge: 'c' });
+      const guessed = `${code.slice(0, -1)}${code.endsWith('A') ? 'B' : 'A'}`;
+      expect(await redeem('authorization-code', guessed, { proof })).toEqual({ outcome: 'unknown' });
+      expect(await redeem('authorization-code', code, { proof, proofs: ['d'] })).toEqual({
+        outcome: 'mismatch',
+        correlationId,
+      });
+      expect(await redeem('authorization-code', code, { proof, proofs: ['c'] })).toMatchObject({
+        outcome: 'redeemed',
+      });
+    });
+
+    it('is used up by a ticket that is issued beside another, and replaces none a second time', async () => {
+      const proof = aProof();
+      const { ticket } = await issue('launch-identifier', { challenge: 'c' });
+      const pushed = await push(ticket, proof);
+      expect(await push(ticket, proof)).toEqual({ outcome: 'used-proof' });
+      expect(await isLive('pushed-request', 'ticket' in pushed ? pushed.ticket : '')).toBe(true);
+    });
+
+    it('counts once among fifty simultaneous uses', async () => {
+      const [proof, correlationId] = [aProof(), randomUUID()];
+      const events = Array.from({ length: 50 }, () => event(correlationId));
+      const uses = await Promise.all(events.map((each) => use(correlationId, { proof, events: [each] })));
+      expect(uses.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1);
+      expect(uses.filter(({ outcome }) => outcome === 'used-proof')).toHaveLength(49);
+      expect(await sentOf(events)).toHaveLength(1);
+    });
+
+    it('is of one chain: another chain does not know it', async () => {
+      const proof = aProof();
+      const [one, other] = [randomUUID(), randomUUID()];
+      expect(await use(one, { proof })).toEqual({ outcome: 'accepted' });
+      expect(await use(other, { proof })).toEqual({ outcome: 'accepted' });
+    });
+
+    waiting.it('is forgotten when it could no longer be sent', async () => {
+      const [proof, correlationId] = [aProof(3), randomUUID()];
+      await use(correlationId, { proof });
+      expect(await use(correlationId, { proof })).toEqual({ outcome: 'used-proof' });
+      await under().pass(3.1);
+      expect(await use(correlationId, { proof })).toEqual({ outcome: 'accepted' });
+    });
+  });
+
+  describe('the uses of a chain', () => {
+    it('send their events, under the correlation id of the chain', async () => {
+      const correlationId = randomUUID();
+      const sent = event(randomUUID());
+      await use(correlationId, { events: [sent] });
+      expect(await sentOf([sent])).toEqual([{ ...sent, correlationid: correlationId }]);
+    });
+
+    waiting.it('are refused beyond their limit until its time has passed, and send no event', async () => {
+      const correlationId = randomUUID();
+      const limit = { uses: 2, seconds: 3 };
+      const events = [event(correlationId), event(correlationId), event(correlationId)];
+      const outcomes = [];
+      for (const each of events) outcomes.push(await use(correlationId, { limit, events: [each] }));
+      const limited = { outcome: 'limited', waitSeconds: expect.any(Number) };
+      expect(outcomes).toEqual([{ outcome: 'accepted' }, { outcome: 'accepted' }, limited]);
+      const proof = aProof();
+      expect(await use(correlationId, { limit, proof })).toEqual(limited);
+      expect(await use(randomUUID(), { limit })).toEqual({ outcome: 'accepted' });
+      await under().pass(3.1);
+      expect(await use(correlationId, { limit, proof })).toEqual({ outcome: 'accepted' });
+      expect(await sentOf(events)).toEqual(events.slice(0, 2));
+    });
+  });
+}
