@@ -173,7 +173,15 @@ describe('in Redis', () => {
       claimers: ['launch-api', 'audit-trail'],
       readersOfEvents: ['audit-trail'],
       makersOfTokens: ['launch-api'],
-      resourceApi: ['committed', 'leases:resource-api:*', 'presented:*', 'refused-addresses', 'revoked:*'],
+      resourceApi: [
+        'appended:*',
+        'committed',
+        'leases:resource-api:*',
+        'presented:*',
+        'refused-addresses',
+        'revoked:*',
+        'uses:*',
+      ],
     });
   });
 

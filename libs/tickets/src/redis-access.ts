@@ -22,6 +22,7 @@ import {
   slowsAttempts,
   takesIdentifiers,
   takesProofs,
+  usesChains,
 } from './redis-abilities.ts';
 import { defaultPrefix } from './redis-keys.ts';
 
@@ -58,13 +59,7 @@ export const redisAccess: Readonly<Record<ServiceName, readonly RedisAbility[]>>
   'launch-gateway': [redeems('launch-token', 'launch-session'), countsRefusals],
   ordering: [finds('launch-session'), prolongs('launch-session'), redeems('launch-session'), countsRefusals],
   'order-renderer': [finds('launch-session'), countsRefusals],
-  'resource-api': [
-    seesRevocations,
-    takesProofs,
-    appendsEvents,
-    countsRequests('resource-api'),
-    countsRefusals,
-  ],
+  'resource-api': [seesRevocations, usesChains, countsRequests('resource-api'), countsRefusals],
   'audit-trail': [
     restoresIdentifiers,
     readsRevokedTokens,

@@ -188,8 +188,12 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
   'resource-api': async (redis) => {
     const tickets = createTickets(redis, prefix);
     expect(await tickets.isChainRevoked(randomUUID())).toBe(false);
-    await tickets.claim(randomUUID(), { forSeconds: 10, events: [anEvent()] });
-    await new RedisOutbox({ redis, prefix }).append([anEvent()]);
+    const use = { limit: { uses: 2, seconds: 60 }, events: [anEvent()] };
+    const proof = { name: randomUUID(), forSeconds: 60 };
+    const read = randomUUID();
+    const uses = [await tickets.useChain(read, use), await tickets.useChain(read, { ...use, proof })];
+    uses.push(await tickets.useChain(read, { ...use, proof }), await tickets.useChain(read, use));
+    expect(uses.map(({ outcome }) => outcome)).toEqual(['accepted', 'accepted', 'used-proof', 'limited']);
     await countRequests(redis, 'resource-api');
   },
   'audit-trail': async (redis) => {

@@ -22,8 +22,8 @@ await runProcess({
         revocations: undefined,
       }),
     );
-    const { tickets, outbox, refusals, limiter } = tools.own(await openTicketParts(tools));
-    const service = resourceApi(config, { ...tools, tokens, tickets, limiter, sealers, events: outbox });
+    const { tickets, refusals, limiter } = tools.own(await openTicketParts(tools));
+    const service = resourceApi(config, { ...tools, tokens, tickets, limiter, sealers });
     return { mounts: [{ path: '/', service }], refusals };
   },
 });

@@ -1,5 +1,4 @@
 import type { Sealers } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
 import type { Clock } from '@clinical-launch/service';
 import {
   allowAnyOrigin,
@@ -21,10 +20,9 @@ import { createRevocations } from './store/revocations.ts';
 export type ResourceApiDependencies = {
   /** Accepts only the tokens of desktop realms. */
   readonly tokens: AccessTokenVerifier;
-  readonly tickets: Pick<Tickets, 'isChainRevoked' | 'claim'>;
+  readonly tickets: Pick<Tickets, 'isChainRevoked' | 'useChain'>;
   /** Opens the launch's context, which is sealed in the access token. */
   readonly sealers: Pick<Sealers, 'access-token'>;
-  readonly events: Outbox;
   readonly limiter: RateLimiter;
   readonly clock: Clock;
 };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createTestKey, makeDpopProof, type TestKey, thumbprintOf } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { exportJWK, type JWK, SignJWT } from 'jose';
@@ -106,6 +107,28 @@ describe('an access token that is bound to a key (RFC 9449)', () => {
   it('is refused when it is bound in a way that is not known here', async () => {
     const token = await api.sign({ cnf: { kid: 'a key' } });
     expect((await read(`Bearer ${token}`)).status).toBe(401);
+  });
+});
+
+describe('the reads of one launch', () => {
+  it('are 300 in a minute, with or without proofs; then 429, without an event and without the proof', async () => {
+    const sid = randomUUID();
+    const token = await api.sign({ sid, cnf: { jkt: await thumbprintOf(key) } });
+    const plain = await api.sign({ sid });
+    const proof = () => proofFor({ token });
+    for (let round = 0; round < 150; round += 1) {
+      expect((await read(`DPoP ${token}`, await proof())).status).toBe(200);
+      expect((await read(`Bearer ${plain}`)).status).toBe(200);
+    }
+    const events = api.published.length;
+    const unused = await proof();
+    const refused = await read(`DPoP ${token}`, unused);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+    expect((await read(`Bearer ${plain}`)).status).toBe(429);
+    expect(api.published).toHaveLength(events);
+    expect((await read(`Bearer ${await api.sign()}`)).status).toBe(200);
+    api.clock.advance({ seconds: 60 });
+    expect((await read(`DPoP ${token}`, unused)).status).toBe(200);
   });
 });
 

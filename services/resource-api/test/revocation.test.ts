@@ -11,8 +11,8 @@ afterEach(async () => {
 /** Starts a resource API whose queries to the tickets are counted, and fail when the test requests it. */
 async function startWatched() {
   const watched = { questions: 0, isAway: false };
-  const watch = (tickets: Tickets): Pick<Tickets, 'isChainRevoked' | 'claim'> => ({
-    claim: (...claimed) => tickets.claim(...claimed),
+  const watch = (tickets: Tickets): Pick<Tickets, 'isChainRevoked' | 'useChain'> => ({
+    useChain: (...used) => tickets.useChain(...used),
     async isChainRevoked(correlationId) {
       watched.questions += 1;
       if (watched.isAway) throw new TicketsUnavailable('The tickets are away');

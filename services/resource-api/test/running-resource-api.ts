@@ -39,7 +39,7 @@ export const aContext = {
 type StartOptions = {
   readonly config?: Partial<ResourceApiConfig>;
   /** Wraps the tickets of the service. */
-  readonly watch?: (tickets: Tickets) => Pick<Tickets, 'isChainRevoked' | 'claim'>;
+  readonly watch?: (tickets: Tickets) => Pick<Tickets, 'isChainRevoked' | 'useChain'>;
 };
 
 /** Starts a resource API that trusts one desktop realm, whose tokens the test creates. */
@@ -72,7 +72,6 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
     ...backing,
     tokens,
     sealers: { 'access-token': sealer },
-    events: backing.bus,
     tickets: watch(backing.tickets),
   };
   let url = '';

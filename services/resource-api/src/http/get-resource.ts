@@ -1,5 +1,4 @@
 import type { CloudEvent, Sealer } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
 import {
   authorizationOf,
   type Exchange,
@@ -8,6 +7,7 @@ import {
   type RateLimiter,
   type RefusalAudit,
   ServiceError,
+  tooMany,
 } from '@clinical-launch/service/http';
 import {
   type AccessTokenVerifier,
@@ -19,15 +19,14 @@ import {
 } from '@clinical-launch/service/trust';
 import type { Tickets } from '@clinical-launch/tickets';
 import type { ResourceApiConfig } from '../config.ts';
-import type { Resource } from '../domain/resources.ts';
+import type { LaunchOfToken, Resource } from '../domain/resources.ts';
 import type { Revocations } from '../store/revocations.ts';
 import { launchOfToken, openContext } from './launch-of-token.ts';
 
 type GetResourceDependencies = {
   readonly tokens: AccessTokenVerifier;
   readonly sealer: Pick<Sealer, 'open'>;
-  readonly events: Outbox;
-  readonly tickets: Pick<Tickets, 'claim'>;
+  readonly tickets: Pick<Tickets, 'useChain'>;
   readonly revocations: Revocations;
   /** Limits requests by client, for all replicas. */
   readonly limiter: RateLimiter;
@@ -39,13 +38,13 @@ type Found = { readonly caller: Caller };
 
 /**
  * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls). Refuses in this order:
- * 429, 401 (the token, its launch, its revocation), 403 (permission). The audit event is stored before the
- * answer.
+ * 429, 401 (the token, its launch, its revocation), 403 (permission), 401 (a used proof), 429 (the launch). The
+ * audit event is stored before the answer.
  */
 export function getResource(
   resource: Resource,
   config: ResourceApiConfig,
-  { tokens, tickets, revocations, limiter, addresses, sealer, events }: GetResourceDependencies,
+  { tokens, tickets, revocations, limiter, addresses, sealer }: GetResourceDependencies,
 ): Handler<Exchange<Found>> {
   return async ({ request, response, call, found }) => {
     addresses.count(`address ${call.address}`, config.requestsPerSecondPerAddress);
@@ -67,25 +66,37 @@ export function getResource(
     const representation = resource.represent(openContext(launch, sealer), launch);
     const { issuer, clientId } = caller;
     const read = { issuer, clientId, tokenId: launch.tokenId, resource: resource.name };
-    await keep({ events, tickets }, caller.proof, [call.event('resource.read.v1', read)]);
+    await keep(tickets, { launch, proof: caller.proof, event: call.event('resource.read.v1', read) });
     response.set('Cache-Control', 'no-store').json(representation);
   };
 }
 
+/** Far more than an application needs, so that nobody can fill the store with one access token. */
+const readLimit = { uses: 300, seconds: 60 };
+
 /**
- * Stores the events; in the same step, uses up the DPoP proof of the request. @throws ServiceError 401 for a
- * replay
+ * Stores the event of a read. In the same step, counts it for the launch and uses up the DPoP proof of the
+ * request. @throws ServiceError 401 for a replay, and 429 for a launch that was read too often
  */
 async function keep(
-  { events, tickets }: Pick<GetResourceDependencies, 'events' | 'tickets'>,
-  proof: DpopProof | undefined,
-  read: readonly CloudEvent[],
+  tickets: Pick<Tickets, 'useChain'>,
+  {
+    launch: { correlationId },
+    proof,
+    event,
+  }: { launch: LaunchOfToken; proof: DpopProof | undefined; event: CloudEvent },
 ): Promise<void> {
-  if (proof === undefined) return events.append(read);
-  if (await tickets.claim(proof.name, { forSeconds: proof.forSeconds, events: read })) return;
-  throw invalidProof(
-    'The DPoP proof was already used. Create a new proof for each request, with its own jti',
-  );
+  const use = await tickets.useChain(correlationId, { proof, limit: readLimit, events: [event] });
+  switch (use.outcome) {
+    case 'accepted':
+      return;
+    case 'used-proof':
+      throw invalidProof(
+        'The DPoP proof was already used. Create a new proof for each request, with its own jti',
+      );
+    case 'limited':
+      throw tooMany(use.waitSeconds * 1000);
+  }
 }
 
 /**
