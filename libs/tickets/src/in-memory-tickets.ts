@@ -3,25 +3,26 @@ import type { CloudEvent } from '@clinical-launch/contracts';
 import { assertRecordable } from './chain-record.ts';
 import type { HeldClaim } from './claims.ts';
 import { ExpiringMap } from './expiring-map.ts';
+import { ChainBounds } from './in-memory-bounds.ts';
 import { assertRepeatable } from './repetition.ts';
 import { beginChain, type Chain, nameTicket, readChain, shardOfText } from './ticket-text.ts';
-import type {
-  BesideIssue,
-  BesideRequest,
-  ChainRecord,
-  ChainRevocation,
-  ChainUse,
-  ChainUseOutcome,
-  FoundTicket,
-  Issue,
-  IssueRequest,
-  RedeemRequest,
-  Redemption,
-  RefusalNotice,
-  SingleUse,
-  Successor,
-  TicketKind,
-  Tickets,
+import {
+  type BesideIssue,
+  type BesideRequest,
+  type ChainRecord,
+  type ChainRevocation,
+  type ChainUse,
+  type ChainUseOutcome,
+  type FoundTicket,
+  type Issue,
+  type IssueRequest,
+  type RedeemRequest,
+  type Redemption,
+  type RefusalNotice,
+  type Successor,
+  type TicketKind,
+  type Tickets,
+  usedUntilChainEnds,
 } from './tickets.ts';
 
 type Content = {
@@ -63,9 +64,7 @@ export class InMemoryTickets implements Tickets {
   /** The result of a redemption, while it may be repeated. */
   readonly #repeatable: ExpiringMap<Content>;
   readonly #revoked: ExpiringMap<true>;
-  /** The proofs that were used, and the uses that still count, of each chain. */
-  readonly #proofs: ExpiringMap<true>;
-  readonly #uses: ExpiringMap<{ readonly endsAt: number; count: number }>;
+  readonly #bounds: ChainBounds;
   readonly #records: ExpiringMap<ChainRecord>;
   /** The holder of each claim. */
   readonly #claims: ExpiringMap<string>;
@@ -79,8 +78,7 @@ export class InMemoryTickets implements Tickets {
     this.#used = new ExpiringMap(clock);
     this.#repeatable = new ExpiringMap(clock);
     this.#revoked = new ExpiringMap(clock);
-    this.#proofs = new ExpiringMap(clock);
-    this.#uses = new ExpiringMap(clock);
+    this.#bounds = new ChainBounds(clock);
     this.#records = new ExpiringMap(clock);
     this.#claims = new ExpiringMap(clock);
   }
@@ -110,7 +108,8 @@ export class InMemoryTickets implements Tickets {
     const { live, context, challenge, ttlSeconds, limit, proof } = request;
     const chain = readChain(live.ticket);
     const stored = this.#live.get(keyOf(live.kind, live.ticket));
-    if (chain !== undefined && this.#isUsed(chain, proof)) return { outcome: 'used-proof' };
+    if (chain !== undefined && this.#bounds.isUsed(chain.correlationId, proof))
+      return { outcome: 'used-proof' };
     if (chain === undefined || stored === undefined || this.#revoked.has(stored.correlationId))
       return { outcome: 'unknown' };
     if (!isProven(stored, live)) return { outcome: 'mismatch' };
@@ -123,7 +122,7 @@ export class InMemoryTickets implements Tickets {
     const ticket = nameTicket(beginChain(correlationId, chain.shard));
     const key = keyOf(kind, ticket);
     if (beside !== undefined) this.#live.delete(beside.key);
-    this.#useProof(chain, proof);
+    this.#bounds.useProof(correlationId, proof);
     stored.beside = { key, issuedAt: [...issuedAt, now] };
     const text = JSON.stringify(context);
     this.#keep(key, { context: text, detail: undefined, challenge, correlationId, endsAt }, ttlSeconds);
@@ -134,10 +133,10 @@ export class InMemoryTickets implements Tickets {
     assertRepeatable(request);
     const chain = readChain(ticket);
     if (chain === undefined) return { outcome: 'unknown' };
-    if (this.#isUsed(chain, request.proof)) return { outcome: 'used-proof' };
+    if (this.#bounds.isUsed(chain.correlationId, request.proof)) return { outcome: 'used-proof' };
     const key = keyOf(kind, ticket);
     const usedBy = this.#used.get(key);
-    if (usedBy !== undefined) return await this.#redeemUsed({ key, ticket, chain }, request, usedBy);
+    if (usedBy !== undefined) return await this.#redeemUsed({ kind, key, ticket, chain }, request, usedBy);
 
     const stored = this.#live.get(key);
     if (stored === undefined || this.#revoked.has(stored.correlationId))
@@ -148,13 +147,16 @@ export class InMemoryTickets implements Tickets {
       return { outcome: 'mismatch', correlationId, ...this.#noticeOf(key) };
     }
 
+    if (this.#bounds.isExhausted(kind, correlationId, request)) return exhausted(this.#found(stored));
     const { successor, repeatableSeconds, events } = request;
     const content = Number.isFinite(stored.endsAt)
       ? stored
       : { ...stored, endsAt: this.#endAfter(successor?.chainSeconds) };
-    this.#used.set(key, correlationId, this.#usedMarkerSeconds);
+    const endsInSeconds = this.#secondsUntil(content);
+    const endsWithChain = usedUntilChainEnds.has(kind) && Number.isFinite(endsInSeconds);
+    this.#used.set(key, correlationId, endsWithChain ? endsInSeconds : this.#usedMarkerSeconds);
     this.#live.delete(key);
-    this.#useProof(chain, request.proof);
+    this.#bounds.countRedemption(kind, { correlationId, endsInSeconds }, request);
     if (repeatableSeconds !== undefined)
       this.#repeatable.set(key, content, this.#within(content, repeatableSeconds));
     const next = this.#nameSuccessor(successor, ticket, chain);
@@ -184,16 +186,10 @@ export class InMemoryTickets implements Tickets {
     return true;
   }
 
-  async useChain(correlationId: string, { proof, limit, events }: ChainUse): Promise<ChainUseOutcome> {
-    if (this.#isUsed({ correlationId }, proof)) return { outcome: 'used-proof' };
-    const now = this.#clock.now();
-    const uses = this.#uses.get(correlationId) ?? { endsAt: now + limit.seconds * 1000, count: 0 };
-    if (uses.count >= limit.uses) return { outcome: 'limited', waitSeconds: (uses.endsAt - now) / 1000 };
-    uses.count += 1;
-    if (uses.count === 1) this.#uses.set(correlationId, uses, limit.seconds);
-    this.#useProof({ correlationId }, proof);
-    await this.#append(events, correlationId);
-    return { outcome: 'accepted' };
+  async useChain(correlationId: string, use: ChainUse): Promise<ChainUseOutcome> {
+    const used = this.#bounds.use(correlationId, use);
+    if (used.outcome === 'accepted') await this.#append(use.events, correlationId);
+    return used;
   }
 
   async revokeChain(correlationId: string, { forSeconds, events, owner }: ChainRevocation): Promise<boolean> {
@@ -225,14 +221,6 @@ export class InMemoryTickets implements Tickets {
     }
   }
 
-  #isUsed({ correlationId }: Pick<Chain, 'correlationId'>, proof: SingleUse | undefined): boolean {
-    return proof !== undefined && this.#proofs.has(`${correlationId} ${proof.name}`);
-  }
-
-  #useProof({ correlationId }: Pick<Chain, 'correlationId'>, proof: SingleUse | undefined): void {
-    if (proof !== undefined) this.#proofs.set(`${correlationId} ${proof.name}`, true, proof.forSeconds);
-  }
-
   async #countMismatch(key: string, content: Content, { onMismatch }: RedeemRequest): Promise<void> {
     if (onMismatch === undefined) return;
     content.mismatches = (content.mismatches ?? 0) + 1;
@@ -245,15 +233,17 @@ export class InMemoryTickets implements Tickets {
   }
 
   async #redeemUsed(
-    { key, ticket, chain }: { key: string; ticket: string; chain: Chain },
+    { kind, key, ticket, chain }: { kind: TicketKind; key: string; ticket: string; chain: Chain },
     request: RedeemRequest,
     correlationId: string,
   ): Promise<Redemption> {
     const { repeatableSeconds, successor, onReplay } = request;
     const content = repeatableSeconds === undefined ? undefined : this.#repeatable.get(key);
     if (content !== undefined && !this.#revoked.has(correlationId) && isProven(content, request)) {
+      if (this.#bounds.isExhausted(kind, correlationId, request)) return exhausted(this.#found(content));
       const next = this.#nameSuccessor(successor, ticket, chain);
-      this.#useProof(chain, request.proof);
+      const endsInSeconds = this.#secondsUntil(content);
+      this.#bounds.countRedemption(kind, { correlationId, endsInSeconds }, request);
       return { outcome: 'repeated', ...this.#found(content), ...(next && { successor: next.ticket }) };
     }
     if (onReplay !== undefined) {
@@ -299,8 +289,13 @@ export class InMemoryTickets implements Tickets {
   }
 
   /** Returns a lifetime in seconds, cut off at the end of the chain. */
-  #within({ endsAt }: Content, seconds: number): number {
-    return Math.min(seconds, (endsAt - this.#clock.now()) / 1000);
+  #within(content: Content, seconds: number): number {
+    return Math.min(seconds, this.#secondsUntil(content));
+  }
+
+  /** Returns the seconds until the chain ends; Infinity for a chain without an end. */
+  #secondsUntil({ endsAt }: Content): number {
+    return (endsAt - this.#clock.now()) / 1000;
   }
 
   #found({ context, detail, correlationId, endsAt }: Content): FoundTicket {
@@ -324,6 +319,12 @@ export class InMemoryTickets implements Tickets {
     await this.#outbox.append(events.map((event) => ({ ...event, correlationid: correlationId })));
   }
 }
+
+const exhausted = ({ correlationId, chainEndsInSeconds }: FoundTicket): Redemption => ({
+  outcome: 'exhausted',
+  correlationId,
+  ...(chainEndsInSeconds === undefined ? {} : { chainEndsInSeconds }),
+});
 
 const keyOf = (kind: TicketKind, ticket: string) =>
   `${kind}:${createHash('sha256').update(ticket).digest('base64url')}`;

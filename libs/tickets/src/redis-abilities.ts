@@ -117,6 +117,7 @@ export const redeemsRevocably = (kind: TicketKind, successor: TicketKind): Redis
       { commands: ['copy'], changes: [answer, repeatable] },
       { commands: ['hmget'], reads: [repeatable] },
       { commands: words('hset pexpire pexpireat'), writes: [repeatable] },
+      { commands: words('get incr pexpire pexpireat'), changes: [`redemptions:${kind}:*`] },
       ...revoking,
     ],
   };

@@ -106,6 +106,9 @@ const chainKeys = (key: NameKey, hash: (text: string) => string) => ({
   /** A proof that was used in a chain. */
   proof: (shard: Shard, correlationId: string, name: string) =>
     key(shard, 'presented', hash(`${correlationId} ${name}`)),
+  /** The number of redemptions of one kind in a chain. */
+  redemptions: (shard: Shard, kind: TicketKind, correlationId: string) =>
+    key(shard, 'redemptions', kind, correlationId),
   /** The number of uses of a chain in the current time. */
   uses: (shard: Shard, correlationId: string) => key(shard, 'uses', correlationId),
 });

@@ -69,6 +69,12 @@ export function readRedemption(
       return { outcome, ...seals.openNotice(presented, text) };
     case 'used-proof':
       return { outcome };
+    case 'exhausted':
+      return {
+        outcome,
+        correlationId: presented.chain.correlationId,
+        ...(endsInMs === undefined ? {} : { chainEndsInSeconds: Number(endsInMs) / 1000 }),
+      };
     case 'guarded':
       throw new TicketsUnavailable(
         'Redis has restarted or failed over. Older tickets are not accepted yet. Try again',

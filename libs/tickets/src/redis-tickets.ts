@@ -44,6 +44,7 @@ import {
   type Redemption,
   type TicketKind,
   type Tickets,
+  usedUntilChainEnds,
 } from './tickets.ts';
 
 const issueScript = readScript('shared', 'ends', 'claims', 'issue');
@@ -194,7 +195,7 @@ export class RedisTickets implements Tickets {
     if (chain === undefined) return { outcome: 'unknown' };
     const { shard, correlationId } = chain;
     const presented = { kind, text: ticket, chain };
-    const { proofs = [], proof, successor, repeatableSeconds, events } = request;
+    const { proofs = [], proof, limit, successor, repeatableSeconds, events } = request;
     const attempt = drawAttempt();
     const next = successor === undefined ? undefined : this.#seals.nameSuccessor(successor, presented);
     const keys = this.#keys;
@@ -210,17 +211,20 @@ export class RedisTickets implements Tickets {
         ...(successor === undefined || next === undefined ? [] : [keys.ticket(shard, successor.kind, next)]),
         ...(repeatableSeconds === undefined ? [] : [keys.repeatable(shard, kind, ticket)]),
         ...(proof === undefined ? [] : [keys.proof(shard, correlationId, proof.name)]),
+        ...(limit === undefined ? [] : [keys.redemptions(shard, kind, correlationId)]),
       ],
       [
         this.#guardMs,
-        this.#usedMarkerMs,
         rememberMs,
+        this.#usedMarkerMs,
+        usedUntilChainEnds.has(kind) ? '1' : '',
         ...listOf(proofs),
         ...successorArguments(this.#seals, successor, next),
         ...listOf(eventTexts(this.#writeEvent, events, correlationId)),
         millisecondsOrNone(repeatableSeconds),
         repeatableSeconds === undefined ? '' : this.#seals.currentKeyId(successor?.kind ?? kind),
         ...proofArguments(proof, attempt),
+        limit?.redemptions ?? '',
         ...revocationArguments(request, correlationId, this.#writeEvent),
       ],
     );

@@ -21,6 +21,12 @@ export const ticketPurposes: Readonly<Record<TicketKind, TicketPurpose>> = {
   'refresh-token': 'desktop',
 };
 
+/**
+ * The kinds of which one chain has many tickets. Their used-markers end with the chain, if it has an end: after
+ * it a replay finds nothing to revoke.
+ */
+export const usedUntilChainEnds: ReadonlySet<TicketKind> = new Set(['refresh-token']);
+
 /** A caller's identifier that is claimed in the same step as a ticket is issued. */
 export type Claim = {
   readonly name: string;
@@ -133,6 +139,11 @@ export type RedeemRequest = {
   readonly proofs?: readonly string[];
   /** Used up by `redeemed` and `repeated`. A used one is answered before everything else, and revokes nothing. */
   readonly proof?: SingleUse;
+  /**
+   * Bounds the redemptions of this kind in the chain, repetitions included. One beyond it is `exhausted`: it uses
+   * up and revokes nothing.
+   */
+  readonly limit?: { readonly redemptions: number };
   /** Issued in the same step; inherits context and correlation id, and so belongs to the same chain. */
   readonly successor?: Successor;
   /**
@@ -180,7 +191,14 @@ export type Redemption =
    */
   | { readonly outcome: 'unknown'; readonly notice?: unknown }
   /** The `proof` of the request was used before, for a ticket of the same chain. */
-  | { readonly outcome: 'used-proof' };
+  | { readonly outcome: 'used-proof' }
+  /** The chain has reached the `limit` of the request. The ticket stays live. */
+  | {
+      readonly outcome: 'exhausted';
+      readonly correlationId: string;
+      /** Seconds until the chain ends; absent for a chain without an end. */
+      readonly chainEndsInSeconds?: number;
+    };
 
 export type FoundTicket = {
   readonly context: unknown;

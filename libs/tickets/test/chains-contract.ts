@@ -123,6 +123,38 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(proven).toMatchObject({ outcome: 'repeated', successor });
     });
 
+    it('is exhausted beyond the limit of its chain, repetitions included, and revokes nothing', async () => {
+      const limit = { redemptions: 3 };
+      const { ticket: first, correlationId } = await issue('refresh-token', { chainSeconds: 60 });
+      const second = await refreshed(first, { limit });
+      expect(await refresh(first, { limit })).toMatchObject({ outcome: 'repeated' });
+      const third = await refreshed(second, { limit });
+      const exhausted = { outcome: 'exhausted', correlationId, chainEndsInSeconds: expect.any(Number) };
+      const sent = event(correlationId);
+      for (const ticket of [third, second])
+        expect(await refresh(ticket, { limit, events: [sent] })).toEqual(exhausted);
+      expect(await isLive('refresh-token', third)).toBe(true);
+      expect([await isRevoked(correlationId), await sentOf([sent])]).toEqual([false, []]);
+      const other = await issue('refresh-token', { chainSeconds: 60 });
+      expect(await refresh(other.ticket, { limit })).toMatchObject({ outcome: 'redeemed' });
+    });
+
+    it('is exhausted by as many simultaneous uses as the limit allows', async () => {
+      const limit = { redemptions: 5 };
+      const { ticket } = await issue('refresh-token', { chainSeconds: 60 });
+      const all = await Promise.all(Array.from({ length: 20 }, () => refresh(ticket, { limit })));
+      expect(all.filter(({ outcome }) => outcome === 'exhausted')).toHaveLength(15);
+    });
+
+    waiting.it('is known as used until its chain ends, and then unknown', async () => {
+      const { ticket } = await issue('refresh-token', { chainSeconds: 4 });
+      await refresh(ticket, { repeatableSeconds: 1 });
+      await under().pass(1.1);
+      expect(await redeem('refresh-token', ticket)).toMatchObject({ outcome: 'used' });
+      await under().pass(3);
+      expect(await redeem('refresh-token', ticket)).toEqual({ outcome: 'unknown' });
+    });
+
     it('cannot be repeatable without a derived successor', async () => {
       const { ticket } = await issue('refresh-token');
       const drawn = { kind: 'refresh-token', ttlSeconds: 60 } as const;
@@ -340,8 +372,8 @@ export function describeChains({ under, event, waiting }: Parts): void {
         await under().pass(2.6);
         expect(await tickets.find('launch-session', session, { extendSeconds: 1800 })).toBeUndefined();
         expect(await refresh(successorOf(rotation))).toEqual({ outcome: 'unknown' });
-        // A ticket within its repeatable window gives nothing either.
-        expect(await refresh(first, { successor })).toMatchObject({ outcome: 'used' });
+        // A ticket within its repeatable window gives nothing either. Its used-marker ended with the chain.
+        expect(await refresh(first, { successor })).toEqual({ outcome: 'unknown' });
       },
     );
 

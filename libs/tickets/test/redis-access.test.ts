@@ -116,6 +116,7 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
     const repeatable = {
       successor: { kind: 'refresh-token', ttlSeconds: 60, isDerived: true },
       repeatableSeconds: 10,
+      limit: { redemptions: 10 },
       onReplay: revoking,
       events: [anEvent()],
     } as const;

@@ -90,6 +90,24 @@ describe('a chain in Redis', () => {
     }
   });
 
+  it('leaves the used-markers of refresh tokens alone until the chain ends', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    const chain = { correlationId: randomUUID(), chainSeconds: 600 };
+    const code = await tickets.issue('authorization-code', anIssue(chain));
+    if (code.outcome !== 'issued') throw new Error(code.outcome);
+    const redemption = await tickets.redeem('authorization-code', code.ticket, { successor, events: [] });
+    await refresh(tickets, successorOf(redemption), { limit: { redemptions: 5 } });
+    const leftOf = async (part: string) => {
+      const [key = '', ...others] = await redis.keys(`${prefix}*:${part}:*`);
+      expect(others).toEqual([]);
+      return redis.pttl(key);
+    };
+    for (const part of ['used:refresh-token', 'redemptions:refresh-token'])
+      expect(await leftOf(part)).toBeLessThanOrEqual(600_000);
+    expect(await leftOf('used:authorization-code')).toBeGreaterThan(86_000_000);
+  });
+
   it('makes one round trip for each push, refresh, repeat, replay, use, revocation, question and look', async () => {
     const tickets = createTickets(redis, aPrefix());
     const act = async () => {
@@ -206,6 +224,19 @@ describe('a reply that is lost, in a chain', () => {
     for (const outcome of ['issued', 'issued', 'limited']) {
       proxy.cut(1);
       expect(await push(tickets, token)).toMatchObject({ outcome });
+    }
+  });
+
+  it('counts a refresh once', async () => {
+    const tickets = createTickets(cut, aPrefix());
+    const limit = { redemptions: 2 };
+    let token = await issueToken(tickets);
+    await refresh(tickets, await issueToken(tickets), { limit });
+    for (const outcome of ['redeemed', 'redeemed', 'exhausted']) {
+      proxy.cut(1);
+      const redemption = await refresh(tickets, token, { limit });
+      expect(redemption).toMatchObject({ outcome });
+      token = successorOf(redemption);
     }
   });
 

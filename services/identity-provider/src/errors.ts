@@ -224,6 +224,20 @@ export function tooManyRevokedTokens(retryAfterSeconds: number): ServiceError {
   });
 }
 
+/**
+ * Creates the error for a launch that has used up its refreshes. Revokes nothing. @param launchEndsInSeconds
+ * absent for a launch without an end
+ */
+export function tooManyRefreshes(launchEndsInSeconds: number | undefined): ServiceError {
+  return new ServiceError({
+    status: 429,
+    code: 'too_many_requests',
+    message: 'This launch has used up its 1,000 refreshes. Start again from the host application',
+    headers:
+      launchEndsInSeconds === undefined ? {} : { 'Retry-After': String(Math.ceil(launchEndsInSeconds)) },
+  });
+}
+
 /** Creates the error for a launch that pushed too many requests. Its stored request stays usable. */
 export function tooManyPushes(retryAfterSeconds: number): ServiceError {
   return new ServiceError({

@@ -110,6 +110,32 @@ describe('a launch identifier', () => {
   });
 });
 
+describe('a launch', () => {
+  it('has 1,000 refreshes, repetitions included; then 429, and its tokens live on', async () => {
+    const first = await running.tokensFor({}, realm);
+    let last = first;
+    for (let round = 0; round < 500; round += 1) {
+      const [response, repeated] = [
+        await running.refresh(last.refreshToken),
+        await running.refresh(last.refreshToken),
+      ];
+      last = tokensOf(await response.json());
+      expect([response.status, repeated.status]).toEqual([200, 200]);
+    }
+    const response = await running.refresh(last.refreshToken);
+    expect(response.headers.get('retry-after')).toBe(String(12 * 60 * 60));
+    expect(await refusalOf(response)).toEqual(refused('too_many_requests', 429));
+    expect(response.headers.get('x-correlation-id')).toBe(chainOf(first));
+    expect([await running.isActive(last.accessToken), await running.isActive(last.refreshToken)]).toEqual([
+      true,
+      true,
+    ]);
+    expect(revocationsOf(first)).toEqual([]);
+    const other = await running.tokensFor();
+    expect((await running.refresh(other.refreshToken)).status).toBe(200);
+  });
+});
+
 describe('an authorization code', () => {
   it('gives tokens once; a second use ends what the first gave', async () => {
     const fields = await running.codeFor();

@@ -1,7 +1,7 @@
 -- Uses a ticket up and issues its successor, or changes nothing. A replay, or a wrong proof beyond the limit,
 -- may revoke the chain.
 -- KEYS: ticket, its notice, used, answer, chains, history, guard, stream, committed, then the successor,
--- `repeatable` and a proof that counts once, each if it is requested
+-- `repeatable`, a proof that counts once and the number of redemptions, each if it is requested
 -- Answers an outcome and its content; a refusal with the notice of the ticket.
 
 local ticket, notice, used, answer, chains, history_key, guard, stream, committed = unpack(KEYS)
@@ -14,7 +14,9 @@ local function next_key_with(argument)
   return KEYS[read_keys]
 end
 
-local guard_ms, used_ms, remember_ms = next_argument(), next_argument(), next_argument()
+local guard_ms, remember_ms = next_argument(), next_argument()
+-- The lifetime of the used-marker, and whether it ends with the chain instead.
+local used_ms, ends_with_chain = next_argument(), next_argument() == '1'
 local proofs = next_list()
 local successor_ttl_ms, chain_ms = next_argument(), next_argument()
 local successor = next_key_with(successor_ttl_ms)
@@ -24,6 +26,8 @@ local repeatable_ms, derived_by = next_argument(), next_argument()
 local repeatable = next_key_with(repeatable_ms)
 local attempt, proof_ms = next_argument(), next_argument()
 local proof = next_key_with(proof_ms)
+local most_redemptions = next_argument()
+local redemptions = next_key_with(most_redemptions)
 -- Present only if they are requested.
 local revoke_ms = next_argument()
 local replay_events = revoke_ms and next_list()
@@ -43,6 +47,16 @@ end
 local function refused(outcome)
   local content = redis.pcall('GET', notice)
   return { outcome, type(content) == 'string' and content or nil }
+end
+
+local function is_exhausted()
+  return redemptions and tonumber(redis.call('GET', redemptions) or 0) >= tonumber(most_redemptions)
+end
+
+local function count_redemption(ends_at)
+  if not redemptions then return end
+  redis.call('INCR', redemptions)
+  if ends_at then redis.call('PEXPIREAT', redemptions, ends_at) else redis.call('PEXPIRE', redemptions, used_ms) end
 end
 
 local function is_proven(challenge)
@@ -75,10 +89,12 @@ if used_by then
     local first =
       redis.call('HMGET', repeatable, 'correlationid', 'context', 'detail', 'derivedby', 'challenge', 'endsat')
     if first[1] and is_proven(first[5]) then
+      if is_exhausted() then return { 'exhausted', '', left_ms(first[6]) } end
       redis.call('COPY', repeatable, answer)
       redis.call('HSET', answer, 'outcome', 'repeated')
       redis.call('PEXPIRE', answer, remember_ms)
       use_proof(proof, attempt, proof_ms)
+      count_redemption(first[6])
       return { 'repeated', first[1], left_ms(first[6]), unpack(first, 2, 4) }
     end
   end
@@ -97,6 +113,8 @@ if not is_proven(challenge) then
   return refused('mismatch')
 end
 
+if is_exhausted() then return { 'exhausted', '', left_ms(ends_at) } end
+
 -- A ticket from before a promotion or a restart may have been used there, by a write that was lost. It is
 -- refused until launch tokens of that time have expired. Newer tickets are not affected.
 local history = current_history()
@@ -106,16 +124,17 @@ if born ~= history then
   if guard_left_ms > 0 then return { 'guarded', tostring(guard_left_ms) } end
 end
 
+local begins_end = not ends_at and end_after(chain_ms)
+ends_at = ends_at or begins_end
 -- The moment of redemption.
-if not redis.call('SET', used, correlationid, 'PX', used_ms, 'NX') then return refused('used') end
+local marker_ends = ends_with_chain and ends_at and { 'PXAT', ends_at } or { 'PX', used_ms }
+if not redis.call('SET', used, correlationid, 'NX', unpack(marker_ends)) then return refused('used') end
 
+count_redemption(ends_at)
 use_proof(proof, attempt, proof_ms)
 -- The ticket becomes the remembered answer, under a name that only a repetition of this request knows.
 redis.call('RENAME', ticket, answer)
-if not ends_at then
-  ends_at = end_after(chain_ms)
-  if ends_at then redis.call('HSET', answer, 'endsat', ends_at) end
-end
+if begins_end then redis.call('HSET', answer, 'endsat', begins_end) end
 if repeatable then
   -- Also under a name that every holder of the ticket knows, for the requested time.
   redis.call('COPY', answer, repeatable)

@@ -145,6 +145,8 @@ async function redeemCode({
       throw new TokenRefusal('unknown_code');
     case 'used-proof':
       throw new TokenRefusal('used_dpop_proof');
+    case 'exhausted':
+      throw new TypeError('A code is redeemed without a limit');
   }
 }
 

@@ -9,7 +9,7 @@ import {
   revocationSeconds,
 } from '../domain/desktop-chain.ts';
 import { narrowScope } from '../domain/scopes.ts';
-import { TokenRefusal } from '../errors.ts';
+import { TokenRefusal, tooManyRefreshes } from '../errors.ts';
 import { certificateToBind } from './certificate-binding.ts';
 import { assertDpopKey, usingUp } from './dpop-binding.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
@@ -20,6 +20,12 @@ import type { PrepareTokens } from './issue-tokens.ts';
  * at once.
  */
 const repeatableSeconds = 10;
+
+/**
+ * The refreshes of one launch, since each leaves its used-marker until the launch ends: more than one a minute
+ * for twelve hours.
+ */
+const refreshLimit = { redemptions: 1000 };
 
 type RefreshParts = {
   readonly tickets: Tickets;
@@ -76,6 +82,8 @@ async function rotate(refresh: Refresh, link: LiveLink): Promise<TokenAnswer> {
       throw new TokenRefusal('unknown_refresh_token');
     case 'used-proof':
       throw new TokenRefusal('used_dpop_proof');
+    case 'exhausted':
+      throw tooManyRefreshes(redemption.chainEndsInSeconds);
   }
 }
 
@@ -100,6 +108,9 @@ async function repeat(refresh: Refresh): Promise<TokenAnswer> {
       throw new TokenRefusal('unknown_refresh_token');
     case 'used-proof':
       throw new TokenRefusal('used_dpop_proof');
+    case 'exhausted':
+      request.call.adopt(redemption.correlationId);
+      throw tooManyRefreshes(redemption.chainEndsInSeconds);
   }
 }
 
@@ -143,6 +154,7 @@ function redeem(
   const replayed = { realm: realm.name, reason: 'refresh_token_replayed' } as const;
   return tickets.redeem('refresh-token', token, {
     ...usingUp(dpopProof),
+    limit: refreshLimit,
     successor: {
       kind: 'refresh-token',
       ttlSeconds: realm.desktop.refreshTokenSeconds,

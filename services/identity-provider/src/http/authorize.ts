@@ -109,7 +109,8 @@ async function redeemPushed({ tickets, realm, sent, call }: PushedUse): Promise<
     case 'unknown':
       throw new AuthorizeRefusal('unknown_request_uri');
     case 'used-proof':
-      throw proofless();
+    case 'exhausted':
+      throw neverAsked();
   }
 }
 
@@ -183,12 +184,13 @@ function assertRedeemed(redemption: Redemption, call: Call): string {
     case 'unknown':
       throw new AuthorizeRefusal('unknown_launch');
     case 'used-proof':
-      throw proofless();
+    case 'exhausted':
+      throw neverAsked();
   }
 }
 
-/** The authorization endpoint accepts no DPoP proofs. */
-const proofless = () => new TypeError('Nothing is redeemed here with a proof that counts once');
+/** The authorization endpoint accepts no DPoP proofs, and redeems nothing that a chain has many of. */
+const neverAsked = () => new TypeError('Nothing is redeemed here with a proof that counts once or a limit');
 
 /** Creates `desktop.launch.refused.v1`. */
 export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit<Found> {

@@ -134,7 +134,8 @@ function assertRedeemed(redemption: Redemption, { request, call, found }: Launch
       throw new ServiceError({ ...refusal, headers: toErrorPage(request, notice, shown) });
     }
     case 'used-proof':
-      throw new TypeError('A launch token is redeemed without a proof that counts once');
+    case 'exhausted':
+      throw new TypeError('A launch token is redeemed without a proof that counts once and without a limit');
   }
 }
 
