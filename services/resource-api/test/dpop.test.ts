@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { createTestKey, makeDpopProof, type TestKey, thumbprintOf } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { exportJWK, type JWK, SignJWT } from 'jose';
+import { calculateJwkThumbprint, exportJWK, type JWK, SignJWT } from 'jose';
 import { startResourceApi } from './running-resource-api.ts';
 
 let api: Awaited<ReturnType<typeof startResourceApi>>;
@@ -91,6 +91,57 @@ describe('an access token that is bound to a key (RFC 9449)', () => {
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(/^DPoP error="invalid_dpop_proof", algs="/);
     expect(await response.json()).toMatchObject({ error: 'invalid_dpop_proof' });
+  });
+
+  describe('of RSA', () => {
+    const fault = /exponent 65537 and a modulus of 2,048 to 4,096 bits/;
+    const rsaProof = async (bits: number, publicExponent = 65_537) => {
+      const pair = generateKeyPairSync('rsa', { modulusLength: bits, publicExponent });
+      const jwk = pair.publicKey.export({ format: 'jwk' });
+      const claims = { jti: randomUUID(), htm: 'GET', htu: `${api.url}/resource/me`, iat: seconds() };
+      const token = await api.sign({ cnf: { jkt: await calculateJwkThumbprint(jwk) } });
+      const ath = createHash('sha256').update(token).digest('base64url');
+      const proof = await new SignJWT({ ...claims, ath })
+        .setProtectedHeader({ alg: 'RS256', typ: 'dpop+jwt', jwk })
+        .sign(pair.privateKey);
+      return { token, proof };
+    };
+    const faultOf = async ({ token, proof }: { token: string; proof: string }) => {
+      const response = await read(`DPoP ${token}`, proof);
+      const { error, error_description } = (await response.json()) as Record<string, unknown>;
+      return { status: response.status, error, error_description };
+    };
+
+    it.each([2048, 4096])('is accepted with a modulus of %d bits', async (bits) => {
+      const { token, proof } = await rsaProof(bits);
+      expect((await read(`DPoP ${token}`, proof)).status).toBe(200);
+    });
+
+    it.each([
+      ['a modulus of 4,104 bits', 4104, 65_537],
+      ['the exponent 3', 2048, 3],
+      ['the exponent 65539', 2048, 65_539],
+    ])('is refused with %s', async (_which, bits, exponent) => {
+      const error_description = expect.stringMatching(fault);
+      const refusal = { status: 401, error: 'invalid_dpop_proof', error_description };
+      expect(await faultOf(await rsaProof(bits, exponent))).toEqual(refusal);
+    });
+
+    it('is refused for its key before the signature is verified', async () => {
+      const large = randomBytes(2048).toString('base64url');
+      for (const jwk of [
+        { kty: 'RSA', n: large, e: 'AQAB' },
+        { kty: 'RSA', n: large.slice(0, 400), e: large },
+        { kty: 'RSA', n: '', e: 'AQAB' },
+      ]) {
+        const header = Buffer.from(JSON.stringify({ alg: 'RS256', typ: 'dpop+jwt', jwk }));
+        const proof = `${header.toString('base64url')}.e30.AAAA`;
+        expect(await faultOf({ token: bound, proof })).toMatchObject({
+          status: 401,
+          error_description: expect.stringMatching(fault),
+        });
+      }
+    });
   });
 
   const offCurve = (): JWK => ({ ...key.publicJwk, x: 'AA' });

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { asymmetricAlgorithms, compileSchema } from '@clinical-launch/contracts';
 import { Type } from '@clinical-launch/contracts/type';
-import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTVerifyResult, jwtVerify } from 'jose';
+import {
+  calculateJwkThumbprint,
+  decodeProtectedHeader,
+  EmbeddedJWK,
+  errors,
+  type JWK,
+  type JWTVerifyResult,
+  jwtVerify,
+} from 'jose';
 
 /**
  * The maximum difference of `iat` of a proof from our clock, in seconds: a proof is created for one request.
@@ -64,8 +72,13 @@ export async function verifyDpopProof(
   };
 }
 
-/** Checks the signature with the key in the proof itself; jose refuses a private key. */
+/**
+ * Checks the signature with the key in the proof itself; jose refuses a private key. Looks at the key first,
+ * since strangers choose it, and a large exponent or modulus makes verifying expensive.
+ */
 async function readProof(proof: string): Promise<JWTVerifyResult | { readonly fault: string }> {
+  const fault = keyFault(keyIn(proof));
+  if (fault !== undefined) return { fault };
   try {
     return await jwtVerify(proof, EmbeddedJWK, { algorithms: asymmetricAlgorithms, typ: 'dpop+jwt' });
   } catch (error) {
@@ -74,6 +87,34 @@ async function readProof(proof: string): Promise<JWTVerifyResult | { readonly fa
       return { fault: 'The DPoP proof must be one JWT of the type dpop+jwt, signed by the key in its jwk' };
     throw error;
   }
+}
+
+function keyIn(proof: string): JWK | undefined {
+  try {
+    return decodeProtectedHeader(proof).jwk;
+  } catch {
+    // The verification that follows names the fault.
+    return undefined;
+  }
+}
+
+/** 65537, as every usual generator of RSA keys has it. */
+const rsaExponent = 'AQAB';
+const rsaModulusBits = { least: 2048, most: 4096 };
+
+/** Returns the fault of a key whose signatures are expensive to verify or weak; undefined for others. */
+function keyFault({ kty, e, n }: JWK = {}): string | undefined {
+  if (kty !== 'RSA') return undefined;
+  const bits = typeof n === 'string' ? bitsOf(n) : 0;
+  if (e === rsaExponent && bits >= rsaModulusBits.least && bits <= rsaModulusBits.most) return undefined;
+  return 'The RSA key of the DPoP proof must have the exponent 65537 and a modulus of 2,048 to 4,096 bits';
+}
+
+/** Returns the number of bits of an integer in Base64URL (RFC 7518 section 6.3.1.1). */
+function bitsOf(integer: string): number {
+  const bytes = Buffer.from(integer, 'base64url');
+  const first = bytes.findIndex((byte) => byte !== 0);
+  return first === -1 ? 0 : (bytes.length - first) * 8 - Math.clz32(bytes.readUInt8(first)) + 24;
 }
 
 type ProofClaims = { htm: string; htu: string; iat: number; ath?: string };
