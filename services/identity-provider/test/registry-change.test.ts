@@ -115,6 +115,16 @@ describe('a registry that changes while the service runs', () => {
     expect((await running.refresh(tokens.refreshToken)).status).toBe(200);
   });
 
+  it('gives tokens of a realm that was missing for a moment, as soon as it is back', async () => {
+    const [host, ...others] = desktopRealms();
+    await write({ realms: [{ ...host, realm: 'renamed' }, ...others] });
+    // The keys are read for the new realm, without the old one.
+    expect((await running.idp.token('renamed')).status).toBe(200);
+    expect((await running.idp.token('north')).status).toBe(404);
+    await write({ realms: desktopRealms() });
+    expect((await running.idp.token('north')).status).toBe(200);
+  });
+
   it('goes on as before when the new one is wrong', async () => {
     await write('{"realms": [}');
     await expect(running.tokensFor()).resolves.toHaveProperty('accessToken');

@@ -111,8 +111,10 @@ export class KeyRing {
   }
 
   async #upToDate(realm: IssuingRealm): Promise<KnownKeys> {
-    // A realm that was added to the registry since the last read has no key yet.
-    const isKnown = this.#known.keys.some((key) => key.realm === realm.name);
+    // A realm that was added to the registry since the last read has no key yet. One that was missing at the last
+    // read has keys, none of which was opened to sign.
+    const { keys, signers } = this.#known;
+    const isKnown = keysOf(realm, keys).some(({ kid }) => signers.has(kid));
     if (!isKnown || this.#parts.clock.now() >= this.#readAgainAt) {
       this.#reading ??= this.#tryToRead().finally(() => {
         this.#reading = undefined;
