@@ -214,39 +214,33 @@ export function noDesktopRealm(): ServiceError {
 /**
  * Creates the error for a client with too many revoked tokens that have not expired yet. Nothing was revoked.
  */
-export function tooManyRevokedTokens(retryAfterSeconds: number): ServiceError {
-  return new ServiceError({
-    status: 429,
-    code: 'too_many_requests',
-    message:
-      'The token was not revoked, because this client has too many revoked tokens that have not expired yet. Wait for the seconds in Retry-After, or ask the operator to end all tokens of this client',
-    headers: { 'Retry-After': String(Math.ceil(retryAfterSeconds)) },
-  });
-}
+export const tooManyRevokedTokens = (retryAfterSeconds: number): ServiceError =>
+  limitReached(
+    'The token was not revoked, because this client has too many revoked tokens that have not expired yet. Wait for the seconds in Retry-After, or ask the operator to end all tokens of this client',
+    retryAfterSeconds,
+  );
 
 /**
  * Creates the error for a launch that has used up its refreshes. Revokes nothing. @param launchEndsInSeconds
  * absent for a launch without an end
  */
-export function tooManyRefreshes(launchEndsInSeconds: number | undefined): ServiceError {
-  return new ServiceError({
-    status: 429,
-    code: 'too_many_requests',
-    message: 'This launch has used up its 1,000 refreshes. Start again from the host application',
-    headers:
-      launchEndsInSeconds === undefined ? {} : { 'Retry-After': String(Math.ceil(launchEndsInSeconds)) },
-  });
-}
+export const tooManyRefreshes = (launchEndsInSeconds: number | undefined): ServiceError =>
+  limitReached(
+    'This launch has used up its 1,000 refreshes. Start again from the host application',
+    launchEndsInSeconds,
+  );
 
 /** Creates the error for a launch that pushed too many requests. Its stored request stays usable. */
-export function tooManyPushes(retryAfterSeconds: number): ServiceError {
-  return new ServiceError({
-    status: 429,
-    code: 'too_many_requests',
-    message:
-      'This launch pushed too many authorization requests. Use the last request_uri, or wait for the seconds in Retry-After',
-    headers: { 'Retry-After': String(Math.ceil(retryAfterSeconds)) },
-  });
+export const tooManyPushes = (retryAfterSeconds: number): ServiceError =>
+  limitReached(
+    'This launch pushed too many authorization requests. Use the last request_uri, or wait for the seconds in Retry-After',
+    retryAfterSeconds,
+  );
+
+function limitReached(message: string, retryAfterSeconds: number | undefined): ServiceError {
+  const headers =
+    retryAfterSeconds === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterSeconds)) };
+  return new ServiceError({ status: 429, code: 'too_many_requests', message, headers });
 }
 
 /**
