@@ -111,16 +111,16 @@ describe('RabbitMQ: what is published', () => {
   it('is sent without delay: every connection has TCP_NODELAY', async () => {
     // A message of more than 2 kB is two writes, and the second would wait for a delayed acknowledgement.
     const sockets = new Map<Socket, boolean>();
-    const { setNoDelay } = Socket.prototype;
+    const own = Object.getOwnPropertyDescriptor(Socket.prototype, 'setNoDelay') ?? {};
     Socket.prototype.setNoDelay = function (isOn) {
       sockets.set(this, isOn ?? true);
-      return setNoDelay.call(this, isOn);
+      return own.value.call(this, isOn);
     };
     try {
       const bus = await place.connect();
       await bus.publish([aLargeEvent(anEvent())]).catch(() => undefined);
     } finally {
-      Socket.prototype.setNoDelay = setNoDelay;
+      Object.defineProperty(Socket.prototype, 'setNoDelay', own);
     }
     const port = Number(new URL(brokerUrl).port);
     const toBroker = [...sockets].filter(([{ remotePort }]) => remotePort === port);
