@@ -2,13 +2,11 @@
 // results of earlier ones. It receives its plan once, reports the number of opened launches, and ends them
 // all on `stop`.
 import { once } from 'node:events';
-import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCaller } from './caller.ts';
 import { openAddress, openEdge, type Replica } from './edge.ts';
 import { openJournal } from './journal.ts';
 import { fetchAccessToken, playLaunch } from './launches.ts';
-import { writeSecrets } from './sent-secrets.ts';
 
 export type LoadPlan = {
   /** Every replica, or the address of the platform. */
@@ -72,7 +70,6 @@ async function run({ platform, journalPath, name, ...pace }: LoadPlan): Promise<
   clearInterval(progress);
   edge.close();
   await journal.close();
-  writeSecrets(dirname(journalPath), name);
 }
 
 /** Waits, but not once the load is to end. */

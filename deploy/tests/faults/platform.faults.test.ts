@@ -19,7 +19,7 @@ import { sendRequest } from './send-request.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { size } from './size.ts';
 import { everyRefusalAudited, type System, startSystem } from './system.ts';
-import { testLeaks, testTraces } from './traces.ts';
+import { testTraces } from './traces.ts';
 
 const beganAt = Date.now();
 let collector: Collector;
@@ -305,10 +305,6 @@ describe('under a steady load of launches, watched by Prometheus', () => {
     expect(fired).toHaveLength(11);
     await monitoring.awaitFiring(['PostgresDiskHigh'], beganAt);
   });
-});
-
-describe('what all of this has written', () => {
-  testLeaks(() => ({ system, collector }));
 });
 
 /** A launch token that its user brings after its ten seconds is refused whether anything fails or not. */

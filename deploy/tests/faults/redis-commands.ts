@@ -48,10 +48,12 @@ export async function watchCommands(url: string, tell: (line: string) => void): 
   const { hostname, port, username, password } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
   const lines = createInterface({ input: socket });
-  const watching = once(lines, 'line');
-  socket.write(`AUTH ${username} ${password}\r\n`);
-  const [answer] = await watching;
-  if (answer !== '+OK') throw new Error(`Redis refused the administrator: ${answer}`);
+  if (username !== '') {
+    const watching = once(lines, 'line');
+    socket.write(`AUTH ${username} ${password}\r\n`);
+    const [answer] = await watching;
+    if (answer !== '+OK') throw new Error(`Redis refused the administrator: ${answer}`);
+  }
   const started = once(lines, 'line');
   socket.write('MONITOR\r\n');
   await started;

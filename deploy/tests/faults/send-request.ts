@@ -1,6 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { waitLimitMs } from '@clinical-launch/testing';
-import { keepSecretsOf } from './sent-secrets.ts';
 
 export type HttpRequest = {
   readonly url: string;
@@ -23,7 +22,6 @@ const agent = new Agent({ keepAlive: true });
  * @throws Error when there is no complete answer in time
  */
 export async function sendRequest(sent: HttpRequest): Promise<HttpAnswer> {
-  keepSecretsOf(sent);
   const { url, headers, body, timeoutMs = waitLimitMs } = sent;
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
   const outgoing = request(url, {

@@ -1,6 +1,5 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { createPkcePair } from '@clinical-launch/pms-client';
-import { aServiceRequest, createLeakSearch, until } from '@clinical-launch/testing';
+import { randomUUID } from 'node:crypto';
+import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { openBooks } from './books.ts';
 import type { Caller, TimedAnswer } from './caller.ts';
@@ -8,11 +7,8 @@ import type { Collector, ReceivedSpan } from './collector.ts';
 import { type Edge, openEdge } from './edge.ts';
 import { inPostgres } from './in-postgres.ts';
 import { fetchAccessToken } from './launches.ts';
-import { observeTexts } from './observed-texts.ts';
 import { openLaunch, type Session } from './open-launch.ts';
 import { order } from './orders.ts';
-import { readSecrets } from './sent-secrets.ts';
-import { size } from './size.ts';
 import type { System } from './system.ts';
 
 /** The platform, and the collector to which it exports every span. */
@@ -217,80 +213,4 @@ export function testTraces(traced: () => Traced): void {
     expect(find(request ?? '')).toMatchObject({ traceId, parentSpanId: '00f067aa0ba902b7' });
     expect(find(redemption ?? '')).toMatchObject({ traceId: traceOf(launchId) });
   });
-}
-
-/** The test that nothing secret leaked, in this launch or in all that ran before. */
-export function testLeaks(traced: () => Traced): void {
-  use(traced);
-
-  it('leaves no patient, secret, token or verifier in logs, spans, metrics, events, queues or Redis', async () => {
-    const user = createUser();
-    const observed = await observeTexts(system, async () => {
-      const books = await openBooks(system);
-      const session = await launch(user);
-      const guid = await order({ ...user, launch: '', session });
-      await refuseLaunches(user);
-      await readList(user, guid ?? '');
-      await books.close();
-      const traceId = traceOf(session.launchId);
-      await until(() => stepsOf(connectedWith(traceId)).has('order-renderer: deliver documents'));
-    });
-    const texts = [...observed, ['a span', collector.text()] as const];
-    for (const [, text] of texts) expect(text).not.toBe('');
-
-    const secrets = readSecrets(system.directory);
-    // Of each launch a token and a verifier at least.
-    expect(secrets.size).toBeGreaterThan(2 * size.racedTokens);
-    const search = createLeakSearch();
-    search.use([...secrets]);
-    for (const [place, text] of texts) search.observe(place, text);
-    expect(search.found()).toEqual([]);
-    const names = new Set(collector.spans.flatMap(({ attributes }) => Object.keys(attributes)));
-    for (const name of ['url.full', 'url.path', 'url.query', 'db.query.text', 'client.address']) {
-      expect(names).not.toContain(name);
-    }
-  });
-}
-
-/** Refused requests, whose reasons are logged and audited. */
-async function refuseLaunches({ caller }: User): Promise<void> {
-  const token = await fetchAccessToken(caller);
-  const headers = { Authorization: `Bearer ${token}` };
-  const faulty = JSON.stringify(aServiceRequest({})).replaceAll('1958-02-28', '28/02/1958');
-  const path = '/AccessApi/RequestLaunchUrl';
-  const about = { step: 'issue', launch: '' } as const;
-  await caller.call({ ...about, path, headers, body: faulty, expected: [400] });
-  await caller.call({
-    ...about,
-    path,
-    headers: { Authorization: `Bearer ${token}x` },
-    body: faulty,
-    expected: [401],
-  });
-  const { codeVerifier } = createPkcePair();
-  const wrong = `/secureLaunch?launchToken=${randomBytes(48).toString('base64url')}&codeVerifier=${codeVerifier}`;
-  await caller.call({ ...about, path: wrong, expected: [401] });
-}
-
-/** A launch that shows a list of requests, with their patients. */
-async function readList({ caller }: User, guid: string): Promise<void> {
-  expect(guid).toMatch(/^[0-9a-f-]{36}$/);
-  const token = await fetchAccessToken(caller);
-  const session = await openLaunch(caller, {
-    token,
-    launch: '',
-    action: 'LocationReportList',
-    originatingId: randomUUID(),
-    isRepeated: false,
-    hesitate: async () => undefined,
-  });
-  const { cookie = '', home = '' } = session ?? {};
-  const page = await caller.call({
-    step: 'result',
-    launch: '',
-    path: `${home}/requests`,
-    headers: { Cookie: cookie },
-    expected: [200],
-  });
-  expect(page?.body).toContain('Whitfield');
 }

@@ -1,5 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts';
-import { exceptLeak, until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { listDeadLetters, replayDeadLetters } from '../src/rabbitmq.ts';
 import { subscribe } from '../src/rabbitmq-subscription.ts';
@@ -110,7 +110,6 @@ describe('dead letters', () => {
 
   it('are also messages that are no event of the catalogue, at once, and they show nothing of them', async () => {
     const { handed, buried } = await startAudit();
-    exceptLeak('a message to RabbitMQ', 'Whitfield', 'No service could send these');
     const foreign = { ...anEvent(), time: 'Whitfield', data: { family: 'Whitfield' } };
     const queue = place.topology.queueOf(consumer);
     await place.withChannel(async (channel) => {
@@ -137,7 +136,6 @@ describe('dead letters', () => {
     const publisher = await place.connect({ knownConsumers: [{ name: consumer }] });
     const events = someEvents(20);
     await publisher.publish(events.slice(0, 10));
-    exceptLeak('a message to RabbitMQ', 'Whitfield', 'No service could send it');
     await place.withChannel(async (channel) => {
       channel.sendToQueue(place.topology.queueOf(consumer), Buffer.from('Whitfield'));
     });

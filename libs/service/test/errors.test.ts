@@ -1,5 +1,4 @@
 import { type Fault } from '@clinical-launch/contracts';
-import { exceptLeak } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Router } from 'express';
 import {
@@ -32,7 +31,6 @@ const refusal = (status: number) =>
     headers: { 'X-Reason': 'refused' },
     cause: new Error('the cause is for the log'),
   });
-exceptLeak('a log', 'Whitfield', 'The error shows what of it the answer has. Errors of ours have no values');
 const defect = () => new TypeError('Whitfield is not iterable at /srv/secret.ts');
 
 const aTokenRefused: RefusalAudit = ({ status, code }, { call }) =>

@@ -10,7 +10,6 @@ import {
   InMemoryTickets,
   type RefusalLimit,
 } from '@clinical-launch/tickets';
-import { leakSearch } from './leaks/search.ts';
 
 /** Creates a logger that stores its lines, so that a test can check them. */
 export function createRecordedLogger(level = 'debug'): { logger: Logger; lines: string[] } {
@@ -33,7 +32,6 @@ export function createTestBacking(
   const publish = bus.publish.bind(bus);
   bus.publish = async (events) => {
     published.push(...events);
-    leakSearch().observe('an event', JSON.stringify(events));
     await publish(events);
   };
   const tickets = new InMemoryTickets({ clock, outbox: bus });

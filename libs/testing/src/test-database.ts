@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { searchRows } from './leaks/rows.ts';
 
 /**
- * Creates an empty database on the server of `TEST_DATABASE_URL`. `drop` searches it for leaks, removes it
- * and closes its connections.
+ * Creates an empty database on the server of `TEST_DATABASE_URL`. `drop` removes it and closes its connections.
  * @throws Error when there is no such server: a test that needs it is never skipped
  */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
@@ -16,10 +14,7 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   url.pathname = `/${name}`;
   return {
     url: url.href,
-    async drop() {
-      await connected(url.href, searchRows);
-      await command(serverUrl, `drop database ${name} with (force)`);
-    },
+    drop: () => command(serverUrl, `drop database ${name} with (force)`),
   };
 }
 

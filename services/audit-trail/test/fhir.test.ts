@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { eventCatalogue } from '@clinical-launch/contracts';
-import { exceptLeak } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fhir from 'fhir';
 import { fhirAuditEvent } from '../src/present/fhir-audit-event.ts';
@@ -152,7 +151,6 @@ describe('GET /audit/AuditEvent', () => {
     '?patient:identifier=urn:clinical-launch:patient|x',
     '?_after=999999999999999-999999999999999999',
   ])('answers 400 with an OperationOutcome to %s', async (query) => {
-    exceptLeak('a URL', identifier.value, 'A caller that puts it there is refused');
     const response = await ask(query);
     const text = await response.text();
     expect([response.status, JSON.parse(text)]).toMatchObject([400, { resourceType: 'OperationOutcome' }]);

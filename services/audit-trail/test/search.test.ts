@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts';
-import { exceptLeak } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startAuditTrail } from './running-audit-trail.ts';
 import { anEvent } from './some-events.ts';
@@ -117,7 +116,6 @@ describe('GET /audit/events', () => {
     ),
     ['client=pms&after=999999999999999-999999999999999999', [{ path: 'after' }]],
   ])('answers 400 to %s, with every fault', async (query, errors) => {
-    exceptLeak('a URL', identifier.value, 'A caller that puts it there is refused');
     const response = await ask(query);
     const text = await response.text();
     expect([response.status, JSON.parse(text)]).toEqual([

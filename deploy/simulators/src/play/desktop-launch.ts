@@ -1,7 +1,7 @@
 import { createPkcePair } from '@clinical-launch/pms-client';
 import { decodeJwt } from 'jose';
 import { launchBody } from '../host/desktop-launch.ts';
-import { getPatient } from '../records.ts';
+import { getPatient, type Patient } from '../records.ts';
 import { expect, expectStory, fetchToken, type Played, reachedAt, say } from './steps.ts';
 
 const clientId = 'partner-demo';
@@ -12,12 +12,13 @@ type Answer = { readonly status: number; readonly body: Readonly<Record<string, 
 /**
  * Plays one desktop launch, as the host application, the user's browser and the partner application would,
  * step by step.
+ * @param patient a patient of the invented practice by default
  * @throws Error at the first step that fails
  */
-export async function playDesktopLaunch(played: Played): Promise<void> {
+export async function playDesktopLaunch(played: Played, patient = getPatient(null)): Promise<void> {
   const { baseUrl } = played;
   const at = reachedAt(played);
-  const { launchUrl, correlationId } = await requestLaunch(played);
+  const { launchUrl, correlationId } = await requestLaunch(played, patient);
   say('the host application has a launch identifier', `correlation id ${correlationId}`);
 
   // The parameters that the launch handler of the partner application receives.
@@ -104,7 +105,7 @@ export async function playDesktopLaunch(played: Played): Promise<void> {
   ]);
 }
 
-async function requestLaunch(played: Played) {
+async function requestLaunch(played: Played, patient: Patient) {
   const response = await fetch(`${played.baseUrl}/idp/demo/desktop/launches`, {
     method: 'POST',
     headers: {
@@ -114,7 +115,7 @@ async function requestLaunch(played: Played) {
     body: JSON.stringify(
       launchBody({
         clientId,
-        patient: getPatient(null),
+        patient,
         authorizations: ['agmt-agmt.read', 'clinical-cr.read'],
       }),
     ),

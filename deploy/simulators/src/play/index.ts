@@ -1,3 +1,3 @@
 export { Browser, type Page, plainText } from './browser.ts';
 export { playDesktopLaunch } from './desktop-launch.ts';
-export { playOltrLaunch } from './oltr-launch.ts';
+export { anOrder, playOltrLaunch } from './oltr-launch.ts';

@@ -5,9 +5,11 @@ import { Browser, type Page, plainText } from './browser.ts';
 import { expect, expectStory, type Played, reachedAt, say } from './steps.ts';
 
 /**
- * Plays one OLTR launch as a PMS and its user would, step by step. @throws Error at the first step that fails
+ * Plays one OLTR launch as a PMS and its user would, step by step.
+ * @param request what is requested: an order for an invented patient by default
+ * @throws Error at the first step that fails
  */
-export async function playOltrLaunch(played: Played): Promise<void> {
+export async function playOltrLaunch(played: Played, request: LaunchRequest = anOrder()): Promise<void> {
   const { baseUrl, scope, namespaces } = played;
   const tokenUrl = `${baseUrl}/idp/demo/oauth2/v2.0/token`;
   const pms = createPmsClient({
@@ -17,7 +19,7 @@ export async function playOltrLaunch(played: Played): Promise<void> {
     clientId: 'pms-demo',
     clientSecret: 'pms-demo-secret',
   });
-  const launch = await pms.requestLaunch(buildServiceRequest(anOrder(), namespaces));
+  const launch = await pms.requestLaunch(buildServiceRequest(request, namespaces));
   say('the PMS has a launch URL', `correlation id ${launch.correlationId}`);
 
   const browser = new Browser(reachedAt(played));
@@ -48,7 +50,8 @@ export async function playOltrLaunch(played: Played): Promise<void> {
   ]);
 }
 
-function anOrder(): LaunchRequest {
+/** Returns the request of an order for an invented patient. */
+export function anOrder(): LaunchRequest {
   const practice = {
     identifier: { system: 'ods-organization-code', value: 'B82017' },
     name: 'Harbour Surgery',
