@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,8 @@ type PlatformForTest = {
   readonly clock?: Clock;
   readonly environment?: Environment;
   readonly logLevel?: string;
+  /** Answers `/metrics` at the admin address. */
+  readonly answerMetrics?: RequestListener;
   /** Changes the text of the demo registry. */
   readonly changeRegistry?: (text: string) => string;
 };
@@ -21,6 +24,7 @@ export async function startPlatformForTest({
   clock = systemClock,
   environment = {},
   logLevel = 'info',
+  answerMetrics,
   changeRegistry,
 }: PlatformForTest = {}) {
   const { logger, lines } = createRecordedLogger(logLevel);
@@ -32,7 +36,12 @@ export async function startPlatformForTest({
     REGISTRY_FILE: registry?.file ?? fileURLToPath(demoRegistry),
   };
   const all = { ...own, ...environment };
-  const platform = await startPlatform({ environment: all, clock, logger });
+  const platform = await startPlatform({
+    environment: all,
+    clock,
+    logger,
+    ...(answerMetrics && { answerMetrics }),
+  });
   const url = platform.publicUrl;
 
   return {
