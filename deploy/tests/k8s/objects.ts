@@ -1,176 +1,107 @@
-/** The members of Kubernetes objects that the rules read. `schemaFaults` checks all of them. */
-export type Manifest = {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly labels?: Labels;
-    readonly annotations?: Labels;
-  };
-  /** Of ConfigMaps and Secrets. */
-  readonly data?: Labels;
-  readonly spec?: unknown;
-};
+import type { Manifest } from './render.ts';
 
-export type Labels = Readonly<Record<string, string>>;
-
-export type Selector = {
+type Labels = Readonly<Record<string, string>>;
+/** The operator of an expression is always In. */
+type Selector = {
   readonly matchLabels?: Labels;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
+  readonly matchExpressions?: readonly { readonly key: string; readonly values: readonly string[] }[];
 };
-
-export type Probe = {
-  readonly httpGet?: { readonly path: string; readonly port: string | number };
-  readonly exec?: { readonly command: readonly string[] };
+type Port = string | number;
+type Named = { readonly name: string };
+type Container = Named & {
+  readonly env?: readonly (Named & { readonly value?: string })[];
+  readonly ports?: readonly (Named & { readonly containerPort: number })[];
+  readonly volumeMounts?: readonly (Named & { readonly mountPath: string })[];
 };
-
-type KeyRef = { readonly name: string; readonly key: string; readonly optional?: boolean };
-
-export type Variable = {
-  readonly name: string;
-  readonly value?: string;
-  readonly valueFrom?: { readonly configMapKeyRef?: KeyRef; readonly secretKeyRef?: KeyRef };
-};
-
-type SecurityContext = {
-  readonly runAsNonRoot?: boolean;
-  readonly runAsUser?: number;
-  readonly privileged?: boolean;
-  readonly allowPrivilegeEscalation?: boolean;
-  readonly readOnlyRootFilesystem?: boolean;
-  readonly procMount?: string;
-  readonly capabilities?: { readonly drop?: readonly string[]; readonly add?: readonly string[] };
-  readonly seccompProfile?: { readonly type: string };
-  readonly seLinuxOptions?: unknown;
-};
-
-export type Container = {
-  readonly name: string;
-  readonly image: string;
-  readonly command?: readonly string[];
-  readonly env?: readonly Variable[];
-  readonly envFrom?: readonly {
-    readonly configMapRef?: { readonly name: string };
-    readonly secretRef?: { readonly name: string };
-  }[];
-  readonly ports?: readonly {
-    readonly name: string;
-    readonly containerPort: number;
-    readonly hostPort?: number;
-  }[];
-  readonly resources?: { readonly requests?: Labels; readonly limits?: Labels };
-  readonly securityContext?: SecurityContext;
-  readonly volumeMounts?: readonly {
-    readonly name: string;
-    readonly mountPath: string;
-    readonly subPath?: string;
-  }[];
-  readonly startupProbe?: Probe;
-  readonly readinessProbe?: Probe;
-  readonly livenessProbe?: Probe;
-  readonly lifecycle?: {
-    readonly preStop?: {
-      readonly exec?: { readonly command: readonly string[] };
-      readonly sleep?: { readonly seconds: number };
+type WorkloadSpec = {
+  readonly selector?: Selector;
+  readonly volumeClaimTemplates?: readonly { readonly metadata: Named }[];
+  readonly template: {
+    readonly metadata: { readonly labels: Labels };
+    readonly spec: {
+      readonly serviceAccountName: string;
+      readonly initContainers?: readonly Container[];
+      readonly containers: readonly Container[];
+      readonly volumes?: readonly Named[];
     };
   };
 };
-
-type Items = readonly { readonly key: string; readonly path: string }[];
-
-export type Volume = {
-  readonly name: string;
-  readonly secret?: { readonly secretName: string; readonly items?: Items };
-  readonly configMap?: { readonly name: string; readonly items?: Items };
-  readonly emptyDir?: unknown;
-  readonly projected?: {
-    readonly sources: readonly {
-      readonly secret?: { readonly name: string; readonly items?: Items };
-      readonly configMap?: { readonly name: string; readonly items?: Items };
-    }[];
-  };
-  readonly persistentVolumeClaim?: unknown;
-  readonly hostPath?: unknown;
+type Peer = { readonly podSelector?: Selector; readonly namespaceSelector?: Selector };
+type Rule = {
+  readonly from?: readonly Peer[];
+  readonly to?: readonly Peer[];
+  readonly ports: readonly { readonly port: Port }[];
 };
 
-export type Pod = {
-  readonly serviceAccountName?: string;
-  readonly automountServiceAccountToken?: boolean;
-  readonly hostNetwork?: boolean;
-  readonly hostPID?: boolean;
-  readonly hostIPC?: boolean;
-  readonly securityContext?: SecurityContext;
-  readonly terminationGracePeriodSeconds?: number;
-  readonly initContainers?: readonly Container[];
-  readonly containers: readonly Container[];
-  readonly volumes?: readonly Volume[];
+export type ServiceSpec = {
+  readonly selector: Labels;
+  readonly ports: readonly (Named & { readonly port: number; readonly targetPort: Port })[];
+};
+export type IngressSpec = {
+  readonly tls?: readonly { readonly secretName: string }[];
+  readonly rules: readonly {
+    readonly http: {
+      readonly paths: readonly {
+        readonly path: string;
+        readonly pathType: string;
+        readonly backend: { readonly service: Named & { readonly port: Named } };
+      }[];
+    };
+  }[];
+};
+export type PolicySpec = {
+  readonly podSelector: Selector;
+  readonly policyTypes: readonly string[];
+  readonly ingress?: readonly Rule[];
+  readonly egress?: readonly Rule[];
 };
 
-/** A Deployment, StatefulSet or Job. */
-export type Workload = {
-  readonly kind: string;
-  readonly name: string;
-  /** Of its Pods. */
-  readonly labels: Labels;
-  readonly replicas: number;
-  readonly pod: Pod;
-  readonly selector: Selector | undefined;
-  /** Names of volumes that a StatefulSet claims. */
-  readonly claims: readonly string[];
-};
-
-type WorkloadSpec = {
-  readonly replicas?: number;
-  readonly selector?: Selector;
-  readonly template: { readonly metadata?: { readonly labels?: Labels }; readonly spec: Pod };
-  readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
-};
-
-/** Returns the objects of a kind, and their spec as the caller reads it. */
-export const ofKind = <Spec>(objects: readonly Manifest[], kind: string) =>
+/** Returns the objects of some kinds, with their spec as the caller reads it. */
+export const ofKind = <Spec>(objects: readonly Manifest[], ...kinds: readonly string[]) =>
   objects
-    .filter((object) => object.kind === kind)
-    .map(({ metadata, data = {}, spec }) => ({ name: metadata.name, metadata, data, spec: spec as Spec }));
+    .filter(({ kind }) => kinds.includes(kind))
+    .map(({ kind, metadata: { name }, spec }) => ({ kind, name, spec: spec as Spec }));
 
-/** Returns what has Pods. */
-export const workloadsOf = (objects: readonly Manifest[]): readonly Workload[] =>
-  ['Deployment', 'StatefulSet', 'Job'].flatMap((kind) =>
-    ofKind<WorkloadSpec>(objects, kind).map(({ name, spec }) => ({
+/** Returns the Deployments, StatefulSets and Jobs. */
+export const workloadsOf = (objects: readonly Manifest[]) =>
+  ofKind<WorkloadSpec>(objects, 'Deployment', 'StatefulSet', 'Job').map(({ kind, name, spec }) => {
+    const { metadata, spec: pod } = spec.template;
+    const claims = (spec.volumeClaimTemplates ?? []).map((claim) => claim.metadata);
+    return {
       kind,
       name,
-      labels: spec.template.metadata?.labels ?? {},
-      replicas: spec.replicas ?? 1,
-      pod: spec.template.spec,
       selector: spec.selector,
-      claims: (spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name),
-    })),
-  );
-
-/** Returns all containers of a Pod, those that run first included. */
-export const containersOf = ({ initContainers = [], containers }: Pod): readonly Container[] => [
-  ...initContainers,
-  ...containers,
-];
+      labels: metadata.labels,
+      pod,
+      containers: [...(pod.initContainers ?? []), ...pod.containers],
+      volumes: new Map([...(pod.volumes ?? []), ...claims].map((volume) => [volume.name, volume])),
+    };
+  });
 
 /** Returns whether labels match a selector; an empty one matches everything. */
-export function matches({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
-  return (
-    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(({ key, operator, values = [] }) => {
-      const value = labels[key];
-      if (operator === 'In') return value !== undefined && values.includes(value);
-      if (operator === 'NotIn') return value === undefined || !values.includes(value);
-      return (operator === 'Exists') === (value !== undefined);
-    })
-  );
-}
+export const matches = ({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean =>
+  Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+  matchExpressions.every(({ key, values }) => values.includes(labels[key] ?? ''));
 
-/** Returns the number of a port that a container has, by its name or number; undefined if it has none. */
-export const portOf = (containers: readonly Container[], port: string | number): number | undefined =>
+/** Returns the number of a port, given by its name or number; undefined if no container has it. */
+export const numberOf = (containers: readonly Container[], port: Port): number | undefined =>
   containers
     .flatMap(({ ports = [] }) => ports)
     .find(({ name, containerPort }) => name === port || containerPort === port)?.containerPort;
+
+/** A ConfigMap or Secret that a Pod names, and the keys of it; without `items` all of them. */
+type Source = { readonly object: string; readonly items?: readonly { key: string; path: string }[] };
+type Reference = { name?: string; secretName?: string; key?: string; items?: Source['items'] };
+
+/** Returns the ConfigMaps and Secrets that a value names at any depth. */
+export function sourcesIn(value: unknown): Source[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([member, inner]) => {
+    const [, word] = /^(secret|configMap)(?:Ref|KeyRef)?$/.exec(member) ?? [];
+    if (word === undefined) return sourcesIn(inner);
+    const { name, secretName = name, key, items } = inner as Reference;
+    const object = `${word === 'secret' ? 'Secret' : 'ConfigMap'} ${secretName}`;
+    if (key !== undefined) return [{ object, items: [{ key, path: key }] }];
+    return [items === undefined ? { object } : { object, items }];
+  });
+}

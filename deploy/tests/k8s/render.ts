@@ -3,9 +3,17 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { fileURLToPath } from 'node:url';
 import { inflateRawSync } from 'node:zlib';
 import { parseYaml } from '@redocly/openapi-core';
-import type { Manifest } from './objects.ts';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** A Kubernetes object. `data` is of ConfigMaps and Secrets. */
+export type Manifest = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: unknown;
+};
 
 /** The overlays of `k8s/overlays`. */
 export const overlays = ['demo', 'production'] as const;
