@@ -13,7 +13,7 @@ import {
   listenersTo,
 } from '@clinical-launch/contracts';
 import { type JsonSchema, publishedSchema } from '@clinical-launch/contracts/published';
-import { stringifyYaml } from '@redocly/openapi-core';
+import { stringify } from 'yaml';
 import { contentType } from '../libs/events/src/confirmed-publish.ts';
 import { exchangesOf, topologyOf } from '../libs/events/src/rabbitmq-topology.ts';
 import {
@@ -30,7 +30,7 @@ export const asyncApiFile = new URL('../docs/asyncapi.yaml', import.meta.url);
 
 /** Returns the document as it must be in `docs/asyncapi.yaml`. */
 export function asyncApiText(): string {
-  return `# Written by \`npm run asyncapi\`. Change the catalogue of events or the schemas of callbacks instead.\n${stringifyYaml(asyncApiDocument())}`;
+  return `# Written by \`npm run asyncapi\`. Change the catalogue of events or the schemas of callbacks instead.\n${stringify(asyncApiDocument(), { singleQuote: true })}`;
 }
 
 function asyncApiDocument(): JsonSchema {

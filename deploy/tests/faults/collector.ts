@@ -1,18 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import protobuf from 'protobufjs';
 
-// The protobuf definitions of OpenTelemetry, as that project compiled and published them.
-const definitions = 'otlp-definitions/build/src/generated/root.js';
-const { ExportTraceServiceRequest } = createRequire(import.meta.url)(definitions).opentelemetry.proto
-  .collector.trace.v1 as {
-  readonly ExportTraceServiceRequest: {
-    decode(bytes: Uint8Array): object;
-    toObject(message: object, options: object): unknown;
-  };
-};
+const ExportTraceServiceRequest = protobuf
+  .loadSync(fileURLToPath(new URL('traces.proto', import.meta.url)))
+  .lookupType('opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest');
 
 /** A span as the collector received it. */
 export type ReceivedSpan = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Registry } from '@clinical-launch/contracts';
 import { startPrometheus, until } from '@clinical-launch/testing';
 import { expect } from '@jest/globals';
-import { parseYaml, stringifyYaml } from '@redocly/openapi-core';
+import { parse, stringify } from 'yaml';
 import {
   dashboardExpressions,
   prometheusFile,
@@ -68,9 +68,9 @@ type Configuration = { global: Record<string, unknown>; scrape_configs: Scrape[]
 
 /** The shipped configuration: only the addresses differ, and how often it scrapes and evaluates. */
 function configurationFor(addresses: Readonly<Record<string, Target[]>>): string {
-  const configuration = parseYaml(prometheusFile('prometheus.yml')) as Configuration;
+  const configuration = parse(prometheusFile('prometheus.yml')) as Configuration;
   const { alerting: _, ...others } = configuration;
-  return stringifyYaml({
+  return stringify({
     ...others,
     global: { ...others.global, scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '500ms' },
     scrape_configs: others.scrape_configs

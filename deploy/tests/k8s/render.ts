@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inflateRawSync } from 'node:zlib';
-import { parseYaml } from '@redocly/openapi-core';
+import { parse } from 'yaml';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -30,7 +30,7 @@ const unpacked = `${root}.cache/kubectl-1.36`;
 export function render(overlay: Overlay): readonly Manifest[] {
   const options = { encoding: 'utf8', maxBuffer: 2 ** 26 } as const;
   const text = execFileSync(kubectl(), ['kustomize', `${root}k8s/overlays/${overlay}`], options);
-  return text.split(/^---$/m).map((document) => readable(parseYaml(document) as Manifest));
+  return text.split(/^---$/m).map((document) => readable(parse(document) as Manifest));
 }
 
 /** Joins the lines into which Kustomize breaks long values of Secrets, as Kubernetes does. */

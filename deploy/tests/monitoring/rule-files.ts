@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { parseYaml } from '@redocly/openapi-core';
+import { parse } from 'yaml';
 
 /** The folder of the repository. */
 export const root = new URL('../../../', import.meta.url);
@@ -25,7 +25,7 @@ export const prometheusFile = (name: string) => read(`deploy/prometheus/${name}`
 /** Returns every rule. */
 export const rules = (): Rule[] =>
   ruleFiles.flatMap((name) => {
-    const { groups } = parseYaml(prometheusFile(name)) as RuleFile;
+    const { groups } = parse(prometheusFile(name)) as RuleFile;
     return groups.flatMap((group) => [...group.rules]);
   });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findAmtool, findPrometheus } from '@clinical-launch/testing';
 import { describe, expect, it } from '@jest/globals';
-import { stringifyYaml } from '@redocly/openapi-core';
+import { stringify } from 'yaml';
 import { alerts, root, ruleFiles } from './rule-files.ts';
 
 const folder = fileURLToPath(new URL('deploy/prometheus/', root));
@@ -211,7 +211,7 @@ function runTests(tests: readonly object[]): string {
   try {
     const file = join(directory, 'tests.yml');
     const files = ruleFiles.map((name) => join(folder, name));
-    writeFileSync(file, stringifyYaml({ rule_files: files, evaluation_interval: '5m', tests }));
+    writeFileSync(file, stringify({ rule_files: files, evaluation_interval: '5m', tests }));
     const { status, stdout, stderr } = spawnSync(findPrometheus('promtool'), ['test', 'rules', file], {
       encoding: 'utf8',
       maxBuffer: 2 ** 26,

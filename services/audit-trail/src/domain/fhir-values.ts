@@ -37,8 +37,8 @@ export const kindOf = (type: string): Kind =>
   kinds.find(([start]) => type.startsWith(start))?.[1] ?? { type: rest, action: 'E' };
 
 /** FHIR outcomes (value set audit-event-outcome): success, minor failure, serious failure. */
-export const outcomeCodes: Readonly<Record<AuditOutcome, string>> = {
+export const outcomeCodes = {
   success: '0',
   refused: '4',
   failed: '8',
-};
+} as const satisfies Readonly<Record<AuditOutcome, string>>;

@@ -1,3 +1,4 @@
+import type { AuditEvent } from 'fhir/r4.js';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import { kindOf, outcomeCodes } from '../domain/fhir-values.ts';
 
@@ -41,7 +42,7 @@ export function fhirAuditEvent(entry: AuditEntry) {
       observer: identifierOf(systems.service, entry.source.slice(1)),
     },
     entity: entitiesOf(entry),
-  };
+  } satisfies AuditEvent;
 }
 
 export type FhirAuditEvent = ReturnType<typeof fhirAuditEvent>;
@@ -75,14 +76,14 @@ function agentsOf({ user, userDisplay, client, practice, practiceName, source, a
             type: { coding: [{ system: agentTypes, code: 'dataprocessor', display: 'data processor' }] },
             who: identifierOf(systems.client, client),
             requestor: user === null,
-            ...(address === null ? {} : { network: { address, type: '2' } }),
+            ...(address === null ? {} : { network: { address, type: '2' as const } }),
           },
         ];
   const service = {
     type: { coding: [{ system: participation, code: 'CST', display: 'custodian' }] },
     who: identifierOf(systems.service, source.slice(1)),
     requestor: false,
-    ...(address === null || client !== null ? {} : { network: { address, type: '2' } }),
+    ...(address === null || client !== null ? {} : { network: { address, type: '2' as const } }),
   };
   return [...person, ...application, service];
 }

@@ -14,7 +14,7 @@ const quietZone = 10;
  */
 export async function createBarcode(text: string, { heightMm }: { heightMm: number }): Promise<string> {
   // Loaded when the first barcode is printed: loading it takes a twentieth of the service's start.
-  const { toSVG } = await import('bwip-js/node');
+  const { toSVG } = await import('@bwip-js/node');
   const svg = toSVG({ bcid: 'code128', text, scale: 1, height: heightMm, paddingwidth: quietZone });
   const [opening, modules] = /^<svg viewBox="0 0 (\d+) \d+"/.exec(svg) ?? [];
   if (opening === undefined) throw new TypeError('The barcode has no width');
