@@ -66,12 +66,16 @@ describe('connectRedis', () => {
     expect(await redeemTicket(tickets, used)).toMatchObject({ outcome: 'redeemed' });
     await redis.wait(1, 10_000);
     await sentinel.failOver();
-    await until(() =>
+    let lastError: unknown;
+    const isIssued = () =>
       issueTicket(tickets).then(
         () => true,
-        () => false,
-      ),
-    );
+        (error) => {
+          lastError = error;
+          return false;
+        },
+      );
+    await until(isIssued, () => `${redis.status}: ${String((lastError as Error).cause ?? lastError)}`);
     expect(await redeemTicket(tickets, used)).toMatchObject({ outcome: 'used' });
     // The new primary may have missed that a ticket was used, so it opens none of its predecessor's.
     await expect(redeemTicket(tickets, unused)).rejects.toThrow(TicketsUnavailable);
