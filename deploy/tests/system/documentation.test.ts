@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { faultCodes, refusalCodes } from '@clinical-launch/contracts';
 import { describe, expect, it } from '@jest/globals';
+import { tokenReasons } from '../../../libs/service/src/trust/invalid-token.ts';
 import { root } from './run-command.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -70,5 +72,22 @@ describe('the documentation', () => {
     const commands = read(path).matchAll(/npm (?:run (?:--silent )?([a-z:-]+)|(start|test))\b/g);
     const named = [...commands].map(([, script, word]) => script ?? word ?? '');
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
+
+describe('docs/errors.md', () => {
+  /** Returns the first cells of the table below a heading, without backquotes. */
+  function rowsBelow(heading: string): string[] {
+    const [, section = ''] = read('docs/errors.md').split(`\n## ${heading}\n`);
+    const rows = section.split('\n## ')[0]?.match(/^\|.*$/gm) ?? [];
+    return rows.slice(2).map((row) => (/^\| (.*?) \|/.exec(row)?.[1] ?? '').replaceAll('`', ''));
+  }
+
+  it.each([
+    ['Codes of faults', faultCodes],
+    ['Why an access token is refused', tokenReasons],
+    ['Codes of refusals', refusalCodes],
+  ])('lists under “%s” every code that the services can send, and no other', (heading, codes) => {
+    expect(rowsBelow(heading).toSorted()).toEqual(codes.toSorted());
   });
 });

@@ -24,6 +24,7 @@ export * from './patient-pseudonym.ts';
 export * from './practice-binding.ts';
 export * from './random.ts';
 export * from './realm-addresses.ts';
+export * from './refusal-codes.ts';
 export * from './registered-address.ts';
 export * from './registry.ts';
 export * from './schema.ts';

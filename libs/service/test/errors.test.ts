@@ -25,7 +25,7 @@ const faults = named.map((fault, index) =>
 const refusal = (status: number) =>
   new ServiceError({
     status,
-    code: 'refused',
+    code: 'not_found',
     message: 'Mend it and send it again',
     ...(status === 400 ? { faults } : {}),
     headers: { 'X-Reason': 'refused' },
@@ -286,7 +286,7 @@ describe('the log of an error', () => {
       }),
     ]);
     expect(of(refused)).toEqual([
-      expect.objectContaining({ level: 40, status: 400, code: 'refused', faults: named }),
+      expect.objectContaining({ level: 40, status: 400, code: 'not_found', faults: named }),
     ]);
     expect(own.lines.join()).not.toContain('#patient');
   });
@@ -296,7 +296,7 @@ describe('the log of an error', () => {
     const own = await serveRoutes(addRoutes, { limits: { refuse } });
     const response = await fetch(`${own.url}/unaudited`);
     expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({ error: 'refused' });
+    expect(await response.json()).toMatchObject({ error: 'not_found' });
     expect(await own.log()).toContainEqual(
       expect.objectContaining({ level: 50, msg: 'the audit event of this refusal was not stored' }),
     );

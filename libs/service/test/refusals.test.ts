@@ -20,7 +20,11 @@ const audit: RefusalAudit = ({ status, code }, { call }) =>
 
 function addRoutes(router: Router): void {
   const refuse = (status: number) => {
-    throw new ServiceError({ status, code: `refused_${status}`, message: 'Refused' });
+    throw new ServiceError({
+      status,
+      code: status === 410 ? 'token_used' : 'token_unknown',
+      message: 'Refused',
+    });
   };
   const serve = (handle: Handler<Exchange>) =>
     endpoint({ source: '/test', dialect: oauthDialect, audit, open: openToAll, methods: { GET: handle } });
@@ -118,7 +122,7 @@ describe('refusals of one address', () => {
     const { getTimes, kept } = await serve();
     expect(await getTimes(7, '/launch')).toEqual([410, 410, 410, 410, 410, 429, 429]);
     expect(kept.map(({ data }) => data)).toEqual(
-      Array.from({ length: 5 }, () => ({ address: '127.0.0.1', status: 410, reason: 'refused_410' })),
+      Array.from({ length: 5 }, () => ({ address: '127.0.0.1', status: 410, reason: 'token_used' })),
     );
   });
 
@@ -152,7 +156,7 @@ describe('anonymous refusals', () => {
     const { getTimes, get, kept, clock, refusals } = await serve();
     await get('/anonymous/401');
     expect(countsOf(kept)).toEqual([[401, 1]]);
-    expect(kept[0]?.data).toEqual({ status: 401, reason: 'refused_401', address: '127.0.0.1', count: 1 });
+    expect(kept[0]?.data).toEqual({ status: 401, reason: 'token_unknown', address: '127.0.0.1', count: 1 });
     await getTimes(3, '/anonymous/401');
     await get('/anonymous/403');
     expect(countsOf(kept)).toEqual([

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { eventCatalogue } from '@clinical-launch/contracts';
+import { eventCatalogue, refusalCodes } from '@clinical-launch/contracts';
 import { describe, expect, it } from '@jest/globals';
 import { whatHappened } from '../src/domain/event-words.ts';
 import { faultWordsOf } from '../src/domain/fault-words.ts';
@@ -19,7 +19,7 @@ const union = /^ {2}\| '(\w+)'/gm;
 
 /** Where the services list the reasons that their events may have. */
 const lists: Readonly<Record<string, readonly string[]>> = {
-  'docs/errors.md': wordsIn('docs/errors.md', ['\n## Codes of refusals\n', '\n## '], /^\| `(\w+)`/gm),
+  'refused requests': refusalCodes,
   'refused tokens': wordsIn(
     'services/identity-provider/src/errors.ts',
     ['const refusals = {', '} as const'],

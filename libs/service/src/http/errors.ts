@@ -1,5 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type CloudEvent, type Fault, type RefusalType, Unavailable } from '@clinical-launch/contracts';
+import {
+  type CloudEvent,
+  type Fault,
+  type RefusalCode,
+  type RefusalType,
+  Unavailable,
+} from '@clinical-launch/contracts';
 import type { ErrorRequestHandler } from 'express';
 import { preferredType, sendJson, sendText, setHeaders } from './answer.ts';
 import { type Call, callOf } from './call.ts';
@@ -9,8 +15,7 @@ import type { RefusedRequest } from './refusals.ts';
 
 type ServiceErrorOptions = {
   readonly status: number;
-  /** The code in the service's catalogue: for the log, the audit trail and OAuth's `error`. */
-  readonly code: string;
+  readonly code: RefusalCode;
   /** Tells the reader what to do. Contains no value of the caller. */
   readonly message: string;
   readonly faults?: readonly Fault[];
@@ -21,7 +26,7 @@ type ServiceErrorOptions = {
 /** A refusal or a failure that is answered; the edge of its path converts it to that path's dialect. */
 export class ServiceError extends Error {
   readonly status: number;
-  readonly code: string;
+  readonly code: RefusalCode;
   readonly faults: readonly Fault[];
   readonly headers: Readonly<Record<string, string>>;
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { RefusalCode } from '@clinical-launch/contracts';
 import type { Logger } from '../logger.ts';
 import { http } from '../node-http.ts';
 
@@ -55,8 +56,8 @@ export function refuseInvalidHeads(listener: RequestListener, logger: Logger | u
     const hasHost = headers.host !== undefined || httpVersion !== '1.1';
     if (hasHost && !url.includes('#')) return listener(request, response);
     const correlationId = randomUUID();
-    const reason = hasHost ? { code: 'fragment_in_target' } : { code: 'no_host' };
-    logger?.info({ correlationId, status: 400, ...reason }, 'request could not be read');
+    const code: RefusalCode = hasHost ? 'fragment_in_target' : 'no_host';
+    logger?.info({ correlationId, status: 400, code }, 'request could not be read');
     response.writeHead(400, { [correlationHeader]: correlationId, Connection: 'close' }).end();
   };
 }

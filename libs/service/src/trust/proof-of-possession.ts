@@ -2,7 +2,7 @@ import { asymmetricAlgorithms, compileSchema } from '@clinical-launch/contracts'
 import { Type } from '@clinical-launch/contracts/type';
 import type { ClientCertificate } from './client-certificate.ts';
 import { type DpopProof, type ProvenRequest, verifyDpopProof } from './dpop-proof.ts';
-import { invalidToken } from './invalid-token.ts';
+import { invalidToken, type TokenReason, unauthorized } from './invalid-token.ts';
 
 /** The proofs that were sent with an access token, for a bound token (RFC 7800). */
 export type Possession = {
@@ -70,13 +70,14 @@ const uncheckable = () => invalidToken('the token is bound to a key, which this 
 
 /** Creates the 401 of a refused DPoP proof (RFC 9449 section 7.1). */
 export function invalidProof(reason: string) {
-  return invalidToken(reason, {
+  const methods = dpopChallenge.slice('DPoP '.length);
+  return unauthorized(reason, {
     code: 'invalid_dpop_proof',
-    challenge: `DPoP error="invalid_dpop_proof", ${dpopChallenge.slice('DPoP '.length)}`,
+    challenge: `DPoP error="invalid_dpop_proof", ${methods}, error_description="${reason}"`,
   });
 }
 
-function invalidDpop(reason: string) {
+function invalidDpop(reason: TokenReason) {
   return invalidToken(reason, {
     challenge: `DPoP error="invalid_token", ${dpopChallenge.slice('DPoP '.length)}`,
   });

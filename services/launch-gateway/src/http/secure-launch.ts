@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { escapeMarkup, type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
+import {
+  escapeMarkup,
+  type LaunchContext,
+  parseLaunchContext,
+  type RefusalCode,
+} from '@clinical-launch/contracts';
 import {
   type Call,
   type DirectExchange,
@@ -186,5 +191,5 @@ function page(address: string): string {
 }
 
 /** Creates a refusal; a refusal with a cause keeps its headers. */
-const refused = (code: string, message: string, cause?: ServiceError) =>
+const refused = (code: RefusalCode, message: string, cause?: ServiceError) =>
   new ServiceError({ status: 401, code, message, headers: cause?.headers ?? {}, cause });
