@@ -7,7 +7,7 @@ import { watchCertificates } from '../../../libs/service/src/process/certificate
 import { startPlatformForTest } from '../system/running-platform.ts';
 import { dashboardExpressions, rules, selectorsIn } from './rule-files.ts';
 
-/** The series that others export, as far as our panels and rules read them. The fault tests scrape them all. */
+/** Series of other exporters that our panels and rules read. The fault tests scrape all of them. */
 const exportedByOthers = {
   prometheus: ['up', 'ALERTS'],
   rabbitmq: [
