@@ -2,7 +2,6 @@ import { requireParts } from '@clinical-launch/service/process';
 import { writeAccess } from './access.ts';
 import type { Argument, Command, Option } from './command.ts';
 import { makeSecrets } from './make-secrets.ts';
-import { releasedSchemas } from './migrations/released-schemas.ts';
 import { amqpNamespace, databaseUrl, optional, required, secretsDirectory } from './settings.ts';
 
 const directory: Argument = { name: 'directory', summary: 'Is created if it is missing' };
@@ -10,7 +9,7 @@ const redisPrefix = { name: 'REDIS_PREFIX', summary: 'The prefix of the keys, if
 
 const check: Option = {
   name: 'check',
-  summary: 'Lists the pending migrations, and says whether running processes can continue beside them',
+  summary: 'Lists the pending migrations; exits with 1 if there are any',
 };
 
 /** `npm run ops -- migrate` */
@@ -19,9 +18,7 @@ export const migrateDatabase: Command = {
   details:
     'With SERVICE_SECRETS_DIR, also creates a PostgreSQL role for each service that reaches its own schema only,\n' +
     'and sets its password. Safe to repeat. DATABASE_URL is the address of the owner of the database, who has\n' +
-    'CREATEROLE.\n' +
-    'With --check, changes nothing, and exits with 1 if processes that run now may not work beside the pending\n' +
-    'migrations. Then stop every process first, or update to the release in between.',
+    'CREATEROLE. With --check, changes nothing.',
   options: [check],
   settings: [databaseUrl, secretsDirectory],
   async run({ environment, options }) {
@@ -29,13 +26,15 @@ export const migrateDatabase: Command = {
     // Refuses the password of the demo in production.
     requireParts(environment, ['DATABASE_URL']);
     // The schemas of all services are loaded only for this command.
-    const { checkDatabase, migrate } = await import('./migrate.ts');
+    const { findPending, migrate } = await import('./migrate.ts');
     if (options.has(check.name)) {
-      const { pending, faults } = await checkDatabase(url, releasedSchemas());
-      const lines = Object.entries(pending).map(
-        ([schema, names]) => `${schema}: ${names.length === 0 ? 'up to date' : names.join(', ')}`,
-      );
-      return { lines, result: { pending, faults }, problems: faults };
+      const pending = await findPending(url);
+      const schemas = Object.entries(pending);
+      return {
+        lines: schemas.filter(([, names]) => names.length === 0).map(([schema]) => `${schema}: up to date`),
+        result: { pending },
+        problems: schemas.flatMap(([schema, names]) => names.map((name) => `${schema}: ${name} is pending`)),
+      };
     }
     const report = await migrate(url, optional(environment, secretsDirectory));
     const lines = [

@@ -1,9 +1,25 @@
+import { migrations as ofAuditTrail } from '@clinical-launch/audit-trail';
+import { migrations as ofIdentityProvider } from '@clinical-launch/identity-provider';
+import { migrations as ofOrderRenderer } from '@clinical-launch/order-renderer';
+import { migrations as ofOrdering } from '@clinical-launch/ordering';
+import type { ServiceMigrations, Storage } from '@clinical-launch/storage';
 import { openPostgresStorage, separateRoles } from '@clinical-launch/storage/postgres';
 import { readCredentials } from './credentials.ts';
-import { faultsOfMigrations, type ReleasedSchemas } from './migrations/check-migrations.ts';
-import { serviceSchemas } from './migrations/service-migrations.ts';
-import { createTrialDatabase } from './migrations/trial-database.ts';
-import { databaseAccess, serviceNames } from './service-access.ts';
+import { databaseAccess, type ServiceName, serviceNames } from './service-access.ts';
+
+const migrationsOf: Readonly<Partial<Record<ServiceName, ServiceMigrations>>> = {
+  'audit-trail': ofAuditTrail,
+  'identity-provider': ofIdentityProvider,
+  'order-renderer': ofOrderRenderer,
+  ordering: ofOrdering,
+};
+
+/** Every schema of the database, with its migrations. */
+const serviceSchemas = Object.entries(databaseAccess).map(([service, { schema }]) => {
+  const migrations = migrationsOf[service as ServiceName];
+  if (migrations === undefined) throw new TypeError(`The migrations of ${service} are not listed`);
+  return { schema, migrations };
+});
 
 /** The result of the command. */
 export type MigrationReport = { readonly schemas: readonly string[]; readonly roles: readonly string[] };
@@ -15,17 +31,11 @@ export type MigrationReport = { readonly schemas: readonly string[]; readonly ro
  */
 export async function migrate(url: string, credentials?: string): Promise<MigrationReport> {
   const roles = credentials === undefined ? [] : rolesOf(credentials);
-  const storage = await openPostgresStorage({ url, applicationName: 'ops migrate', poolSize: 1 });
-  try {
+  await withStorage(url, async (storage) => {
     for (const { schema, migrations } of serviceSchemas) await storage.open(schema, migrations);
-  } finally {
-    await storage.close();
-  }
+  });
   if (roles.length > 0) await separateRoles(url, roles);
-  return {
-    schemas: Object.values(databaseAccess).map(({ schema }) => schema),
-    roles: roles.map(({ name }) => name),
-  };
+  return { schemas: serviceSchemas.map(({ schema }) => schema), roles: roles.map(({ name }) => name) };
 }
 
 function rolesOf(directory: string) {
@@ -37,42 +47,21 @@ function rolesOf(directory: string) {
   });
 }
 
-/** The result of a check. */
-export type CheckReport = {
-  /** The names of the migrations that are pending, by schema. */
-  readonly pending: Readonly<Record<string, readonly string[]>>;
-  /** Why processes that use the database now may not work beside them. */
-  readonly faults: readonly string[];
-};
+/** The names of the migrations that a database lacks, by schema. */
+export type PendingMigrations = Readonly<Record<string, readonly string[]>>;
 
-/**
- * Checks whether the processes of the release before can continue beside the migrations that a database
- * lacks. Changes nothing in it. @throws Error from the database
- */
-export async function checkDatabase(url: string, released: ReleasedSchemas): Promise<CheckReport> {
-  const storage = await openPostgresStorage({ url, applicationName: 'ops migrate', poolSize: 1 });
-  const trial = createTrialDatabase();
-  const pending: Record<string, readonly string[]> = {};
-  const faults: string[] = [];
-  try {
-    for (const service of serviceSchemas) {
-      const { schema, migrations } = service;
+/** Finds the migrations that are pending. Changes nothing. @throws Error from the database */
+export const findPending = (url: string): Promise<PendingMigrations> =>
+  withStorage(url, async (storage) => {
+    const pending: Record<string, readonly string[]> = {};
+    for (const { schema, migrations } of serviceSchemas) {
       const applied = await storage.appliedMigrations(schema);
-      const lacking = (names: readonly string[]) => names.filter((name) => !applied.includes(name));
-      pending[schema] = lacking(Object.keys(migrations));
-      // Nothing uses a new schema.
-      if (applied.length === 0) continue;
-      const skipped = lacking(released.schemas[schema]?.migrations ?? []);
-      if (skipped.length > 0) {
-        faults.push(
-          `${schema}: the database lacks ${skipped.join(', ')}. Update to release ${released.release} first`,
-        );
-        continue;
-      }
-      faults.push(...(await faultsOfMigrations(trial, service, { applied, running: released.release })));
+      pending[schema] = Object.keys(migrations).filter((name) => !applied.includes(name));
     }
-  } finally {
-    await Promise.all([storage.close(), trial.close()]);
-  }
-  return { pending, faults };
+    return pending;
+  });
+
+async function withStorage<Result>(url: string, use: (storage: Storage) => Promise<Result>): Promise<Result> {
+  const storage = await openPostgresStorage({ url, applicationName: 'ops migrate', poolSize: 1 });
+  return use(storage).finally(() => storage.close());
 }

@@ -8,13 +8,7 @@ export type { ServiceName };
 export const serviceNames = Object.keys(eventSources) as ServiceName[];
 
 /** The rights of a service in the database: one schema, and these rows of it. */
-export type DatabaseAccess = Pick<DatabaseRole, 'schema' | 'privileges' | 'exceptions'> & {
-  /**
-   * Rights that the service lost and `npm run ops -- migrate --check` would refuse, each with the reason why
-   * processes of the previous release work nevertheless.
-   */
-  readonly compatible?: Readonly<Record<string, string>>;
-};
+export type DatabaseAccess = Pick<DatabaseRole, 'schema' | 'privileges' | 'exceptions'>;
 
 const change: readonly RowPrivilege[] = ['select', 'insert', 'update', 'delete'];
 
@@ -32,9 +26,6 @@ export const databaseAccess: Readonly<Partial<Record<ServiceName, DatabaseAccess
       progress: ['select', 'insert', 'update'],
       // What earlier releases stored is copied and sealed as ours, so nobody may add to it.
       event: ['select'],
-    },
-    compatible: {
-      'revokes insert on event': 'release 0.0.0 stores events in audit_event, and only reads this table',
     },
   },
 };

@@ -157,6 +157,25 @@ describe('npm run ops -- migrate', () => {
     expect(runs.map(({ output }) => output).join('')).not.toContain('password-of');
   });
 
+  describe('--check', () => {
+    it('lists the pending migrations of an empty database, changes nothing, and exits with 1', async () => {
+      const empty = await createTestDatabase();
+      const check = () => runOpsHere(['migrate', '--check', '--json'], { DATABASE_URL: empty.url });
+      const [first, second] = [await check(), await check()];
+      await empty.drop();
+      expect(first).toMatchObject({ code: 1, errors: expect.stringMatching(/^ordering: \S+ is pending$/m) });
+      expect(second).toEqual(first);
+      const { pending } = JSON.parse(first.output);
+      expect(Object.keys(pending)).toEqual(services.map(([, { schema }]) => schema));
+    });
+
+    it('exits with 0 when the database is up to date', async () => {
+      const { code, output, errors } = await runOpsHere(['migrate', '--check'], { DATABASE_URL: owner });
+      expect([code, errors]).toEqual([0, '']);
+      expect(output).toBe(services.map(([, { schema }]) => `${schema}: up to date\n`).join(''));
+    });
+  });
+
   it('leaves a service whose role may not migrate able to start and to work', async () => {
     const storage = await openPostgresStorage({
       url: addressOf(roleOf('audit_trail')),

@@ -1,16 +1,8 @@
-import type { ServiceMigration } from '@clinical-launch/storage';
 import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** The history of each request, drafts of changes, priority and answers. */
-export const addSubmissions: ServiceMigration = {
-  compatible: {
-    'requires the column drafts.submission_id': 'the trigger sets it for processes of the release before',
-    'requires the column drafts.target': 'the trigger sets it for processes of the release before',
-    'drops PRIMARY KEY (launch_id) of drafts': 'the release before names no columns in ON CONFLICT',
-    'adds UNIQUE (submission_id) to drafts': 'it has the values of order_guid, which is unique too',
-    'adds PRIMARY KEY (launch_id, target) to drafts': 'the trigger sets one target for each launch',
-    'adds the trigger complete_drafts to drafts': 'it only sets the columns that a process does not know',
-  },
+export const addSubmissions: Migration = {
   async up(db) {
     await sql`alter table ordering.drafts add column submission_id uuid, add column target uuid`.execute(db);
     await sql`update ordering.drafts set submission_id = order_guid, target = launch_id`.execute(db);

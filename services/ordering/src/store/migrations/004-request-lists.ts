@@ -1,16 +1,12 @@
-import type { ServiceMigration } from '@clinical-launch/storage';
 import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /**
  * Indexes for the lists of requests: their order within practice and patient, and the searchable words. The
  * words of stored requests stay empty here, and those that processes from before this migration write: the
  * running service fills them (`work/keep-words-current.ts`).
  */
-export const addRequestLists: ServiceMigration = {
-  compatible: {
-    'adds the trigger complete_requests to test_requests':
-      'it only adds the submission that a process does not know',
-  },
+export const addRequestLists: Migration = {
   async up(db) {
     await sql`alter table ordering.test_requests add column words tsvector not null default ''`.execute(db);
     await completeRequests(db);
