@@ -65,14 +65,10 @@ describe('keys of events', () => {
     expect(() => readEventKeys({ EVENT_SIGNING_KEYS: 'audit-trail:short' }, 'launch-api')).toThrow(
       'must be name:key',
     );
-    expect(() => readEventKeys({ ACCEPT_UNSIGNED_EVENTS: 'yes' }, 'audit-trail')).toThrow('true or false');
   });
 
-  it('prove nothing that comes without a signature, unless that is set', () => {
-    const event = redeemed();
-    const verify = (environment: Record<string, string>) =>
-      readEventKeys(environment, 'audit-trail').verifierOf('audit-trail')?.(event);
-    expect(() => verify({})).toThrow('The source did not write');
-    expect(verify({ ACCEPT_UNSIGNED_EVENTS: 'true' })).toEqual(event);
+  it('prove nothing that comes without a signature', () => {
+    const verify = readEventKeys({}, 'audit-trail').verifierOf('audit-trail');
+    expect(() => verify?.(redeemed())).toThrow('The source did not write');
   });
 });

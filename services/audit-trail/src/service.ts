@@ -19,14 +19,12 @@ import { createAuditSearch } from './store/audit-search.ts';
 import { createAuditStore } from './store/audit-store.ts';
 import { createChainReader } from './store/chain-reader.ts';
 import { createCheckpoints } from './store/checkpoints.ts';
-import { createEarlierEvents } from './store/earlier-events.ts';
 import { createKnownParties } from './store/known-parties.ts';
 import { createLaunchingClients } from './store/launching-clients.ts';
 import { createOriginatingIds } from './store/originating-ids.ts';
 import { createPartitions } from './store/partitions.ts';
 import { createProgress } from './store/progress.ts';
 import { type AuditDatabase, openSchema } from './store/tables.ts';
-import { startEventCopy } from './work/copy-events.ts';
 import { startClaimKeeper } from './work/keep-claims.ts';
 import { startPartitions } from './work/keep-partitions.ts';
 import { startCheckpoints } from './work/sign-checkpoints.ts';
@@ -62,9 +60,8 @@ export async function auditTrail(
   const originatingIds = createOriginatingIds(database);
   const keeper = await startClaimKeeper({ ...backing, originatingIds });
   const storing = storeEvents({ store, clients, parties });
-  const copy = startEventCopy({ ...backing, store: storing, earlier: createEarlierEvents(database) });
   const { pseudonyms } = config;
-  const reading = { tokens, events, pseudonyms, copyEarlier: (id: string) => copy.copyNow(id) };
+  const reading = { tokens, events, pseudonyms };
   const searching = { ...reading, search: createAuditSearch(database) };
   const router = createRouter();
   const options = {
@@ -97,7 +94,6 @@ export async function auditTrail(
     ],
     async stop() {
       await keeper.stop();
-      await copy.stop();
       await log.stop();
     },
   };

@@ -61,23 +61,12 @@ export function createEventWriter(keys: readonly EventSigningKey[]): EventWriter
   };
 }
 
-type VerifierOptions = {
-  /**
-   * The keys of the listener, from which those of the sources are derived. Several during a rotation; each is
-   * accepted.
-   */
-  readonly keys: readonly Uint8Array[];
-  /**
-   * Accepts events without `macs`, which were stored before events were signed. Checks those that have them.
-   */
-  readonly acceptsUnsigned?: boolean;
-};
-
-/** Creates the verifier of one listener. */
-export function createEventVerifier(
-  listener: ServiceName,
-  { keys, acceptsUnsigned = false }: VerifierOptions,
-): EventVerifier {
+/**
+ * Creates the verifier of one listener.
+ * @param keys The keys of the listener, from which those of the sources are derived. Several during a rotation;
+ *   each is accepted.
+ */
+export function createEventVerifier(listener: ServiceName, keys: readonly Uint8Array[]): EventVerifier {
   const sources = new Map(
     Object.entries(eventSources).map(([source, types]) => [
       `/${source}`,
@@ -92,7 +81,6 @@ export function createEventVerifier(
     const source = sources.get(event.source);
     if (!source?.types.has(type))
       throw new ForgedEventError(`The source may not publish ${type} (event ${id})`);
-    if (macs === undefined && acceptsUnsigned) return event;
     const mac = macFor(listener, macs);
     const text = JSON.stringify(event);
     const isProven = source.keys.some((key) => timingSafeEqual(Buffer.from(macOf(key, text)), mac));

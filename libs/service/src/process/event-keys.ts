@@ -19,7 +19,6 @@ import { readSharedKeys } from './sealing-keys.ts';
 
 const signingSetting = 'EVENT_SIGNING_KEYS';
 const verificationSetting = 'EVENT_VERIFICATION_KEYS';
-const unsignedSetting = 'ACCEPT_UNSIGNED_EVENTS';
 
 /** The settings with event keys; each may be given as a file too. */
 export const eventKeySettings: readonly string[] = [signingSetting, verificationSetting];
@@ -47,7 +46,7 @@ export function readEventKeys(environment: Environment, service: string): EventK
     signing: () => readSigningKeys(environment, service),
     verification: () => readVerificationKeys(environment, service),
   });
-  return eventKeysOf(signing, new Map([[service, verification]]), acceptsUnsigned(environment));
+  return eventKeysOf(signing, new Map([[service, verification]]));
 }
 
 const isService = (name: string): name is ServiceName => Object.hasOwn(eventSources, name);
@@ -62,20 +61,19 @@ export function readSharedEventKeys(environment: Environment): EventKeys {
   const verification = new Map(
     services.map((service) => [service, sharedListenerKeys(environment, service)]),
   );
-  return eventKeysOf(signing, verification, acceptsUnsigned(environment));
+  return eventKeysOf(signing, verification);
 }
 
 function eventKeysOf(
   signing: readonly EventSigningKey[],
   verification: ReadonlyMap<ServiceName, readonly Uint8Array[]>,
-  isLenient: boolean,
 ): EventKeys {
   const consumers: readonly [string, { readonly service: ServiceName }][] = Object.entries(eventConsumers);
   const verifiers = new Map(
     consumers.flatMap(([consumer, { service }]) => {
       const keys = verification.get(service);
       if (keys === undefined || keys.length === 0) return [];
-      const verify = createEventVerifier(service, { keys, acceptsUnsigned: isLenient });
+      const verify = createEventVerifier(service, keys);
       return [[consumer, verify] as const];
     }),
   );
@@ -175,12 +173,4 @@ function sharedSigningKeys(environment: Environment, source: ServiceName): reado
       .slice(0, 1)
       .map((key) => ({ source, listener, key: deriveEventKey(key, source) })),
   );
-}
-
-function acceptsUnsigned(environment: Environment): boolean {
-  const value = environment[unsignedSetting] ?? '';
-  if (!['', 'true', 'false'].includes(value)) {
-    throw new ConfigurationError([`${unsignedSetting} must be true or false`]);
-  }
-  return value === 'true';
 }

@@ -7,8 +7,6 @@ const pageSize = 500;
 
 export type FindEventsDependencies = ReaderDependencies & {
   readonly store: AuditStore;
-  /** Moves the events of a GUID that an earlier release stored to where they are searched. */
-  readonly copyEarlier: (correlationId: string) => Promise<void>;
   /** Answers a query with other criteria than a GUID alone. */
   readonly search: Handler<Exchange>;
 };
@@ -19,7 +17,7 @@ export type FindEventsDependencies = ReaderDependencies & {
  * more, is the address of the following page. The look-up is an event too.
  */
 export function findEvents(dependencies: FindEventsDependencies): Handler<Exchange> {
-  const { store, search, copyEarlier } = dependencies;
+  const { store, search } = dependencies;
   return async (exchange) => {
     const { request, response } = exchange;
     const query = queryOf(request);
@@ -27,7 +25,6 @@ export function findEvents(dependencies: FindEventsDependencies): Handler<Exchan
     const caller = await readerOf(exchange, dependencies);
     const correlationId = searchedId(query);
     const after = searchedPage(query);
-    await copyEarlier(correlationId);
     // One more than the page, to know whether there is a next page.
     const found = await store.findByCorrelation(correlationId, { after, limit: pageSize + 1 });
     const page = found.slice(0, pageSize);

@@ -25,8 +25,6 @@ const ndjson = 'application/x-ndjson';
 export type SearchDependencies = ReaderDependencies & {
   readonly search: SearchAudit;
   readonly pseudonyms: PatientPseudonyms;
-  /** Moves the events of a GUID that an earlier release stored to where they are searched. */
-  readonly copyEarlier: (correlationId: string) => Promise<void>;
 };
 
 /**
@@ -96,11 +94,10 @@ const notAnObject = (name: string) =>
 
 async function answer(
   { request, response }: Exchange,
-  { search, copyEarlier }: SearchDependencies,
+  { search }: SearchDependencies,
   found: SearchRequest,
 ): Promise<void> {
   const { criteria } = found;
-  if (criteria.correlationId !== undefined) await copyEarlier(criteria.correlationId);
   response.setHeader('Cache-Control', 'no-store');
   if (isForLines(request)) {
     return sendLines(response, pagesOf(search, found));

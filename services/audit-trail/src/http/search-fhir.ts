@@ -20,7 +20,6 @@ const limitBytes = 16 * 1024;
 export type FhirDependencies = ReaderDependencies & {
   readonly search: SearchAudit;
   readonly pseudonyms: PatientPseudonyms;
-  readonly copyEarlier: (correlationId: string) => Promise<void>;
   /** The address of the platform, before `/audit`. */
   readonly publicUrl: string;
 };
@@ -35,7 +34,7 @@ export const fhirDialect: ErrorDialect = (error, { response, call }) => {
  * `POST /audit/AuditEvent/_search` with a form for what must not be in an address. `next` continues it.
  */
 export function searchFhir(dependencies: FhirDependencies): Handler<Exchange> {
-  const { pseudonyms, search, copyEarlier } = dependencies;
+  const { pseudonyms, search } = dependencies;
   return async (exchange) => {
     const { request, response } = exchange;
     const caller = await readerOf(exchange, dependencies);
@@ -48,7 +47,6 @@ export function searchFhir(dependencies: FhirDependencies): Handler<Exchange> {
     const found = isBody ? readFhirSearch(new URLSearchParams(fields), { isBody, pseudonyms }) : inAddress;
     const { criteria, names } = found;
     await recordSearch(exchange, dependencies, { caller, criteria, names, format: 'fhir' });
-    if (criteria.correlationId !== undefined) await copyEarlier(criteria.correlationId);
     const { entries, next } = await search(criteria, { after: found.after, limit: found.count });
     const base = `${dependencies.publicUrl}/audit/AuditEvent`;
     const bundle = bundleOf(entries.map(fhirAuditEvent), { base, found, next });

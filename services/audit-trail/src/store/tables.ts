@@ -1,6 +1,5 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
 import type { ServiceMigrations, Storage } from '@clinical-launch/storage';
-import { type Generated, type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { addAuditEvents } from './migrations/020-audit-events.ts';
 import { addListedPatients } from './migrations/030-listed-patients.ts';
 import { addKnownParties } from './migrations/040-known-parties.ts';
@@ -52,18 +51,7 @@ type LogTables = {
   progress: { name: string; place: string; at: Date };
 };
 
-export type AuditTables = {
-  /** The events of releases before the hash chain; they are copied to `audit_event`. */
-  event: {
-    /** Order of arrival. */
-    sequence: Generated<string>;
-    id: string;
-    correlation_id: string;
-    type: string;
-    event: CloudEvent;
-  };
-} & LogTables &
-  OriginatingIdTables;
+export type AuditTables = LogTables & OriginatingIdTables;
 
 export type AuditDatabase = Kysely<AuditTables>;
 
@@ -71,20 +59,6 @@ const schema = 'audit_trail';
 
 /** The migrations of the schema, in order. Each is frozen SQL, independent of later changes of our code. */
 export const migrations: ServiceMigrations = {
-  '001-events': {
-    async up(db) {
-      await sql`create table ${sql.id(schema)}.event (
-        sequence bigint generated always as identity primary key,
-        id uuid not null unique,
-        correlation_id uuid not null,
-        type text not null,
-        event jsonb not null
-      )`.execute(db);
-      await sql`create index event_by_correlation on ${sql.id(schema)}.event (correlation_id, sequence)`.execute(
-        db,
-      );
-    },
-  },
   '010-originating-ids': addOriginatingIds(schema),
   '020-audit-events': addAuditEvents,
   '030-listed-patients': addListedPatients,

@@ -17,8 +17,7 @@ export type Staff = {
 };
 
 type Session = Staff & {
-  /** Absent in a session that an earlier release opened: signing out could not end it. */
-  readonly id?: string;
+  readonly id: string;
   /** When the person signed in, and when the last page was answered; milliseconds since 1970. */
   readonly begunAt: number;
   readonly usedAt: number;
@@ -91,10 +90,8 @@ export function createSessions({ sealer, clock, endedSessions, isSecure }: Sessi
 
   /** Returns the sessions of a request that have not expired, with their ids. */
   const liveSessions = (request: Request, now: number) =>
-    openAll<Session>(request, sessionCookie).flatMap(({ id, ...session }) =>
-      id !== undefined && now - session.begunAt < lifetimeMs && now - session.usedAt < idleMs
-        ? [{ id, ...session }]
-        : [],
+    openAll<Session>(request, sessionCookie).filter(
+      ({ begunAt, usedAt }) => now - begunAt < lifetimeMs && now - usedAt < idleMs,
     );
 
   return {

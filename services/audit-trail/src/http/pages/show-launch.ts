@@ -7,11 +7,10 @@ const mostEvents = 500;
 
 /** Shows what happened to a launch, or to a request: `GET /audit/launches/{guid}`. */
 export const showLaunch: VisitHandler = async (visit, dependencies) => {
-  const { search, copyEarlier, clock, write } = dependencies;
+  const { search, clock, write } = dependencies;
   const guid = String(visit.request.params['guid']).toLowerCase();
   if (!guidForm.test(guid)) throw pageNotFound();
   await recordVisit(visit, dependencies, { searchedId: guid, criteria: ['correlationId'] });
-  await copyEarlier(guid);
   const { entries, next } = await search({ correlationId: guid }, { limit: mostEvents });
   if (entries.length === 0) {
     visit.response.status(404);

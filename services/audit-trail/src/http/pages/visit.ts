@@ -21,8 +21,6 @@ export type PagesDependencies = {
   readonly readActivity: ReadActivity;
   readonly parties: Pick<KnownParties, 'users' | 'practices'>;
   readonly pseudonyms: PatientPseudonyms;
-  /** Moves the events of a GUID that an earlier release stored to where they are searched. */
-  readonly copyEarlier: (correlationId: string) => Promise<void>;
   readonly write: WriteTime;
   /** The sessions that were ended by signing out, for all replicas. */
   readonly endedSessions: EndedSessions;
