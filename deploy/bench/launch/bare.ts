@@ -67,7 +67,6 @@ const requestLaunchUrl =
         keys.notice(shard, 'launch-token', ticket),
         keys.chainRecord(shard, correlationId),
         ...keys.common(shard, 'launch-token'),
-        claimed.alone,
         claimed.claims,
       ],
       [
@@ -86,7 +85,6 @@ const requestLaunchUrl =
         '',
         'OrderTest',
         claimed.field,
-        86_400_000,
         86_400_000,
         0,
         0,

@@ -36,7 +36,12 @@ export async function startService(databaseUrl: string) {
     memory: () => ask<Memory>('memory'),
     async launch(request: LaunchRequest): Promise<Launch> {
       const launchId = randomUUID();
-      const ticket = await ask<string>({ launchId, client: { ...client, frameAncestors: [] }, request });
+      const ticket = await ask<string>({
+        launchId,
+        issuedAt: Date.now(),
+        client: { ...client, frameAncestors: [] },
+        request,
+      });
       return launchOf({ url, launchId, cookie: `__Secure-launch-session=${ticket}` });
     },
     async stop() {

@@ -90,7 +90,7 @@ async function issueTokens(redis: RedisClient, count: number): Promise<void> {
       claim: { name: claim.name, ttlSeconds: claim.ttlSeconds },
     });
     await tickets.issue('launch-token', {
-      context: { launchId: correlationId, client, request },
+      context: { launchId: correlationId, issuedAt: Date.now(), client, request },
       challenge: randomBytes(32).toString('base64url'),
       ttlSeconds: 3600,
       claim,

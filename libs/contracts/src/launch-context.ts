@@ -80,14 +80,14 @@ const launchRequestSchema = Type.Object({
 });
 
 /**
- * The context of a launch token and of the launch session that succeeds it. A new member is optional: tickets
- * of the previous release do not have it.
+ * The context of a launch token and of the launch session that succeeds it. A member that a later release adds
+ * is optional, because tickets of the release before do not have it.
  */
 const launchContextSchema = Type.Object({
   /** The GUID of the launch request: the correlation id of everything that follows. */
   launchId: Type.String({ pattern: guidPattern }),
-  /** When the launch URL was issued: milliseconds since 1970. Absent in tickets of the previous release. */
-  issuedAt: Type.Optional(Type.Integer()),
+  /** When the launch URL was issued: milliseconds since 1970. */
+  issuedAt: Type.Integer(),
   client: Type.Object({
     issuer: Type.String(),
     clientId: Type.String(),

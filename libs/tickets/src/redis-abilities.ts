@@ -123,8 +123,6 @@ export const redeemsRevocably = (kind: TicketKind, successor: TicketKind): Redis
   };
 };
 
-/** The markers of complete claims: of this release, and of the previous one. */
-const claimMarkers = ['claims-held', 'claims-complete'];
 const holding: RedisRight = {
   commands: words('hget hset hlen hgetall hdel pexpireat'),
   changes: ['claims:*'],
@@ -132,22 +130,15 @@ const holding: RedisRight = {
 
 export const takesIdentifiers: RedisAbility = {
   does: "claims callers' identifiers",
-  rights: [
-    { commands: words('get exists'), reads: ['claim:*', ...claimMarkers] },
-    { commands: ['set'], writes: ['claim:*'] },
-    holding,
-  ],
+  rights: [{ commands: ['exists'], reads: ['claims-held'] }, holding],
 };
 
 export const restoresIdentifiers: RedisAbility = {
   does: "restores callers' identifiers",
   rights: [
-    { commands: ['exists'], reads: ['claim:*', ...claimMarkers] },
+    { commands: ['exists'], reads: ['claims-held'] },
     { commands: ['set'], writes: ['claims-held', 'claims-rebuilding:*'] },
     { commands: words('exists del'), writes: ['claims-rebuilding:*'] },
-    // The previous release's, until an update has replaced its processes.
-    { commands: ['set'], writes: ['claim:*', 'claims-complete'] },
-    { commands: words('exists del'), writes: ['claims-complete'] },
     holding,
   ],
 };

@@ -4,9 +4,6 @@ import { listOf, milliseconds, millisecondsOrNone, type ScriptArgument } from '.
 import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
 import type { Claim, RedeemRequest, RefusalNotice, SingleUse, Successor } from './tickets.ts';
 
-/** Milliseconds that processes of the previous release see a claim too. An update replaces them in time. */
-const sharedClaimMs = 600_000;
-
 /** Returns the arguments of a claim; placeholders without one. */
 export const claimArguments = (
   claim: Claim | undefined,
@@ -15,7 +12,6 @@ export const claimArguments = (
   claim?.holder ?? '',
   claimed?.field ?? '',
   milliseconds(claim?.ttlSeconds ?? 0),
-  sharedClaimMs,
   ...listOf(claim?.joins ?? []),
 ];
 

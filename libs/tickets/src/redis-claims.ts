@@ -28,8 +28,8 @@ export class RedisClaims implements Claims {
 
   async areComplete(): Promise<boolean> {
     const { claimsComplete } = this.#keys;
-    const marks = shards.map((shard) => this.#scripts.run(completeScript, claimsComplete(shard), []));
-    return (await Promise.all(marks)).every((markers) => markers !== 0);
+    const marks = shards.map((shard) => this.#scripts.run(completeScript, [claimsComplete(shard)], []));
+    return (await Promise.all(marks)).every((isComplete) => isComplete === 1);
   }
 
   async hold(claims: readonly HeldClaim[]): Promise<void> {
@@ -45,7 +45,7 @@ export class RedisClaims implements Claims {
     await Promise.all(shards.map(begin));
     for await (const page of recorded) await this.hold(page);
     const end = (shard: Shard) =>
-      this.#scripts.run(endScript, [rebuilding(shard, attempt), claimsComplete(shard)[0]], []);
+      this.#scripts.run(endScript, [rebuilding(shard, attempt), claimsComplete(shard)], []);
     return (await Promise.all(shards.map(end))).every((isWhole) => isWhole === 1);
   }
 
@@ -56,7 +56,7 @@ export class RedisClaims implements Claims {
         .map(({ name, ...claim }) => ({ ...claim, ...this.#keys.claim(shard, name) }));
       await this.#scripts.run(
         holdScript,
-        some.flatMap(({ alone, claims: hash }) => [alone, hash]),
+        some.map(({ claims: hash }) => hash),
         some.flatMap(({ field, holder, expiresAt }) => [field, holder, expiresAt]),
       );
     }

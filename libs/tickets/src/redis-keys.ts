@@ -53,7 +53,6 @@ export function createKeys(prefix: string) {
       const bytes = digest('sha256', name, 'buffer');
       const bucket = (bytes.readUInt16BE(fieldBytes) % claimBuckets).toString(16).padStart(3, '0');
       return {
-        alone: key(shard, 'claim', bytes.toString('base64url')),
         claims: key(shard, 'claims', bucket),
         field: bytes.subarray(0, fieldBytes),
       };
@@ -63,11 +62,8 @@ export function createKeys(prefix: string) {
      * which other services write.
      */
     presented: (shard: Shard, name: string) => key(shard, 'presented', hash(name)),
-    /**
-     * The markers that the shard holds every recorded claim. The previous release sets the second. It must
-     * not see the first, because it does not see the claims that came with it.
-     */
-    claimsComplete: (shard: Shard) => [key(shard, 'claims-held'), key(shard, 'claims-complete')] as const,
+    /** The marker that the shard holds every recorded claim. */
+    claimsComplete: (shard: Shard) => key(shard, 'claims-held'),
     rebuilding: (shard: Shard, attempt: string) => key(shard, 'claims-rebuilding', attempt),
     answer: (shard: Shard, kind: TicketKind, attempt: string) => key(shard, 'answer', kind, attempt),
     appended: (shard: Shard, attempt: string) => key(shard, 'appended', attempt),
@@ -113,8 +109,8 @@ const chainKeys = (key: NameKey, hash: (text: string) => string) => ({
   uses: (shard: Shard, correlationId: string) => key(shard, 'uses', correlationId),
 });
 
-/** Where a claim is: in a hash, and, for the processes of the previous release, under a key of its own. */
-export type ClaimKeys = { readonly alone: string; readonly claims: string; readonly field: Buffer };
+/** The hash and the field of a claim. */
+export type ClaimKeys = { readonly claims: string; readonly field: Buffer };
 
 export type Keys = ReturnType<typeof createKeys>;
 export type RevocationKeys = ReturnType<Keys['revocations']>;

@@ -318,7 +318,7 @@ export class RedisTickets implements Tickets {
     return owner === undefined || audience === undefined ? undefined : { owner, audience };
   }
 
-  #claimKeys(shard: Shard, { alone, claims }: ClaimKeys): string[] {
-    return [alone, claims, ...(this.#requiresCompleteClaims ? this.#keys.claimsComplete(shard) : [])];
+  #claimKeys(shard: Shard, { claims }: ClaimKeys): string[] {
+    return [claims, ...(this.#requiresCompleteClaims ? [this.#keys.claimsComplete(shard)] : [])];
   }
 }

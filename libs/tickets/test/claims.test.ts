@@ -8,7 +8,7 @@ import {
 } from '../src/index.ts';
 import { RedisClaims, type RedisClient, RedisTickets } from '../src/redis.ts';
 import { createKeys } from '../src/redis-keys.ts';
-import { shardOfText, shards } from '../src/ticket-text.ts';
+import { shardOfText } from '../src/ticket-text.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anIssue, aPrefix, sealers } from './ticket-fixtures.ts';
 
@@ -149,29 +149,6 @@ describe('the claims in Redis', () => {
   };
   const inventClaims = (count: number, expiresAt: number) =>
     Array.from({ length: count }, () => ({ ...recorded(aClaim()), expiresAt }));
-
-  it('of the previous release are honoured, and it sees those of this one for ten minutes', async () => {
-    const { claims, tickets, keyOf } = connect();
-    const [old, young] = [aClaim('OrderTest'), aClaim('OrderTest')];
-    await redis.set(keyOf(old.name).alone, 'OrderTest', 'PX', 60_000);
-    await claims.rebuild(pages());
-    expect(await issue(tickets, old)).toEqual({ outcome: 'claimed' });
-    expect((await issue(tickets, { ...young, ttlSeconds: 400 * 86_400 })).outcome).toBe('issued');
-    expect(await redis.get(keyOf(young.name).alone)).toBe('OrderTest');
-    expect(await redis.pttl(keyOf(young.name).alone)).toBeLessThanOrEqual(600_000);
-    await redis.del(keyOf(young.name).alone);
-    expect(await issue(tickets, young)).toEqual({ outcome: 'claimed' });
-  });
-
-  it('are complete by the marker of the previous release, which is not told of those that it cannot see', async () => {
-    const { prefix, claims } = connect();
-    for (const shard of shards) await redis.set(`${prefix}{s${shard}}:claims-complete`, 1);
-    expect(await claims.areComplete()).toBe(true);
-    const { prefix: rebuilt, claims: own } = connect();
-    await own.rebuild(pages());
-    expect(await own.areComplete()).toBe(true);
-    expect(await redis.keys(`${rebuilt}*:claims-complete`)).toEqual([]);
-  });
 
   it('are removed once they have expired, when their hash grows', async () => {
     const { claims, keyOf } = connect();

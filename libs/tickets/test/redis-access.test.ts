@@ -306,31 +306,6 @@ describe.each([
   });
 });
 
-describe('a user with the rights of the previous release, which knew no notices', () => {
-  it('issues and redeems a ticket with one, and answers its replay without it', async () => {
-    const admin = await lab.client(as('admin', single));
-    const older = async (service: ServiceName) => {
-      const user = { service, name: `older-${service}`, password: `password-of-older-${service}` };
-      const lines = redisAclFile([user], prefix).split('\n');
-      const line = lines.find((each) => each.startsWith(`user ${user.name} `)) ?? '';
-      const [, name = '', ...rules] = line.match(/\([^)]*\)|\S+/g) ?? [];
-      const rights = rules.map((rule) => rule.replaceAll(/ \S*:notice:[^ )]*/g, ''));
-      expect(rights).not.toEqual(rules);
-      await admin.call('ACL', 'SETUSER', name, ...rights);
-      return createTickets(await lab.client(as(name, single)), prefix);
-    };
-    const [api, gateway] = [await older('launch-api'), await older('launch-gateway')];
-    const token = await issued(api.issue('launch-token', { ...aTicket(randomUUID()), notice }));
-    const noticed = await launchToken(admin);
-    for (const ticket of [token, noticed]) {
-      await redeemed(gateway.redeem('launch-token', ticket, { events: [] }));
-      const replay = await gateway.redeem('launch-token', ticket, { events: [] });
-      expect(replay).toEqual({ outcome: 'used', correlationId: expect.any(String) });
-    }
-    await admin.call('ACL', 'LOG', 'RESET');
-  });
-});
-
 describe('an ACL file', () => {
   it('lets Redis read its append-only file after a restart, and nobody sign in without a user', async () => {
     const rules = ['--appendfsync', 'always', '--aclfile', await aclFile()];

@@ -36,6 +36,7 @@ export async function startGateway({ publicUrl = 'http://localhost', environment
       const launchId = randomUUID();
       const context: LaunchContext = {
         launchId,
+        issuedAt: Date.now(),
         client: { issuer: 'i', clientId: 'pms', frameAncestors },
         request,
       };

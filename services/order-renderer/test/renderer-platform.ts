@@ -189,5 +189,5 @@ function aLaunchContext(
     practice,
     performer,
   };
-  return { launchId, client, request };
+  return { launchId, issuedAt: Date.now(), client, request };
 }

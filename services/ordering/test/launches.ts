@@ -294,6 +294,7 @@ export function aLaunchContext({
   return {
     ...rest,
     launchId: randomUUID(),
+    issuedAt: Date.now(),
     client: {
       issuer: 'https://launch.example.org/idp/demo/v2.0',
       clientId: 'pms-demo',

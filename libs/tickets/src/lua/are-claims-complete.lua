@@ -1,3 +1,3 @@
--- KEYS: the markers of this release and of the previous one
+-- KEYS: complete
 
-return redis.call('EXISTS', unpack(KEYS))
+return redis.call('EXISTS', KEYS[1])

@@ -1,13 +1,10 @@
 -- Stores claims that nobody holds.
--- KEYS: for each claim its key of the previous release, and its hash
+-- KEYS: for each claim its hash
 -- ARGV: for each its name, its holder, and when it expires in milliseconds since 1970
 
 local now = now_ms()
-for i = 1, #KEYS / 2 do
-  local claim, claims = KEYS[2 * i - 1], KEYS[2 * i]
+for i, claims in ipairs(KEYS) do
   local name, holder, expires_at = ARGV[3 * i - 2], ARGV[3 * i - 1], tonumber(ARGV[3 * i])
-  if expires_at > now and not holder_of(claims, name, now) and redis.call('EXISTS', claim) == 0 then
-    hold(claims, name, holder, expires_at, now)
-  end
+  if expires_at > now and not holder_of(claims, name, now) then hold(claims, name, holder, expires_at, now) end
 end
 return 'held'

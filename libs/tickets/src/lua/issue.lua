@@ -1,14 +1,14 @@
 -- Issues a ticket, with its claim and its events, or changes nothing.
--- KEYS: ticket, its notice, the chain's record, history, guard, stream, committed, then for a claim its key
--- of the previous release and its hash, and the markers of complete claims if they are needed
+-- KEYS: ticket, its notice, the chain's record, history, guard, stream, committed, then for a claim its hash,
+-- and the marker of complete claims if it is needed
 -- Answers 'issued', 'claimed' or 'incomplete'.
 
-local ticket, notice, record, history_key, guard, stream, committed, claim, claims, held, complete = unpack(KEYS)
+local ticket, notice, record, history_key, guard, stream, committed, claims, complete = unpack(KEYS)
 local guard_ms = next_argument()
 local ttl_ms, chain_ms = next_argument(), next_argument()
 local fields = next_list()
 local notice_content, notice_ms = next_argument(), next_argument()
-local holder, claim_name, claim_ttl_ms, shared_ms = next_argument(), next_argument(), next_argument(), next_argument()
+local holder, claim_name, claim_ttl_ms = next_argument(), next_argument(), next_argument()
 local joins = next_list()
 local record_fields = next_list()
 local events = next_list()
@@ -17,17 +17,13 @@ local events = next_list()
 -- was lost.
 if redis.call('EXISTS', ticket) == 1 then return 'issued' end
 
-if claim then
+if claims then
   local now = now_ms()
-  local held_by = holder_of(claims, claim_name, now) or redis.call('GET', claim)
+  local held_by = holder_of(claims, claim_name, now)
   if held_by and not contains(joins, held_by) then return 'claimed' end
   -- Claims from before a loss of data are still being restored, and this one may be among them.
-  if held and redis.call('EXISTS', held, complete) == 0 then return 'incomplete' end
-  if not held_by then
-    hold(claims, claim_name, holder, now + tonumber(claim_ttl_ms), now)
-    -- Processes of the previous release, which an update has yet to replace, look here.
-    redis.call('SET', claim, holder, 'PX', math.min(tonumber(claim_ttl_ms), tonumber(shared_ms)))
-  end
+  if complete and redis.call('EXISTS', complete) == 0 then return 'incomplete' end
+  if not held_by then hold(claims, claim_name, holder, now + tonumber(claim_ttl_ms), now) end
 end
 
 -- No refusal is possible from here on.
@@ -37,8 +33,7 @@ redis.call('HSET', ticket, 'history', history, unpack(fields))
 local ends_at = end_after(chain_ms)
 if ends_at then redis.call('HSET', ticket, 'endsat', ends_at) end
 expire(ticket, ttl_ms, ends_at)
--- A user with the rights of the previous release issues the ticket without its notice.
-if notice_content ~= '' then redis.pcall('SET', notice, notice_content, 'PX', notice_ms) end
+if notice_content ~= '' then redis.call('SET', notice, notice_content, 'PX', notice_ms) end
 if #record_fields > 0 then
   redis.call('HSET', record, unpack(record_fields))
   redis.call('PEXPIREAT', record, ends_at)

@@ -43,10 +43,9 @@ local function chain_of(correlationid)
   return chains .. correlationid
 end
 
--- Reads the notice in the same round trip. A user with the rights of the previous release answers without it.
+-- Reads the notice in the same round trip.
 local function refused(outcome)
-  local content = redis.pcall('GET', notice)
-  return { outcome, type(content) == 'string' and content or nil }
+  return { outcome, redis.call('GET', notice) or nil }
 end
 
 local function is_exhausted()

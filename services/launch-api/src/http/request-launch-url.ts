@@ -38,7 +38,7 @@ export function requestLaunchUrl(
     const claim = originatingIdClaim(caller, launch, config.originatingIdRetentionDays * daySeconds);
 
     const issue = await tickets.issue('launch-token', {
-      context: { ...launchContext(call, checked), issuedAt: clock.now() },
+      context: launchContext(call, checked, clock.now()),
       challenge,
       ttlSeconds: config.launchTokenSeconds,
       ...launchNotice(caller),
@@ -66,9 +66,11 @@ export function requestLaunchUrl(
 function launchContext(
   call: Call,
   { caller: { issuer, clientId, policy, practices }, launch: request, isPracticeEditor }: CheckedLaunch,
+  issuedAt: number,
 ): LaunchContext {
   return {
     launchId: call.correlationId,
+    issuedAt,
     client: {
       issuer,
       clientId,
