@@ -78,7 +78,7 @@ async function answerCallbacks(answer: string): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-/** Runs `npm run deliveries` without npm, as in a container. */
+/** Runs `npm run ops -- deliveries` without npm, as in a container. */
 function deliveries(...args: string[]): Promise<string> {
   const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const environment = { PATH, TMPDIR, NODE_COMPILE_CACHE, DATABASE_URL: testDatabase.url };

@@ -30,7 +30,7 @@ const messageIds: Argument = {
 };
 const all: Option = { name: 'all', summary: 'Replays every dead delivery' };
 
-/** `npm run ops -- deliveries`, also `npm run deliveries` */
+/** `npm run ops -- deliveries` */
 export const deliveries: Group = {
   summary: 'Lists and replays deliveries of order documents to callback addresses.',
   commands: {

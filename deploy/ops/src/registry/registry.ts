@@ -39,7 +39,7 @@ const launchOptions = [
 const proofOptions = proofs.map(({ option }) => option);
 const lifetimes = [...realmMembers, ...desktopMembers].map(({ option }) => option);
 
-/** `npm run ops -- registry`, also `npm run registry` */
+/** `npm run ops -- registry` */
 export const registry: Group = {
   summary:
     'Changes the registry file: realms, clients, partners, trusted issuers. Services follow it without a restart.',
