@@ -99,7 +99,9 @@ function createClient(addresses: readonly Address[]): RedisClient {
     enableAutoPipelining: true,
   };
   const primary = addresses.find(({ sentinel }) => sentinel !== undefined)?.sentinel;
-  if (primary !== undefined) return new Redis({ ...options, ...sentinelOptions(first, hosts, primary) });
+  if (primary !== undefined) {
+    return reconnectAlways(new Redis({ ...options, ...sentinelOptions(first, hosts, primary) }));
+  }
   if (hosts.length === 1 && !first.isCluster) {
     return new Redis({ ...options, host: first.host, port: first.port });
   }
@@ -130,6 +132,19 @@ function sentinelOptions(
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
     ...('tls' in credentials ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
   };
+}
+
+/**
+ * Connects again after an attempt that the failover detector ended: if a Sentinel reports its new primary while
+ * ioredis asks for the address, ioredis gives up for good, as after `disconnect`.
+ */
+function reconnectAlways(redis: Redis): Redis {
+  // After our own `disconnect`, ioredis emits no such error.
+  redis.on('error', ({ message }: Error) => {
+    if (message !== 'Connection is closed.') return;
+    redis.once('end', () => void redis.connect().catch(() => undefined));
+  });
+  return redis;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { until } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
@@ -93,6 +94,22 @@ describe('connectRedis', () => {
     redis.disconnect(true);
     expect(redis.status).toBe('ready');
     expect(await redeemTicket(tickets, ticket)).toMatchObject({ outcome: 'redeemed' });
+  });
+
+  it.concurrent('connects again when a Sentinel reports a failover while its address is asked for', async () => {
+    const sentinel = await lab.sentinel();
+    const redis = await lab.client(sentinel.url);
+    const tickets = createTickets(redis, aPrefix());
+    if (!(redis instanceof Redis)) throw new Error('a cluster');
+    const connecting = once(redis, 'connecting');
+    redis.disconnect(true);
+    await connecting;
+    // As the failover detector does.
+    (Reflect.get(redis, 'connector') as { disconnect(): void }).disconnect();
+    // The error that it emits before would end `once` of node:events.
+    await new Promise((resolve) => redis.once('end', resolve));
+    await until(() => redis.status === 'ready');
+    expect(await redeemTicket(tickets, await issueTicket(tickets))).toMatchObject({ outcome: 'redeemed' });
   });
 
   it.concurrent('refuses requests while Redis is away, reports that once, and recovers by itself', async () => {
