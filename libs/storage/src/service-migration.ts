@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
@@ -6,6 +8,24 @@ import type { Migration } from 'kysely/migration';
  * `<number>-<what>-after-<release>`, where the release, such as `1.4.0`, is the last one that uses it.
  */
 export type ServiceMigrations = Readonly<Record<string, Migration>>;
+
+/** Returns the migrations of a folder, one for each `.sql` file, by the names of the files. */
+export function readMigrations(folder: URL): ServiceMigrations {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
+  return Object.fromEntries(
+    files.toSorted().map((file) => [file.slice(0, -'.sql'.length), migrationOf(new URL(file, folder))]),
+  );
+}
+
+const migrationOf = (file: URL): Migration => ({
+  async up(db) {
+    // PGlite accepts one statement a query. EXECUTE runs all statements of a text, and sees what each created.
+    await sql`do ${sql.lit(`begin execute ${quote(readFileSync(file, 'utf8'))}; end`)}`.execute(db);
+  },
+});
+
+/** Returns a literal of SQL. The server reads backslashes as they are (`standard_conforming_strings`). */
+const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /**
  * Returns the last release that works beside a migration and after it, from the name of the migration;

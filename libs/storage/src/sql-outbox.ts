@@ -5,7 +5,6 @@ import {
   type RejectedEvent,
 } from '@clinical-launch/contracts';
 import { type Generated, type Kysely, sql, type Transaction } from 'kysely';
-import type { Migration } from 'kysely/migration';
 
 /** The table in which a service stores events in the same transaction as the change that they report. */
 export type OutboxTables = {
@@ -41,30 +40,6 @@ type SqlOutboxOptions = {
    */
   readonly onRejected?: (rejected: RejectedEvent) => void;
 };
-
-/** Returns the migration that adds the outbox to a service's schema. */
-export function outboxMigration(schema: string): Migration {
-  return {
-    async up(db) {
-      await sql`create table ${sql.id(schema)}.outbox (
-        id bigint generated always as identity primary key,
-        event jsonb not null,
-        created_at timestamptz not null default clock_timestamp(),
-        rejected_at timestamptz
-      )`.execute(db);
-    },
-  };
-}
-
-/** Returns the migration that lets an older outbox set events aside. */
-export function rejectedEventsMigration(schema: string): Migration {
-  return {
-    async up(db) {
-      await sql`alter table ${sql.id(schema)}.outbox
-        add column if not exists rejected_at timestamptz`.execute(db);
-    },
-  };
-}
 
 /**
  * Stores events in the outbox; they are published if and only if the transaction is committed.

@@ -4,13 +4,13 @@ import { type Kysely, sql } from 'kysely';
 import {
   appendToOutbox,
   type OutboxTables,
-  outboxMigration,
   type Storage,
   StorageUnavailable,
   sqlOutbox,
 } from '../src/index.ts';
 import { openPostgresStorage } from '../src/postgres.ts';
 import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts';
+import { outboxMigration } from './outbox-migration.ts';
 import { someEvents } from './some-events.ts';
 
 type Tables = OutboxTables & { note: { text: string } };

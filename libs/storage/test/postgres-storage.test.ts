@@ -5,12 +5,12 @@ import { type Kysely, sql } from 'kysely';
 import {
   appendToOutbox,
   type OutboxTables,
-  outboxMigration,
   type Storage,
   StorageUnavailable,
   sqlOutbox,
 } from '../src/index.ts';
 import { openPostgresStorage, type PostgresStorageOptions } from '../src/postgres.ts';
+import { outboxMigration } from './outbox-migration.ts';
 import { startReplicas } from './replicas.ts';
 import { someEvents } from './some-events.ts';
 import { describeSqlOutbox } from './sql-outbox-contract.ts';

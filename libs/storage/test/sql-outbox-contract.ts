@@ -2,7 +2,8 @@ import type { CloudEvent, RejectedEvent } from '@clinical-launch/contracts';
 import { startRelay } from '@clinical-launch/events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
-import { appendToOutbox, type OutboxTables, outboxMigration, type Storage, sqlOutbox } from '../src/index.ts';
+import { appendToOutbox, type OutboxTables, type Storage, sqlOutbox } from '../src/index.ts';
+import { outboxMigration } from './outbox-migration.ts';
 import { someEvents } from './some-events.ts';
 
 type Tables = OutboxTables & { change: { name: string } };

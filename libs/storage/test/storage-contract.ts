@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Generated, type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import type { Storage } from '../src/index.ts';
+import { readMigrations, type Storage } from '../src/index.ts';
 
 type Tables = { thing: { id: Generated<string>; name: string } };
 
@@ -91,6 +95,30 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         await storage.open('gap', migrations);
         const { '001-thing': _, ...others } = migrations;
         await expect(storage.open('gap', others)).rejects.toThrow('The migration of the schema gap failed');
+      });
+
+      it('are read from the .sql files of a folder, each with all of its statements or none', async () => {
+        const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+        const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
+        const read = () => readMigrations(pathToFileURL(`${folder}/`));
+        write('README.md', 'no migration');
+        write(
+          '001-thing.sql',
+          `-- A comment; with a semicolon and one quote: '
+          create table files.thing (id bigint generated always as identity primary key, name text not null);
+          create function files.name() returns text language plpgsql as $$ begin return 'it''s \\ named'; end $$;
+          insert into files.thing (name) values (files.name());`,
+        );
+        write(
+          '002-broken.sql',
+          `insert into files.thing (name) values ('lost'); insert into files.none values (1);`,
+        );
+        await expect(storage.open('files', read())).rejects.toThrow(
+          'The migration of the schema files failed',
+        );
+        rmSync(join(folder, '002-broken.sql'));
+        expect(await namesIn(await storage.open<Tables>('files', read()))).toEqual([`it's \\ named`]);
+        rmSync(folder, { recursive: true });
       });
 
       it('run beside those of other services that start at the same time', async () => {

@@ -4,8 +4,4 @@ export { type Catalogue, parseCatalogue } from './domain/catalogue.ts';
 export { safetyFaults } from './domain/catalogue-safety.ts';
 export { type Catalogues, createCatalogues } from './domain/catalogues.ts';
 export { type OrderingDependencies, ordering } from './service.ts';
-export {
-  type OrderingDatabase,
-  openOrderingDatabase,
-  orderingMigrations as migrations,
-} from './store/database.ts';
+export { migrations, type OrderingDatabase, openOrderingDatabase } from './store/database.ts';

@@ -14,7 +14,6 @@ import { createRoutes } from './http/routes.ts';
 import { createShow } from './http/show.ts';
 import { createTimeWriter } from './present/written-time.ts';
 import { openOrderingDatabase } from './store/database.ts';
-import { keepWordsCurrent } from './work/keep-words-current.ts';
 
 export type OrderingDependencies = {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
@@ -47,7 +46,6 @@ export async function ordering(config: OrderingConfig, backing: OrderingDependen
     onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
   });
   const limiter = createRateLimiter(clock);
-  const words = keepWordsCurrent({ database, logger, timeZone });
   const routes = createRoutes({
     tickets,
     database,
@@ -71,9 +69,6 @@ export async function ordering(config: OrderingConfig, backing: OrderingDependen
   return {
     name: 'ordering',
     router,
-    async stop() {
-      await words.stop();
-      await relay.stop();
-    },
+    stop: () => relay.stop(),
   };
 }

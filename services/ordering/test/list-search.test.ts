@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sql } from 'kysely';
-import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
-import { addRequestLists } from '../src/store/migrations/004-request-lists.ts';
-import { addListFilters } from '../src/store/migrations/013-list-filters.ts';
-import { indexOutdated } from '../src/work/keep-words-current.ts';
+import { openOrderingDatabase } from '../src/store/database.ts';
 import { type Application, type OpenLaunch, startOrdering } from './launches.ts';
 import { aPatient, aPractice, listedIn, openList, orderFor, pageLink, search, textOf } from './listing.ts';
-import { timeZone } from './stored/seed.ts';
 
 let application: Application;
 const practice = aPractice();
@@ -236,32 +231,6 @@ describe('the search in the list of a patient', () => {
     expect(await few.page('requests')).not.toContain('type="search"');
   });
 });
-
-describe('requests that are older than the search', () => {
-  it('are found as new ones are', async () => {
-    const own = { practice: aPractice(), patient: cathal };
-    const { guid } = await orderFor(application, { request: own });
-    const database = await openOrderingDatabase(application.storage);
-    await undoRequestLists(database);
-    await addRequestLists.up(database);
-    await addListFilters.up(database);
-    await database.updateTable('test_requests').set({ words_version: 0 }).execute();
-    while ((await indexOutdated(database, { timeZone, limit: 100 })) > 0);
-    const launch = await openList(application, 'LocationReportList', { request: own });
-    expect(listedIn(await search(launch, 'suilleabhain 28/2/58'))).toEqual([guid]);
-  });
-});
-
-/** Restores the schema from before there were lists. */
-async function undoRequestLists(database: OrderingDatabase): Promise<void> {
-  await sql`drop table ordering.list_searches`.execute(database);
-  await sql`drop index ordering.test_requests_practice, ordering.test_requests_patient_1,
-    ordering.test_requests_patient_2, ordering.test_requests_requester`.execute(database);
-  await sql`drop trigger complete_requests on ordering.test_requests`.execute(database);
-  await sql`alter table ordering.test_requests drop column words`.execute(database);
-  await sql`create index test_requests_practice
-    on ordering.test_requests (practice_key, status, created_at desc)`.execute(database);
-}
 
 function post(launch: OpenLaunch, fields: Record<string, string>): Promise<Response> {
   return launch.post('requests', Object.entries({ launch: launch.launchId, ...fields }));

@@ -1,6 +1,5 @@
 import type { HeldClaim } from '@clinical-launch/tickets';
-import { type ColumnType, type Kysely, sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
+import type { ColumnType, Kysely } from 'kysely';
 
 /** Milliseconds since 1970; the drivers return a bigint as text. */
 type Milliseconds = ColumnType<string, number, number>;
@@ -8,23 +7,6 @@ type Milliseconds = ColumnType<string, number, number>;
 export type OriginatingIdTables = {
   originating_id: { name: string; holder: string; claimed_at: Milliseconds; expires_at: Milliseconds };
 };
-
-/** Adds the table of callers' identifiers: only hashes, no values of a caller. */
-export function addOriginatingIds(schema: string): Migration {
-  return {
-    async up(db) {
-      await sql`create table ${sql.id(schema)}.originating_id (
-        name text primary key,
-        holder text not null,
-        claimed_at bigint not null,
-        expires_at bigint not null
-      )`.execute(db);
-      await sql`create index originating_id_by_expiry on ${sql.id(schema)}.originating_id (expires_at)`.execute(
-        db,
-      );
-    },
-  };
-}
 
 export type RecordedClaim = HeldClaim & { readonly claimedAt: number };
 

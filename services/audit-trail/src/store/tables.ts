@@ -1,9 +1,6 @@
-import type { ServiceMigrations, Storage } from '@clinical-launch/storage';
+import { readMigrations, type Storage } from '@clinical-launch/storage';
 import type { Kysely } from 'kysely';
-import { addAuditEvents } from './migrations/020-audit-events.ts';
-import { addListedPatients } from './migrations/030-listed-patients.ts';
-import { addKnownParties } from './migrations/040-known-parties.ts';
-import { addOriginatingIds, type OriginatingIdTables } from './originating-ids.ts';
+import type { OriginatingIdTables } from './originating-ids.ts';
 
 /** Timestamps are written as text and returned by the drivers as dates. */
 type LogTables = {
@@ -57,13 +54,8 @@ export type AuditDatabase = Kysely<AuditTables>;
 
 const schema = 'audit_trail';
 
-/** The migrations of the schema, in order. Each is frozen SQL, independent of later changes of our code. */
-export const migrations: ServiceMigrations = {
-  '010-originating-ids': addOriginatingIds(schema),
-  '020-audit-events': addAuditEvents,
-  '030-listed-patients': addListedPatients,
-  '040-known-parties': addKnownParties,
-};
+/** The migrations of the schema. */
+export const migrations = readMigrations(new URL('migrations/', import.meta.url));
 
 /** Opens the audit trail's own schema. */
 export function openSchema(storage: Storage): Promise<AuditDatabase> {

@@ -1,6 +1,6 @@
-import type { ServiceMigrations, Storage } from '@clinical-launch/storage';
+import { readMigrations, type Storage } from '@clinical-launch/storage';
 import type { JWK } from 'jose';
-import { type ColumnType, type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ColumnType, Kysely, RawBuilder } from 'kysely';
 import type { SigningAlgorithm } from '../domain/realms.ts';
 
 /** The service's schema. */
@@ -44,46 +44,8 @@ export type Tables = {
   logout: LogoutTable;
 };
 
-/** The migrations of the service's schema, in order. */
-export const migrations: ServiceMigrations = {
-  '0001-signing-key': {
-    async up(db) {
-      // Only one key at a time begins to sign in a realm; the constraint enforces it even without the lock.
-      await sql`create table ${sql.id(schema)}.signing_key (
-        kid text primary key,
-        realm text not null,
-        algorithm text not null,
-        public_jwk jsonb not null,
-        sealed_private_jwk text not null,
-        signs_from timestamptz not null,
-        longest_token_seconds integer not null,
-        unique (realm, signs_from)
-      )`.execute(db);
-    },
-  },
-  '0002-logout': {
-    async up(db) {
-      await sql`create table ${sql.id(schema)}.logout (
-        id uuid primary key,
-        realm text not null,
-        client_id text not null,
-        launch_id uuid not null,
-        traceparent text not null,
-        state text not null check (state in ('pending', 'delivered', 'dead')),
-        attempts integer not null,
-        waiting_since timestamptz not null,
-        next_attempt_at timestamptz not null,
-        give_up_at timestamptz,
-        last_status integer,
-        last_failure text,
-        lease uuid,
-        leased_until timestamptz
-      )`.execute(db);
-      await sql`create index logout_due on ${sql.id(schema)}.logout (next_attempt_at)
-        where state = 'pending'`.execute(db);
-    },
-  },
-};
+/** The migrations of the service's schema. */
+export const migrations = readMigrations(new URL('migrations/', import.meta.url));
 
 /** Opens the service's schema, at its newest migration. */
 export const openSchema = (storage: Storage): Promise<Kysely<Tables>> =>

@@ -1,11 +1,5 @@
 import type { Action, LaunchRequest } from '@clinical-launch/contracts';
-import {
-  type OutboxTables,
-  outboxMigration,
-  rejectedEventsMigration,
-  type ServiceMigrations,
-  type Storage,
-} from '@clinical-launch/storage';
+import { type OutboxTables, readMigrations, type Storage } from '@clinical-launch/storage';
 import { type ColumnType, type Generated, type Kysely, sql, type Transaction } from 'kysely';
 import type { Draft } from '../domain/draft.ts';
 import type { ListFilters } from '../domain/list-search.ts';
@@ -16,18 +10,6 @@ import type {
   RequestParties,
   RequestStatus,
 } from '../domain/test-request.ts';
-import { createTables } from './migrations/002-drafts-and-test-requests.ts';
-import { addSubmissions } from './migrations/003-submissions.ts';
-import { addRequestLists } from './migrations/004-request-lists.ts';
-import { addPrints } from './migrations/005-prints.ts';
-import { addPracticeChoices } from './migrations/006-practice-choices.ts';
-import { bindLocalPractices } from './migrations/007-local-practices.ts';
-import { spellPatientsOnce } from './migrations/009-patient-spelling.ts';
-import { addWordsVersion } from './migrations/010-words-version.ts';
-import { serveEarlierProcesses } from './migrations/011-earlier-processes.ts';
-import { addDraftOwners } from './migrations/012-draft-owners.ts';
-import { addListFilters } from './migrations/013-list-filters.ts';
-import { addShortcuts } from './migrations/014-shortcuts.ts';
 
 type Time = ColumnType<Date, string, string>;
 
@@ -82,8 +64,6 @@ export type OrderingTables = OutboxTables &
       batches: RequestedBatch[];
       /** The words by which a list finds it (`requestWords`). */
       words: string;
-      /** The version of the rules for its words; 0 if the row was written without one. */
-      words_version: Generated<number>;
       created_at: Time;
       updated_at: Time;
     };
@@ -120,27 +100,12 @@ export type OrderingDatabase = Kysely<OrderingTables>;
 
 export type OrderingTransaction = Transaction<OrderingTables>;
 
-/** The migrations of the schema, in order. Each is frozen SQL, independent of later changes of our code. */
-export const orderingMigrations = {
-  '001-outbox': outboxMigration('ordering'),
-  '002-drafts-and-test-requests': createTables,
-  '003-submissions': addSubmissions,
-  '004-request-lists': addRequestLists,
-  '005-prints': addPrints,
-  '006-practice-choices': addPracticeChoices,
-  '007-local-practices': bindLocalPractices,
-  '008-rejected-events': rejectedEventsMigration('ordering'),
-  '009-patient-spelling': spellPatientsOnce,
-  '010-words-version': addWordsVersion,
-  '011-earlier-processes': serveEarlierProcesses,
-  '012-draft-owners': addDraftOwners,
-  '013-list-filters': addListFilters,
-  '014-shortcuts': addShortcuts,
-} satisfies ServiceMigrations;
+/** The migrations of the schema. */
+export const migrations = readMigrations(new URL('migrations/', import.meta.url));
 
 /** Opens the schema of this service at its newest migration. */
 export function openOrderingDatabase(storage: Storage): Promise<OrderingDatabase> {
-  return storage.open<OrderingTables>('ordering', orderingMigrations);
+  return storage.open<OrderingTables>('ordering', migrations);
 }
 
 /** Returns a value as `jsonb` for a column. */

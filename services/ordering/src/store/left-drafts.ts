@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type DraftPlace, hasContent, type LeftDraft } from '../domain/draft.ts';
+import type { DraftPlace, LeftDraft } from '../domain/draft.ts';
 import type { OrderingDatabase, OrderingTransaction } from './database.ts';
 import { toDraft } from './drafts.ts';
 
@@ -43,9 +43,7 @@ export async function findLeftDraft(
     .limit(1)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const draft = toDraft(row);
-  // An earlier release stored the owner of an empty draft too, for a user who discarded the others.
-  return hasContent(draft) ? { draft, changedAt: row.updated_at.toISOString() } : undefined;
+  return { draft: toDraft(row), changedAt: row.updated_at.toISOString() };
 }
 
 /**
