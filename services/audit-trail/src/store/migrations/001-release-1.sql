@@ -1,6 +1,8 @@
--- The schema of release 1. The log has one row for each event, in a partition for each month of the event's time.
--- Triggers refuse every change for everybody. The service's role, which owns nothing, creates partitions and drops
--- those that are out of retention by two functions of the owner.
+-- The schema of release 1. The log has one row for each event, in a partition for each month of the event's
+-- time. Triggers refuse every change for everybody. The service's role, which owns nothing, creates partitions
+-- and drops those that are out of retention by two functions of the owner.
+-- The one integer is a status of HTTP.
+-- squawk-ignore-file prefer-bigint-over-int
 
 create table audit_trail.audit_event (
   sequence bigint not null,

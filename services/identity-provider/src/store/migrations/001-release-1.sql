@@ -1,4 +1,6 @@
 -- The schema of release 1: signing keys, and logout tokens to deliver.
+-- Integers are seconds, attempts and statuses of HTTP, which never reach 32 bits.
+-- squawk-ignore-file prefer-bigint-over-int
 
 create table identity_provider.signing_key (
   kid text primary key,

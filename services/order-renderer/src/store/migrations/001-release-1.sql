@@ -1,4 +1,6 @@
 -- The schema of release 1: order documents and their deliveries.
+-- Integers are versions, attempts and statuses of HTTP, which never reach 32 bits.
+-- squawk-ignore-file prefer-bigint-over-int
 
 -- Events wait here until the relay has published them (libs/storage/src/sql-outbox.ts).
 create table order_renderer.outbox (

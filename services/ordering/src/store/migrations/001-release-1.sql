@@ -1,4 +1,6 @@
 -- The schema of release 1: drafts, requests with their submissions and prints, and the choices of practices.
+-- Integers are versions, which never reach 32 bits. Keys of 64 characters are SHA-256 in hexadecimal.
+-- squawk-ignore-file prefer-bigint-over-int, ban-char-field
 
 -- Events wait here until the relay has published them (libs/storage/src/sql-outbox.ts).
 create table ordering.outbox (
