@@ -44,5 +44,5 @@ export const options = {
   messageId: '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b01',
   xmlNamespace: 'urn:clinical-launch:online-order:1',
   timeZone: 'Europe/London',
-  system: { name: 'Clinical Launch', version: '0.1.0' },
+  system: { name: 'Clinical Launch', version: '1.0.0' },
 };

@@ -29,7 +29,7 @@ describe('the order document', () => {
     const expected = {
       messageId: '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b01',
       'serviceProvider/system/systemName': 'Clinical Launch',
-      'serviceProvider/system/systemVersion': '0.1.0',
+      'serviceProvider/system/systemVersion': '1.0.0',
       'serviceProvider/organisation/name': 'North Coast Pathology',
       'serviceProvider/organisation/identificationCode/value': 'RCB00',
       'serviceProvider/organisation/identificationCode/scheme': 'LOCAL',
@@ -307,7 +307,7 @@ function render(order: Order, changed: Partial<OrderDocumentOptions> = {}): stri
     messageId: '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b01',
     xmlNamespace: 'urn:clinical-launch:online-order:1',
     timeZone: 'Europe/London',
-    system: { name: 'Clinical Launch', version: '0.1.0' },
+    system: { name: 'Clinical Launch', version: '1.0.0' },
     ...changed,
   });
 }

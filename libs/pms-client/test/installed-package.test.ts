@@ -41,7 +41,7 @@ const examples = [...readme.matchAll(/```ts\n([^]*?)```/g)].map(([, source = '']
 describe('the package that a vendor installs', () => {
   it('needs nothing else, and says for which Node and under which licence it is', async () => {
     const manifest = await installed.manifest();
-    expect(manifest).toMatchObject({ license: 'Apache-2.0', engines: { node: '>=20' }, version: '0.1.0' });
+    expect(manifest).toMatchObject({ license: 'Apache-2.0', engines: { node: '>=20' }, version: '1.0.0' });
     for (const name of ['private', 'scripts', 'dependencies', 'devDependencies', 'repository'])
       expect(manifest).not.toHaveProperty(name);
   });

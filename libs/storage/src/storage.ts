@@ -13,7 +13,7 @@ export type Storage = {
   /**
    * Migrates the service's schema to its newest version, once however many replicas start together, and
    * returns queries that see only this schema. A role without the right to migrate can open a schema that is
-   * up to date. A process of the previous release can open the schema of the next, for an update and back.
+   * up to date. A process of one release can open the schema of the next, for an update and back.
    * @throws Error when a migration fails, after rolling it back. StorageUnavailable without a database. Error
    * that names the command when a migration is pending and the role may not apply it, or when a later release
    * removed what this one uses

@@ -42,7 +42,7 @@ const render = (order: Order) =>
     messageId: '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b01',
     xmlNamespace: defaultXmlNamespace,
     timeZone: 'Europe/London',
-    system: { name: 'Clinical Launch', version: '0.1.0' },
+    system: { name: 'Clinical Launch', version: '1.0.0' },
   });
 
 const statusesOf = ({ batches }: Order) =>
