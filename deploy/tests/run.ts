@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
-// Runs the tests of a tier. A file that fails is run once more, alone, at the end: browsers and two hundred processes
-// share two cores here. What passed only then is listed, because it has a fault all the same.
+// Runs the tests of a tier. A file that fails is run once more, alone, at the end: browsers and two hundred
+// processes share two cores here. What passed only then is listed, because it has a fault all the same.
 
 type FileResult = {
   readonly name: string;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { Command } from '../src/command.ts';
@@ -59,11 +58,6 @@ describe('npm run ops', () => {
       output: '',
       errors: expect.stringMatching(/^Usage: npm run ops -- /),
     });
-  });
-
-  it.each(['registry', 'deliveries'])('is what npm run %s calls', (alias) => {
-    const { scripts } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-    expect(scripts[alias]).toBe(`exec node deploy/ops/src/main.ts ${alias}`);
   });
 });
 

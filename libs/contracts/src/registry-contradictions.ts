@@ -4,7 +4,8 @@ import { entriesOf, memberOf } from './members.ts';
 
 /**
  * Returns the contradictions of a registry whose entries are valid alone: repeated entries, our own issuers,
- * ambiguous names of realms, and unusable keys. Accepts any value, so that these are listed together with the errors of form.
+ * ambiguous names of realms, and unusable keys. Accepts any value, so that these are listed together with the
+ * errors of form.
  */
 export const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
   ...repetitionsIn(candidate),

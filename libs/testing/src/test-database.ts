@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
 /**
- * Creates an empty database on the server of `TEST_DATABASE_URL`. `drop` removes it and closes its connections.
+ * Creates an empty database on the server of `TEST_DATABASE_URL`. `drop` removes it and closes its
+ * connections.
  * @throws Error when there is no such server: a test that needs it is never skipped
  */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {

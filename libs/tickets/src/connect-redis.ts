@@ -135,8 +135,8 @@ function sentinelOptions(
 }
 
 /**
- * Connects again after an attempt that the failover detector ended: if a Sentinel reports its new primary while
- * ioredis asks for the address, ioredis gives up for good, as after `disconnect`.
+ * Connects again after an attempt that the failover detector ended: if a Sentinel reports its new primary
+ * while ioredis requests the address, ioredis stops for good, as after `disconnect`.
  */
 function reconnectAlways(redis: Redis): Redis {
   // After our own `disconnect`, ioredis emits no such error.

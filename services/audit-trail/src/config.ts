@@ -23,18 +23,12 @@ export type AuditTrailConfig = {
   readonly pseudonyms: PatientPseudonyms;
   /** Years after which a month is dropped. */
   readonly retentionYears: number;
-  /** Minutes between two verifications of what is new. */
-  readonly verifyMinutes: number;
-  /** Hours between two verifications of everything. */
-  readonly verifyAllHours: number;
   /** The pages at `/audit/`; undefined where there are none. */
   readonly pages: AuditPagesConfig | undefined;
 };
 
 const environmentSchema = Type.Object({
   AUDIT_RETENTION_YEARS: Type.Integer({ default: 8, minimum: 1, maximum: 100 }),
-  AUDIT_VERIFY_MINUTES: Type.Integer({ default: 60, minimum: 1, maximum: 1440 }),
-  AUDIT_VERIFY_ALL_HOURS: Type.Integer({ default: 24, minimum: 1, maximum: 744 }),
 });
 
 /** Reads the configuration of the audit trail. @throws ConfigurationError */
@@ -52,8 +46,6 @@ export function readAuditTrailConfig(environment: Environment): AuditTrailConfig
     pages,
     pseudonyms,
     retentionYears: read.AUDIT_RETENTION_YEARS,
-    verifyMinutes: read.AUDIT_VERIFY_MINUTES,
-    verifyAllHours: read.AUDIT_VERIFY_ALL_HOURS,
   };
 }
 

@@ -258,8 +258,6 @@ describe('the service', () => {
         checkpoints,
         keys,
         progress,
-        verifyMinutes: 60,
-        verifyAllHours: 24,
         clock,
         logger,
       });

@@ -16,8 +16,9 @@ export type Observed = {
 };
 
 /**
- * Runs an action against the platform on real parts, and returns everything that was written: the log of level
- * trace, spans, metrics, commands to Redis and what it holds at the end, events, rows and the addresses of requests.
+ * Runs an action against the platform on real parts, and returns everything that was written: the log of
+ * level trace, spans, metrics, commands to Redis and its values at the end, events, rows and the addresses of
+ * requests.
  * @param act gets the address of the platform
  */
 export async function observe(act: (baseUrl: string) => Promise<void>): Promise<Observed> {

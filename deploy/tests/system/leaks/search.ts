@@ -23,8 +23,8 @@ export type Hidden = {
 };
 
 /**
- * Searches texts for whole values: with no letter or digit beside them, as eight digits of a time in nanoseconds
- * are no date of birth. Returns a sentence for each value and place.
+ * Searches texts for whole values: with no letter or digit beside them, as eight digits of a time in
+ * nanoseconds are no date of birth. Returns a sentence for each value and place.
  */
 export function findLeaks(texts: readonly (readonly [Place, string])[], hidden: Hidden): string[] {
   const everywhere = patternOf([...hidden.patients, ...hidden.secrets]);
@@ -40,7 +40,7 @@ export function findLeaks(texts: readonly (readonly [Place, string])[], hidden: 
   return [...new Set(found)];
 }
 
-/** An escape of a URL, of JSON or of MONITOR ends with a letter or a digit, and does not belong to the value after it. */
+/** An escape of a URL, of JSON or of MONITOR ends with a letter or a digit, and is no part of the value. */
 const start = String.raw`(?:(?<![\p{L}\p{N}])|(?<=%[\da-f]{2}|\\[bfnrt]|\\x[\da-f]{2}|\\u[\da-f]{4}))`;
 const end = String.raw`(?![\p{L}\p{N}])`;
 

@@ -13,17 +13,15 @@ type VerifyOptions = {
   readonly checkpoints: Checkpoints;
   readonly keys: AuditKeys;
   readonly progress: Progress;
-  /** Minutes between two verifications of what is new. */
-  readonly verifyMinutes: number;
-  /** Hours between two verifications of everything. */
-  readonly verifyAllHours: number;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
 const pollMs = 60_000;
-const minuteMs = 60_000;
-const hourMs = 3_600_000;
+/** A change of new rows is found within the hour. */
+const newEveryMs = 3_600_000;
+/** Verifying every row reads the whole trail, so once a day. */
+const allEveryMs = 24 * 3_600_000;
 const loggedFaults = 20;
 
 /**
@@ -36,15 +34,12 @@ export function startVerification(options: VerifyOptions): Repeated {
   const measured = observeVerification();
   const verify = async () => {
     const now = new Date(clock.now());
-    if (await progress.claim('verify-all', options.verifyAllHours * hourMs, now)) {
+    if (await progress.claim('verify-all', allEveryMs, now)) {
       const found = await verifyAudit({ ...options, signal: stopping.signal });
       await record(options, 'verify-all', found, 0);
       await progress.record('verify-new', 0, new Date(clock.now()));
-    } else if (await progress.claim('verify-new', options.verifyMinutes * minuteMs, now)) {
-      const since = await placeBefore(
-        options,
-        new Date(now.getTime() - 2 * options.verifyMinutes * minuteMs),
-      );
+    } else if (await progress.claim('verify-new', newEveryMs, now)) {
+      const since = await placeBefore(options, new Date(now.getTime() - 2 * newEveryMs));
       const found = await verifyAudit({ ...options, since, signal: stopping.signal });
       // Faults stay until everything was verified without them.
       await record(options, 'verify-new', found, (await progress.find('verify-new'))?.place ?? 0);

@@ -47,7 +47,10 @@ export function completeSignIn({
   };
 }
 
-/** Ends the session here, for every copy of its cookie, then at the issuer if it offers that: `POST /audit/sign-out`. */
+/**
+ * Ends the session here, for every copy of its cookie, then at the issuer if it offers that:
+ * `POST /audit/sign-out`.
+ */
 export function signOut({ openId, sessions, origin }: SignInDependencies): RequestHandler {
   return async (request, response) => {
     if (!isOwnForm(request, origin)) throw foreignForm();
