@@ -22,7 +22,7 @@ const keys = createKeys(defaultPrefix);
 const { launch: sealer } = openSealers({}, ['launch']);
 const readServiceRequest = createServiceRequestReader(defaultNamespaces);
 const issueScript = readScript('shared', 'ends', 'claims', 'issue');
-const redeemScript = readScript('shared', 'chains', 'ends', 'redeem');
+const redeemScript = readScript('shared', 'chains', 'ends', 'proofs', 'redeem');
 /** A token is verified once; then its text is known. */
 const verified = new Set<string>();
 
@@ -121,13 +121,20 @@ const secureLaunch =
       ],
       [
         10_000,
-        86_400_000,
         60_000,
+        86_400_000,
+        '',
         ...listOf([hash('sha256', query.get('codeVerifier') ?? '', 'base64url')]),
         1_800_000,
         28_800_000,
         0,
         ...listOf([event]),
+        // No repetition, proof or limit.
+        '',
+        '',
+        '',
+        '',
+        '',
       ],
     );
     const [outcome, , , context] = reply as string[];
