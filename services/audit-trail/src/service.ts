@@ -4,13 +4,14 @@ import { createRouter, endpoint, openToAll, problemDialect } from '@clinical-lau
 import type { Service } from '@clinical-launch/service/process';
 import type { AccessTokenVerifier } from '@clinical-launch/service/trust';
 import type { Storage } from '@clinical-launch/storage';
-import type { Claims, RevokedTokens } from '@clinical-launch/tickets';
+import type { Claims } from '@clinical-launch/tickets';
 import { type AuditTrailConfig, sealKeyFrom } from './config.ts';
 import { onEvent } from './consumers/on-event.ts';
 import { onLaunchUrlIssued } from './consumers/on-launch-url-issued.ts';
 import { auditRefusal } from './http/audit-reader.ts';
 import { findEvents } from './http/find-events.ts';
 import { pagesOnDemand } from './http/pages/on-demand.ts';
+import type { EndedSessions } from './http/pages/session.ts';
 import { searchByAddress, searchByBody } from './http/search-events.ts';
 import { fhirDialect, searchFhir } from './http/search-fhir.ts';
 import { createLagMeter } from './metrics.ts';
@@ -38,7 +39,7 @@ export type AuditTrailDependencies = {
   /** The claims of the tickets, which this service records and restores. */
   readonly claims: Claims;
   /** The sessions of the pages that were ended by signing out. */
-  readonly endedSessions: Pick<RevokedTokens, 'revoke' | 'has'>;
+  readonly endedSessions: EndedSessions;
   readonly clock: Clock;
   readonly logger: Logger;
 };

@@ -1,4 +1,4 @@
-import { ServiceError } from '@clinical-launch/service/http';
+import { ServiceError, tooMany } from '@clinical-launch/service/http';
 import type { ParameterFault } from './domain/authorization-request.ts';
 
 /**
@@ -215,33 +215,26 @@ export function noDesktopRealm(): ServiceError {
  * Creates the error for a client with too many revoked tokens that have not expired yet. Nothing was revoked.
  */
 export const tooManyRevokedTokens = (retryAfterSeconds: number): ServiceError =>
-  limitReached(
-    'The token was not revoked, because this client has too many revoked tokens that have not expired yet. Wait for the seconds in Retry-After, or ask the operator to end all tokens of this client',
-    retryAfterSeconds,
-  );
+  tooMany(retryAfterSeconds * 1000, {
+    message:
+      'The token was not revoked, because this client has too many revoked tokens that have not expired yet. Wait for the seconds in Retry-After, or ask the operator to end all tokens of this client',
+  });
 
 /**
  * Creates the error for a launch that has used up its refreshes. Revokes nothing. @param launchEndsInSeconds
  * absent for a launch without an end
  */
 export const tooManyRefreshes = (launchEndsInSeconds: number | undefined): ServiceError =>
-  limitReached(
-    'This launch has used up its 1,000 refreshes. Start again from the host application',
-    launchEndsInSeconds,
-  );
+  tooMany(launchEndsInSeconds === undefined ? undefined : launchEndsInSeconds * 1000, {
+    message: 'This launch has used up its 1,000 refreshes. Start again from the host application',
+  });
 
 /** Creates the error for a launch that pushed too many requests. Its stored request stays usable. */
 export const tooManyPushes = (retryAfterSeconds: number): ServiceError =>
-  limitReached(
-    'This launch pushed too many authorization requests. Use the last request_uri, or wait for the seconds in Retry-After',
-    retryAfterSeconds,
-  );
-
-function limitReached(message: string, retryAfterSeconds: number | undefined): ServiceError {
-  const headers =
-    retryAfterSeconds === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterSeconds)) };
-  return new ServiceError({ status: 429, code: 'too_many_requests', message, headers });
-}
+  tooMany(retryAfterSeconds * 1000, {
+    message:
+      'This launch pushed too many authorization requests. Use the last request_uri, or wait for the seconds in Retry-After',
+  });
 
 /**
  * Answers alike for a launch that never existed, has reached its absolute end, or belongs to another host.

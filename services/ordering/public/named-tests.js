@@ -15,7 +15,8 @@
  * @typedef {ReadonlyMap<string, readonly string[]>} NameIndex
  */
 
-const inWords = new Intl.ListFormat('en-GB');
+/** Writes a list as words: `FBC, HbA1c and TSH`. */
+export const inWords = new Intl.ListFormat('en-GB');
 
 /** The most words of a search that are read as the names of several tests. */
 const maxWords = 16;

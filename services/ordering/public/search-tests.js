@@ -2,7 +2,7 @@
 
 import { connectionReturns } from './connection.js';
 import { findOnPage } from './find-on-page.js';
-import { describeSearch, namedTests, readNames } from './named-tests.js';
+import { describeSearch, inWords, namedTests, readNames } from './named-tests.js';
 
 /**
  * Filters the catalogue of a form, best match first. `add` chooses the tests with some codes. Once the server
@@ -157,7 +157,7 @@ function showAdded(form, input) {
 
   function show(names, taking) {
     takeBack = taking;
-    text.textContent = `Added ${new Intl.ListFormat('en-GB').format(names)}.`;
+    text.textContent = `Added ${inWords.format(names)}.`;
     place.hidden = false;
   }
 

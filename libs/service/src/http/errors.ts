@@ -123,18 +123,25 @@ async function withinLimit(error: ServiceError, { call, ...request }: Refused): 
   const recorded = await call.refusals.record(refused).catch((cause: unknown) => {
     call.logger.error({ err: cause }, 'the audit event of this refusal was not stored');
   });
-  return recorded === undefined || recorded.overForMs === 0 ? error : tooMany(recorded.overForMs, error);
+  return recorded === undefined || recorded.overForMs === 0
+    ? error
+    : tooMany(recorded.overForMs, { cause: error });
 }
 
-/** Creates the 429 of a limit (RFC 6585 section 4), with the seconds to wait. */
-export function tooMany(waitMs: number, cause?: unknown): ServiceError {
-  return new ServiceError({
-    status: 429,
-    code: 'too_many_requests',
-    message: 'Too many requests. Wait for the seconds in Retry-After',
-    headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+/**
+ * Creates the 429 of a limit (RFC 6585 section 4), with the seconds to wait.
+ * @param waitMs absent for a limit that no wait lifts
+ */
+export function tooMany(
+  waitMs: number | undefined,
+  {
+    message = 'Too many requests. Wait for the seconds in Retry-After',
     cause,
-  });
+  }: { readonly message?: string; readonly cause?: unknown } = {},
+): ServiceError {
+  const seconds = waitMs === undefined ? undefined : Math.max(1, Math.ceil(waitMs / 1000));
+  const headers = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
+  return new ServiceError({ status: 429, code: 'too_many_requests', message, headers, cause });
 }
 
 const emptyStatuses = new Set([401, 403, 404, 409, 410, 429]);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { asymmetricAlgorithms, compileSchema } from '@clinical-launch/contracts';
+import { asymmetricAlgorithms, compileSchema, leastRsaBits } from '@clinical-launch/contracts';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   calculateJwkThumbprint,
@@ -100,13 +100,13 @@ function keyIn(proof: string): JWK | undefined {
 
 /** 65537, as every usual generator of RSA keys has it. */
 const rsaExponent = 'AQAB';
-const rsaModulusBits = { least: 2048, most: 4096 };
+const mostRsaBits = 4096;
 
 /** Returns the fault of a key whose signatures are expensive to verify or weak; undefined for others. */
 function keyFault({ kty, e, n }: JWK = {}): string | undefined {
   if (kty !== 'RSA') return undefined;
   const bits = typeof n === 'string' ? bitsOf(n) : 0;
-  if (e === rsaExponent && bits >= rsaModulusBits.least && bits <= rsaModulusBits.most) return undefined;
+  if (e === rsaExponent && bits >= leastRsaBits && bits <= mostRsaBits) return undefined;
   return 'The RSA key of the DPoP proof must have the exponent 65537 and a modulus of 2,048 to 4,096 bits';
 }
 

@@ -1,3 +1,4 @@
+import { leastRsaBits } from '@clinical-launch/contracts';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { ServiceError, temporarilyUnavailable } from '../http/errors.ts';
 import { asResponse, type OutboundAnswer, type OutboundFetch } from '../http/outbound-fetch.ts';
@@ -64,10 +65,10 @@ function countingFetches(issuer: string, get: Get): Get {
   };
 }
 
-/** RFC 7518 section 3.3. jose refuses such a key with a TypeError, as if this program were at fault. */
-const leastRsaBits = 2048;
-
-/** @throws ServiceError 401 for a key that others can compute */
+/**
+ * jose refuses a key that is too weak with a TypeError, as if this program were at fault. @throws
+ * ServiceError 401 for a key that others can compute
+ */
 function strong<Key extends object>(key: Key): Key {
   const bits: unknown = 'algorithm' in key ? Object(key.algorithm).modulusLength : undefined;
   if (typeof bits === 'number' && bits < leastRsaBits)
