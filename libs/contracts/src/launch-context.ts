@@ -80,8 +80,8 @@ const launchRequestSchema = Type.Object({
 });
 
 /**
- * The context of a launch token and of the launch session that succeeds it. A member that a later release adds
- * is optional, because tickets of the release before do not have it.
+ * The context of a launch token and of the launch session that succeeds it. A member that a later release
+ * adds is optional, because tickets of the release before do not have it.
  */
 const launchContextSchema = Type.Object({
   /** The GUID of the launch request: the correlation id of everything that follows. */

@@ -19,7 +19,8 @@ export function readMigrations(folder: URL): ServiceMigrations {
 
 const migrationOf = (file: URL): Migration => ({
   async up(db) {
-    // PGlite accepts one statement a query. EXECUTE runs all statements of a text, and sees what each created.
+    // PGlite accepts one statement a query. EXECUTE runs all statements of a text, and sees what each
+    // created.
     await sql`do ${sql.lit(`begin execute ${quote(readFileSync(file, 'utf8'))}; end`)}`.execute(db);
   },
 });

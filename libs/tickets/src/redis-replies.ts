@@ -8,7 +8,8 @@ import {
 } from './tickets.ts';
 
 /**
- * Reads the reply of an issue. @throws TicketsUnavailable while claims are being restored after a loss of data
+ * Reads the reply of an issue. @throws TicketsUnavailable while claims are being restored after a loss of
+ * data
  */
 export function readIssue(reply: unknown, ticket: string): Issue {
   if (reply === 'incomplete') {

@@ -22,8 +22,8 @@ export const ticketPurposes: Readonly<Record<TicketKind, TicketPurpose>> = {
 };
 
 /**
- * The kinds of which one chain has many tickets. Their used-markers end with the chain, if it has an end: after
- * it a replay finds nothing to revoke.
+ * The kinds of which one chain has many tickets. Their used-markers end with the chain, if it has an end:
+ * after it a replay finds nothing to revoke.
  */
 export const usedUntilChainEnds: ReadonlySet<TicketKind> = new Set(['refresh-token']);
 
@@ -137,11 +137,13 @@ export type Successor = {
 
 export type RedeemRequest = {
   readonly proofs?: readonly string[];
-  /** Used up by `redeemed` and `repeated`. A used one is answered before everything else, and revokes nothing. */
+  /**
+   * Used up by `redeemed` and `repeated`. A used one is answered before everything else, and revokes nothing.
+   */
   readonly proof?: SingleUse;
   /**
-   * Bounds the redemptions of this kind in the chain, repetitions included. One beyond it is `exhausted`: it uses
-   * up and revokes nothing.
+   * Bounds the redemptions of this kind in the chain, repetitions included. One beyond it is `exhausted`: it
+   * uses up and revokes nothing.
    */
   readonly limit?: { readonly redemptions: number };
   /** Issued in the same step; inherits context and correlation id, and so belongs to the same chain. */
@@ -216,8 +218,8 @@ export interface Tickets {
   /** Issues a ticket of at least 256 random bits, in the Base64URL alphabet; stores only its hash. */
   issue(kind: TicketKind, request: IssueRequest): Promise<Issue>;
   /**
-   * Issues a ticket beside a live one, in the shard of that one. Replaces the ticket that was issued beside it
-   * before, which is unknown from then on, so each live ticket has at most one beside it.
+   * Issues a ticket beside a live one, in the shard of that one. Replaces the ticket that was issued beside
+   * it before, which is unknown from then on, so each live ticket has at most one beside it.
    */
   issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue>;
   /** Uses a ticket up. Compares the proof first; answers `used` whatever the proof. */

@@ -94,7 +94,7 @@ describe('the Enter key', () => {
     expect([added(query), added(query, man)]).toEqual(['', '']);
   });
 
-  it('adds nothing for a name of several tests, whoever the patient is', () => {
+  it('adds nothing for a name of several tests, for any patient', () => {
     for (const patient of [woman, man]) {
       expect(added('ct/ng', patient)).toBe('');
       expect(found('ct/ng', patient)).toContain('VCTNU');

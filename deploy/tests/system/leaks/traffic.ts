@@ -73,7 +73,9 @@ function randomPartsOf(text: string): string[] {
   );
 }
 
-/** By specification, the launch URL, authorize's answer and the end of a launch have secrets in their URLs. */
+/**
+ * By specification, the launch URL, authorize's answer and the end of a launch have secrets in their URLs.
+ */
 function withoutSecrets(path: string, query: URLSearchParams): string {
   const [address = ''] = path.split('?');
   const rest = [...query]

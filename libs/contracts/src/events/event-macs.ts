@@ -63,8 +63,8 @@ export function createEventWriter(keys: readonly EventSigningKey[]): EventWriter
 
 /**
  * Creates the verifier of one listener.
- * @param keys The keys of the listener, from which those of the sources are derived. Several during a rotation;
- *   each is accepted.
+ * @param keys The keys of the listener, from which those of the sources are derived. Several during a
+ *   rotation; each is accepted.
  */
 export function createEventVerifier(listener: ServiceName, keys: readonly Uint8Array[]): EventVerifier {
   const sources = new Map(

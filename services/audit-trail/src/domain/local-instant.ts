@@ -4,8 +4,8 @@ import { isSearchableDay, localTime } from '@clinical-launch/contracts';
 export const localMinuteForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 
 /**
- * Returns the instant of a local time; undefined for one that is not in the calendar, or in a year that cannot
- * be searched. A time that a change of the clocks skips or repeats is one of the two that it may mean.
+ * Returns the instant of a local time; undefined for one that is not in the calendar, or in a year that
+ * cannot be searched. A time that a change of the clocks skips or repeats is one of the two that it may mean.
  * @param minute `2026-03-02T16:05`
  */
 export function instantOf(minute: string, timeZone: string): Date | undefined {

@@ -22,8 +22,8 @@ import type { PrepareTokens } from './issue-tokens.ts';
 const repeatableSeconds = 10;
 
 /**
- * The refreshes of one launch, since each leaves its used-marker until the launch ends: more than one a minute
- * for twelve hours.
+ * The refreshes of one launch, since each leaves its used-marker until the launch ends: more than one a
+ * minute for twelve hours.
  */
 const refreshLimit = { redemptions: 1000 };
 

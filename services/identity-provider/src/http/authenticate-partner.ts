@@ -20,7 +20,8 @@ type PartnerExchange = Pick<
  * Returns the partner application that sent a request; undefined if the request names none. A partner without
  * keys and certificates is a public client, proven by the ticket that it holds. Its credentials are refused,
  * because nothing can check them. A partner that registered keys or certificates must authenticate: with an
- * assertion, which is used up here, or by mutual TLS. Its request is counted here, and its refusals are its own.
+ * assertion, which is used up here, or by mutual TLS. Its request is counted here, and its refusals are its
+ * own.
  * @throws TokenRefusal, and ServiceError 429 beyond the limit of a partner that has authenticated
  */
 export async function authenticatePartner(exchange: PartnerExchange): Promise<RegisteredPartner | undefined> {

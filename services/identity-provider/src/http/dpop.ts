@@ -13,8 +13,8 @@ type DpopExchange = {
 };
 
 /**
- * Verifies the DPoP proof of a request (RFC 9449 section 5). Stores nothing: the step that redeems a ticket, or
- * stores a pushed request, uses the proof up.
+ * Verifies the DPoP proof of a request (RFC 9449 section 5). Stores nothing: the step that redeems a ticket,
+ * or stores a pushed request, uses the proof up.
  * @returns the proof; undefined for a request without one
  * @throws TokenRefusal 400 for a proof that is invalid or is for another request
  */

@@ -87,8 +87,8 @@ function assertIssued(issue: BesideIssue, call: Call): string {
 }
 
 /**
- * Checks a request as the authorization endpoint does. @throws AuthorizeRefusal, and TokenRefusal 413 (RFC 9126
- * section 2.3)
+ * Checks a request as the authorization endpoint does. @throws AuthorizeRefusal, and TokenRefusal 413 (RFC
+ * 9126 section 2.3)
  */
 function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): AuthorizationRequest {
   const read = readAuthorizationRequest(form, realm);
@@ -104,8 +104,8 @@ function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): Auth
 }
 
 /**
- * Returns the key that redeems the code: that of the request's DPoP proof, which must be the key that `dpop_jkt`
- * names (RFC 9449 section 10.1). @throws TokenRefusal
+ * Returns the key that redeems the code: that of the request's DPoP proof, which must be the key that
+ * `dpop_jkt` names (RFC 9449 section 10.1). @throws TokenRefusal
  */
 function agreeDpopKey({ dpopKey }: AuthorizationRequest, proven: string | undefined): string | undefined {
   if (proven !== undefined && dpopKey !== undefined && proven !== dpopKey)

@@ -111,8 +111,8 @@ export class KeyRing {
   }
 
   async #upToDate(realm: IssuingRealm): Promise<KnownKeys> {
-    // A realm that was added to the registry since the last read has no key yet. One that was missing at the last
-    // read has keys, none of which was opened to sign.
+    // A realm that was added to the registry since the last read has no key yet. One that was missing at the
+    // last read has keys, none of which was opened to sign.
     const { keys, signers } = this.#known;
     const isKnown = keysOf(realm, keys).some(({ kid }) => signers.has(kid));
     if (!isKnown || this.#parts.clock.now() >= this.#readAgainAt) {

@@ -69,8 +69,8 @@ function typedDays(from = '', to = ''): [string | undefined, string | undefined]
 }
 
 /**
- * Reads a typed day as YYYY-MM-DD; undefined if it is no date, or in a year that cannot be searched. A year of
- * two digits is of this century.
+ * Reads a typed day as YYYY-MM-DD; undefined if it is no date, or in a year that cannot be searched. A year
+ * of two digits is of this century.
  */
 export function readDay(text: string): string | undefined {
   const { dates, rest } = takeDates(text);

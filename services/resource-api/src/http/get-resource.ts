@@ -38,8 +38,8 @@ type Found = { readonly caller: Caller };
 
 /**
  * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls). Refuses in this order:
- * 429, 401 (the token, its launch, its revocation), 403 (permission), 401 (a used proof), 429 (the launch). The
- * audit event is stored before the answer.
+ * 429, 401 (the token, its launch, its revocation), 403 (permission), 401 (a used proof), 429 (the launch).
+ * The audit event is stored before the answer.
  */
 export function getResource(
   resource: Resource,
