@@ -190,7 +190,7 @@ describe('under a steady load through the Ingress, no client notices', () => {
   it('a changed setting, which rolls every service, and the way back', async () => {
     const before = settingsOf('ordering');
     await expectNothingNoticed('a changed ConfigMap, and a rollback', async () => {
-      applyWith([...settings, 'REFUSAL_EVENT_SECONDS=11']);
+      applyWith([...settings, 'LOG_LEVEL=warn']);
       expect(settingsOf('ordering')).not.toBe(before);
       for (const service of services) kubectl(['rollout', 'undo', `deployment/${service}`]);
       awaitRollout(...deployments);

@@ -53,8 +53,6 @@ const replicas: readonly ServiceName[] = [
 /** The load of a test comes from one address, and its books contain every refusal, as many as there are. */
 export const everyRefusalAudited = {
   REFUSALS_PER_ADDRESS: '0',
-  REFUSAL_EVENT_SECONDS: '0',
-  REFUSAL_EVENTS_WAITING: '1000000',
 };
 
 export type SystemOptions = {

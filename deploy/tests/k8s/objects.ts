@@ -91,15 +91,22 @@ export const numberOf = (containers: readonly Container[], port: Port): number |
 
 /** A ConfigMap or Secret that a Pod names, and the keys of it; without `items` all of them. */
 type Source = { readonly object: string; readonly items?: readonly { key: string; path: string }[] };
-type Reference = { name?: string; secretName?: string; key?: string; items?: Source['items'] };
+type Reference = {
+  name?: string;
+  secretName?: string;
+  key?: string;
+  items?: Source['items'];
+  optional?: boolean;
+};
 
-/** Returns the ConfigMaps and Secrets that a value names at any depth. */
+/** Returns the ConfigMaps and Secrets that a value names at any depth, except keys that may be missing. */
 export function sourcesIn(value: unknown): Source[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([member, inner]) => {
     const [, word] = /^(secret|configMap)(?:Ref|KeyRef)?$/.exec(member) ?? [];
     if (word === undefined) return sourcesIn(inner);
-    const { name, secretName = name, key, items } = inner as Reference;
+    const { name, secretName = name, key, items, optional } = inner as Reference;
+    if (optional) return [];
     const object = `${word === 'secret' ? 'Secret' : 'ConfigMap'} ${secretName}`;
     if (key !== undefined) return [{ object, items: [{ key, path: key }] }];
     return [items === undefined ? { object } : { object, items }];

@@ -23,7 +23,7 @@ let unopened: string;
 
 beforeAll(async () => {
   [platform, chromium] = await Promise.all([
-    startPlatformForTest({ clock, environment: { REFUSAL_EVENT_SECONDS: '0' } }),
+    startPlatformForTest({ clock, environment: { REFUSALS_PER_ADDRESS: '0' } }),
     startChromium(),
   ]);
   const payload = aServiceRequest({ originatingId });

@@ -22,7 +22,6 @@ beforeAll(async () => {
       clock,
       environment: {
         // Each refusal has an event of its own, and this machine may be refused as often as it likes.
-        REFUSAL_EVENT_SECONDS: '0',
         REFUSALS_PER_ADDRESS: '0',
         CALLBACK_ALLOWED_NETWORKS: '127.0.0.0/8',
       },

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { createPkcePair } from '@clinical-launch/pms-client';
 import { getPatient, launchBody } from '@clinical-launch/simulators';
-import { createTestKey, type TestKey } from '@clinical-launch/testing';
+import { createTestKey, TestClock, type TestKey } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { guidOf, requestLaunch } from './audit-launches.ts';
@@ -52,12 +52,11 @@ beforeAll(async () => {
       );
       return JSON.stringify(registry);
     },
-    // An address is over its limit after one refusal, and what is combined waits for an hour.
+    // An address is over its limit after one refusal, and no window ends.
+    clock: new TestClock(Date.now()),
     environment: {
       CLIENT_CERTIFICATE_HEADER: 'Client-Cert',
       REFUSALS_PER_ADDRESS: '1',
-      REFUSAL_WINDOW_SECONDS: '3600',
-      REFUSAL_EVENT_SECONDS: '3600',
     },
     logLevel: 'error',
   });

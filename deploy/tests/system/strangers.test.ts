@@ -1,4 +1,4 @@
-import { aServiceRequest } from '@clinical-launch/testing';
+import { aServiceRequest, TestClock } from '@clinical-launch/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startPlatformForTest } from './running-platform.ts';
 
@@ -7,12 +7,9 @@ const limit = 10;
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 beforeAll(async () => {
-  const environment = {
-    TRUSTED_PROXIES: '1',
-    REFUSALS_PER_ADDRESS: `${limit}`,
-    REFUSAL_WINDOW_SECONDS: '3600',
-  };
-  platform = await startPlatformForTest({ environment, logLevel: 'error' });
+  const environment = { TRUSTED_PROXIES: '1', REFUSALS_PER_ADDRESS: `${limit}` };
+  // No window ends.
+  platform = await startPlatformForTest({ clock: new TestClock(), environment, logLevel: 'error' });
 });
 afterAll(() => platform.stop());
 

@@ -44,7 +44,6 @@ export async function observe(act: (baseUrl: string) => Promise<void>): Promise<
     OTEL_TRACES_SAMPLER: 'always_on',
     OTEL_BSP_SCHEDULE_DELAY: '100',
     REFUSALS_PER_ADDRESS: '0',
-    REFUSAL_EVENT_SECONDS: '0',
   });
   const [, baseUrl = ''] = await platform.said(/^ready (.*)$/m);
   const traffic = recordTraffic();

@@ -2,23 +2,27 @@ import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '../environment.ts';
 
 const environmentSchema = Type.Object({
-  /** The number of refusals of one address in a window that are answered as such; 0 for no limit. */
+  /** The number of refusals of one address in ten seconds that are answered as such; 0 for no limits at all. */
   REFUSALS_PER_ADDRESS: Type.Integer({ minimum: 0, default: 100 }),
-  REFUSAL_WINDOW_SECONDS: Type.Integer({ minimum: 1, maximum: 3600, default: 10 }),
-  /** Seconds in which anonymous refusals of one kind become one event; 0 for an event each. */
-  REFUSAL_EVENT_SECONDS: Type.Integer({ minimum: 0, maximum: 3600, default: 10 }),
-  /** The number of refusal events that may wait in Redis; further events are dropped and counted. */
-  REFUSAL_EVENTS_WAITING: Type.Integer({ minimum: 16, default: 16_000 }),
 });
 
-/** Reads the limits of refusals. @throws ConfigurationError that names the invalid variables */
+/** A user who repeats a mistake is under the limit again before they have read the error. */
+const windowSeconds = 10;
+/** As long as the window, so that a flood from one address costs one event for each window. */
+const combineSeconds = 10;
+/** At some 0.7 kB each, 11 MB of Redis. */
+const mostEvents = 16_000;
+/** Enough for a load test of an hour. */
+const mostEventsWithoutLimits = 1_000_000;
+
+/**
+ * Reads the limits of refusals. Without a limit for each address, every refusal has an audit event of its own,
+ * however many of them wait.
+ * @throws ConfigurationError that names the invalid variable
+ */
 export function readRefusalSettings(environment: Environment) {
-  const read = readEnvironment(environmentSchema, environment);
-  const refusals = read.REFUSALS_PER_ADDRESS;
-  const windowSeconds = read.REFUSAL_WINDOW_SECONDS;
-  return {
-    combineSeconds: read.REFUSAL_EVENT_SECONDS,
-    mostEvents: read.REFUSAL_EVENTS_WAITING,
-    limit: refusals === 0 ? undefined : { refusals, windowSeconds },
-  };
+  const { REFUSALS_PER_ADDRESS: refusals } = readEnvironment(environmentSchema, environment);
+  return refusals === 0
+    ? { combineSeconds: 0, mostEvents: mostEventsWithoutLimits, limit: undefined }
+    : { combineSeconds, mostEvents, limit: { refusals, windowSeconds } };
 }
