@@ -30,8 +30,6 @@ export type LaunchApiConfig = {
   readonly maxPayloadBytes: number;
   /** Whether national identifiers must be valid in their systems. */
   readonly identifierCheck: IdentifierCheck;
-  /** Requests in any one second from one address; no limit when absent. */
-  readonly requestsPerSecondPerAddress?: number;
   /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
   /** The names of patients in audit events. */
@@ -48,7 +46,6 @@ const environmentSchema = Type.Object({
   ORIGINATING_ID_RETENTION_DAYS: Type.Integer({ minimum: 1, default: 400 }),
   IDENTIFIER_CHECK: Type.Enum(['lenient', 'strict'], { default: 'lenient' }),
   MAX_PAYLOAD_BYTES: Type.Integer({ minimum: 16_384, default: 262_144 }),
-  REQUESTS_PER_SECOND_PER_ADDRESS: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 
 /**
@@ -62,7 +59,6 @@ export function readLaunchApiConfig(
     read: () => readEnvironment(environmentSchema, environment),
     pseudonyms: () => readPatientPseudonyms(environment),
   });
-  const perAddress = read.REQUESTS_PER_SECOND_PER_ADDRESS;
   return Object.freeze({
     publicUrl: read.PUBLIC_URL,
     oltrServer: read.OLTR_SERVER ?? read.PUBLIC_URL,
@@ -73,7 +69,6 @@ export function readLaunchApiConfig(
     maxPayloadBytes: read.MAX_PAYLOAD_BYTES,
     identifierCheck: read.IDENTIFIER_CHECK,
     clientCertificateHeader: readClientCertificateHeader(environment),
-    ...(perAddress === undefined ? {} : { requestsPerSecondPerAddress: perAddress }),
     pseudonyms,
     isProduction: isProduction(environment),
   });

@@ -1,12 +1,9 @@
 import type { Clock } from '@clinical-launch/service';
 import {
-  createRateLimiter,
   createRouter,
   type DirectRoute,
   directEndpoint,
-  type Exchange,
   endpoint,
-  type Handler,
   openToAll,
   problemDialect,
   type RateLimiter,
@@ -16,7 +13,7 @@ import type { AccessTokenVerifier, Directories } from '@clinical-launch/service/
 import type { Tickets } from '@clinical-launch/tickets';
 import type { LaunchApiConfig } from './config.ts';
 import { addresses } from './http/addresses.ts';
-import { auditRefusal, countAddress, createLaunchCheck } from './http/check-launch.ts';
+import { auditRefusal, createLaunchCheck } from './http/check-launch.ts';
 import { requestLaunchUrl } from './http/request-launch-url.ts';
 import { validate } from './http/validate.ts';
 import { createLaunchCounts } from './metrics.ts';
@@ -39,8 +36,7 @@ export function launchApi(
   config: LaunchApiConfig,
   { tickets, tokens, limiter, clock, directories }: LaunchApiDependencies,
 ): Service {
-  const addressLimit = createRateLimiter(clock);
-  const check = createLaunchCheck(config, { tokens, clock, limiter, addresses: addressLimit, directories });
+  const check = createLaunchCheck(config, { tokens, clock, limiter, directories });
   const shared = { source: '/launch-api', dialect: problemDialect(config), open: openToAll };
   const counts = createLaunchCounts();
   const request = requestLaunchUrl(config, { tickets, check, clock, onIssued: counts.issued });
@@ -56,11 +52,7 @@ export function launchApi(
     endpoint({ ...shared, audit: auditRefusal('validate'), methods: { POST: validate(check) } }),
   );
   for (const [path, send] of Object.entries(publishedDocuments(config))) {
-    const publish: Handler<Exchange> = (exchange) => {
-      countAddress(config, addressLimit, exchange.call);
-      return send(exchange);
-    };
-    router.all(path, endpoint({ ...shared, methods: { GET: publish, HEAD: publish } }));
+    router.all(path, endpoint({ ...shared, methods: { GET: send, HEAD: send } }));
   }
   const direct: DirectRoute = { method: 'POST', path: addresses.requestLaunchUrl, answer: launch.direct };
   return { name: 'launch-api', router, direct: [direct] };

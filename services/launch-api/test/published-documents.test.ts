@@ -32,13 +32,6 @@ describe('a published document', () => {
     const put = await get(name, { method: 'PUT' });
     expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
-
-  it.each(documents)('%s counts by address, as every request', async (name) => {
-    const limited = await startLaunchApi({ environment: { REQUESTS_PER_SECOND_PER_ADDRESS: '1' } });
-    const statuses = [await get(name, {}, limited), await get(name, {}, limited)].map(({ status }) => status);
-    await limited.stop();
-    expect(statuses).toEqual([200, 429]);
-  });
 });
 
 it('publishes the schema of the payload under its own address, in the namespaces of the installation', async () => {

@@ -5,15 +5,12 @@ import { readClientCertificateHeader } from '@clinical-launch/service/trust';
 export type ResourceApiConfig = {
   /** The origin at which partners reach the platform; DPoP proofs name it. */
   readonly publicUrl: string;
-  /** Requests in any one second from one address; no limit when absent. */
-  readonly requestsPerSecondPerAddress?: number;
   /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
 };
 
 const environmentSchema = Type.Object({
   PUBLIC_URL: originSetting,
-  REQUESTS_PER_SECOND_PER_ADDRESS: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 
 /**
@@ -22,10 +19,8 @@ const environmentSchema = Type.Object({
  */
 export function readResourceApiConfig(environment: Environment): ResourceApiConfig {
   const read = readEnvironment(environmentSchema, environment);
-  const perAddress = read.REQUESTS_PER_SECOND_PER_ADDRESS;
   return Object.freeze({
     publicUrl: read.PUBLIC_URL,
     clientCertificateHeader: readClientCertificateHeader(environment),
-    ...(perAddress === undefined ? {} : { requestsPerSecondPerAddress: perAddress }),
   });
 }

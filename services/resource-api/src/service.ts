@@ -2,7 +2,6 @@ import type { Sealers } from '@clinical-launch/contracts';
 import type { Clock } from '@clinical-launch/service';
 import {
   allowAnyOrigin,
-  createRateLimiter,
   createRouter,
   endpoint,
   oauthDialect,
@@ -35,10 +34,9 @@ export function resourceApi(config: ResourceApiConfig, backing: ResourceApiDepen
   const { tickets, clock, sealers } = backing;
   const sealer = sealers['access-token'];
   const revocations = createRevocations(tickets, clock);
-  const addresses = createRateLimiter(clock);
   const router = createRouter();
   for (const resource of resources) {
-    const get = getResource(resource, config, { ...backing, sealer, revocations, addresses });
+    const get = getResource(resource, config, { ...backing, sealer, revocations });
     router.all(
       `/resource/${resource.name}`,
       allowAnyOrigin('GET'),

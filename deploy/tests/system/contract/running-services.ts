@@ -45,7 +45,7 @@ type ServicesOptions = { readonly isLimited?: boolean } & Parameters<typeof open
 
 /**
  * Serves the services that OpenAPI documents describe, with parts that can be made to fail.
- * @param isLimited whether an address has one refusal, and one request of the launch API
+ * @param isLimited whether an address has one refusal
  */
 export async function startServices({ isLimited = false, ...storageOptions }: ServicesOptions = {}) {
   const refusalLimit = { refusals: isLimited ? 1 : 100_000, windowSeconds: 10 };
@@ -65,10 +65,7 @@ export async function startServices({ isLimited = false, ...storageOptions }: Se
     backing,
   });
   const { url } = server;
-  const environment = {
-    PUBLIC_URL: url,
-    ...(isLimited ? { REQUESTS_PER_SECOND_PER_ADDRESS: '1' } : {}),
-  };
+  const environment = { PUBLIC_URL: url };
   const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
   const fetchOutbound = createOutboundFetch({ allowedNetworks: loopbackNetworks });
   const trust = { publicUrl: url, identityProviderUrl: `${url}/idp`, audience };

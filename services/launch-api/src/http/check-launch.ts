@@ -11,9 +11,7 @@ import {
 import type { Clock } from '@clinical-launch/service';
 import {
   authorizationOf,
-  type Call,
   type DirectExchange,
-  type LocalRateLimiter,
   queryOf,
   type RateLimiter,
   type RefusalAudit,
@@ -38,8 +36,6 @@ export type LaunchCheckDependencies = {
   /** Limits requests by client, for all replicas. */
   readonly limiter: RateLimiter;
   readonly clock: Clock;
-  /** Limits requests by address, in this process: shared counts about strangers must be bounded. */
-  readonly addresses: LocalRateLimiter;
   /** The agreed values; without them every value is accepted. */
   readonly directories?: Directories | undefined;
 };
@@ -53,7 +49,7 @@ export type CheckedLaunch = {
   readonly isPracticeEditor?: boolean;
 };
 
-/** @throws ServiceError in this order: 429, 401, 403, 413 or 415, 400 */
+/** @throws ServiceError in this order: 401, 429, 403, 413 or 415, 400 */
 export type LaunchCheck = (exchange: LaunchExchange) => Promise<CheckedLaunch>;
 
 /** A request for a launch; its caller is known once the token is verified. */
@@ -62,13 +58,12 @@ export type LaunchExchange = DirectExchange<{ readonly caller: Caller }>;
 /** Creates the checks of a request for a launch (OLTR: Endpoints). They use up nothing except the limits. */
 export function createLaunchCheck(
   config: LaunchApiConfig,
-  { tokens, limiter, clock, addresses, directories }: LaunchCheckDependencies,
+  { tokens, limiter, clock, directories }: LaunchCheckDependencies,
 ): LaunchCheck {
   const readServiceRequest = createServiceRequestReader(config.namespaces, clock, config.identifierCheck);
   const body = { types: payloadTypes, limitBytes: config.maxPayloadBytes };
 
   return async ({ request, response, call, found }) => {
-    countAddress(config, addresses, call);
     const caller = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
     });
@@ -87,15 +82,6 @@ export function createLaunchCheck(
     const isEditor = isPracticeEditor(directory, checked.launch);
     return { caller, ...checked, ...(isEditor === undefined ? {} : { isPracticeEditor: isEditor }) };
   };
-}
-
-/** Counts a request by its address, whatever its purpose. @throws ServiceError 429 */
-export function countAddress(
-  { requestsPerSecondPerAddress }: LaunchApiConfig,
-  addresses: LocalRateLimiter,
-  { address }: Call,
-): void {
-  addresses.count(`address ${address}`, requestsPerSecondPerAddress);
 }
 
 /** Creates `launch.url.refused.v1`; `step` distinguishes a refused check from a refused launch URL. */

@@ -3,7 +3,6 @@ import {
   authorizationOf,
   type Exchange,
   type Handler,
-  type LocalRateLimiter,
   type RateLimiter,
   type RefusalAudit,
   ServiceError,
@@ -30,24 +29,21 @@ type GetResourceDependencies = {
   readonly revocations: Revocations;
   /** Limits requests by client, for all replicas. */
   readonly limiter: RateLimiter;
-  /** Limits requests by address, in this process. */
-  readonly addresses: LocalRateLimiter;
 };
 
 type Found = { readonly caller: Caller };
 
 /**
  * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls). Refuses in this order:
- * 429, 401 (the token, its launch, its revocation), 403 (permission), 401 (a used proof), 429 (the launch).
+ * 401 (the token), 429 (the client), 401 (its launch, its revocation), 403 (permission), 401 (a used proof), 429 (the launch).
  * The audit event is stored before the answer.
  */
 export function getResource(
   resource: Resource,
   config: ResourceApiConfig,
-  { tokens, tickets, revocations, limiter, addresses, sealer }: GetResourceDependencies,
+  { tokens, tickets, revocations, limiter, sealer }: GetResourceDependencies,
 ): Handler<Exchange<Found>> {
   return async ({ request, response, call, found }) => {
-    addresses.count(`address ${call.address}`, config.requestsPerSecondPerAddress);
     const caller = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
       dpop: {
