@@ -86,7 +86,6 @@ export async function startMeasured({
       PORT: `${port}`,
       ADMIN_PORT: `${adminPort}`,
       HOST: '127.0.0.1',
-      ADMIN_HOST: '127.0.0.1',
       NODE_COMPILE_CACHE: compileCache,
       ...options.environment,
     },

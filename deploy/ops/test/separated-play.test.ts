@@ -68,7 +68,6 @@ describe('the platform with a user of its own for each service', () => {
       const shared = {
         NODE_ENV: 'demo',
         HOST: '127.0.0.1',
-        ADMIN_HOST: '127.0.0.1',
         ADMIN_PORT: '0',
         PUBLIC_URL: edge.url,
         PLATFORM_URL: edge.url,

@@ -175,7 +175,6 @@ async function createProcesses(
     ...environment,
     TEST_DIRECTORY: directory,
     HOST: '127.0.0.1',
-    ADMIN_HOST: '127.0.0.1',
     SHUTDOWN_DELAY_MS: `${size.shutdownDelayMs}`,
     // The address of the edge for browsers. Nothing is sent there.
     PUBLIC_URL: 'http://launch.example',

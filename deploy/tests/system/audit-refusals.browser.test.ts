@@ -23,7 +23,6 @@ beforeAll(async () => {
       environment: {
         // Each refusal has an event of its own, and this machine may be refused as often as it likes.
         REFUSALS_PER_ADDRESS: '0',
-        CALLBACK_ALLOWED_NETWORKS: '127.0.0.0/8',
       },
       // Discard: nothing listens there, so nobody receives documents.
       changeRegistry: (text) =>

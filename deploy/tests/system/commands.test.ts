@@ -41,12 +41,12 @@ describe('npm start', () => {
     const start = run('npm', ['start'], {
       PORT: 'many',
       LOG_LEVEL: 'loud',
-      LAUNCH_TOKEN_SECONDS: '11',
-      KEY_ROTATION_DAYS: '0',
+      ORIGINATING_ID_RETENTION_DAYS: '0',
+      AUDIT_RETENTION_YEARS: '0',
     });
     expect(await start.exited).not.toBe(0);
     expect(start.output()).toMatch(
-      /PORT must be[^]*LOG_LEVEL must be[^]*KEY_ROTATION_DAYS must be[^]*LAUNCH_TOKEN_SECONDS must be/,
+      /PORT must be[^]*LOG_LEVEL must be[^]*ORIGINATING_ID_RETENTION_DAYS must be[^]*AUDIT_RETENTION_YEARS must be/,
     );
     expect(start.output()).not.toMatch(/^ready|many/m);
   });

@@ -12,7 +12,6 @@ async function startTraced(environment: NodeJS.ProcessEnv) {
     PORT: '0',
     ADMIN_PORT: '0',
     HOST: '127.0.0.1',
-    ADMIN_HOST: '127.0.0.1',
     OTEL_BSP_SCHEDULE_DELAY: '50',
     ...environment,
   });

@@ -11,8 +11,6 @@ export type IdentityProviderConfig = {
   readonly isProduction: boolean;
   /** The names of patients in audit events. */
   readonly pseudonyms: PatientPseudonyms;
-  /** Days that a signing key signs before its successor replaces it. */
-  readonly keyRotationDays: number;
   /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
 };
@@ -32,7 +30,6 @@ export function identityProviderEnvironment({ isProduction }: { isProduction: bo
       pattern: '^[!#-\\[\\]-~]*[!#-.0-\\[\\]-~]$',
       description: 'must be an APP_ID_URI: no spaces or quotes, and no slash at the end',
     }),
-    KEY_ROTATION_DAYS: Type.Integer({ default: 30, minimum: 1, maximum: 365 }),
   });
 }
 
@@ -53,7 +50,6 @@ export function readIdentityProviderConfig(
     audience: read.AUDIENCE,
     isProduction: production,
     pseudonyms,
-    keyRotationDays: read.KEY_ROTATION_DAYS,
     clientCertificateHeader: readClientCertificateHeader(environment),
   };
 }

@@ -58,6 +58,9 @@ export type IdentityProviderDependencies = {
   readonly attempts: Attempts;
 };
 
+/** Days that a signing key signs before its successor replaces it. */
+const rotateEveryDays = 30;
+
 /**
  * Creates the identity provider: realms, clients, signing keys, access tokens, and the desktop launch from
  * launch identifier to tokens. Mounted at `/idp`, prefix removed. When it resolves, its schema exists and
@@ -68,7 +71,7 @@ export async function identityProvider(
   config: IdentityProviderConfig,
   backing: IdentityProviderDependencies,
 ): Promise<Service> {
-  const { publicUrl, audience, isProduction, keyRotationDays, clientCertificateHeader, pseudonyms } = config;
+  const { publicUrl, audience, isProduction, clientCertificateHeader, pseudonyms } = config;
   const { registry, events, clock, tickets, sealers } = backing;
   if (isProduction) assertProductionRegistry(registry.current());
   const realms = createRealms(followRegistry(registry, (current) => realmsByName(current, publicUrl)));
@@ -76,7 +79,7 @@ export async function identityProvider(
     ...backing,
     sealer: sealers['signing-key'],
     realms,
-    rotateEveryDays: keyRotationDays,
+    rotateEveryDays,
   });
   observeExpiries({ registry, keyRing });
   const prepareTokens = createTokenIssue({ audience, keyRing, sealer: sealers['access-token'], clock });

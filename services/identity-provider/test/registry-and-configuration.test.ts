@@ -175,28 +175,25 @@ describe('the environment', () => {
       publicUrl: 'http://localhost:8080',
       audience: 'api://clinical-launch',
       isProduction: false,
-      keyRotationDays: 30,
     });
   });
 
-  it('sets the audience and the rotation', () => {
+  it('sets the audience and the mode', () => {
     const read = readIdentityProviderConfig({
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://launch.example/platform',
       AUDIENCE: 'https://api.example',
-      KEY_ROTATION_DAYS: '7',
       PATIENT_PSEUDONYM_KEY: randomBytes(32).toString('base64url'),
     });
     expect(read).toMatchObject({
       publicUrl: 'https://launch.example/platform',
       audience: 'https://api.example',
       isProduction: true,
-      keyRotationDays: 7,
     });
   });
 
   it('is refused with every fault named at once, and no value of it', () => {
-    const faulty = { PUBLIC_URL: 'https://secret.example/', AUDIENCE: 'two words', KEY_ROTATION_DAYS: '0' };
+    const faulty = { PUBLIC_URL: 'https://secret.example/', AUDIENCE: 'two words' };
     const read = () => readIdentityProviderConfig(faulty);
     for (const variable of Object.keys(faulty)) expect(read).toThrow(variable);
     expect(read).not.toThrow('secret.example');

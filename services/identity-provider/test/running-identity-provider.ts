@@ -101,7 +101,6 @@ export async function runIdentityProvider({
     publicUrl: server.url,
     audience,
     isProduction,
-    keyRotationDays: 30,
     pseudonyms: readPatientPseudonyms({}),
   };
   const services: Service[] = [];

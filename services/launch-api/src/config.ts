@@ -24,10 +24,7 @@ export type LaunchApiConfig = {
   readonly namespaces: Namespaces;
   /** {xml_ns}: of the order documents whose XML Schema is published here. */
   readonly xmlNamespace: string;
-  /** OLTR: Limits, "ten seconds or less". */
-  readonly launchTokenSeconds: number;
   readonly originatingIdRetentionDays: number;
-  readonly maxPayloadBytes: number;
   /** Whether national identifiers must be valid in their systems. */
   readonly identifierCheck: IdentifierCheck;
   /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
@@ -42,10 +39,8 @@ const environmentSchema = Type.Object({
   PUBLIC_URL: originSetting,
   ...namespaceSettings,
   XML_NS: Type.String({ default: defaultXmlNamespace }),
-  LAUNCH_TOKEN_SECONDS: Type.Integer({ minimum: 1, maximum: 10, default: 10 }),
   ORIGINATING_ID_RETENTION_DAYS: Type.Integer({ minimum: 1, default: 400 }),
   IDENTIFIER_CHECK: Type.Enum(['lenient', 'strict'], { default: 'lenient' }),
-  MAX_PAYLOAD_BYTES: Type.Integer({ minimum: 16_384, default: 262_144 }),
 });
 
 /**
@@ -64,9 +59,7 @@ export function readLaunchApiConfig(
     oltrServer: read.OLTR_SERVER ?? read.PUBLIC_URL,
     namespaces: namespacesOf(read),
     xmlNamespace: read.XML_NS,
-    launchTokenSeconds: read.LAUNCH_TOKEN_SECONDS,
     originatingIdRetentionDays: read.ORIGINATING_ID_RETENTION_DAYS,
-    maxPayloadBytes: read.MAX_PAYLOAD_BYTES,
     identifierCheck: read.IDENTIFIER_CHECK,
     clientCertificateHeader: readClientCertificateHeader(environment),
     pseudonyms,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startLaunchApi } from './launch-api.ts';
 
-/** The limit of `MAX_PAYLOAD_BYTES`. */
+/** The limit of a payload. */
 const limitBytes = 256 * 1024;
 
 let api: Awaited<ReturnType<typeof startLaunchApi>>;

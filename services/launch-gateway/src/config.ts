@@ -5,14 +5,9 @@ export type LaunchGatewayConfig = {
   /** Whether browsers reach it by https; session cookies are then `Secure`. */
   readonly isSecure: boolean;
   readonly isProduction: boolean;
-  /** Absolute lifetime of a launch session in seconds, whatever its activity. */
-  readonly sessionSeconds: number;
 };
 
-const environmentSchema = Type.Object({
-  PUBLIC_URL: originSetting,
-  LAUNCH_SESSION_MAX_HOURS: Type.Integer({ default: 12, minimum: 1, maximum: 168 }),
-});
+const environmentSchema = Type.Object({ PUBLIC_URL: originSetting });
 
 /**
  * Reads the service's configuration from the environment.
@@ -21,10 +16,9 @@ const environmentSchema = Type.Object({
 export function readLaunchGatewayConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): LaunchGatewayConfig {
-  const { PUBLIC_URL, LAUNCH_SESSION_MAX_HOURS } = readEnvironment(environmentSchema, environment);
+  const { PUBLIC_URL } = readEnvironment(environmentSchema, environment);
   return Object.freeze({
     isSecure: PUBLIC_URL.startsWith('https:'),
     isProduction: isProduction(environment),
-    sessionSeconds: LAUNCH_SESSION_MAX_HOURS * 3600,
   });
 }

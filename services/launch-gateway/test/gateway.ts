@@ -4,7 +4,7 @@ import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/tes
 import { expect } from '@jest/globals';
 import { launchGateway, readLaunchGatewayConfig } from '../src/index.ts';
 
-type StartOptions = { readonly publicUrl?: string; readonly environment?: Record<string, string> };
+type StartOptions = { readonly publicUrl?: string };
 
 type IssueOptions = {
   readonly verifier?: string;
@@ -14,10 +14,10 @@ type IssueOptions = {
 };
 
 /** Starts a launch gateway, on parts in memory. */
-export async function startGateway({ publicUrl = 'http://localhost', environment = {} }: StartOptions = {}) {
+export async function startGateway({ publicUrl = 'http://localhost' }: StartOptions = {}) {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
-  const config = readLaunchGatewayConfig({ PUBLIC_URL: publicUrl, ...environment });
+  const config = readLaunchGatewayConfig({ PUBLIC_URL: publicUrl });
   const service = launchGateway(config, backing);
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
 

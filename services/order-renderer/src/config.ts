@@ -8,7 +8,7 @@ import {
   originSetting,
   readEnvironment,
 } from '@clinical-launch/service';
-import { parseNetworks, readAllowedNetworks } from '@clinical-launch/service/http';
+import { readAllowedNetworks } from '@clinical-launch/service/http';
 import { checkRegistryFile } from '@clinical-launch/service/trust';
 
 /** How documents are posted to the callback addresses of the clients. */
@@ -44,10 +44,8 @@ export type OrderRendererConfig = {
 const environmentSchema = Type.Object({
   XML_NS: Type.String({ default: defaultXmlNamespace }),
   TIME_ZONE: Type.String({ default: 'Europe/London' }),
-  SYSTEM_NAME: Type.String({ default: 'Clinical Launch' }),
   PUBLIC_URL: originSetting,
   PLATFORM_URL: Type.Optional(originSetting),
-  CALLBACK_ALLOWED_NETWORKS: Type.String({ default: '' }),
 });
 
 /**
@@ -60,15 +58,12 @@ export function readOrderRendererConfig(environment: Environment): OrderRenderer
   return Object.freeze({
     xmlNamespace: read.XML_NS,
     timeZone: read.TIME_ZONE,
-    system: { name: read.SYSTEM_NAME, version: packageVersion() },
+    system: { name: 'Clinical Launch', version: packageVersion() },
     documentWaitMs: 10_000,
     callbacks: {
       publicUrl: read.PUBLIC_URL,
       ...(read.PLATFORM_URL === undefined ? {} : { platformUrl: read.PLATFORM_URL }),
-      allowedNetworks: [
-        ...readAllowedNetworks(environment),
-        ...parseNetworks('CALLBACK_ALLOWED_NETWORKS', read.CALLBACK_ALLOWED_NETWORKS),
-      ],
+      allowedNetworks: readAllowedNetworks(environment),
       connectTimeoutMs: 5000,
       timeoutMs: 15_000,
       pollMs: 5000,

@@ -38,11 +38,10 @@ describe('the configuration of the order renderer', () => {
     const { callbacks } = readOrderRendererConfig({
       PUBLIC_URL: publicUrl,
       PLATFORM_URL: 'http://edge:8080',
-      OUTBOUND_ALLOWED_NETWORKS: '10.30.0.0/16',
-      CALLBACK_ALLOWED_NETWORKS: '10.20.0.0/16, fd00:1::/32',
+      OUTBOUND_ALLOWED_NETWORKS: '10.20.0.0/16, fd00:1::/32',
     });
     expect(callbacks.platformUrl).toBe('http://edge:8080');
-    expect(callbacks.allowedNetworks).toEqual(['10.30.0.0/16', '10.20.0.0/16', 'fd00:1::/32']);
+    expect(callbacks.allowedNetworks).toEqual(['10.20.0.0/16', 'fd00:1::/32']);
   });
 
   it('allows no network beside the internet in production, unless the operator names one', () => {
@@ -54,8 +53,8 @@ describe('the configuration of the order renderer', () => {
     'refuses the network %s, without printing it',
     (network) => {
       const read = () =>
-        readOrderRendererConfig({ PUBLIC_URL: publicUrl, CALLBACK_ALLOWED_NETWORKS: network });
-      expect(read).toThrow(/CALLBACK_ALLOWED_NETWORKS must be networks such as 10\.1\.0\.0\/16/);
+        readOrderRendererConfig({ PUBLIC_URL: publicUrl, OUTBOUND_ALLOWED_NETWORKS: network });
+      expect(read).toThrow(/OUTBOUND_ALLOWED_NETWORKS must be networks such as 10\.1\.0\.0\/16/);
       expect(read).not.toThrow(new RegExp(`: .*${network}`));
     },
   );

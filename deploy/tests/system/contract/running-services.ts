@@ -91,7 +91,6 @@ export async function startServices({ isLimited = false, ...storageOptions }: Se
     publicUrl: url,
     audience,
     isProduction: false,
-    keyRotationDays: 30,
     pseudonyms: readPatientPseudonyms({}),
   };
   const services = {

@@ -21,7 +21,6 @@ const environmentSchema = Type.Object({
   PORT: Type.Integer({ ...port, default: 8080 }),
   HOST: Type.Optional(Type.String()),
   ADMIN_PORT: Type.Integer({ ...port, default: 9090 }),
-  ADMIN_HOST: Type.Optional(Type.String()),
   /** Reverse proxies in front, for callers' addresses. */
   TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
   /** Given to load balancers to notice that this process is going, before it takes no more connections. */
@@ -149,7 +148,7 @@ async function start<Config>(
   const admin = await listen(createAdminApp(checks, metrics.answer), {
     port: settings.ADMIN_PORT,
     logger,
-    ...(settings.ADMIN_HOST === undefined ? {} : { host: settings.ADMIN_HOST }),
+    ...(settings.HOST === undefined ? {} : { host: settings.HOST }),
   });
   const own = <Part extends RunningPart>(part: Part): Part => {
     parts.push(part);

@@ -30,6 +30,8 @@ import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challe
 
 export const requiredRight = 'ocs-launch.write';
 export const payloadTypes = ['application/json', 'application/fhir+json'];
+/** Some thirty times a request with everything in it. */
+export const maxPayloadBytes = 262_144;
 
 export type LaunchCheckDependencies = {
   readonly tokens: AccessTokenVerifier;
@@ -61,7 +63,7 @@ export function createLaunchCheck(
   { tokens, limiter, clock, directories }: LaunchCheckDependencies,
 ): LaunchCheck {
   const readServiceRequest = createServiceRequestReader(config.namespaces, clock, config.identifierCheck);
-  const body = { types: payloadTypes, limitBytes: config.maxPayloadBytes };
+  const body = { types: payloadTypes, limitBytes: maxPayloadBytes };
 
   return async ({ request, response, call, found }) => {
     const caller = await tokens.verify(authorizationOf(request), {

@@ -9,6 +9,8 @@ import type { LaunchUrlAnswer } from './answers.ts';
 import type { CheckedLaunch, LaunchCheck, LaunchExchange } from './check-launch.ts';
 
 const daySeconds = 86_400;
+/** OLTR: Limits, "ten seconds or less". */
+export const launchTokenSeconds = 10;
 /**
  * Seconds that a refused launch leads to the page of its client: longer than any user looks for the reason,
  * and short, because each launch takes some memory of Redis until then.
@@ -40,7 +42,7 @@ export function requestLaunchUrl(
     const issue = await tickets.issue('launch-token', {
       context: launchContext(call, checked, clock.now()),
       challenge,
-      ttlSeconds: config.launchTokenSeconds,
+      ttlSeconds: launchTokenSeconds,
       ...launchNotice(caller),
       claim,
       correlationId: call.correlationId,
@@ -49,7 +51,7 @@ export function requestLaunchUrl(
           issuer: caller.issuer,
           clientId: caller.clientId,
           action: launch.action,
-          ttlSeconds: config.launchTokenSeconds,
+          ttlSeconds: launchTokenSeconds,
           claim: { name: claim.name, ttlSeconds: claim.ttlSeconds },
         }),
       ],

@@ -17,7 +17,8 @@ import {
 import type { LaunchApiConfig } from '../config.ts';
 import { addresses } from '../http/addresses.ts';
 import { launchUrlAnswer, validateAnswer } from '../http/answers.ts';
-import { challengeNames, payloadTypes, requiredRight } from '../http/check-launch.ts';
+import { challengeNames, maxPayloadBytes, payloadTypes, requiredRight } from '../http/check-launch.ts';
+import { launchTokenSeconds } from '../http/request-launch-url.ts';
 import { challengeParameter, secureLaunchPath } from './secure-launch.ts';
 
 const description = `Launches online test requesting (OLTR) for a patient, from the backend of a practice management system.
@@ -41,7 +42,7 @@ export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
       [addresses.requestLaunchUrl]: launchPath(config, {
         operationId: 'requestLaunchUrl',
         summary: 'Request a launch URL',
-        description: `Checks the request, stores its context, and answers with a launch URL: for one use, within ${config.launchTokenSeconds} seconds.`,
+        description: `Checks the request, stores its context, and answers with a launch URL: for one use, within ${launchTokenSeconds} seconds.`,
         answer: 'LaunchUrl',
         statuses: [400, 401, 403, 409, 413, 415, 429, 500, 503],
       }),
@@ -112,7 +113,7 @@ function launchPath(
       security: [{ accessToken: [] }],
       parameters: [challengeParameter(challengeNames)],
       requestBody: {
-        description: `At most ${config.maxPayloadBytes} bytes of UTF-8.`,
+        description: `At most ${maxPayloadBytes} bytes of UTF-8.`,
         required: true,
         content: Object.fromEntries(payloadTypes.map((type) => [type, media])),
       },

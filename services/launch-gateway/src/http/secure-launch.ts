@@ -24,6 +24,9 @@ import type { LaunchGatewayConfig } from '../config.ts';
 import { challengesOf } from '../domain/code-verifier.ts';
 import { toErrorPage } from './error-page.ts';
 
+/** Seconds after which a launch session ends, whatever its activity: a working day. */
+const launchSessionSeconds = 12 * 3600;
+
 /** The complete script of the page: keeps the address with the verifier out of the browser's history. */
 const script = "location.replace(document.querySelector('a').href)";
 const scriptHash = `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
@@ -56,7 +59,7 @@ export function secureLaunch(
       successor: {
         kind: 'launch-session',
         ttlSeconds: launchSessionIdleSeconds,
-        chainSeconds: config.sessionSeconds,
+        chainSeconds: launchSessionSeconds,
       },
       events: [call.event('launch.token.redeemed.v1', {})],
     });
