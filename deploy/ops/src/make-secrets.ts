@@ -36,7 +36,6 @@ export function makeSecrets(directory: string): readonly string[] {
   // Never replaced: with another key, nobody's earlier events are found.
   write('patient-pseudonym-key', draw);
   write('audit-signing-key', () => JSON.stringify(auditKeyOf(randomBytes(32))));
-  write('audit-session-key', draw);
   for (const service of serviceNames) {
     const place = `services/${service}`;
     write(`${place}/redis-url`, () => `redis://${service}:${draw()}@redis:6379`);

@@ -49,10 +49,8 @@ const otherKeys: Readonly<Record<string, readonly string[]>> = {
   'identity-provider': ['PATIENT_PSEUDONYM_KEY'],
   'launch-api': ['PATIENT_PSEUDONYM_KEY'],
   ordering: ['PATIENT_PSEUDONYM_KEY'],
-  'audit-trail': ['PATIENT_PSEUDONYM_KEY', 'AUDIT_SIGNING_KEY', 'AUDIT_SESSION_KEY'],
+  'audit-trail': ['PATIENT_PSEUDONYM_KEY', 'AUDIT_SIGNING_KEY'],
 };
-/** With an issuer, the audit pages have a key. */
-const issuerOfStaff = { AUDIT_OIDC_ISSUER: 'https://staff.example', AUDIT_OIDC_CLIENT_ID: 'audit' };
 const demoSecrets = `${root}deploy/docker/demo-secrets`;
 /** Returns the setting that a file of the secrets holds: `REDIS_URL` for `services/ordering/redis-url`. */
 const settingOf = (file: string) => basename(file).toUpperCase().replaceAll('-', '_');
@@ -82,7 +80,7 @@ describe('a service in production', () => {
     const own = readdirSync(join(demoSecrets, 'services', name)).map((file) => `services/${name}/${file}`);
     const keys = readdirSync(demoSecrets).filter((file) => /^(sealing-keys|patient|audit)-/.test(file));
     const files = [...own, ...keys].map((file) => [`${settingOf(file)}_FILE`, join(demoSecrets, file)]);
-    const environment = { ...demoInProduction, ...issuerOfStaff, ...Object.fromEntries(files) };
+    const environment = { ...demoInProduction, ...Object.fromEntries(files) };
     for (const part of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']) delete environment[part];
     const start = run(process.execPath, [`services/${name}/src/main.ts`], environment);
     expect(await start.exited).toBe(1);

@@ -1,5 +1,5 @@
-import type { KeyObject } from 'node:crypto';
-import type { PatientPseudonyms } from '@clinical-launch/contracts';
+import { hkdfSync, type KeyObject } from 'node:crypto';
+import { createSealer, type PatientPseudonyms, type Sealer } from '@clinical-launch/contracts';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   ConfigurationError,
@@ -43,7 +43,7 @@ export function readAuditTrailConfig(environment: Environment): AuditTrailConfig
     isProduction: isProduction(environment),
     publicUrl: environment['PUBLIC_URL'] || 'http://localhost:8080',
     keys,
-    pages,
+    pages: pages && { ...pages, sealer: sessionSealerFrom(keys) },
     pseudonyms,
     retentionYears: read.AUDIT_RETENTION_YEARS,
   };
@@ -80,6 +80,15 @@ function parse(text: string): AuditKeys {
     const reason = error instanceof TypeError ? error.message : 'is invalid';
     throw new ConfigurationError([`${keySetting} ${reason}`]);
   }
+}
+
+/**
+ * Returns what seals the session cookies of the pages, under a key that is derived from the log's newest one
+ * (HKDF, RFC 5869), so that a new key ends all sessions.
+ */
+function sessionSealerFrom(keys: AuditKeys): Sealer {
+  const key = hkdfSync('sha256', sealKeyFrom(keys).export(), '', 'clinical-launch audit sessions', 32);
+  return createSealer([{ id: 'audit', key: Buffer.from(key) }]);
 }
 
 /** Returns the key that seals rows. @throws ConfigurationError when only public keys are given */

@@ -1,4 +1,4 @@
-import { createSealer, type Sealer } from '@clinical-launch/contracts';
+import type { Sealer } from '@clinical-launch/contracts';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   assertTimeZone,
@@ -7,7 +7,6 @@ import {
   isProduction,
   originSetting,
   readEnvironment,
-  readSecretKey,
 } from '@clinical-launch/service';
 import { readAllowedNetworks } from '@clinical-launch/service/http';
 
@@ -34,8 +33,6 @@ export type AuditPagesConfig = {
 /** Where the identity provider of the demo's staff answers, below `PUBLIC_URL`. */
 const demoIssuerPath = '/demo/staff';
 const demoClientId = 'audit-pages';
-/** The key of the session cookies. */
-const sessionKey = { setting: 'AUDIT_SESSION_KEY', demo: 'clinical-launch demo audit session key' };
 
 const address = Type.String({
   pattern: '^https?://[^\\s?#]+$',
@@ -52,11 +49,11 @@ const environmentSchema = Type.Object({
 });
 
 /**
- * Reads the configuration of the pages; undefined where there are none: in production without an issuer, and
+ * Reads the configuration of the pages, except what the keys of the log give; undefined where there are none: in production without an issuer, and
  * where `PUBLIC_URL` is not set.
  * @throws ConfigurationError that names the invalid variables and prints no value
  */
-export function readAuditPagesConfig(environment: Environment): AuditPagesConfig | undefined {
+export function readAuditPagesConfig(environment: Environment): Omit<AuditPagesConfig, 'sealer'> | undefined {
   const read = readEnvironment(environmentSchema, environment);
   assertTimeZone(read.TIME_ZONE);
   const client = clientOf(read, isProduction(environment));
@@ -66,7 +63,6 @@ export function readAuditPagesConfig(environment: Environment): AuditPagesConfig
     platformUrl: read.PLATFORM_URL ?? read.PUBLIC_URL,
     ...client,
     rightClaim: read.AUDIT_RIGHT_CLAIM,
-    sealer: createSealer([{ id: 'audit', key: readSecretKey(environment, sessionKey) }]),
     timeZone: read.TIME_ZONE,
     allowedNetworks: readAllowedNetworks(environment),
   };

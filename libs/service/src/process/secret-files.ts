@@ -10,7 +10,6 @@ const secrets = [
   'DATABASE_URL',
   'PATIENT_PSEUDONYM_KEY',
   'AUDIT_SIGNING_KEY',
-  'AUDIT_SESSION_KEY',
   'AUDIT_OIDC_CLIENT_SECRET',
   ...sealingSettings,
   ...eventKeySettings,
