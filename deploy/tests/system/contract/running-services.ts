@@ -39,8 +39,6 @@ const registry = parseRegistry({
   ],
 });
 
-export type Running = Awaited<ReturnType<typeof startServices>>;
-
 type ServicesOptions = { readonly isLimited?: boolean } & Parameters<typeof openTestStorage>[0];
 
 /**

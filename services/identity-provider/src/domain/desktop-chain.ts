@@ -53,14 +53,6 @@ export const readCode = readerOf(codeDetail);
 /** Reads the content of a refresh token. @throws TypeError when another version wrote a different format */
 export const readRefreshToken = readerOf(refreshDetail);
 
-/**
- * Reads the content of a launch identifier. @throws TypeError when another version wrote a different format
- */
-export function readLaunch({ context }: Pick<Carried, 'context'>): DesktopContext {
-  if (isDesktopContext(context)) return context;
-  throw new TypeError('The content of the launch identifier is not a desktop launch');
-}
-
 function readerOf<Schema extends TSchema>(schema: Schema): (carried: Carried) => Link<Static<Schema>> {
   const compiled = compileSchema(schema);
   return ({ context, detail }) => {
