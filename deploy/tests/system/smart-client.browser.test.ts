@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { listen, type RunningServer } from '@clinical-launch/service/http';
 import { getPatient, launchBody } from '@clinical-launch/simulators';
 import { startChromium } from '@clinical-launch/testing';
@@ -7,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startPlatformForTest } from './running-platform.ts';
 
-const library = readFileSync(createRequire(import.meta.url).resolve('fhirclient/build/fhir-client.js'));
+const library = readFileSync(new URL(import.meta.resolve('fhirclient/build/fhir-client.js')));
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;

@@ -1,6 +1,16 @@
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { imports, packageOf, packages, roomOf, services, sources, specifiersOf } from './sources.ts';
+import {
+  imports,
+  manifestOf,
+  packageNameOf,
+  packageOf,
+  packages,
+  roomOf,
+  services,
+  sources,
+  specifiersOf,
+} from './sources.ts';
 
 describe('who may import whom', () => {
   /** The packages that each package may import. A package that is not listed may import none. */
@@ -32,6 +42,18 @@ describe('who may import whom', () => {
         .map((specifier) => `${path}: ${specifier}`),
     );
     expect(forbidden).toEqual([]);
+  });
+
+  // Knip finds what no package.json names; a development dependency is missing where the platform runs.
+  it.each(packages.filter((name) => name !== 'libs/testing'))('%s loads only its `dependencies`', (name) => {
+    const { name: ownName, dependencies = {} } = manifestOf(name);
+    const missing = [...sources]
+      .filter((path) => packageOf(path) === name)
+      .flatMap((path) => specifiersOf(path, { withTypes: false }).map(packageNameOf))
+      .filter(
+        (loaded) => !/^(node:|\.)/.test(loaded) && loaded !== ownName && !Object.hasOwn(dependencies, loaded),
+      );
+    expect([...new Set(missing)]).toEqual([]);
   });
 
   it('there is no circle, type imports included', () => {

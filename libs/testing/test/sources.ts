@@ -22,7 +22,14 @@ const entries = new Map(
   }),
 );
 
-function manifestOf(path: string): { readonly name: string; readonly exports?: Record<string, unknown> } {
+type Manifest = {
+  readonly name: string;
+  readonly exports?: Readonly<Record<string, unknown>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+};
+
+/** Returns the `package.json` of a folder of `packages`. */
+export function manifestOf(path: string): Manifest {
   return JSON.parse(readFileSync(`${root}${path}/package.json`, 'utf8'));
 }
 
@@ -70,7 +77,8 @@ export function packagesLoadedWith(path: string): Set<string> {
   return packages;
 }
 
-const packageNameOf = (specifier: string) =>
+/** Returns `pg` for `pg/lib/pool`; a module of Node as it is. */
+export const packageNameOf = (specifier: string) =>
   specifier.startsWith('node:')
     ? specifier
     : specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defaultNamespaces } from '@clinical-launch/contracts';
 import { exampleServiceRequest } from '@clinical-launch/contracts/published';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -84,7 +85,7 @@ it('a client generated from the documents gets a token and a launch URL, and ope
     const document = join(directory, `${name}.json`);
     await writeFile(document, await (await fetch(platform.url + path)).text());
     const client = join(directory, `${name}.ts`);
-    const generator = `${root}node_modules/oazapfts/dist/cli.js`;
+    const generator = fileURLToPath(new URL('cli.js', import.meta.resolve('oazapfts')));
     expect(await printed(generator, document, client, '--argumentStyle=object')).toBe('');
   }
   expect(await printed(`${root}node_modules/typescript/bin/tsc`, '-p', directory)).toBe('');
