@@ -3,13 +3,9 @@ import { issuerOf } from '@clinical-launch/contracts';
 import { callOf, createRouter, queryOf, ServiceError } from '@clinical-launch/service/http';
 import { parseCookie } from 'cookie';
 import type { Request, RequestHandler, Response, Router } from 'express';
+import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
 import { Memory, type Simulation } from '../simulator.ts';
-import {
-  type Authorization,
-  createIdentityProvider,
-  type Tokens,
-  TokensRefused,
-} from './identity-provider.ts';
+import { type Authorization, createIdentityProvider, type Tokens } from './identity-provider.ts';
 
 const application = { name: 'Lighthouse Shared Care (simulator)', home: '/demo/partner' };
 
@@ -40,7 +36,6 @@ export function partnerSimulator(simulation: Simulation): Router {
     redirectUri: `${config.publicUrl}/demo/partner/callback`,
     scope: 'openid profile email offline_access launch resource.read',
     reach,
-    now: () => clock.now(),
   });
   const pending = new Memory<Pending>();
   const sessions = new Memory<Session>();
@@ -71,16 +66,12 @@ export function partnerSimulator(simulation: Simulation): Router {
   /** Handles `redirectUri`: completes the flow that this same browser began. */
   const handleCallback: RequestHandler = async (request, response) => {
     const query = queryOf(request);
-    const [state, code] = [query.get('state') ?? '', query.get('code')];
+    const state = query.get('state') ?? '';
     const begun = pending.get(state);
     if (begun === undefined || begun.browser !== cookiesOf(request)[browserCookie])
       return refuse(response, 'This answer belongs to no launch of this browser.');
-    // RFC 9207 section 2.4: an answer of another issuer would make us send it our code.
-    if (query.get('iss') !== issuer)
-      return refuse(response, 'This answer is from another identity provider.');
     pending.delete(state);
-    if (code === null) return refuse(response, 'The authorization code is missing.');
-    const tokens = await identityProvider.exchangeCode(code, begun);
+    const tokens = await identityProvider.exchangeCode(query, begun);
     const id = randomUUID();
     const secret = randomUUID();
     keep(id, { secret, tokens, refreshed: 0 });
@@ -90,7 +81,8 @@ export function partnerSimulator(simulation: Simulation): Router {
   };
 
   function keep(id: string, session: Omit<Session, 'expiresAt'>): void {
-    sessions.set(id, { ...session, expiresAt: clock.now() + session.tokens.expiresInSeconds * 1000 });
+    const { expires_in: seconds = 0 } = session.tokens;
+    sessions.set(id, { ...session, expiresAt: clock.now() + seconds * 1000 });
   }
 
   const read = async (path: string, accessToken: string) => {
@@ -103,10 +95,11 @@ export function partnerSimulator(simulation: Simulation): Router {
 
   const showPatient: RequestHandler<{ id: string }> = async (request, response) => {
     const { tokens, expiresAt, refreshed } = sessionOf(request);
-    const { claims, accessToken } = tokens;
-    const [patient] = JSON.parse(String(claims.authorizationDetails)) as object[];
+    const claims = tokens.claims();
+    const details = claims?.['authorizationDetails'];
+    const [patient] = JSON.parse(typeof details === 'string' ? details : '[]') as object[];
     const resources = await Promise.all(
-      ['/resource/me', '/resource/patient'].map((path) => read(path, accessToken)),
+      ['/resource/me', '/resource/patient'].map((path) => read(path, tokens.access_token)),
     );
     const home = `/demo/partner/patients/${request.params.id}`;
     const validUntil = `${new Date(expiresAt).toISOString().slice(11, 19)} UTC`;
@@ -117,7 +110,7 @@ export function partnerSimulator(simulation: Simulation): Router {
   const refresh: RequestHandler<{ id: string }> = async (request, response) => {
     const { id } = request.params;
     const session = sessionOf(request);
-    const tokens = await identityProvider.refresh(session.tokens.refreshToken);
+    const tokens = await identityProvider.refresh(String(session.tokens.refresh_token));
     keep(id, { ...session, tokens, refreshed: session.refreshed + 1 });
     sendTo(response, `/demo/partner/patients/${id}`);
   };
@@ -142,9 +135,10 @@ export function partnerSimulator(simulation: Simulation): Router {
         await handle(request, response, next);
       } catch (error) {
         if (error instanceof ServiceError) return refuse(response, error.message, error.status);
-        if (!(error instanceof TokensRefused)) throw error;
+        const reason = refusalOf(error);
+        if (reason === undefined) throw error;
         callOf(response).logger.warn({ err: error }, 'the partner application got no tokens');
-        refuse(response, `The identity provider gave no tokens (${error.message}).`, 502);
+        refuse(response, `The identity provider gave no tokens (${reason}).`, 502);
       }
     };
 
@@ -157,6 +151,13 @@ export function partnerSimulator(simulation: Simulation): Router {
   router.get('/demo/partner/patients/:id', orRefuse(showPatient));
   router.post('/demo/partner/patients/:id/refresh', orRefuse(refresh));
   return router;
+}
+
+/** Returns why there are no tokens; undefined for a fault of another kind. */
+function refusalOf(error: unknown): string | undefined {
+  if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError)
+    return `${error.error}: ${error.error_description ?? 'no description'}`;
+  return error instanceof ClientError ? error.message : undefined;
 }
 
 const cookiesOf = ({ headers }: Pick<Request, 'headers'>) => parseCookie(headers.cookie ?? '');
