@@ -77,6 +77,15 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
       expect(await redeemPushed(beside)).toEqual({ outcome: 'unknown' });
     });
 
+    it('says when the chain of the other one ends', async () => {
+      const { ticket } = await aLaunch({ chainSeconds: 600 });
+      const beside = await issued(ticket);
+      const redemption = await redeemPushed(beside);
+      const { chainEndsInSeconds } = 'context' in redemption ? redemption : {};
+      expect(chainEndsInSeconds).toBeGreaterThan(60);
+      expect(chainEndsInSeconds).toBeLessThanOrEqual(600);
+    });
+
     waiting.it('ends with the chain of the other one', async () => {
       const { ticket } = await aLaunch({ chainSeconds: 2 });
       const beside = await issued(ticket);

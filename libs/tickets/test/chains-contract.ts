@@ -377,6 +377,20 @@ export function describeChains({ under, event, waiting }: Parts): void {
       },
     );
 
+    waiting.it(
+      'lets each of its tickets expire by the lifetime of the ticket, before the chain ends',
+      async () => {
+        const { ticket } = await issue('launch-identifier', { ttlSeconds: 1, chainSeconds: 60 });
+        const { ticket: code } = await issue('authorization-code', { chainSeconds: 60 });
+        const successor = { kind: 'refresh-token', ttlSeconds: 1 } as const;
+        const token = successorOf(await redeem('authorization-code', code, { successor }));
+        expect(await isLive('refresh-token', token)).toBe(true);
+        await under().pass(1.1);
+        expect(await redeem('launch-identifier', ticket)).toEqual({ outcome: 'unknown' });
+        expect(await redeem('refresh-token', token)).toEqual({ outcome: 'unknown' });
+      },
+    );
+
     waiting.it('that has no end yet is given one by a successor', async () => {
       const { tickets } = under();
       const { ticket } = await issue('launch-token');

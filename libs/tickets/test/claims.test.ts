@@ -167,10 +167,32 @@ describe('the claims in Redis', () => {
     expect(await redis.object('ENCODING', some)).toMatch(/^(?:listpack|ziplist)$/);
   });
 
-  it('expire with the last of their hash', async () => {
+  it('expire with the last of their hash, also if an earlier one is held later', async () => {
+    const { claims, keyOf } = connect();
+    const [name, neighbour] = namesOfOneHash((each) => keyOf(each).claims);
+    const expiresAt = Date.now() + 60_000;
+    await claims.hold([{ name, holder: 'OrderTest', expiresAt }]);
+    await claims.hold([{ name: neighbour, holder: 'OrderTest', expiresAt: expiresAt - 30_000 }]);
+    const { claims: hash } = keyOf(name);
+    expect(await redis.hlen(hash)).toBe(2);
+    expect(await redis.pexpiretime(hash)).toBe(expiresAt);
+  });
+
+  it('are gone once all of their hash have expired', async () => {
     const { prefix, claims } = connect();
     await claims.hold(inventClaims(50, Date.now() + 200));
     await new Promise((resolve) => setTimeout(resolve, 400));
     expect(await redis.keys(`${prefix}*:claims:*`)).toEqual([]);
   });
 });
+
+/** Returns two names whose claims are in one hash. */
+function namesOfOneHash(hashOf: (name: string) => string): readonly [string, string] {
+  const names = new Map<string, string>();
+  for (let number = 0; ; number += 1) {
+    const name = `claim ${number}`;
+    const earlier = names.get(hashOf(name));
+    if (earlier !== undefined) return [earlier, name];
+    names.set(hashOf(name), name);
+  }
+}

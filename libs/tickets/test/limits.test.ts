@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { InMemoryLimits } from '../src/index.ts';
-import { type RedisClient, RedisLimits, RedisOutbox } from '../src/redis.ts';
+import { type RedisClient, RedisLimits, RedisOutbox, RedisRates } from '../src/redis.ts';
 import { describeLimits, mostEvents } from './limits-contract.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anEvent, aPrefix, drainAll } from './ticket-fixtures.ts';
@@ -121,6 +121,32 @@ describe('RedisLimits', () => {
     for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
   });
 
+  it('counts the failed attempts of a caller that it knows, also when it has room for no other', async () => {
+    const limits = new RedisLimits({ redis, prefix: aPrefix(), mostEntries: 1 });
+    for (let attempt = 1; attempt <= 4; attempt += 1) await limits.failAttempt('key');
+    expect(await limits.failAttempt('key')).toEqual({ isCounted: true, waitMs: 1000 });
+  });
+
+  it('counts failed attempts of the period before, and forgives them', async () => {
+    // Once more if a period began during the test: the attempts are then two periods old.
+    for (let isRead = false; !isRead; ) {
+      const prefix = aPrefix();
+      const limits = new RedisLimits({ redis, prefix });
+      for (let attempt = 1; attempt <= 4; attempt += 1) await limits.failAttempt('key');
+      const [key = '', ...others] = await redis.keys(`${prefix}*`);
+      const [, start = '', period = ''] = /^(.*:)(\d+)$/.exec(key) ?? [];
+      await redis.rename(key, `${start}${Number(period) - 1}`);
+      const fifth = await limits.failAttempt('key');
+      await limits.forgiveAttempts('key');
+      const afterwards = await limits.failAttempt('key');
+      const names = await redis.keys(`${prefix}*`);
+      isRead = others.length === 0 && names.includes(key);
+      if (!isRead) continue;
+      expect(fifth).toEqual({ isCounted: true, waitMs: 1000 });
+      expect(afterwards).toEqual({ isCounted: true, waitMs: 0 });
+    }
+  });
+
   it('hands the events of refusals to their own relay, and the outbox of accepted work knows nothing of them', async () => {
     const prefix = aPrefix();
     const event = anEvent();
@@ -129,5 +155,32 @@ describe('RedisLimits', () => {
     expect(await outbox.depth()).toBe(0);
     expect(await outbox.committed()).toBe(1);
     expect(await drainAll(new RedisOutbox({ redis, prefix, stream: 'refused' }))).toEqual([event]);
+  });
+});
+
+describe('RedisRates', () => {
+  const lab = createRedisLab();
+  let rates: RedisRates;
+  beforeAll(async () => {
+    rates = new RedisRates({ redis: await lab.anyClient(), prefix: aPrefix(), service: 'test' });
+  });
+  afterAll(() => lab.stop());
+
+  // Held for longer than the test takes.
+  const request = { perSecond: 10, wanted: 10, heldMs: 60_000 };
+
+  it('leases again what was not used, and nothing of what was', async () => {
+    const { id, granted } = await rates.lease('returned', request);
+    expect(granted).toBe(10);
+    await rates.giveBack('returned', { id, unused: 4 });
+    expect((await rates.lease('returned', request)).granted).toBe(4);
+    expect((await rates.lease('returned', request)).granted).toBe(0);
+  });
+
+  it('counts a lease of several requests for a second after the last moment of its use', async () => {
+    await rates.lease('held', request);
+    const { granted, waitMs } = await rates.lease('held', request);
+    expect(granted).toBe(0);
+    expect(waitMs).toBeGreaterThan(1000);
   });
 });
