@@ -5,14 +5,14 @@
  */
 import { writeFileSync } from 'node:fs';
 import {
-  cloudEventSchema,
   type EventType,
   eventCatalogue,
   eventConsumers,
   eventSources,
   listenersTo,
-} from '@clinical-launch/contracts';
-import { type JsonSchema, publishedSchema } from '@clinical-launch/contracts/published';
+} from '@clinical-launch/contracts/events/catalogue';
+import { cloudEventSchema } from '@clinical-launch/contracts/events/cloud-event';
+import { type JsonSchema, publishedSchema } from '@clinical-launch/contracts/published/schema';
 import { stringify } from 'yaml';
 import { contentType } from '../libs/events/src/confirmed-publish.ts';
 import { exchangesOf, topologyOf } from '../libs/events/src/rabbitmq-topology.ts';

@@ -1,8 +1,10 @@
-import { createAuditSearch, openSchema, readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail';
 import { openAuditDesk } from '@clinical-launch/audit-trail/audit-desk';
-import type { Storage } from '@clinical-launch/storage';
+import { readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail/config';
+import { createAuditSearch } from '@clinical-launch/audit-trail/store/audit-search';
+import { openSchema } from '@clinical-launch/audit-trail/store/tables';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
-import { startPostgres } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import { sql } from 'kysely';
 import { eventsOfLaunch, inventRows } from '../../../services/audit-trail/test/stored/invented-rows.ts';
 import { searchesOf } from '../../../services/audit-trail/test/stored/invented-searches.ts';

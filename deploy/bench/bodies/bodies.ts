@@ -1,5 +1,8 @@
-import { createLogger, systemClock } from '@clinical-launch/service';
-import { aServiceRequest, type Json, worstForms, worstJsonBodies } from '@clinical-launch/testing';
+import { systemClock } from '@clinical-launch/service/clock';
+import { createLogger } from '@clinical-launch/service/logger';
+import type { Json } from '@clinical-launch/testing/json-edit';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
+import { worstForms, worstJsonBodies } from '@clinical-launch/testing/worst-bodies';
 import fc from 'fast-check';
 import { startPlatform } from '../../platform/src/platform.ts';
 import type { Bench } from '../bench.ts';

@@ -1,4 +1,5 @@
-import { type Order, renderOrderDocument } from '@clinical-launch/contracts';
+import type { Order } from '@clinical-launch/contracts/order/order';
+import { renderOrderDocument } from '@clinical-launch/contracts/order/order-document';
 import { type Bench, type Figure, measureCpu } from '../bench.ts';
 import { options, order } from './order.ts';
 

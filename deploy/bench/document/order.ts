@@ -1,4 +1,4 @@
-import type { Order } from '@clinical-launch/contracts';
+import type { Order } from '@clinical-launch/contracts/order/order';
 
 const batch = (number: number): Order['batches'][number] => ({
   id: `B${number}`,

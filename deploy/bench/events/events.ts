@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type Bench, cpuOf, cpuOfMachine, type Figure, quantile } from '../bench.ts';
 import { openStage, type Stage } from './stage.ts';
 

@@ -1,9 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createAuditStore, openSchema, readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail';
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { readSharedEventKeys } from '@clinical-launch/service/process';
+import { readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail/config';
+import { createAuditStore } from '@clinical-launch/audit-trail/store/audit-store';
+import { openSchema } from '@clinical-launch/audit-trail/store/tables';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { readSharedEventKeys } from '@clinical-launch/service/process/event-keys';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
-import { type PrivateServer, startPostgres, startRabbitMq, startRedis } from '@clinical-launch/testing';
+import { startPostgres } from '@clinical-launch/testing/servers/postgres';
+import type { PrivateServer } from '@clinical-launch/testing/servers/private-server';
+import { startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
+import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { connectRedis, RedisOutbox } from '@clinical-launch/tickets/redis';
 import { sql } from 'kysely';
 import { keepAll, startMeasured, useEveryCore } from '../processes.ts';

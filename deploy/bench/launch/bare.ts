@@ -2,8 +2,9 @@
 // audit. Started by the bench with the name of one of them.
 import { createHash, hash, randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import { createServiceRequestReader, defaultNamespaces } from '@clinical-launch/contracts';
-import { openSealers } from '@clinical-launch/service/process';
+import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
+import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
+import { openSealers } from '@clinical-launch/service/process/sealing-keys';
 import { connectRedis } from '@clinical-launch/tickets/redis';
 import { createKeys, defaultPrefix } from '../../../libs/tickets/src/redis-keys.ts';
 import {

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createPkcePair } from '@clinical-launch/pms-client';
-import { aServiceRequest, startPostgres, startRabbitMq, startRedis } from '@clinical-launch/testing';
+import { startPostgres } from '@clinical-launch/testing/servers/postgres';
+import { startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
+import { startRedis } from '@clinical-launch/testing/servers/redis';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { connectRedis, RedisClaims } from '@clinical-launch/tickets/redis';
 import { connections } from '../contest.ts';
 import { get, post, type RequestText, sendAll } from '../load.ts';

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { client } from '../../../services/ordering/test/stored/invented-requests.ts';
 import type { Memory } from './server.ts';
 

@@ -1,5 +1,5 @@
-import type { Action, LaunchRequest } from '@clinical-launch/contracts';
-import type { OrderingDatabase } from '@clinical-launch/ordering';
+import type { Action, LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import type { OrderingDatabase } from '@clinical-launch/ordering/store/database';
 import { inventPatient } from '../../../services/ordering/test/stored/invented-requests.ts';
 
 /** A kind of page to measure. */

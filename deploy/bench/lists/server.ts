@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { createSealer, type LaunchContext } from '@clinical-launch/contracts';
-import { InProcessBus } from '@clinical-launch/events';
-import { ordering, readCatalogues } from '@clinical-launch/ordering';
-import { systemClock as clock, createLogger, readPatientPseudonyms } from '@clinical-launch/service';
-import { createApp, listen } from '@clinical-launch/service/http';
-import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { createSealer } from '@clinical-launch/contracts/sealing';
+import { InProcessBus } from '@clinical-launch/events/in-process-bus';
+import { readCatalogues } from '@clinical-launch/ordering/catalogue-file';
+import { ordering } from '@clinical-launch/ordering/service';
+import { systemClock as clock } from '@clinical-launch/service/clock';
+import { createApp, listen } from '@clinical-launch/service/http/server';
+import { createLogger } from '@clinical-launch/service/logger';
+import { launchSessionIdleSeconds } from '@clinical-launch/service/pages/launch-session';
+import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
-import { InMemoryTickets } from '@clinical-launch/tickets';
+import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
 
 /**
  * The ordering service in a separate process for a benchmark, on the PostgreSQL of `DATABASE_URL`. Its parent

@@ -1,11 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  createEvent,
-  createSealer,
-  createServiceRequestReader,
-  defaultNamespaces,
-} from '@clinical-launch/contracts';
-import { aServiceRequest, startRedis } from '@clinical-launch/testing';
+import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
+import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
+import { createSealer } from '@clinical-launch/contracts/sealing';
+import { startRedis } from '@clinical-launch/testing/servers/redis';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { connectRedis, RedisClaims, type RedisClient, RedisTickets } from '@clinical-launch/tickets/redis';
 import type { Bench, Figure } from '../bench.ts';
 

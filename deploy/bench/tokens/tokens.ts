@@ -1,4 +1,5 @@
-import { startPostgres, startRedis } from '@clinical-launch/testing';
+import { startPostgres } from '@clinical-launch/testing/servers/postgres';
+import { startRedis } from '@clinical-launch/testing/servers/redis';
 import type { Bench, Figure } from '../bench.ts';
 import { contest, figuresOf, shareOf } from '../contest.ts';
 import { post } from '../load.ts';

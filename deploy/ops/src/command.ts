@@ -1,4 +1,4 @@
-import type { Environment } from '@clinical-launch/service';
+import type { Environment } from '@clinical-launch/service/environment';
 
 /** A positional argument: `<event id>`. */
 export type Argument = {

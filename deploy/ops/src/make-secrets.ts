@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { auditKeyOf } from '@clinical-launch/audit-trail/audit-keys';
-import {
-  deriveEventKey,
-  eventConsumers,
-  listenersOf,
-  type ServiceName,
-  sealingPurposes,
-} from '@clinical-launch/contracts';
+import { auditKeyOf } from '@clinical-launch/audit-trail/domain/audit-keys';
+import { eventConsumers, listenersOf, type ServiceName } from '@clinical-launch/contracts/events/catalogue';
+import { deriveEventKey } from '@clinical-launch/contracts/events/event-macs';
+import { sealingPurposes } from '@clinical-launch/contracts/sealing-purposes';
 import { brokerAccess, databaseAccess, serviceNames } from './service-access.ts';
 import { UsageError } from './usage-error.ts';
 

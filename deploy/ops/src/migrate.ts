@@ -1,9 +1,10 @@
-import { migrations as ofAuditTrail } from '@clinical-launch/audit-trail';
-import { migrations as ofIdentityProvider } from '@clinical-launch/identity-provider';
-import { migrations as ofOrderRenderer } from '@clinical-launch/order-renderer';
-import { migrations as ofOrdering } from '@clinical-launch/ordering';
-import type { ServiceMigrations, Storage } from '@clinical-launch/storage';
+import { migrations as ofAuditTrail } from '@clinical-launch/audit-trail/store/tables';
+import { migrations as ofIdentityProvider } from '@clinical-launch/identity-provider/store/tables';
+import { migrations as ofOrderRenderer } from '@clinical-launch/order-renderer/store/tables';
+import { migrations as ofOrdering } from '@clinical-launch/ordering/store/database';
 import { openPostgresStorage, separateRoles } from '@clinical-launch/storage/postgres';
+import type { ServiceMigrations } from '@clinical-launch/storage/service-migration';
+import type { Storage } from '@clinical-launch/storage/storage';
 import { readCredentials } from './credentials.ts';
 import { databaseAccess, type ServiceName, serviceNames } from './service-access.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
-import { ConfigurationError, type Environment } from '@clinical-launch/service';
-import { withSecretFiles } from '@clinical-launch/service/process';
+import { ConfigurationError, type Environment } from '@clinical-launch/service/environment';
+import { withSecretFiles } from '@clinical-launch/service/process/secret-files';
 import type { Command, Outcome, Tool } from './command.ts';
 import { type Ask, readArguments } from './read-arguments.ts';
 import { toolLoaders } from './tool-loaders.ts';

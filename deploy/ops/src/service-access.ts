@@ -1,4 +1,9 @@
-import { type EventType, eventConsumers, eventSources, type ServiceName } from '@clinical-launch/contracts';
+import {
+  type EventType,
+  eventConsumers,
+  eventSources,
+  type ServiceName,
+} from '@clinical-launch/contracts/events/catalogue';
 import type { BrokerAccess } from '@clinical-launch/events/rabbitmq';
 import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage/postgres';
 

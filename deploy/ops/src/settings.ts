@@ -1,4 +1,4 @@
-import type { Environment } from '@clinical-launch/service';
+import type { Environment } from '@clinical-launch/service/environment';
 import type { Setting } from './command.ts';
 import { UsageError } from './usage-error.ts';
 

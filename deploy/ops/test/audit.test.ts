@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuditStore, openSchema, readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail';
-import { createEvent } from '@clinical-launch/contracts';
+import { readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail/config';
+import { createAuditStore } from '@clinical-launch/audit-trail/store/audit-store';
+import { openSchema } from '@clinical-launch/audit-trail/store/tables';
+import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
-import { createTestDatabase } from '@clinical-launch/testing';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { runOps, runOpsHere } from './run-ops.ts';

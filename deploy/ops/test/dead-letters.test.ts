@@ -1,5 +1,5 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { until } from '@clinical-launch/testing';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { anEvent } from '../../../libs/events/test/events.ts';
 import { openPlace, type Place } from '../../../libs/events/test/rabbitmq-place.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Storage } from '@clinical-launch/storage';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
-import { createTestDatabase, until } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { replayDeliveries } from '../../../services/order-renderer/src/store/delivery-desk.ts';
 import { createDocuments, openSchema } from '../../../services/order-renderer/src/store/documents.ts';

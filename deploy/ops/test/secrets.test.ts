@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPurposeSealer, sealingPurposes } from '@clinical-launch/contracts';
-import { openSealers } from '@clinical-launch/service/process';
+import { createPurposeSealer, sealingPurposes } from '@clinical-launch/contracts/sealing-purposes';
+import { openSealers } from '@clinical-launch/service/process/sealing-keys';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { purposesOf } from '../../tests/system/purposes-of.ts';
 import { root } from '../../tests/system/run-command.ts';

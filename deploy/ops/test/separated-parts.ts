@@ -1,13 +1,10 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  createTestDatabase,
-  type PrivateRabbitMq,
-  type PrivateServer,
-  startRabbitMq,
-  startRedis,
-} from '@clinical-launch/testing';
+import type { PrivateServer } from '@clinical-launch/testing/servers/private-server';
+import { type PrivateRabbitMq, startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
+import { startRedis } from '@clinical-launch/testing/servers/redis';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { connectRedis } from '@clinical-launch/tickets/redis';
 import pg from 'pg';
 import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '../src/service-access.ts';

@@ -1,4 +1,4 @@
-import { eventCatalogue, eventConsumers } from '@clinical-launch/contracts';
+import { eventCatalogue, eventConsumers } from '@clinical-launch/contracts/events/catalogue';
 import { connectRabbitMq, topologyOf } from '@clinical-launch/events/rabbitmq';
 import { redisAccess } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

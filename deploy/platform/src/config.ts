@@ -2,13 +2,13 @@ import { Type } from '@clinical-launch/contracts/type';
 import {
   ConfigurationError,
   type Environment,
-  isProduction,
-  logLevelSetting,
   originSetting,
   readEnvironment,
   readTogether,
-} from '@clinical-launch/service';
-import { requireParts } from '@clinical-launch/service/process';
+} from '@clinical-launch/service/environment';
+import { logLevelSetting } from '@clinical-launch/service/logger';
+import { isProduction } from '@clinical-launch/service/mode';
+import { requireParts } from '@clinical-launch/service/process/parts';
 
 const port = { minimum: 0, maximum: 65_535 };
 

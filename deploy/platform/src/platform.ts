@@ -1,47 +1,37 @@
 import type { RequestListener } from 'node:http';
-import { auditTrail, readAuditTrailConfig } from '@clinical-launch/audit-trail';
-import { sealingPurposes } from '@clinical-launch/contracts';
-import { identityProvider, readIdentityProviderConfig } from '@clinical-launch/identity-provider';
-import { launchApi, readLaunchApiConfig } from '@clinical-launch/launch-api';
-import { launchGateway, readLaunchGatewayConfig } from '@clinical-launch/launch-gateway';
-import { orderRenderer, readOrderRendererConfig } from '@clinical-launch/order-renderer';
-import { ordering, readOrderingConfig } from '@clinical-launch/ordering';
-import { readResourceApiConfig, resourceApi } from '@clinical-launch/resource-api';
-import {
-  assertPublicAddresses,
-  type Clock,
-  type Environment,
-  isProduction,
-  type Logger,
-  readTogether,
-} from '@clinical-launch/service';
-import {
-  createAdminApp,
-  createOutboundFetch,
-  listen,
-  type RunningServer,
-  readAllowedNetworks,
-} from '@clinical-launch/service/http';
-import {
-  type Mount,
-  openBusPart,
-  openRevocationsPart,
-  openSealers,
-  openStoragePart,
-  openTicketParts,
-  readSharedEventKeys,
-  startServices,
-} from '@clinical-launch/service/process';
-import {
-  checkRegistryFile,
-  createFollowingVerifier,
-  desktopIssuerPolicies,
-  issuerPolicies,
-  openDirectories,
-  readDirectories,
-  watchRegistry,
-} from '@clinical-launch/service/trust';
-import { dialectOf, simulators } from '@clinical-launch/simulators';
+import { readAuditTrailConfig } from '@clinical-launch/audit-trail/config';
+import { auditTrail } from '@clinical-launch/audit-trail/service';
+import { sealingPurposes } from '@clinical-launch/contracts/sealing-purposes';
+import { readIdentityProviderConfig } from '@clinical-launch/identity-provider/config';
+import { identityProvider } from '@clinical-launch/identity-provider/service';
+import { readLaunchApiConfig } from '@clinical-launch/launch-api/config';
+import { launchApi } from '@clinical-launch/launch-api/service';
+import { readLaunchGatewayConfig } from '@clinical-launch/launch-gateway/config';
+import { launchGateway } from '@clinical-launch/launch-gateway/service';
+import { readOrderRendererConfig } from '@clinical-launch/order-renderer/config';
+import { orderRenderer } from '@clinical-launch/order-renderer/service';
+import { readOrderingConfig } from '@clinical-launch/ordering/config';
+import { ordering } from '@clinical-launch/ordering/service';
+import { readResourceApiConfig } from '@clinical-launch/resource-api/config';
+import { resourceApi } from '@clinical-launch/resource-api/service';
+import type { Clock } from '@clinical-launch/service/clock';
+import { type Environment, readTogether } from '@clinical-launch/service/environment';
+import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
+import { readAllowedNetworks } from '@clinical-launch/service/http/outbound-settings';
+import { createAdminApp, listen, type RunningServer } from '@clinical-launch/service/http/server';
+import type { Logger } from '@clinical-launch/service/logger';
+import { assertPublicAddresses, isProduction } from '@clinical-launch/service/mode';
+import { readSharedEventKeys } from '@clinical-launch/service/process/event-keys';
+import { openBusPart, openRevocationsPart, openStoragePart } from '@clinical-launch/service/process/parts';
+import { openSealers } from '@clinical-launch/service/process/sealing-keys';
+import { type Mount, startServices } from '@clinical-launch/service/process/start-services';
+import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { openDirectories, readDirectories } from '@clinical-launch/service/trust/directory-file';
+import { createFollowingVerifier, watchRegistry } from '@clinical-launch/service/trust/following-registry';
+import { desktopIssuerPolicies, issuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
+import { checkRegistryFile } from '@clinical-launch/service/trust/trust';
+import { dialectOf } from '@clinical-launch/simulators/dialect';
+import { simulators } from '@clinical-launch/simulators/simulators';
 import { assertFitForProduction, readDemoConfig } from './config.ts';
 
 export type Platform = {

@@ -1,6 +1,8 @@
-import { createLogger, systemClock } from '@clinical-launch/service';
-import { readDialect } from '@clinical-launch/simulators';
-import { playDesktopLaunch, playOltrLaunch } from '@clinical-launch/simulators/play';
+import { systemClock } from '@clinical-launch/service/clock';
+import { createLogger } from '@clinical-launch/service/logger';
+import { readDialect } from '@clinical-launch/simulators/dialect';
+import { playDesktopLaunch } from '@clinical-launch/simulators/play/desktop-launch';
+import { playOltrLaunch } from '@clinical-launch/simulators/play/oltr-launch';
 import { startPlatform } from './platform.ts';
 
 const ownPlatform = process.env.BASE_URL

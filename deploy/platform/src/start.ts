@@ -1,12 +1,9 @@
-import { createServiceLogger, initialLogLevel, systemClock } from '@clinical-launch/service';
-import {
-  endAtStart,
-  readTracing,
-  releaseMemoryOfStart,
-  startMetrics,
-  startTracing,
-  stopOnSignal,
-} from '@clinical-launch/service/process';
+import { systemClock } from '@clinical-launch/service/clock';
+import { createServiceLogger, initialLogLevel } from '@clinical-launch/service/logger';
+import { endAtStart, stopOnSignal } from '@clinical-launch/service/process/process';
+import { startMetrics } from '@clinical-launch/service/process/process-metrics';
+import { releaseMemoryOfStart } from '@clinical-launch/service/process/release-memory';
+import { readTracing, startTracing } from '@clinical-launch/service/process/tracing';
 import { startPlatform } from './platform.ts';
 import { readableLog, summaryOf } from './terminal.ts';
 

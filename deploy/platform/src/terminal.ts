@@ -1,5 +1,5 @@
-import type { Environment } from '@clinical-launch/service';
-import { readRegistryFile } from '@clinical-launch/service/trust';
+import type { Environment } from '@clinical-launch/service/environment';
+import { readRegistryFile } from '@clinical-launch/service/trust/registry-file';
 import pretty from 'pino-pretty';
 import { readDemoConfig } from './config.ts';
 import type { Platform } from './platform.ts';

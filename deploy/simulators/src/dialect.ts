@@ -1,7 +1,8 @@
-import type { Namespaces } from '@clinical-launch/contracts';
+import type { Namespaces } from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
-import { type Environment, namespaceSettings, namespacesOf, readEnvironment } from '@clinical-launch/service';
-import { audienceSetting } from '@clinical-launch/service/trust';
+import { type Environment, readEnvironment } from '@clinical-launch/service/environment';
+import { namespaceSettings, namespacesOf } from '@clinical-launch/service/namespace-settings';
+import { audienceSetting } from '@clinical-launch/service/trust/trust';
 
 /** The scope and namespaces that callers of a platform must use, as its operator configured them. */
 export type Dialect = {

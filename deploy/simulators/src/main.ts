@@ -1,5 +1,5 @@
-import { readTogether } from '@clinical-launch/service';
-import { runProcess } from '@clinical-launch/service/process';
+import { readTogether } from '@clinical-launch/service/environment';
+import { runProcess } from '@clinical-launch/service/process/process';
 import { readSimulatorConfig } from './simulator.ts';
 import { simulators } from './simulators.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { LaunchRequest } from '@clinical-launch/contracts';
-import { ServiceError } from '@clinical-launch/service/http';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import { ServiceError } from '@clinical-launch/service/http/errors';
 
 /** A patient of the invented practice. */
 export type Patient = LaunchRequest['patient'] & {

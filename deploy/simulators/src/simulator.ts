@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { Type } from '@clinical-launch/contracts/type';
-import { type Clock, type Environment, originSetting, readEnvironment } from '@clinical-launch/service';
-import { pageHeaders } from '@clinical-launch/service/pages';
+import type { Clock } from '@clinical-launch/service/clock';
+import { type Environment, originSetting, readEnvironment } from '@clinical-launch/service/environment';
+import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
 import { createPages } from '@clinical-launch/service/pages/templates';
 import type { Response } from 'express';
 import { type Dialect, readDialect } from './dialect.ts';

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import type { Clock } from '@clinical-launch/service';
-import { createRouter } from '@clinical-launch/service/http';
+import type { Clock } from '@clinical-launch/service/clock';
+import { createRouter } from '@clinical-launch/service/http/router';
 import { createAssetsRouter } from '@clinical-launch/service/pages/templates';
-import type { Service } from '@clinical-launch/service/process';
+import type { Service } from '@clinical-launch/service/process/service';
 import { hostSimulator } from './host/simulator.ts';
 import { partnerSimulator } from './partner/simulator.ts';
 import { pmsSimulator } from './pms/simulator.ts';

@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { findFreePort, until } from '@clinical-launch/testing';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
+import { until } from '@clinical-launch/testing/until';
 
 /** The namespace of the demo overlay. */
 export const namespace = 'clinical-launch-demo';

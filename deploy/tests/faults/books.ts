@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { waitLimitMs } from '@clinical-launch/testing';
+import { waitLimitMs } from '@clinical-launch/testing/until';
 import { connectRedis, RedisOutbox } from '@clinical-launch/tickets/redis';
 import pg from 'pg';
 import type { Callback } from './receiver.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createEvent } from '@clinical-launch/contracts';
-import { until } from '@clinical-launch/testing';
+import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { until } from '@clinical-launch/testing/until';
 import amqp from 'amqplib';
 import { Redis } from 'ioredis';
 import pg from 'pg';

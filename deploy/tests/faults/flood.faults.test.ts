@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { waitLimitMs } from '@clinical-launch/testing';
+import { waitLimitMs } from '@clinical-launch/testing/until';
 import { connectRedis, type RedisClient, RedisOutbox } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { say } from './balance.ts';

@@ -1,5 +1,5 @@
 import { createPkcePair } from '@clinical-launch/pms-client';
-import { aServiceRequest } from '@clinical-launch/testing';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { openEdge } from './edge.ts';
 import { tokenRequest } from './launches.ts';
 import type { HttpAnswer } from './send-request.ts';

@@ -1,8 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Registry } from '@clinical-launch/contracts';
-import { startPrometheus, until } from '@clinical-launch/testing';
+import type { Registry } from '@clinical-launch/contracts/registry';
+import { startPrometheus } from '@clinical-launch/testing/servers/prometheus';
+import { until } from '@clinical-launch/testing/until';
 import { expect } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import {

@@ -1,6 +1,6 @@
-import type { Action } from '@clinical-launch/contracts';
+import type { Action } from '@clinical-launch/contracts/launch-context';
 import { createPkcePair } from '@clinical-launch/pms-client';
-import { aServiceRequest } from '@clinical-launch/testing';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import type { Caller } from './caller.ts';
 
 /** A launch, from the request of the PMS to the first page of its user. */

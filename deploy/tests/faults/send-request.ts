@@ -1,5 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { waitLimitMs } from '@clinical-launch/testing';
+import { waitLimitMs } from '@clinical-launch/testing/until';
 
 export type HttpRequest = {
   readonly url: string;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { waitLimitMs } from '@clinical-launch/testing';
+import { waitLimitMs } from '@clinical-launch/testing/until';
 import type { Replica, ServiceName } from './edge.ts';
 import { sendRequest } from './send-request.ts';
 

@@ -2,15 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  findFreePort,
-  frugalMalloc,
-  type PrivateRabbitMq,
-  type PrivateServer,
-  startPostgres,
-  startRabbitMq,
-  startRedis,
-} from '@clinical-launch/testing';
+import { frugalMalloc } from '@clinical-launch/testing/jest/run-folder';
+import { startPostgres } from '@clinical-launch/testing/servers/postgres';
+import { findFreePort, type PrivateServer } from '@clinical-launch/testing/servers/private-server';
+import { type PrivateRabbitMq, startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
+import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { redisAclFile } from '@clinical-launch/tickets/redis';
 import { addressAs, redisUsers } from '../../ops/test/part-users.ts';
 import type { ServiceName } from './edge.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { openBooks } from './books.ts';
 import type { Caller, TimedAnswer } from './caller.ts';

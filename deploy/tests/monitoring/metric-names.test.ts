@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { startMetrics } from '@clinical-launch/service/process';
-import { createRecordedLogger } from '@clinical-launch/testing';
+import { startMetrics } from '@clinical-launch/service/process/process-metrics';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '../../../libs/service/src/open-telemetry.ts';
 import { watchCertificates } from '../../../libs/service/src/process/certificates.ts';

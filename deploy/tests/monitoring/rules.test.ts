@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findAmtool, findPrometheus } from '@clinical-launch/testing';
+import { findAmtool, findPrometheus } from '@clinical-launch/testing/servers/prometheus';
 import { describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { alerts, root, ruleFiles } from './rule-files.ts';

@@ -1,6 +1,6 @@
 import { createPkcePair } from '@clinical-launch/pms-client';
-import { Browser } from '@clinical-launch/simulators/play';
-import { aServiceRequest } from '@clinical-launch/testing';
+import { Browser } from '@clinical-launch/simulators/play/browser';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 
 export type PlatformAddress = { readonly url: string; tokenOf(clientId: string): Promise<string> };
 

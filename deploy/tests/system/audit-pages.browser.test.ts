@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { aServiceRequest, startChromium, until } from '@clinical-launch/testing';
+import { startChromium } from '@clinical-launch/testing/chromium';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { expectNoSidewaysScrolling, follow } from './accessibility.ts';

@@ -1,5 +1,5 @@
-import { localTime } from '@clinical-launch/contracts';
-import { startChromium } from '@clinical-launch/testing';
+import { localTime } from '@clinical-launch/contracts/time';
+import { startChromium } from '@clinical-launch/testing/chromium';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { openStaffBrowser, signInAs } from './audit-staff.ts';

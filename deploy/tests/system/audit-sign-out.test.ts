@@ -1,4 +1,6 @@
-import { type PrivateServer, startRedis, until } from '@clinical-launch/testing';
+import type { PrivateServer } from '@clinical-launch/testing/servers/private-server';
+import { startRedis } from '@clinical-launch/testing/servers/redis';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startPlatformForTest } from './running-platform.ts';
 

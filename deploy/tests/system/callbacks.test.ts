@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
-import { type Platform, startPlatform } from '@clinical-launch/platform';
-import { Browser } from '@clinical-launch/simulators/play';
-import {
-  createRecordedLogger,
-  createTestDatabase,
-  startChromium,
-  TestClock,
-  until,
-} from '@clinical-launch/testing';
+import { type Platform, startPlatform } from '@clinical-launch/platform/platform';
+import { Browser } from '@clinical-launch/simulators/play/browser';
+import { startChromium } from '@clinical-launch/testing/chromium';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { expectAccessible, expectNoSidewaysScrolling, follow } from './accessibility.ts';
 import { root } from './run-command.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { aServiceRequest } from '@clinical-launch/testing';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import * as openid from 'openid-client';
 import { startPlatformForTest } from './running-platform.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, utimesSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { findFreePort } from '@clinical-launch/testing';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { describe, expect, it } from '@jest/globals';
 import { ownDatabase, root, run, startDemo, walk } from './run-command.ts';
 

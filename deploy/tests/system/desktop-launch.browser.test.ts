@@ -1,5 +1,5 @@
 import { createPkcePair } from '@clinical-launch/pms-client';
-import { startChromium } from '@clinical-launch/testing';
+import { startChromium } from '@clinical-launch/testing/chromium';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import type { Browser, BrowserContext, Page } from 'playwright-core';

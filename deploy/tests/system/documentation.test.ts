@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { faultCodes, refusalCodes } from '@clinical-launch/contracts';
+import { faultCodes } from '@clinical-launch/contracts/fault';
+import { refusalCodes } from '@clinical-launch/contracts/refusal-codes';
 import { describe, expect, it } from '@jest/globals';
 import { tokenReasons } from '../../../libs/service/src/trust/invalid-token.ts';
 import { root } from './run-command.ts';

@@ -1,4 +1,6 @@
-import { schemaFaultsOf, startChromium, startFirefox } from '@clinical-launch/testing';
+import { startChromium } from '@clinical-launch/testing/chromium';
+import { startFirefox } from '@clinical-launch/testing/firefox';
+import { schemaFaultsOf } from '@clinical-launch/testing/xml';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expectAccessible, follow } from './accessibility.ts';

@@ -1,4 +1,4 @@
-import { tabTo } from '@clinical-launch/testing';
+import { tabTo } from '@clinical-launch/testing/chromium';
 import type { Locator, Page } from 'playwright-core';
 
 /** The ways in which a user operates a page. Flows are written once and played in each way. */

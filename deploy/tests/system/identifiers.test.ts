@@ -1,12 +1,10 @@
-import { startPlatform } from '@clinical-launch/platform';
-import { systemClock } from '@clinical-launch/service';
-import {
-  aServiceRequest,
-  createRecordedLogger,
-  createTestDatabase,
-  startRedis,
-  until,
-} from '@clinical-launch/testing';
+import { startPlatform } from '@clinical-launch/platform/platform';
+import { systemClock } from '@clinical-launch/service/clock';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { startRedis } from '@clinical-launch/testing/servers/redis';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { until } from '@clinical-launch/testing/until';
 import { connectRedis } from '@clinical-launch/tickets/redis';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';

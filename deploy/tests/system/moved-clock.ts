@@ -1,4 +1,4 @@
-import { TestClock } from '@clinical-launch/testing';
+import { TestClock } from '@clinical-launch/testing/test-clock';
 
 /** The machine's time, which off-the-shelf clients use, and what a test adds to it. */
 export class MovedClock extends TestClock {

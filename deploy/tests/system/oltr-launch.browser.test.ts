@@ -1,4 +1,5 @@
-import { schemaFaultsOf, startChromium, tabTo } from '@clinical-launch/testing';
+import { startChromium, tabTo } from '@clinical-launch/testing/chromium';
+import { schemaFaultsOf } from '@clinical-launch/testing/xml';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expectAccessible, follow } from './accessibility.ts';

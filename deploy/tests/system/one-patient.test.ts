@@ -1,6 +1,6 @@
 import { createPmsClient } from '@clinical-launch/pms-client';
-import { Browser } from '@clinical-launch/simulators/play';
-import { aServiceRequest } from '@clinical-launch/testing';
+import { Browser } from '@clinical-launch/simulators/play/browser';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startPlatformForTest } from './running-platform.ts';

@@ -1,4 +1,4 @@
-import { aServiceRequest, type ServiceRequestParts } from '@clinical-launch/testing';
+import { aServiceRequest, type ServiceRequestParts } from '@clinical-launch/testing/service-request';
 import { guidOf, openLaunch, orderIn, type PlatformAddress, requestLaunch } from './audit-launches.ts';
 import type { MovedClock } from './moved-clock.ts';
 

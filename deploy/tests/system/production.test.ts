@@ -3,8 +3,12 @@ import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { createClientSecret, hashClientSecret } from '@clinical-launch/identity-provider';
-import { createTestDatabase, findFreePort } from '@clinical-launch/testing';
+import {
+  createClientSecret,
+  hashClientSecret,
+} from '@clinical-launch/identity-provider/domain/client-secrets';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { root, run } from './run-command.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type SealingPurpose, sealingPurposes } from '@clinical-launch/contracts';
+import { type SealingPurpose, sealingPurposes } from '@clinical-launch/contracts/sealing-purposes';
 import { root } from './run-command.ts';
 
 /** Returns the purposes that a service opens sealers for, in the order in its `main.ts`. */

@@ -1,6 +1,7 @@
 import { createPkcePair } from '@clinical-launch/pms-client';
-import { getPatient, launchBody } from '@clinical-launch/simulators';
-import { aServiceRequest } from '@clinical-launch/testing';
+import { launchBody } from '@clinical-launch/simulators/host/desktop-launch';
+import { getPatient } from '@clinical-launch/simulators/records';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startPlatformForTest } from './running-platform.ts';
 

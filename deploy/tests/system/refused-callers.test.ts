@@ -1,7 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import { createPkcePair } from '@clinical-launch/pms-client';
-import { getPatient, launchBody } from '@clinical-launch/simulators';
-import { createTestKey, TestClock, type TestKey } from '@clinical-launch/testing';
+import { launchBody } from '@clinical-launch/simulators/host/desktop-launch';
+import { getPatient } from '@clinical-launch/simulators/records';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { createTestKey, type TestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { guidOf, requestLaunch } from './audit-launches.ts';

@@ -1,4 +1,4 @@
-import { xpathsOf } from '@clinical-launch/testing';
+import { xpathsOf } from '@clinical-launch/testing/xml';
 
 export type ReturnedDocument = {
   readonly guid: string;

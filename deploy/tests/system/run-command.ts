@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { createTestDatabase, findFreePort } from '@clinical-launch/testing';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterEach } from '@jest/globals';
 
 /** The repository. */

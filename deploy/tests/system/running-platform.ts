@@ -3,9 +3,12 @@ import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startPlatform } from '@clinical-launch/platform';
-import { type Clock, type Environment, systemClock } from '@clinical-launch/service';
-import { createRecordedLogger, createTestDatabase, until } from '@clinical-launch/testing';
+import { startPlatform } from '@clinical-launch/platform/platform';
+import { type Clock, systemClock } from '@clinical-launch/service/clock';
+import type { Environment } from '@clinical-launch/service/environment';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { until } from '@clinical-launch/testing/until';
 
 type PlatformForTest = {
   readonly clock?: Clock;

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServiceRequestReader, defaultNamespaces } from '@clinical-launch/contracts';
+import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
+import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { createPmsClient } from '@clinical-launch/pms-client';
-import { Browser, plainText } from '@clinical-launch/simulators/play';
-import { schemaFaultsOf, textsAt } from '@clinical-launch/testing';
+import { Browser, plainText } from '@clinical-launch/simulators/play/browser';
+import { schemaFaultsOf, textsAt } from '@clinical-launch/testing/xml';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startPlatformForTest } from './running-platform.ts';
 

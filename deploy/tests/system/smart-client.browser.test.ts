@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { listen, type RunningServer } from '@clinical-launch/service/http';
-import { getPatient, launchBody } from '@clinical-launch/simulators';
-import { startChromium } from '@clinical-launch/testing';
+import { listen, type RunningServer } from '@clinical-launch/service/http/server';
+import { launchBody } from '@clinical-launch/simulators/host/desktop-launch';
+import { getPatient } from '@clinical-launch/simulators/records';
+import { startChromium } from '@clinical-launch/testing/chromium';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startPlatformForTest } from './running-platform.ts';

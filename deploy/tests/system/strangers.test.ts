@@ -1,4 +1,5 @@
-import { aServiceRequest, TestClock } from '@clinical-launch/testing';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
+import { TestClock } from '@clinical-launch/testing/test-clock';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startPlatformForTest } from './running-platform.ts';
 

@@ -1,13 +1,9 @@
 // A process with a service of two pages, started by traces.test.ts.
 import { createRequire } from 'node:module';
-import {
-  createRouter,
-  type Exchange,
-  endpoint,
-  openToAll,
-  problemDialect,
-} from '@clinical-launch/service/http';
-import { runProcess } from '@clinical-launch/service/process';
+import { problemDialect } from '@clinical-launch/service/http/errors';
+import { type Exchange, endpoint, openToAll } from '@clinical-launch/service/http/exchange';
+import { createRouter } from '@clinical-launch/service/http/router';
+import { runProcess } from '@clinical-launch/service/process/process';
 
 const shared = { source: '/traced', dialect: problemDialect({ isProduction: false }), open: openToAll };
 const router = createRouter();

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing/until';
 import { describe, expect, it } from '@jest/globals';
 import { startCollector } from '../faults/collector.ts';
 import { root, run } from './run-command.ts';

@@ -5,7 +5,7 @@ import {
   maxLaunchedBytes,
   patientContextJson,
   readDesktopLaunch,
-} from '../src/index.ts';
+} from '../src/desktop-context.ts';
 
 const patient = {
   title: 'Mr',

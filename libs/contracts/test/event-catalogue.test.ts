@@ -1,14 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { type Concerning, type EventData, type EventType, eventCatalogue } from '../src/events/catalogue.ts';
 import {
   assertCloudEvent,
   assertReceivedEvent,
-  type Concerning,
   createEvent,
-  type EventData,
   type EventOrigin,
-  type EventType,
-  eventCatalogue,
-} from '../src/index.ts';
+} from '../src/events/cloud-event.ts';
 
 const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
 const refusal = {

@@ -1,4 +1,5 @@
-import { aServiceRequest, type Json, replaceAt } from '@clinical-launch/testing';
+import { type Json, replaceAt } from '@clinical-launch/testing/json-edit';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
 import { faultsOf, read } from './fhir-reading.ts';
 

@@ -1,6 +1,8 @@
-import { aServiceRequest, type Json, replaceAt } from '@clinical-launch/testing';
+import { type Json, replaceAt } from '@clinical-launch/testing/json-edit';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
-import { faultCodes, practiceBindingOf } from '../src/index.ts';
+import { faultCodes } from '../src/fault.ts';
+import { practiceBindingOf } from '../src/practice-binding.ts';
 import { read, wholeFaultsOf } from './fhir-reading.ts';
 
 const valid = aServiceRequest();

@@ -1,4 +1,6 @@
-import { createServiceRequestReader, defaultNamespaces, type Fault } from '../src/index.ts';
+import type { Fault } from '../src/fault.ts';
+import { createServiceRequestReader } from '../src/fhir/service-request-reader.ts';
+import { defaultNamespaces } from '../src/namespaces.ts';
 
 /** The reader under test, in the default namespaces. */
 export const read = createServiceRequestReader(defaultNamespaces);

@@ -1,12 +1,9 @@
 import {
-  aServiceRequest,
-  editAt,
-  type Json,
   mutatedServiceRequest,
-  pathsOf,
-  replaceAt,
   validServiceRequest,
-} from '@clinical-launch/testing';
+} from '@clinical-launch/testing/arbitrary-service-request';
+import { editAt, type Json, pathsOf, replaceAt } from '@clinical-launch/testing/json-edit';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { faultPathsOf, faultsOf, read, wholeFaultsOf } from './fhir-reading.ts';

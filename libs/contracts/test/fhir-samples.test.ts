@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { actions, type LaunchRequest } from '../src/index.ts';
+import { actions, type LaunchRequest } from '../src/launch-context.ts';
 import { read } from './fhir-reading.ts';
 
 const folder = new URL('../../testing/samples/', import.meta.url);

@@ -1,6 +1,9 @@
-import { aServiceRequest, type Json, replaceAt } from '@clinical-launch/testing';
+import { type Json, replaceAt } from '@clinical-launch/testing/json-edit';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
-import { actions, createServiceRequestReader, defaultNamespaces } from '../src/index.ts';
+import { createServiceRequestReader } from '../src/fhir/service-request-reader.ts';
+import { actions } from '../src/launch-context.ts';
+import { defaultNamespaces } from '../src/namespaces.ts';
 import { faultsOf, read } from './fhir-reading.ts';
 
 /** The patient has one identifier: a separate rule covers which two are allowed together. */

@@ -1,14 +1,9 @@
-import { schemaFaultsOf, textsAt, xpathOf } from '@clinical-launch/testing';
+import { schemaFaultsOf, textsAt, xpathOf } from '@clinical-launch/testing/xml';
 import { describe, expect, it } from '@jest/globals';
-import {
-  escapeMarkup,
-  type Order,
-  type OrderBatch,
-  type OrderDocumentOptions,
-  orderDocumentXsd,
-  parseOrder,
-  renderOrderDocument,
-} from '../src/index.ts';
+import { escapeMarkup } from '../src/markup.ts';
+import { type Order, type OrderBatch, parseOrder } from '../src/order/order.ts';
+import { type OrderDocumentOptions, renderOrderDocument } from '../src/order/order-document.ts';
+import { orderDocumentXsd } from '../src/order/order-document-xsd.ts';
 
 const worldNames = {
   family: "Ó Súilleabháin-D'Ângelo & <Sons>",

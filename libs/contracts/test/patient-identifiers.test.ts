@@ -1,7 +1,8 @@
-import { aServiceRequest } from '@clinical-launch/testing';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createServiceRequestReader, defaultNamespaces } from '../src/index.ts';
+import { createServiceRequestReader } from '../src/fhir/service-request-reader.ts';
+import { defaultNamespaces } from '../src/namespaces.ts';
 import { faultsOf, read, wholeFaultsOf } from './fhir-reading.ts';
 
 const { fhir, nhs } = defaultNamespaces;

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { createPatientPseudonyms } from '@clinical-launch/contracts';
 import { describe, expect, it } from '@jest/globals';
+import { createPatientPseudonyms } from '../src/patient-pseudonym.ts';
 
 const key = randomBytes(32);
 const pseudonyms = createPatientPseudonyms(key);

@@ -1,14 +1,17 @@
-import { aServiceRequest, mutatedServiceRequest, validServiceRequest } from '@clinical-launch/testing';
+import {
+  mutatedServiceRequest,
+  validServiceRequest,
+} from '@clinical-launch/testing/arbitrary-service-request';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { defaultNamespaces, desktopLaunchSchema, readDesktopLaunch } from '../src/index.ts';
-import {
-  exampleLaunch,
-  exampleServiceRequest,
-  publishedSchema,
-  serviceRequestDocument,
-} from '../src/published/index.ts';
+import { desktopLaunchSchema, readDesktopLaunch } from '../src/desktop-context.ts';
+import { defaultNamespaces } from '../src/namespaces.ts';
+import { exampleLaunch } from '../src/published/example-launch.ts';
+import { exampleServiceRequest } from '../src/published/example-service-request.ts';
+import { publishedSchema } from '../src/published/schema.ts';
+import { serviceRequestDocument } from '../src/published/service-request.ts';
 import { faultsOf } from './fhir-reading.ts';
 
 /** A third-party validator: it knows the formats of JSON Schema, and none of ours. */

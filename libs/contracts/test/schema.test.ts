@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { compileSchema, faultWithin, maxFaults } from '../src/index.ts';
+import { faultWithin } from '../src/fault.ts';
+import { compileSchema, maxFaults } from '../src/schema.ts';
 import { Type } from '../src/type.ts';
 
 const name = Type.Object({

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { createSealer } from '../src/sealing.ts';
 import {
   createPurposeSealer,
-  createSealer,
   createSealers,
   type SealingPurpose,
   sealingPurposes,
-} from '../src/index.ts';
+} from '../src/sealing-purposes.ts';
 
 const key = { id: 'k1', key: randomBytes(32) };
 const sealers = createSealers([key]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { localDateTime, localTime } from '../src/index.ts';
+import { localDateTime, localTime } from '../src/time.ts';
 
 const zones = [
   'Europe/London',

@@ -1,4 +1,5 @@
-import type { CloudEvent, EventType, WrittenEvent } from '@clinical-launch/contracts';
+import type { EventType } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent, WrittenEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 /** Where a service stores the events of a request. They are stored when the promise resolves. */
 export interface Outbox {

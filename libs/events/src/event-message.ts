@@ -1,4 +1,8 @@
-import { assertReceivedEvent, type CloudEvent, type WrittenEvent } from '@clinical-launch/contracts';
+import {
+  assertReceivedEvent,
+  type CloudEvent,
+  type WrittenEvent,
+} from '@clinical-launch/contracts/events/cloud-event';
 import type { Message } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 

@@ -1,4 +1,5 @@
-import { type CloudEvent, Unavailable } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import type { Consumer } from './event-bus.ts';
 import { inProcessSpan, type MessagingSystem } from './message-spans.ts';
 

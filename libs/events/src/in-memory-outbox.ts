@@ -1,4 +1,4 @@
-import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts';
+import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Outbox } from './event-bus.ts';
 import type { OutboxSource } from './relay.ts';
 

@@ -4,7 +4,7 @@ import {
   assertReceivedEvent,
   type CloudEvent,
   type WrittenEvent,
-} from '@clinical-launch/contracts';
+} from '@clinical-launch/contracts/events/cloud-event';
 import type { Consumer, EventBus, Outbox } from './event-bus.ts';
 import { batchSizeOf, handleInParts } from './handle-in-parts.ts';
 

@@ -1,10 +1,9 @@
 import {
   assertReceivedEvent,
   type CloudEvent,
-  type EventVerifier,
-  type EventWriter,
   type WrittenEvent,
-} from '@clinical-launch/contracts';
+} from '@clinical-launch/contracts/events/cloud-event';
+import type { EventVerifier, EventWriter } from '@clinical-launch/contracts/events/event-macs';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { ConfirmTimeoutError, type OutgoingMessage, publishConfirmed } from './confirmed-publish.ts';
 import type { Consumer, EventBus } from './event-bus.ts';

@@ -1,4 +1,4 @@
-import { eventCatalogue } from '@clinical-launch/contracts';
+import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import type { Channel, ChannelModel } from 'amqplib';
 import { exchangesOf, queuesOf, type Topology, type WantedEvents } from './rabbitmq-topology.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { EventType } from '@clinical-launch/contracts';
+import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 import {
   type Exchange,
   exchangesOf,

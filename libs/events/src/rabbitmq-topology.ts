@@ -1,4 +1,4 @@
-import type { EventType } from '@clinical-launch/contracts';
+import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 
 /**
  * The address of the broker, and the prefix of all names declared there, so that several systems can share a

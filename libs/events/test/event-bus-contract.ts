@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CloudEvent, Unavailable } from '@clinical-launch/contracts';
-import { until } from '@clinical-launch/testing';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { Unavailable } from '@clinical-launch/contracts/unavailable';
+import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { BatchConsumer, EventBus, EventConsumer } from '../src/index.ts';
+import type { BatchConsumer, EventBus, EventConsumer } from '../src/event-bus.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';
 
 /** One implementation, ready for the suite, with no other publisher or consumer. */

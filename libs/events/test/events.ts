@@ -1,4 +1,5 @@
-import { type CloudEvent, createEvent, type EventType } from '@clinical-launch/contracts';
+import type { EventType } from '@clinical-launch/contracts/events/catalogue';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
 const refusal = { status: 401, reason: 'token_unknown' };

@@ -1,6 +1,6 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { describe, expect, it } from '@jest/globals';
-import { type DeadLetter, InProcessBus } from '../src/index.ts';
+import { type DeadLetter, InProcessBus } from '../src/in-process-bus.ts';
 import { describeEventBus } from './event-bus-contract.ts';
 import { anEvent, someEvents } from './events.ts';
 

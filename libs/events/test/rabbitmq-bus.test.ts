@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { until } from '@clinical-launch/testing';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { listDeadLetters } from '../src/rabbitmq.ts';
 import { keepConnected } from '../src/rabbitmq-link.ts';

@@ -1,15 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { EventData, EventType, ServiceName } from '@clinical-launch/contracts/events/catalogue';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import {
-  type CloudEvent,
-  createEvent,
   createEventVerifier,
   createEventWriter,
   deriveEventKey,
-  type EventData,
-  type EventType,
-  type ServiceName,
-} from '@clinical-launch/contracts';
-import { until } from '@clinical-launch/testing';
+} from '@clinical-launch/contracts/events/event-macs';
+import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { listDeadLetters } from '../src/rabbitmq.ts';
 import { openPlace, type Place } from './rabbitmq-place.ts';

@@ -1,7 +1,7 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { until } from '@clinical-launch/testing';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { until } from '@clinical-launch/testing/until';
 import { describe, expect, it } from '@jest/globals';
-import { type OutboxSource, startRelay } from '../src/index.ts';
+import { type OutboxSource, startRelay } from '../src/relay.ts';
 import { anEvent } from './events.ts';
 
 describe('a relay whose bus is down', () => {

@@ -1,7 +1,8 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { startRabbitMq, until } from '@clinical-launch/testing';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type OutboxSource, startRelay } from '../src/index.ts';
+import { type OutboxSource, startRelay } from '../src/relay.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';
 import { openPlace } from './rabbitmq-place.ts';
 

@@ -1,6 +1,7 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { describe, expect, it } from '@jest/globals';
-import { InMemoryOutbox, type OutboxSource, startRelay } from '../src/index.ts';
+import { InMemoryOutbox } from '../src/in-memory-outbox.ts';
+import { type OutboxSource, startRelay } from '../src/relay.ts';
 import { someEvents } from './events.ts';
 
 const anHourMs = 3_600_000;

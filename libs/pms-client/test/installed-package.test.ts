@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import {
   actions as knownActions,
   type LaunchRequest as ReadLaunchRequest,
-  defaultNamespaces as usedNamespaces,
-} from '@clinical-launch/contracts';
+} from '@clinical-launch/contracts/launch-context';
+import { defaultNamespaces as usedNamespaces } from '@clinical-launch/contracts/namespaces';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { actions, defaultNamespaces, type LaunchRequest } from '../src/index.ts';

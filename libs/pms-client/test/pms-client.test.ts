@@ -1,4 +1,4 @@
-import { TestClock } from '@clinical-launch/testing';
+import { TestClock } from '@clinical-launch/testing/test-clock';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createPkcePair, createPmsClient, LaunchRefused, TokenRefused } from '../src/index.ts';
 import { challengeOf, correlationId, startOtherSide } from './other-side.ts';

@@ -1,11 +1,8 @@
-import {
-  actions,
-  createServiceRequestReader,
-  defaultNamespaces,
-  type LaunchRequest,
-  type Namespaces,
-} from '@clinical-launch/contracts';
-import { runsOf, validServiceRequest } from '@clinical-launch/testing';
+import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
+import { actions, type LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import { defaultNamespaces, type Namespaces } from '@clinical-launch/contracts/namespaces';
+import { validServiceRequest } from '@clinical-launch/testing/arbitrary-service-request';
+import { runsOf } from '@clinical-launch/testing/runs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { buildServiceRequest } from '../src/index.ts';

@@ -1,5 +1,7 @@
-import { compileSchema, isTimeZone, words } from '@clinical-launch/contracts';
+import { compileSchema } from '@clinical-launch/contracts/schema';
+import { isTimeZone } from '@clinical-launch/contracts/time';
 import { type Static, type TObject, Type } from '@clinical-launch/contracts/type';
+import * as words from '@clinical-launch/contracts/words';
 
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;

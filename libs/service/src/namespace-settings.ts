@@ -1,4 +1,4 @@
-import { defaultNamespaces, type Namespaces } from '@clinical-launch/contracts';
+import { defaultNamespaces, type Namespaces } from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
 
 /** The settings of the namespaces of payloads, for the environment's schema of a process. */

@@ -1,4 +1,7 @@
-import { createPatientPseudonyms, type PatientPseudonyms } from '@clinical-launch/contracts';
+import {
+  createPatientPseudonyms,
+  type PatientPseudonyms,
+} from '@clinical-launch/contracts/patient-pseudonym';
 import type { Environment } from './environment.ts';
 import { readSecretKey } from './secret-key.ts';
 

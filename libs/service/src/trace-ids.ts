@@ -1,4 +1,4 @@
-import { drawBytes } from '@clinical-launch/contracts';
+import { drawBytes } from '@clinical-launch/contracts/random';
 
 /** The ids of a span that does not draw them. */
 export type SpanIds = { readonly traceId: string; readonly spanId: string };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readForm, readJson } from '../src/http/index.ts';
+import { readForm, readJson } from '../src/http/body.ts';
 import { exchange, serveRoutes } from './serve-routes.ts';
 
 const limitBytes = 1000;

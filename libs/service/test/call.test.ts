@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Call, callOf, guidForm } from '../src/http/index.ts';
+import { type Call, callOf, guidForm } from '../src/http/call.ts';
 import { serveRoutes } from './serve-routes.ts';
 
 const originOf = ({ correlationId, traceparent }: Call) => ({ correlationId, traceparent });

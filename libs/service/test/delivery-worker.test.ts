@@ -1,7 +1,7 @@
-import { until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing/until';
 import { describe, expect, it } from '@jest/globals';
-import { createLogger } from '../src/index.ts';
-import { startDeliveryWorker } from '../src/process/index.ts';
+import { createLogger } from '../src/logger.ts';
+import { startDeliveryWorker } from '../src/process/delivery-worker.ts';
 
 const anHourMs = 3_600_000;
 

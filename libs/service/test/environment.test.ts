@@ -1,6 +1,6 @@
 import { Type } from '@clinical-launch/contracts/type';
 import { describe, expect, it } from '@jest/globals';
-import { ConfigurationError, readEnvironment, readTogether } from '../src/index.ts';
+import { ConfigurationError, readEnvironment, readTogether } from '../src/environment.ts';
 
 const schema = Type.Object({
   PUBLIC_URL: Type.String({ pattern: '^https?://[^/]+$', description: 'must be an origin' }),

@@ -1,17 +1,9 @@
-import { type Fault } from '@clinical-launch/contracts';
+import type { Fault } from '@clinical-launch/contracts/fault';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Router } from 'express';
-import {
-  createRouter,
-  type Exchange,
-  endpoint,
-  errorEdge,
-  oauthDialect,
-  openToAll,
-  problemDialect,
-  type RefusalAudit,
-  ServiceError,
-} from '../src/http/index.ts';
+import { errorEdge, oauthDialect, problemDialect, ServiceError } from '../src/http/errors.ts';
+import { type Exchange, endpoint, openToAll, type RefusalAudit } from '../src/http/exchange.ts';
+import { createRouter } from '../src/http/router.ts';
 import { serveRoutes } from './serve-routes.ts';
 
 const named: Fault[] = [

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type CloudEvent, createEvent, deriveEventKey } from '@clinical-launch/contracts';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { deriveEventKey } from '@clinical-launch/contracts/events/event-macs';
 import { describe, expect, it } from '@jest/globals';
 import { readEventKeys, readSharedEventKeys } from '../src/process/event-keys.ts';
 

@@ -1,11 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTokenIssuer, TestClock } from '@clinical-launch/testing';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { loopbackNetworks } from '../src/http/index.ts';
-import { openTokenVerifier } from '../src/trust/index.ts';
+import { loopbackNetworks } from '../src/http/outbound-settings.ts';
+import { openTokenVerifier } from '../src/trust/following-registry.ts';
 
 const audience = 'api://clinical-launch';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { markFailed } from '@clinical-launch/contracts/tracing';
-import { runsOf } from '@clinical-launch/testing';
+import { runsOf } from '@clinical-launch/testing/runs';
 import { describe, expect, it } from '@jest/globals';
 import {
   createContextKey,

@@ -1,4 +1,4 @@
-import { countedText } from '@clinical-launch/testing';
+import { countedText } from '@clinical-launch/testing/counted-text';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { scanJson } from '../src/http/json-scan.ts';

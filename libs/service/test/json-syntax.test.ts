@@ -1,4 +1,5 @@
-import { countedText, runsOf } from '@clinical-launch/testing';
+import { countedText } from '@clinical-launch/testing/counted-text';
+import { runsOf } from '@clinical-launch/testing/runs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { findJsonSyntaxFault, placeIn } from '../src/http/json-syntax.ts';

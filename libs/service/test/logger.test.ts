@@ -1,4 +1,4 @@
-import { createRecordedLogger } from '@clinical-launch/testing';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { describe, expect, it } from '@jest/globals';
 
 const secretFields = [

@@ -1,13 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  createOutboundFetch,
-  listen,
-  loopbackNetworks,
-  OutboundError,
-  type OutboundOptions,
-  readAllowedNetworks,
-} from '../src/http/index.ts';
+import { OutboundError } from '../src/http/outbound-error.ts';
+import { createOutboundFetch, type OutboundOptions } from '../src/http/outbound-fetch.ts';
+import { loopbackNetworks, readAllowedNetworks } from '../src/http/outbound-settings.ts';
+import { listen } from '../src/http/server.ts';
 
 let server: Awaited<ReturnType<typeof listen>> | undefined;
 afterEach(async () => {

@@ -1,6 +1,6 @@
-import { TestClock } from '@clinical-launch/testing';
+import { TestClock } from '@clinical-launch/testing/test-clock';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createRateLimiter, type LocalRateLimiter } from '../src/http/index.ts';
+import { createRateLimiter, type LocalRateLimiter } from '../src/http/rate-limit.ts';
 
 let clock: TestClock;
 let limiter: LocalRateLimiter;

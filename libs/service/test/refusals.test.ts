@@ -1,18 +1,13 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { until } from '@clinical-launch/testing';
-import { InMemoryLimits, type Limits, TicketsUnavailable } from '@clinical-launch/tickets';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { until } from '@clinical-launch/testing/until';
+import { InMemoryLimits } from '@clinical-launch/tickets/limits/in-memory-limits';
+import type { Limits } from '@clinical-launch/tickets/limits/limits';
+import { TicketsUnavailable } from '@clinical-launch/tickets/tickets';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Router } from 'express';
-import {
-  type Exchange,
-  endpoint,
-  type Handler,
-  networkOf,
-  oauthDialect,
-  openToAll,
-  type RefusalAudit,
-  ServiceError,
-} from '../src/http/index.ts';
+import { networkOf } from '../src/http/address.ts';
+import { oauthDialect, ServiceError } from '../src/http/errors.ts';
+import { type Exchange, endpoint, type Handler, openToAll, type RefusalAudit } from '../src/http/exchange.ts';
 import { serveRoutes } from './serve-routes.ts';
 
 const audit: RefusalAudit = ({ status, code }, { call }) =>

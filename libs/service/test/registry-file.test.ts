@@ -1,14 +1,14 @@
 import { mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Registry } from '@clinical-launch/contracts';
+import type { Registry } from '@clinical-launch/contracts/registry';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   fixedRegistry,
   followRegistry,
   type WatchedRegistry,
   watchRegistryFile,
-} from '../src/trust/index.ts';
+} from '../src/trust/registry-file.ts';
 
 const registryOf = (...names: string[]) =>
   JSON.stringify({ realms: names.map((realm) => ({ realm, clients: [] })) });

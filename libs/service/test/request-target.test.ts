@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { authorizationOf, queryOf } from '../src/http/index.ts';
+import { authorizationOf, queryOf } from '../src/http/request-target.ts';
 import { exchange, serveRoutes } from './serve-routes.ts';
 
 const start = () =>

@@ -1,9 +1,15 @@
-import { createRecordedLogger, startTokenIssuer, TestClock } from '@clinical-launch/testing';
-import { InMemoryRevokedTokens, type RevokedTokens, TicketsUnavailable } from '@clinical-launch/tickets';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
+import { InMemoryRevokedTokens } from '@clinical-launch/tickets/revocations/in-memory-revoked-tokens';
+import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
+import { TicketsUnavailable } from '@clinical-launch/tickets/tickets';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { createOutboundFetch, loopbackNetworks } from '../src/http/index.ts';
-import { type FollowedRevocations, followRevocations } from '../src/process/index.ts';
-import { createAccessTokenVerifier, issuerPolicies } from '../src/trust/index.ts';
+import { createOutboundFetch } from '../src/http/outbound-fetch.ts';
+import { loopbackNetworks } from '../src/http/outbound-settings.ts';
+import { type FollowedRevocations, followRevocations } from '../src/process/revocations.ts';
+import { createAccessTokenVerifier } from '../src/trust/access-tokens.ts';
+import { issuerPolicies } from '../src/trust/issuer-policies.ts';
 
 const audience = 'api://clinical-launch';
 

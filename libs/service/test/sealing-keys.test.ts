@@ -2,10 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPurposeSealer, sealingPurposes } from '@clinical-launch/contracts';
+import { createPurposeSealer, sealingPurposes } from '@clinical-launch/contracts/sealing-purposes';
 import { describe, expect, it } from '@jest/globals';
-import { ConfigurationError, type Environment } from '../src/index.ts';
-import { openSealers, withSecretFiles } from '../src/process/index.ts';
+import { ConfigurationError, type Environment } from '../src/environment.ts';
+import { openSealers } from '../src/process/sealing-keys.ts';
+import { withSecretFiles } from '../src/process/secret-files.ts';
 
 const bytes = randomBytes(32);
 const other = randomBytes(32);

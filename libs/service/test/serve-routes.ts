@@ -1,8 +1,10 @@
 import { connect } from 'node:net';
-import { createRecordedLogger, TestClock } from '@clinical-launch/testing';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
 import type { Router } from 'express';
-import { createApp, createRouter, listen } from '../src/http/index.ts';
-import { createRefusals, type RefusalsOptions } from '../src/process/index.ts';
+import { createRouter } from '../src/http/router.ts';
+import { createApp, listen } from '../src/http/server.ts';
+import { createRefusals, type RefusalsOptions } from '../src/process/refusals.ts';
 
 /** Serves routes as in a service, on a free port, and stores the log. */
 export async function serveRoutes(

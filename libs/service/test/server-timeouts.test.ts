@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { listen, type Patience, patience } from '../src/http/index.ts';
+import { listen, type Patience, patience } from '../src/http/server.ts';
 import { exchange } from './serve-routes.ts';
 
 /** Longer than a test may take: a server that waited for it would make the test fail. */

@@ -1,18 +1,12 @@
 import { Agent, get, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { createRecordedLogger, TestClock } from '@clinical-launch/testing';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
 import { describe, expect, it } from '@jest/globals';
-import {
-  createAdminApp,
-  createApp,
-  createRouter,
-  type DirectExchange,
-  directEndpoint,
-  type ErrorDialect,
-  listen,
-  openToAll,
-  patience,
-} from '../src/http/index.ts';
+import type { ErrorDialect } from '../src/http/errors.ts';
+import { type DirectExchange, directEndpoint, openToAll } from '../src/http/exchange.ts';
+import { createRouter } from '../src/http/router.ts';
+import { createAdminApp, createApp, listen, patience } from '../src/http/server.ts';
 
 const loopback = { port: 0, host: '127.0.0.1' };
 

@@ -1,8 +1,9 @@
-import { until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing/until';
 import { connectRedis, type RedisClient, RedisRates } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RateLimiter, ServiceError } from '../src/http/index.ts';
-import { createSharedRateLimiter } from '../src/process/index.ts';
+import { ServiceError } from '../src/http/errors.ts';
+import type { RateLimiter } from '../src/http/rate-limit.ts';
+import { createSharedRateLimiter } from '../src/process/shared-rate-limit.ts';
 
 let redis: RedisClient;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { callOf, readForm } from '../src/http/index.ts';
+import { readForm } from '../src/http/body.ts';
+import { callOf } from '../src/http/call.ts';
 import { exchange, serveRoutes } from './serve-routes.ts';
 
 type Server = Awaited<ReturnType<typeof start>>;

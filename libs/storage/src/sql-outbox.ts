@@ -3,7 +3,7 @@ import {
   type CloudEvent,
   faultOfReceivedEvent,
   type RejectedEvent,
-} from '@clinical-launch/contracts';
+} from '@clinical-launch/contracts/events/cloud-event';
 import { type Generated, type Kysely, sql, type Transaction } from 'kysely';
 
 /** The table in which a service stores events in the same transaction as the change that they report. */

@@ -1,4 +1,4 @@
-import { Unavailable } from '@clinical-launch/contracts';
+import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import type { DatabaseConnection } from 'kysely';
 
 /**

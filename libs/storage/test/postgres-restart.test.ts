@@ -1,14 +1,11 @@
-import { type PrivateServer, startPostgres } from '@clinical-launch/testing';
+import { startPostgres } from '@clinical-launch/testing/servers/postgres';
+import type { PrivateServer } from '@clinical-launch/testing/servers/private-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
-import {
-  appendToOutbox,
-  type OutboxTables,
-  type Storage,
-  StorageUnavailable,
-  sqlOutbox,
-} from '../src/index.ts';
 import { openPostgresStorage } from '../src/postgres.ts';
+import { appendToOutbox, type OutboxTables, sqlOutbox } from '../src/sql-outbox.ts';
+import type { Storage } from '../src/storage.ts';
+import { StorageUnavailable } from '../src/storage-errors.ts';
 import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts';
 import { outboxMigration } from './outbox-migration.ts';
 import { someEvents } from './some-events.ts';

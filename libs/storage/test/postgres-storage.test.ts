@@ -1,15 +1,12 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { createTestDatabase, until } from '@clinical-launch/testing';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
-import {
-  appendToOutbox,
-  type OutboxTables,
-  type Storage,
-  StorageUnavailable,
-  sqlOutbox,
-} from '../src/index.ts';
 import { openPostgresStorage, type PostgresStorageOptions } from '../src/postgres.ts';
+import { appendToOutbox, type OutboxTables, sqlOutbox } from '../src/sql-outbox.ts';
+import type { Storage } from '../src/storage.ts';
+import { StorageUnavailable } from '../src/storage-errors.ts';
 import { outboxMigration } from './outbox-migration.ts';
 import { startReplicas } from './replicas.ts';
 import { someEvents } from './some-events.ts';

@@ -1,4 +1,4 @@
-import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
 

@@ -1,8 +1,9 @@
-import type { CloudEvent, RejectedEvent } from '@clinical-launch/contracts';
-import { startRelay } from '@clinical-launch/events';
+import type { CloudEvent, RejectedEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { startRelay } from '@clinical-launch/events/relay';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
-import { appendToOutbox, type OutboxTables, type Storage, sqlOutbox } from '../src/index.ts';
+import { appendToOutbox, type OutboxTables, sqlOutbox } from '../src/sql-outbox.ts';
+import type { Storage } from '../src/storage.ts';
 import { outboxMigration } from './outbox-migration.ts';
 import { someEvents } from './some-events.ts';
 

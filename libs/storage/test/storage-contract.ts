@@ -6,7 +6,8 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Generated, type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import { readMigrations, type Storage } from '../src/index.ts';
+import { readMigrations } from '../src/service-migration.ts';
+import type { Storage } from '../src/storage.ts';
 
 type Tables = { thing: { id: Generated<string>; name: string } };
 

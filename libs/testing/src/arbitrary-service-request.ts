@@ -1,4 +1,5 @@
-import { actions, defaultNamespaces, type Namespaces } from '@clinical-launch/contracts';
+import { actions } from '@clinical-launch/contracts/launch-context';
+import { defaultNamespaces, type Namespaces } from '@clinical-launch/contracts/namespaces';
 import fc from 'fast-check';
 import { editAt, type Json, pathsOf } from './json-edit.ts';
 import { aServiceRequest } from './service-request.ts';

@@ -1,15 +1,17 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { type DeadLetter, InProcessBus } from '@clinical-launch/events';
-import { type Clock, createLogger, type Logger } from '@clinical-launch/service';
-import { createRateLimiter, listen } from '@clinical-launch/service/http';
-import { createAttempts, createRefusals, type Mount, startServices } from '@clinical-launch/service/process';
-import {
-  InMemoryClaims,
-  InMemoryLimits,
-  InMemoryRevokedTokens,
-  InMemoryTickets,
-  type RefusalLimit,
-} from '@clinical-launch/tickets';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { type DeadLetter, InProcessBus } from '@clinical-launch/events/in-process-bus';
+import type { Clock } from '@clinical-launch/service/clock';
+import { createRateLimiter } from '@clinical-launch/service/http/rate-limit';
+import { listen } from '@clinical-launch/service/http/server';
+import { createLogger, type Logger } from '@clinical-launch/service/logger';
+import { createAttempts } from '@clinical-launch/service/process/attempts';
+import { createRefusals } from '@clinical-launch/service/process/refusals';
+import { type Mount, startServices } from '@clinical-launch/service/process/start-services';
+import { InMemoryClaims } from '@clinical-launch/tickets/claims';
+import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
+import { InMemoryLimits } from '@clinical-launch/tickets/limits/in-memory-limits';
+import type { RefusalLimit } from '@clinical-launch/tickets/limits/limits';
+import { InMemoryRevokedTokens } from '@clinical-launch/tickets/revocations/in-memory-revoked-tokens';
 
 /** Creates a logger that stores its lines, so that a test can check them. */
 export function createRecordedLogger(level = 'debug'): { logger: Logger; lines: string[] } {

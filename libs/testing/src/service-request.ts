@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Action, defaultNamespaces, type Namespaces } from '@clinical-launch/contracts';
+import type { Action } from '@clinical-launch/contracts/launch-context';
+import { defaultNamespaces, type Namespaces } from '@clinical-launch/contracts/namespaces';
 import type { Json } from './json-edit.ts';
 
 type Members = { [member: string]: Json | undefined };

@@ -1,5 +1,5 @@
-import type { Storage } from '@clinical-launch/storage';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestDatabase } from './test-database.ts';
 import { waitLimitMs } from './until.ts';
 

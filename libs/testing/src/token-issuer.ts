@@ -1,5 +1,5 @@
-import type { Clock } from '@clinical-launch/service';
-import { listen } from '@clinical-launch/service/http';
+import type { Clock } from '@clinical-launch/service/clock';
+import { listen } from '@clinical-launch/service/http/server';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
 export type TestKey = { readonly kid: string; readonly privateKey: CryptoKey; readonly publicJwk: JWK };

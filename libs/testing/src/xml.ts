@@ -1,4 +1,4 @@
-import { orderDocumentXsd } from '@clinical-launch/contracts';
+import { orderDocumentXsd } from '@clinical-launch/contracts/order/order-document-xsd';
 
 /** Loaded by those who use it: it compiles its WebAssembly at once. */
 const libxml2 = () => import('libxml2-wasm');

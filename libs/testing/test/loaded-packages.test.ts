@@ -13,7 +13,7 @@ const verification = ['jose', 'lru-cache'];
  */
 const own: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': [...verification, 'kysely'],
-  'identity-provider': [...verification, 'cookie', 'kysely'],
+  'identity-provider': [...verification, 'kysely'],
   'launch-api': verification,
   'launch-gateway': ['cookie'],
   'order-renderer': [...verification, 'cookie', 'kysely'],

@@ -7,8 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { type PrivateServer, startRedis } from '../src/index.ts';
 import { provision } from '../src/provision.ts';
+import type { PrivateServer } from '../src/servers/private-server.ts';
+import { startRedis } from '../src/servers/redis.ts';
 
 describe('a private Redis', () => {
   let server: PrivateServer;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { aServiceRequest, containedAt, editAt, pathsOf, replaceAt } from '../src/index.ts';
+import { editAt, pathsOf, replaceAt } from '../src/json-edit.ts';
+import { aServiceRequest, containedAt } from '../src/service-request.ts';
 
 describe('aServiceRequest', () => {
   it('has an originating id of its own each time', () => {

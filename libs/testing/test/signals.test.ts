@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, it } from '@jest/globals';
-import { until } from '../src/index.ts';
+import { until } from '../src/until.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 

@@ -10,23 +10,10 @@ export const packages = globSync(['libs/*', 'services/*', 'deploy/{ops,platform,
 /** The sources of our packages, as paths from the root. */
 export const sources = new Set(packages.flatMap((name) => globSync(`${name}/src/**/*.ts`, { cwd: root })));
 
-/** The entry points of our packages, by their import names. */
-const entries = new Map(
-  packages.flatMap((path) => {
-    const { name, exports = {} } = manifestOf(path);
-    return Object.entries(exports).flatMap(([entry, target]) =>
-      typeof target === 'string' && target.endsWith('.ts')
-        ? [[join(name, entry), normalize(join(path, target))] as const]
-        : [],
-    );
-  }),
-);
+/** The folders of our packages, by their names. */
+const folders = new Map(packages.map((path) => [manifestOf(path).name, path] as const));
 
-type Manifest = {
-  readonly name: string;
-  readonly exports?: Readonly<Record<string, unknown>>;
-  readonly dependencies?: Readonly<Record<string, string>>;
-};
+type Manifest = { readonly name: string; readonly dependencies?: Readonly<Record<string, string>> };
 
 /** Returns the `package.json` of a folder of `packages`. */
 export function manifestOf(path: string): Manifest {
@@ -52,7 +39,11 @@ const textOf = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 
 /** Returns the source of ours that an import means, as a path from the root; undefined for a package. */
 function resolve(specifier: string, from: string): string | undefined {
-  return specifier.startsWith('.') ? normalize(join(dirname(from), specifier)) : entries.get(specifier);
+  if (specifier.startsWith('.')) return normalize(join(dirname(from), specifier));
+  const folder = folders.get(packageNameOf(specifier));
+  if (folder === undefined) return undefined;
+  // As the `exports` of our packages say; only that of the SDK has an index.
+  return `${folder}/src/${specifier.split('/').slice(2).join('/') || 'index'}.ts`;
 }
 
 /** Returns our sources that a source imports. */

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { assertRecordable } from './chain-record.ts';
 import type { HeldClaim } from './claims.ts';
 import { ExpiringMap } from './expiring-map.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ServiceName } from '@clinical-launch/contracts';
+import type { ServiceName } from '@clinical-launch/contracts/events/catalogue';
 import {
   appendsEvents,
   countsRefusals,

@@ -1,10 +1,10 @@
 import {
   assertReceivedEvent,
   type CloudEvent,
-  type EventWriter,
   type RejectedEvent,
   type WrittenEvent,
-} from '@clinical-launch/contracts';
+} from '@clinical-launch/contracts/events/cloud-event';
+import type { EventWriter } from '@clinical-launch/contracts/events/event-macs';
 import { eventTexts } from './redis-arguments.ts';
 import { createKeys, defaultPrefix, drawAttempt, type Keys, rememberMs } from './redis-keys.ts';
 import { listOf, type RedisClient, RedisScripts, readScript } from './redis-scripts.ts';

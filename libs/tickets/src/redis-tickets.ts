@@ -1,4 +1,5 @@
-import type { CloudEvent, EventWriter } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { EventWriter } from '@clinical-launch/contracts/events/event-macs';
 import { assertRecordable } from './chain-record.ts';
 import {
   challengeFields,

@@ -1,4 +1,4 @@
-import type { Sealer } from '@clinical-launch/contracts';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
 import { type Chain, nameTicket } from './ticket-text.ts';
 import {
   type FoundTicket,

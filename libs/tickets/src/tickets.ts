@@ -1,4 +1,5 @@
-import { type CloudEvent, Unavailable } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { Unavailable } from '@clinical-launch/contracts/unavailable';
 
 /** The purpose of a ticket. A ticket of one kind is unknown as any other. */
 export type TicketKind =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BesideIssue, BesideRequest } from '../src/index.ts';
+import type { BesideIssue, BesideRequest } from '../src/tickets.ts';
 import { createChainSteps } from './chain-steps.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
 import type { WaitingTests } from './waiting-tests.ts';

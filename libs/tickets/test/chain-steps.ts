@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { CloudEvent } from '@clinical-launch/contracts';
-import type { IssueRequest, RedeemRequest, Redemption, TicketKind } from '../src/index.ts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { IssueRequest, RedeemRequest, Redemption, TicketKind } from '../src/tickets.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
 
 export const onReplay = (events: CloudEvent[] = []) => ({ revokeForSeconds: 60, events });

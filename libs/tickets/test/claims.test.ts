@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type Claims,
-  InMemoryClaims,
-  InMemoryTickets,
-  type Tickets,
-  TicketsUnavailable,
-} from '../src/index.ts';
+import { type Claims, InMemoryClaims } from '../src/claims.ts';
+import { InMemoryTickets } from '../src/in-memory-tickets.ts';
 import { RedisClaims, type RedisClient, RedisTickets } from '../src/redis.ts';
 import { createKeys } from '../src/redis-keys.ts';
 import { shardOfText } from '../src/ticket-text.ts';
+import { type Tickets, TicketsUnavailable } from '../src/tickets.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anIssue, aPrefix, sealers } from './ticket-fixtures.ts';
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
-import { TicketsUnavailable } from '../src/index.ts';
 import { assertSafeRedis, connectRedis, type RedisClient, UnsafeRedis } from '../src/redis.ts';
+import { TicketsUnavailable } from '../src/tickets.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { type RedisServer } from './redis-server.ts';
 import { aPrefix, createTickets, issueTicket, redeemTicket } from './ticket-fixtures.ts';

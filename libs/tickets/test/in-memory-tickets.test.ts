@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { expect, it } from '@jest/globals';
-import { InMemoryTickets } from '../src/index.ts';
+import { InMemoryTickets } from '../src/in-memory-tickets.ts';
 import { issueTicket, redeemTicket } from './ticket-fixtures.ts';
 import { describeTickets } from './tickets-contract.ts';
 

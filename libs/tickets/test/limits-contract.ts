@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Limits } from '../src/index.ts';
+import type { Limits } from '../src/limits/limits.ts';
 import { anEvent } from './ticket-fixtures.ts';
 import { createWaitingTests } from './waiting-tests.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { InMemoryLimits } from '../src/index.ts';
+import { InMemoryLimits } from '../src/limits/in-memory-limits.ts';
 import { type RedisClient, RedisLimits, RedisOutbox, RedisRates } from '../src/redis.ts';
 import { describeLimits, mostEvents } from './limits-contract.ts';
 import { createRedisLab } from './redis-lab.ts';

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createSealers } from '@clinical-launch/contracts';
-import { until } from '@clinical-launch/testing';
+import { createSealers } from '@clinical-launch/contracts/sealing-purposes';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import type { RedeemRequest, Redemption, SingleUse, Tickets } from '../src/index.ts';
 import { connectRedis, type RedisClient, RedisOutbox, RedisTickets } from '../src/redis.ts';
+import type { RedeemRequest, Redemption, SingleUse, Tickets } from '../src/tickets.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
 import { anEvent, anIssue, aPrefix, createTickets } from './ticket-fixtures.ts';

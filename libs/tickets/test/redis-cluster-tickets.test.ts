@@ -1,6 +1,6 @@
-import { until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { TicketsUnavailable } from '../src/index.ts';
+import { TicketsUnavailable } from '../src/tickets.ts';
 import { createRedisLab } from './redis-lab.ts';
 import type { RedisClusterServers } from './redis-server.ts';
 import { aPrefix, createTickets, issueTicket, redeemTicket, redisUnderTest } from './ticket-fixtures.ts';

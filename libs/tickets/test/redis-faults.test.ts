@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Tickets, TicketsUnavailable } from '../src/index.ts';
 import { type RedisClient, RedisOutbox } from '../src/redis.ts';
+import { type Tickets, TicketsUnavailable } from '../src/tickets.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
 import { createRedisLab } from './redis-lab.ts';
 import {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CloudEvent, RejectedEvent, WrittenEvent } from '@clinical-launch/contracts';
-import { startRelay } from '@clinical-launch/events';
-import { until } from '@clinical-launch/testing';
+import type { CloudEvent, RejectedEvent, WrittenEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { startRelay } from '@clinical-launch/events/relay';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RedisClient, RedisOutbox } from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { TicketKind } from '../src/index.ts';
 import { type RedisClient, RedisOutbox, RedisTickets } from '../src/redis.ts';
 import { createKeys } from '../src/redis-keys.ts';
+import type { TicketKind } from '../src/tickets.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anEvent, anIssue, aPrefix, drainAll, sealers } from './ticket-fixtures.ts';
 

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort, until } from '@clinical-launch/testing';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
+import { until } from '@clinical-launch/testing/until';
 import { Redis } from 'ioredis';
 
 /** A private `redis-server` in its own directory. */

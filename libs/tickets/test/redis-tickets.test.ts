@@ -1,4 +1,4 @@
-import { until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RedisClient, RedisOutbox } from '../src/redis.ts';
 import { createRedisLab } from './redis-lab.ts';

@@ -1,6 +1,6 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { startRelay } from '@clinical-launch/events';
-import { until } from '@clinical-launch/testing';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { startRelay } from '@clinical-launch/events/relay';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster } from 'ioredis';
 import { type RedisClient, RedisOutbox, wakeRelays } from '../src/redis.ts';

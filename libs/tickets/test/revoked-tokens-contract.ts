@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RevokedTokens, TokenRevocation } from '../src/index.ts';
+import type { RevokedTokens, TokenRevocation } from '../src/revocations/revoked-tokens.ts';
 import { anEvent } from './ticket-fixtures.ts';
 import { createWaitingTests } from './waiting-tests.ts';
 

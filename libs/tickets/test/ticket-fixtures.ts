@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CloudEvent, createEvent, createSealers } from '@clinical-launch/contracts';
-import type { IssueRequest, RedeemRequest, Tickets } from '../src/index.ts';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { createSealers } from '@clinical-launch/contracts/sealing-purposes';
 import { type RedisClient, RedisOutbox, RedisTickets } from '../src/redis.ts';
+import type { IssueRequest, RedeemRequest, Tickets } from '../src/tickets.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
 
 export const aPrefix = () => `test-${randomUUID()}:`;

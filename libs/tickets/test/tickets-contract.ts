@@ -1,6 +1,6 @@
-import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { IssueRequest, Tickets } from '../src/index.ts';
+import type { IssueRequest, Tickets } from '../src/tickets.ts';
 import { describeTicketsBeside } from './beside-contract.ts';
 import { describeChains } from './chains-contract.ts';
 import { describeProofs } from './proofs-contract.ts';

@@ -1,5 +1,6 @@
-import { createEvent, type EventData } from '@clinical-launch/contracts';
-import type { Storage } from '@clinical-launch/storage';
+import type { EventData } from '@clinical-launch/contracts/events/catalogue';
+import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { Storage } from '@clinical-launch/storage/storage';
 import { sealKeyFrom } from './config.ts';
 import type { AuditKeys } from './domain/audit-keys.ts';
 import { type AuditCriteria, createAuditSearch } from './store/audit-search.ts';

@@ -1,15 +1,16 @@
 import { hkdfSync, type KeyObject } from 'node:crypto';
-import { createSealer, type PatientPseudonyms, type Sealer } from '@clinical-launch/contracts';
+import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
+import { createSealer, type Sealer } from '@clinical-launch/contracts/sealing';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   ConfigurationError,
-  deriveFromSealingKeys,
   type Environment,
-  isProduction,
   readEnvironment,
-  readPatientPseudonyms,
   readTogether,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/environment';
+import { isProduction } from '@clinical-launch/service/mode';
+import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
+import { deriveFromSealingKeys } from '@clinical-launch/service/secret-key';
 import { type AuditKeys, auditKeyOf, demoAuditKeys, parseAuditKeys } from './domain/audit-keys.ts';
 import { type AuditPagesConfig, readAuditPagesConfig } from './pages-config.ts';
 

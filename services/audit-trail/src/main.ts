@@ -1,14 +1,16 @@
-import { readTogether } from '@clinical-launch/service';
+import { readTogether } from '@clinical-launch/service/environment';
 import {
   openBusPart,
   openRevocationsPart,
   openStoragePart,
-  openTicketParts,
   requireParts,
-  runProcess,
-} from '@clinical-launch/service/process';
-import { openTokenVerifier, readTrust } from '@clinical-launch/service/trust';
-import { auditTrail, readAuditTrailConfig } from './index.ts';
+} from '@clinical-launch/service/process/parts';
+import { runProcess } from '@clinical-launch/service/process/process';
+import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { openTokenVerifier } from '@clinical-launch/service/trust/following-registry';
+import { readTrust } from '@clinical-launch/service/trust/trust';
+import { readAuditTrailConfig } from './config.ts';
+import { auditTrail } from './service.ts';
 
 await runProcess({
   name: 'audit-trail',

@@ -1,5 +1,6 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { type Clock, meter } from '@clinical-launch/service';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { Clock } from '@clinical-launch/service/clock';
+import { meter } from '@clinical-launch/service/metrics';
 
 /** Creates the measure of the time from an event until its row is stored. */
 export function createLagMeter(clock: Clock): (events: readonly CloudEvent[]) => void {

@@ -1,14 +1,14 @@
-import type { Sealer } from '@clinical-launch/contracts';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   assertTimeZone,
   ConfigurationError,
   type Environment,
-  isProduction,
   originSetting,
   readEnvironment,
-} from '@clinical-launch/service';
-import { readAllowedNetworks } from '@clinical-launch/service/http';
+} from '@clinical-launch/service/environment';
+import { readAllowedNetworks } from '@clinical-launch/service/http/outbound-settings';
+import { isProduction } from '@clinical-launch/service/mode';
 
 /** The configuration of the pages for the support desk and privacy officers. */
 export type AuditPagesConfig = {

@@ -1,20 +1,16 @@
 import { hash, randomUUID } from 'node:crypto';
-import type { CloudEvent } from '@clinical-launch/contracts';
-import type { Storage } from '@clinical-launch/storage';
-import { openEmbeddedStorage } from '@clinical-launch/storage/embedded';
-import { openTestStorage } from '@clinical-launch/testing';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { openEmbeddedStorage } from '@clinical-launch/storage/embedded-storage';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import {
-  type AuditCriteria,
-  type AuditDatabase,
-  createAuditSearch,
-  createAuditStore,
-  openSchema,
-  readAuditKeys,
-  sealKeyFrom,
-} from '../src/index.ts';
+import { readAuditKeys, sealKeyFrom } from '../src/config.ts';
+import { createAuditSearch } from '../src/store/audit-search.ts';
+import { createAuditStore } from '../src/store/audit-store.ts';
 import { createLaunchingClients } from '../src/store/launching-clients.ts';
+import type { AuditCriteria } from '../src/store/search-conditions.ts';
+import { type AuditDatabase, openSchema } from '../src/store/tables.ts';
 import { aLaunch, anEvent, bairstow } from './some-events.ts';
 
 const sealKey = sealKeyFrom(readAuditKeys({}));

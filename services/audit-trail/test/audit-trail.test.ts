@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type CloudEvent, createEvent, type EventData, type EventType } from '@clinical-launch/contracts';
+import type { EventData, EventType } from '@clinical-launch/contracts/events/catalogue';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startAuditTrail } from './running-audit-trail.ts';
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { eventCatalogue, refusalCodes } from '@clinical-launch/contracts';
+import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
+import { refusalCodes } from '@clinical-launch/contracts/refusal-codes';
 import { describe, expect, it } from '@jest/globals';
 import { whatHappened } from '../src/domain/event-words.ts';
 import { faultWordsOf } from '../src/domain/fault-words.ts';

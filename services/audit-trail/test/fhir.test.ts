@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eventCatalogue } from '@clinical-launch/contracts';
+import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fhirAuditEvent } from '../src/present/fhir-audit-event.ts';
 import { startAuditTrail } from './running-audit-trail.ts';

@@ -1,4 +1,4 @@
-import { openTestStorage } from '@clinical-launch/testing';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createKnownParties, type KnownParties } from '../src/store/known-parties.ts';
 import { openSchema } from '../src/store/tables.ts';

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
-import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
-import type { HeldClaim } from '@clinical-launch/tickets';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import type { HeldClaim } from '@clinical-launch/tickets/claims';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { auditTrail, readAuditTrailConfig } from '../src/index.ts';
+import { readAuditTrailConfig } from '../src/config.ts';
+import { auditTrail } from '../src/service.ts';
 
 const clock = new TestClock();
 const refusesAll = { verify: () => Promise.reject(new Error('no token is needed here')) };

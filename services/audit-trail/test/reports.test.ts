@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { openTestStorage } from '@clinical-launch/testing';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createAuditSearch, createAuditStore, openSchema, readAuditKeys, sealKeyFrom } from '../src/index.ts';
+import { readAuditKeys, sealKeyFrom } from '../src/config.ts';
 import { createActivity } from '../src/store/activity.ts';
+import { createAuditSearch } from '../src/store/audit-search.ts';
+import { createAuditStore } from '../src/store/audit-store.ts';
+import { openSchema } from '../src/store/tables.ts';
 import { whoHasSeen } from '../src/work/who-has-seen.ts';
 import { aLaunch, anEvent, bairstow } from './some-events.ts';
 

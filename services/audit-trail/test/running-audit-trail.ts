@@ -1,15 +1,17 @@
-import { type CloudEvent } from '@clinical-launch/contracts';
-import { createOutboundFetch, loopbackNetworks } from '@clinical-launch/service/http';
-import { createAccessTokenVerifier, issuerPolicies } from '@clinical-launch/service/trust';
-import {
-  createTestBacking,
-  openTestStorage,
-  serveForTest,
-  startTokenIssuer,
-  TestClock,
-} from '@clinical-launch/testing';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
+import { loopbackNetworks } from '@clinical-launch/service/http/outbound-settings';
+import { createAccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
+import { issuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
+import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
 import { sql } from 'kysely';
-import { auditTrail, createAuditStore, openSchema, readAuditTrailConfig, sealKeyFrom } from '../src/index.ts';
+import { readAuditTrailConfig, sealKeyFrom } from '../src/config.ts';
+import { auditTrail } from '../src/service.ts';
+import { createAuditStore } from '../src/store/audit-store.ts';
+import { openSchema } from '../src/store/tables.ts';
 
 const audience = 'api://clinical-launch';
 

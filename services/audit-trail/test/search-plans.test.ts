@@ -1,15 +1,11 @@
-import type { Storage } from '@clinical-launch/storage';
-import { openTestStorage } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompiledQuery, type KyselyPlugin } from 'kysely';
-import {
-  type AuditDatabase,
-  createAuditSearch,
-  openSchema,
-  readAuditKeys,
-  sealKeyFrom,
-} from '../src/index.ts';
+import { readAuditKeys, sealKeyFrom } from '../src/config.ts';
+import { createAuditSearch } from '../src/store/audit-search.ts';
 import { createLaunchingClients } from '../src/store/launching-clients.ts';
+import { type AuditDatabase, openSchema } from '../src/store/tables.ts';
 import { inventRows } from './stored/invented-rows.ts';
 import { searchesOf } from './stored/invented-searches.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 type About = {
   readonly correlationId?: string;

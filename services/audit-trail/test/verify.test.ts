@@ -1,23 +1,22 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
-import type { Storage } from '@clinical-launch/storage';
-import { openEmbeddedStorage } from '@clinical-launch/storage/embedded';
-import { createRecordedLogger, openTestStorage, TestClock, until } from '@clinical-launch/testing';
+import { openEmbeddedStorage } from '@clinical-launch/storage/embedded-storage';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { readAuditKeys, sealKeyFrom } from '../src/config.ts';
 import type { AuditFault } from '../src/domain/audit-fault.ts';
 import { columnsOf } from '../src/domain/audit-row.ts';
 import { hashOfRow, sealOf } from '../src/domain/row-chain.ts';
-import {
-  type AuditDatabase,
-  createAuditStore,
-  openSchema,
-  readAuditKeys,
-  sealKeyFrom,
-} from '../src/index.ts';
+import { createAuditStore } from '../src/store/audit-store.ts';
 import { createChainReader } from '../src/store/chain-reader.ts';
 import { createCheckpoints } from '../src/store/checkpoints.ts';
 import { createPartitions } from '../src/store/partitions.ts';
 import { createProgress } from '../src/store/progress.ts';
+import { type AuditDatabase, openSchema } from '../src/store/tables.ts';
 import { dropOld } from '../src/work/keep-partitions.ts';
 import { verifyAudit } from '../src/work/verify-audit.ts';
 import { startVerification } from '../src/work/verify-regularly.ts';

@@ -1,7 +1,9 @@
-import type { PatientPseudonyms } from '@clinical-launch/contracts';
+import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
 import { Type } from '@clinical-launch/contracts/type';
-import { isProduction, readEnvironment, readPatientPseudonyms, readTogether } from '@clinical-launch/service';
-import { readClientCertificateHeader } from '@clinical-launch/service/trust';
+import { readEnvironment, readTogether } from '@clinical-launch/service/environment';
+import { isProduction } from '@clinical-launch/service/mode';
+import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
+import { readClientCertificateHeader } from '@clinical-launch/service/trust/client-certificate';
 
 export type IdentityProviderConfig = {
   /** The address at which callers reach the platform; every issuer is below it. */

@@ -1,4 +1,4 @@
-import { ServiceError, tooMany } from '@clinical-launch/service/http';
+import { ServiceError, tooMany } from '@clinical-launch/service/http/errors';
 import type { ParameterFault } from './domain/authorization-request.ts';
 
 /**

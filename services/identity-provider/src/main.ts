@@ -1,22 +1,21 @@
-import type { Registry } from '@clinical-launch/contracts';
-import { isProduction, readTogether } from '@clinical-launch/service';
-import { createOutboundFetch } from '@clinical-launch/service/http';
+import type { Registry } from '@clinical-launch/contracts/registry';
+import { readTogether } from '@clinical-launch/service/environment';
+import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
+import { isProduction } from '@clinical-launch/service/mode';
 import {
   openBusPart,
   openRevocationsPart,
-  openSealers,
   openStoragePart,
-  openTicketParts,
   requireParts,
-  runProcess,
-} from '@clinical-launch/service/process';
-import {
-  createFollowingVerifier,
-  issuerPolicies,
-  readTrust,
-  watchRegistry,
-} from '@clinical-launch/service/trust';
-import { identityProvider, readIdentityProviderConfig } from './index.ts';
+} from '@clinical-launch/service/process/parts';
+import { runProcess } from '@clinical-launch/service/process/process';
+import { openSealers } from '@clinical-launch/service/process/sealing-keys';
+import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { createFollowingVerifier, watchRegistry } from '@clinical-launch/service/trust/following-registry';
+import { issuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
+import { readTrust } from '@clinical-launch/service/trust/trust';
+import { readIdentityProviderConfig } from './config.ts';
+import { identityProvider } from './service.ts';
 
 await runProcess({
   name: 'identity-provider',

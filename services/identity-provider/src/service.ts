@@ -1,24 +1,20 @@
-import type { Sealers } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
-import type { Clock, Logger } from '@clinical-launch/service';
-import {
-  allowAnyOrigin,
-  createRouter,
-  errorEdge,
-  type OutboundFetch,
-  oauthDialect,
-  type RateLimiter,
-} from '@clinical-launch/service/http';
-import type { Service } from '@clinical-launch/service/process';
-import {
-  type AccessTokenVerifier,
-  type Attempts,
-  assertProductionRegistry,
-  followRegistry,
-  type RegistrySource,
-} from '@clinical-launch/service/trust';
-import type { Storage } from '@clinical-launch/storage';
-import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
+import type { Sealers } from '@clinical-launch/contracts/sealing-purposes';
+import type { Outbox } from '@clinical-launch/events/event-bus';
+import type { Clock } from '@clinical-launch/service/clock';
+import { allowAnyOrigin } from '@clinical-launch/service/http/cross-origin';
+import { errorEdge, oauthDialect } from '@clinical-launch/service/http/errors';
+import type { OutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
+import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
+import { createRouter } from '@clinical-launch/service/http/router';
+import type { Logger } from '@clinical-launch/service/logger';
+import type { Service } from '@clinical-launch/service/process/service';
+import type { AccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
+import type { Attempts } from '@clinical-launch/service/trust/attempts';
+import { assertProductionRegistry } from '@clinical-launch/service/trust/production-registry';
+import { followRegistry, type RegistrySource } from '@clinical-launch/service/trust/registry-file';
+import type { Storage } from '@clinical-launch/storage/storage';
+import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { IdentityProviderConfig } from './config.ts';
 import { onChainRevoked } from './consumers/on-chain-revoked.ts';
 import { startLogoutDelivery } from './delivery/deliver-logouts.ts';

@@ -1,4 +1,4 @@
-import { withParameters } from '@clinical-launch/contracts';
+import { withParameters } from '@clinical-launch/contracts/registered-address';
 import { describe, expect, it } from '@jest/globals';
 import { isCallable } from '../src/domain/addresses.ts';
 

@@ -1,12 +1,8 @@
 import { createPublicKey } from 'node:crypto';
-import type { Storage } from '@clinical-launch/storage';
-import {
-  createTestKey,
-  MachineClock,
-  openTestStorage,
-  startTokenIssuer,
-  type TestKey,
-} from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { MachineClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { createTestKey, startTokenIssuer, type TestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import * as oauth from 'oauth4webapi';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { TestClock, TestKey } from '@clinical-launch/testing';
+import type { TestClock } from '@clinical-launch/testing/test-clock';
+import type { TestKey } from '@clinical-launch/testing/token-issuer';
 import { SignJWT } from 'jose';
 
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';

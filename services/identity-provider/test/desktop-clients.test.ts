@@ -1,6 +1,7 @@
-import { listen } from '@clinical-launch/service/http';
-import type { Storage } from '@clinical-launch/storage';
-import { openTestStorage, TestClock } from '@clinical-launch/testing';
+import { listen } from '@clinical-launch/service/http/server';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';

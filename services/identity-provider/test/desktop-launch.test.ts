@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { placeOfTokenContext } from '@clinical-launch/contracts';
-import type { Storage } from '@clinical-launch/storage';
-import { openTestStorage, TestClock } from '@clinical-launch/testing';
+import { placeOfTokenContext } from '@clinical-launch/contracts/seal-places';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import {

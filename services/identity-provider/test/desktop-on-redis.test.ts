@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createLogger } from '@clinical-launch/service';
-import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/process';
-import type { Storage } from '@clinical-launch/storage';
-import { createTestKey, makeDpopProof, openTestStorage, TestClock } from '@clinical-launch/testing';
+import { createLogger } from '@clinical-launch/service/logger';
+import { readSharedEventKeys } from '@clinical-launch/service/process/event-keys';
+import { openTicketParts, type TicketParts } from '@clinical-launch/service/process/ticket-parts';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { makeDpopProof } from '@clinical-launch/testing/dpop-proof';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { createTestKey } from '@clinical-launch/testing/token-issuer';
 import { connectRedis, type RedisClient } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {

@@ -1,7 +1,10 @@
-import { createOutboundFetch, loopbackNetworks } from '@clinical-launch/service/http';
-import { createAccessTokenVerifier, issuerPolicies } from '@clinical-launch/service/trust';
-import type { Storage } from '@clinical-launch/storage';
-import { openTestStorage, TestClock } from '@clinical-launch/testing';
+import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
+import { loopbackNetworks } from '@clinical-launch/service/http/outbound-settings';
+import { createAccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
+import { issuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';

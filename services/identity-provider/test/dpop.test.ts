@@ -1,12 +1,8 @@
-import type { Storage } from '@clinical-launch/storage';
-import {
-  createTestKey,
-  MachineClock,
-  makeDpopProof,
-  openTestStorage,
-  type TestKey,
-  thumbprintOf,
-} from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { makeDpopProof, thumbprintOf } from '@clinical-launch/testing/dpop-proof';
+import { MachineClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { createTestKey, type TestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';

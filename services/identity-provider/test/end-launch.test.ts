@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Storage } from '@clinical-launch/storage';
-import { openTestStorage, startTokenIssuer, TestClock } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   aLaunch,

@@ -1,6 +1,8 @@
-import { listen } from '@clinical-launch/service/http';
-import type { Storage } from '@clinical-launch/storage';
-import { openTestStorage, startTokenIssuer, TestClock } from '@clinical-launch/testing';
+import { listen } from '@clinical-launch/service/http/server';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   aLaunch,

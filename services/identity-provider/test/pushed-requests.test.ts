@@ -1,14 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Storage } from '@clinical-launch/storage';
-import {
-  createTestKey,
-  MachineClock,
-  makeDpopProof,
-  openTestStorage,
-  TestClock,
-  type TestKey,
-  thumbprintOf,
-} from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { makeDpopProof, thumbprintOf } from '@clinical-launch/testing/dpop-proof';
+import { MachineClock, TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { createTestKey, type TestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as openid from 'openid-client';
 import { assertionFor, assertionType } from './client-assertions.ts';

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { parseRegistry } from '@clinical-launch/contracts';
-import { assertProductionRegistry, productionRegistryProblems } from '@clinical-launch/service/trust';
+import { parseRegistry } from '@clinical-launch/contracts/registry';
+import {
+  assertProductionRegistry,
+  productionRegistryProblems,
+} from '@clinical-launch/service/trust/production-registry';
 import { describe, expect, it } from '@jest/globals';
-import { createClientSecret, hashClientSecret, readIdentityProviderConfig } from '../src/index.ts';
+import { readIdentityProviderConfig } from '../src/config.ts';
+import { createClientSecret, hashClientSecret } from '../src/domain/client-secrets.ts';
 import { aPartner } from './running-desktop.ts';
 import { aClient } from './running-identity-provider.ts';
 

@@ -1,28 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import {
-  createSealer,
-  issuerOf,
-  parseRegistry,
-  type Registry,
-  type Sealer,
-} from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
-import { readPatientPseudonyms } from '@clinical-launch/service';
-import { createOutboundFetch, createRouter, loopbackNetworks } from '@clinical-launch/service/http';
-import { createAttempts, type Service } from '@clinical-launch/service/process';
+import { issuerOf } from '@clinical-launch/contracts/realm-addresses';
+import { parseRegistry, type Registry } from '@clinical-launch/contracts/registry';
+import { createSealer, type Sealer } from '@clinical-launch/contracts/sealing';
+import type { Outbox } from '@clinical-launch/events/event-bus';
+import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
+import { loopbackNetworks } from '@clinical-launch/service/http/outbound-settings';
+import { createRouter } from '@clinical-launch/service/http/router';
+import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
+import { createAttempts } from '@clinical-launch/service/process/attempts';
+import type { Service } from '@clinical-launch/service/process/service';
 import {
   type AccessTokenVerifier,
   createAccessTokenVerifier,
-  fixedRegistry,
-  issuerPolicies,
-  type RegistrySource,
-} from '@clinical-launch/service/trust';
-import type { Storage } from '@clinical-launch/storage';
-import { createTestBacking, serveForTest, type TestClock } from '@clinical-launch/testing';
-import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
+} from '@clinical-launch/service/trust/access-tokens';
+import { issuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
+import { fixedRegistry, type RegistrySource } from '@clinical-launch/service/trust/registry-file';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import type { TestClock } from '@clinical-launch/testing/test-clock';
+import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { Router } from 'express';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
-import { hashClientSecret, identityProvider } from '../src/index.ts';
+import { hashClientSecret } from '../src/domain/client-secrets.ts';
+import { identityProvider } from '../src/service.ts';
 
 export const audience = 'api://clinical-launch';
 export const scope = `${audience}/.default`;

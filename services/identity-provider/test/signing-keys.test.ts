@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { createSealer } from '@clinical-launch/contracts';
-import type { Storage } from '@clinical-launch/storage';
-import { openTestStorage, TestClock } from '@clinical-launch/testing';
+import { createSealer } from '@clinical-launch/contracts/sealing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { sql } from 'kysely';

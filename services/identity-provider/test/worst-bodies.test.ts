@@ -1,5 +1,8 @@
-import type { Storage } from '@clinical-launch/storage';
-import { type Json, openTestStorage, TestClock, worstForms, worstJsonBodies } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import type { Json } from '@clinical-launch/testing/json-edit';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { worstForms, worstJsonBodies } from '@clinical-launch/testing/worst-bodies';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { aLaunch, type RunningDesktop, realm, runDesktop } from './running-desktop.ts';

@@ -1,4 +1,5 @@
-import { openTestStorage, TestClock } from '@clinical-launch/testing';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { aClient, runIdentityProvider, tokenForm } from './running-identity-provider.ts';
 

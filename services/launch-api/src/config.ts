@@ -1,20 +1,12 @@
-import {
-  defaultXmlNamespace,
-  type IdentifierCheck,
-  type Namespaces,
-  type PatientPseudonyms,
-} from '@clinical-launch/contracts';
+import type { IdentifierCheck } from '@clinical-launch/contracts/fhir/resource-rules';
+import { defaultXmlNamespace, type Namespaces } from '@clinical-launch/contracts/namespaces';
+import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
 import { Type } from '@clinical-launch/contracts/type';
-import {
-  isProduction,
-  namespaceSettings,
-  namespacesOf,
-  originSetting,
-  readEnvironment,
-  readPatientPseudonyms,
-  readTogether,
-} from '@clinical-launch/service';
-import { readClientCertificateHeader } from '@clinical-launch/service/trust';
+import { originSetting, readEnvironment, readTogether } from '@clinical-launch/service/environment';
+import { isProduction } from '@clinical-launch/service/mode';
+import { namespaceSettings, namespacesOf } from '@clinical-launch/service/namespace-settings';
+import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
+import { readClientCertificateHeader } from '@clinical-launch/service/trust/client-certificate';
 
 export type LaunchApiConfig = {
   /** The origin at which backends reach this service. */

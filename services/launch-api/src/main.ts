@@ -1,18 +1,13 @@
-import { readTogether } from '@clinical-launch/service';
-import {
-  openRevocationsPart,
-  openSealers,
-  openTicketParts,
-  requireParts,
-  runProcess,
-} from '@clinical-launch/service/process';
-import {
-  openDirectories,
-  openTokenVerifier,
-  readDirectories,
-  readTrust,
-} from '@clinical-launch/service/trust';
-import { launchApi, readLaunchApiConfig } from './index.ts';
+import { readTogether } from '@clinical-launch/service/environment';
+import { openRevocationsPart, requireParts } from '@clinical-launch/service/process/parts';
+import { runProcess } from '@clinical-launch/service/process/process';
+import { openSealers } from '@clinical-launch/service/process/sealing-keys';
+import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { openDirectories, readDirectories } from '@clinical-launch/service/trust/directory-file';
+import { openTokenVerifier } from '@clinical-launch/service/trust/following-registry';
+import { readTrust } from '@clinical-launch/service/trust/trust';
+import { readLaunchApiConfig } from './config.ts';
+import { launchApi } from './service.ts';
 
 await runProcess({
   name: 'launch-api',

@@ -1,16 +1,13 @@
-import type { Clock } from '@clinical-launch/service';
-import {
-  createRouter,
-  type DirectRoute,
-  directEndpoint,
-  endpoint,
-  openToAll,
-  problemDialect,
-  type RateLimiter,
-} from '@clinical-launch/service/http';
-import type { Service } from '@clinical-launch/service/process';
-import type { AccessTokenVerifier, Directories } from '@clinical-launch/service/trust';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { Clock } from '@clinical-launch/service/clock';
+import type { DirectRoute } from '@clinical-launch/service/http/direct-routes';
+import { problemDialect } from '@clinical-launch/service/http/errors';
+import { directEndpoint, endpoint, openToAll } from '@clinical-launch/service/http/exchange';
+import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
+import { createRouter } from '@clinical-launch/service/http/router';
+import type { Service } from '@clinical-launch/service/process/service';
+import type { AccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
+import type { Directories } from '@clinical-launch/service/trust/directory-file';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { LaunchApiConfig } from './config.ts';
 import { addresses } from './http/addresses.ts';
 import { auditRefusal, createLaunchCheck } from './http/check-launch.ts';

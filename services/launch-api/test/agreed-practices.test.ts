@@ -1,5 +1,7 @@
-import { defaultNamespaces, type LaunchContext, type LaunchPolicy } from '@clinical-launch/contracts';
-import { aServiceRequest, containedAt } from '@clinical-launch/testing';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
+import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
+import { aServiceRequest, containedAt } from '@clinical-launch/testing/service-request';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { codeChallenge, faultsOf, startLaunchApi } from './launch-api.ts';
 

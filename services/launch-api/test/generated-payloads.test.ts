@@ -1,4 +1,8 @@
-import { mutatedServiceRequest, runsOf, validServiceRequest } from '@clinical-launch/testing';
+import {
+  mutatedServiceRequest,
+  validServiceRequest,
+} from '@clinical-launch/testing/arbitrary-service-request';
+import { runsOf } from '@clinical-launch/testing/runs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { faultsOf, startLaunchApi } from './launch-api.ts';

@@ -1,4 +1,4 @@
-import { aServiceRequest } from '@clinical-launch/testing';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { startLaunchApi } from './launch-api.ts';

@@ -1,4 +1,5 @@
-import { aServiceRequest, createTestKey } from '@clinical-launch/testing';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
+import { createTestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
 import { startLaunchApi } from './launch-api.ts';

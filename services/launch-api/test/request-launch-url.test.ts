@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { LaunchContext } from '@clinical-launch/contracts';
-import { aServiceRequest, containedAt, postWithTwoAuthorizations } from '@clinical-launch/testing';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { aServiceRequest, containedAt } from '@clinical-launch/testing/service-request';
+import { postWithTwoAuthorizations } from '@clinical-launch/testing/two-authorizations';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { codeChallenge, faultsOf, startLaunchApi } from './launch-api.ts';
 

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createLogger, systemClock } from '@clinical-launch/service';
-import { openRevocationsPart, openTicketParts, readSharedEventKeys } from '@clinical-launch/service/process';
-import { startTokenIssuer } from '@clinical-launch/testing';
+import { systemClock } from '@clinical-launch/service/clock';
+import { createLogger } from '@clinical-launch/service/logger';
+import { readSharedEventKeys } from '@clinical-launch/service/process/event-keys';
+import { openRevocationsPart } from '@clinical-launch/service/process/parts';
+import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { audience, startLaunchApi } from './launch-api.ts';
 

@@ -1,5 +1,5 @@
-import type { LaunchPolicy } from '@clinical-launch/contracts';
-import { aServiceRequest, containedAt } from '@clinical-launch/testing';
+import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
+import { aServiceRequest, containedAt } from '@clinical-launch/testing/service-request';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startLaunchApi, wholeFaultsOf } from './launch-api.ts';
 

@@ -1,4 +1,5 @@
-import { aServiceRequest, worstJsonBodies } from '@clinical-launch/testing';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
+import { worstJsonBodies } from '@clinical-launch/testing/worst-bodies';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startLaunchApi } from './launch-api.ts';

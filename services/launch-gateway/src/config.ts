@@ -1,5 +1,6 @@
 import { Type } from '@clinical-launch/contracts/type';
-import { isProduction, originSetting, readEnvironment } from '@clinical-launch/service';
+import { originSetting, readEnvironment } from '@clinical-launch/service/environment';
+import { isProduction } from '@clinical-launch/service/mode';
 
 export type LaunchGatewayConfig = {
   /** Whether browsers reach it by https; session cookies are then `Secure`. */

@@ -1,6 +1,10 @@
-import { readTogether } from '@clinical-launch/service';
-import { openSealers, openTicketParts, requireParts, runProcess } from '@clinical-launch/service/process';
-import { launchGateway, readLaunchGatewayConfig } from './index.ts';
+import { readTogether } from '@clinical-launch/service/environment';
+import { requireParts } from '@clinical-launch/service/process/parts';
+import { runProcess } from '@clinical-launch/service/process/process';
+import { openSealers } from '@clinical-launch/service/process/sealing-keys';
+import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { readLaunchGatewayConfig } from './config.ts';
+import { launchGateway } from './service.ts';
 
 await runProcess({
   name: 'launch-gateway',

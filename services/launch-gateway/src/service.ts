@@ -1,7 +1,8 @@
-import type { Clock } from '@clinical-launch/service';
-import { createRouter, directEndpoint, openToAll } from '@clinical-launch/service/http';
-import type { Service } from '@clinical-launch/service/process';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { Clock } from '@clinical-launch/service/clock';
+import { directEndpoint, openToAll } from '@clinical-launch/service/http/exchange';
+import { createRouter } from '@clinical-launch/service/http/router';
+import type { Service } from '@clinical-launch/service/process/service';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { LaunchGatewayConfig } from './config.ts';
 import { launchDialect } from './http/error-page.ts';
 import { auditRefusal, secureLaunch } from './http/secure-launch.ts';

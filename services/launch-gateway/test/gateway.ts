@@ -1,8 +1,10 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { LaunchContext } from '@clinical-launch/contracts';
-import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/testing';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
 import { expect } from '@jest/globals';
-import { launchGateway, readLaunchGatewayConfig } from '../src/index.ts';
+import { readLaunchGatewayConfig } from '../src/config.ts';
+import { launchGateway } from '../src/service.ts';
 
 type StartOptions = { readonly publicUrl?: string };
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { worstForms } from '@clinical-launch/testing';
+import { worstForms } from '@clinical-launch/testing/worst-bodies';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { expectEmpty, request, sha256, startGateway } from './gateway.ts';

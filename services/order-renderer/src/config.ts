@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { defaultXmlNamespace } from '@clinical-launch/contracts';
+import { defaultXmlNamespace } from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   assertTimeZone,
   type Environment,
-  isProduction,
   originSetting,
   readEnvironment,
-} from '@clinical-launch/service';
-import { readAllowedNetworks } from '@clinical-launch/service/http';
-import { checkRegistryFile } from '@clinical-launch/service/trust';
+} from '@clinical-launch/service/environment';
+import { readAllowedNetworks } from '@clinical-launch/service/http/outbound-settings';
+import { isProduction } from '@clinical-launch/service/mode';
+import { checkRegistryFile } from '@clinical-launch/service/trust/trust';
 
 /** How documents are posted to the callback addresses of the clients. */
 export type CallbackConfig = {

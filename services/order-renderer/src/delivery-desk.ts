@@ -1,4 +1,4 @@
-import type { Storage } from '@clinical-launch/storage';
+import type { Storage } from '@clinical-launch/storage/storage';
 import { type ListedDelivery, listDeliveries, replayDeliveries } from './store/delivery-desk.ts';
 import { openSchema } from './store/documents.ts';
 import { type DeliveryState, deliveryStates } from './store/tables.ts';

@@ -1,4 +1,5 @@
-import { type ErrorDialect, ServiceError, sendText } from '@clinical-launch/service/http';
+import { sendText } from '@clinical-launch/service/http/answer';
+import { type ErrorDialect, ServiceError } from '@clinical-launch/service/http/errors';
 import { messagePage } from './views/pages.ts';
 
 const retryAfterSeconds = 2;

@@ -1,14 +1,11 @@
-import { readTogether } from '@clinical-launch/service';
-import {
-  openBusPart,
-  openSealers,
-  openStoragePart,
-  openTicketParts,
-  requireParts,
-  runProcess,
-} from '@clinical-launch/service/process';
-import { watchRegistry } from '@clinical-launch/service/trust';
-import { orderRenderer, readOrderRendererConfig, readRegistrySetting } from './index.ts';
+import { readTogether } from '@clinical-launch/service/environment';
+import { openBusPart, openStoragePart, requireParts } from '@clinical-launch/service/process/parts';
+import { runProcess } from '@clinical-launch/service/process/process';
+import { openSealers } from '@clinical-launch/service/process/sealing-keys';
+import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { watchRegistry } from '@clinical-launch/service/trust/following-registry';
+import { readOrderRendererConfig, readRegistrySetting } from './config.ts';
+import { orderRenderer } from './service.ts';
 
 await runProcess({
   name: 'order-renderer',

@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { createNetworkGuard, type ResolveName } from '@clinical-launch/service/http';
-import type { Storage } from '@clinical-launch/storage';
-import { openTestStorage } from '@clinical-launch/testing';
+import { createNetworkGuard } from '@clinical-launch/service/http/network-guard';
+import type { ResolveName } from '@clinical-launch/service/http/outbound-fetch';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CallbackReceiver, startReceiver } from './callback-receiver.ts';
 import {

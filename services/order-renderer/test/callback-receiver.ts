@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing/until';
 
 export type Received = {
   readonly path: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readOrderRendererConfig, readRegistrySetting } from '../src/index.ts';
+import { readOrderRendererConfig, readRegistrySetting } from '../src/config.ts';
 
 const publicUrl = 'https://launch.example';
 

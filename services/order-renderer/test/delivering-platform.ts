@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { callbackSecretPurpose, createSealer, type Registry } from '@clinical-launch/contracts';
-import type { ResolveName } from '@clinical-launch/service/http';
-import type { Storage } from '@clinical-launch/storage';
-import { TestClock, until } from '@clinical-launch/testing';
+import { callbackSecretPurpose, type Registry } from '@clinical-launch/contracts/registry';
+import { createSealer } from '@clinical-launch/contracts/sealing';
+import type { ResolveName } from '@clinical-launch/service/http/outbound-fetch';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { until } from '@clinical-launch/testing/until';
 import { Webhook } from 'standardwebhooks';
-import type { CallbackConfig } from '../src/index.ts';
+import type { CallbackConfig } from '../src/config.ts';
 import type { Received } from './callback-receiver.ts';
 import { aConfig, startRendererPlatform } from './renderer-platform.ts';
 

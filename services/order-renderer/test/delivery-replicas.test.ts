@@ -2,9 +2,11 @@ import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Storage } from '@clinical-launch/storage';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
-import { createTestDatabase, TestClock, until } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { answering, type CallbackReceiver, startReceiver } from './callback-receiver.ts';
 import {

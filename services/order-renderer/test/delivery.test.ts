@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { verifyCallback } from '@clinical-launch/pms-client';
-import { until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { answering, type CallbackReceiver, startReceiver } from './callback-receiver.ts';
 import {

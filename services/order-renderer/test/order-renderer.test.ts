@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { get } from 'node:http';
-import { schemaFaultsOf, startChromium } from '@clinical-launch/testing';
+import { startChromium } from '@clinical-launch/testing/chromium';
+import { schemaFaultsOf } from '@clinical-launch/testing/xml';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   aConfig,

@@ -1,23 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { get } from 'node:http';
-import {
-  type Action,
-  type CloudEvent,
-  createSealer,
-  type LaunchContext,
-  type PracticeBinding,
-  type Sealer,
-} from '@clinical-launch/contracts';
-import type { ResolveName } from '@clinical-launch/service/http';
-import { fixedRegistry, type RegistrySource } from '@clinical-launch/service/trust';
-import type { Storage } from '@clinical-launch/storage';
-import { createTestBacking, openTestStorage, serveForTest, TestClock, until } from '@clinical-launch/testing';
-import {
-  type CallbackConfig,
-  type OrderRendererConfig,
-  orderRenderer,
-  readOrderRendererConfig,
-} from '../src/index.ts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { Action, LaunchContext } from '@clinical-launch/contracts/launch-context';
+import type { PracticeBinding } from '@clinical-launch/contracts/practice-binding';
+import { createSealer, type Sealer } from '@clinical-launch/contracts/sealing';
+import type { ResolveName } from '@clinical-launch/service/http/outbound-fetch';
+import { fixedRegistry, type RegistrySource } from '@clinical-launch/service/trust/registry-file';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { until } from '@clinical-launch/testing/until';
+import { type CallbackConfig, type OrderRendererConfig, readOrderRendererConfig } from '../src/config.ts';
+import { orderRenderer } from '../src/service.ts';
 import { anOrder, anOrderSubmitted } from './submitted-order.ts';
 
 export type SubmittedEvent = ReturnType<typeof anOrderSubmitted>;

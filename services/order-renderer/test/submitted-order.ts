@@ -1,10 +1,7 @@
-import {
-  createEvent,
-  type Order,
-  type OrderBatch,
-  placeOfOrder,
-  type Sealer,
-} from '@clinical-launch/contracts';
+import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { Order, OrderBatch } from '@clinical-launch/contracts/order/order';
+import { placeOfOrder } from '@clinical-launch/contracts/seal-places';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
 
 type Submission = {
   readonly sealer: Sealer;

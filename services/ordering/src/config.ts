@@ -1,12 +1,12 @@
-import type { PatientPseudonyms } from '@clinical-launch/contracts';
+import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   assertTimeZone,
   ConfigurationError,
   originSetting,
   readEnvironment,
-  readPatientPseudonyms,
-} from '@clinical-launch/service';
+} from '@clinical-launch/service/environment';
+import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
 import { readCatalogues } from './catalogue-file.ts';
 import type { Catalogues } from './domain/catalogues.ts';
 

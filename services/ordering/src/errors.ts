@@ -1,5 +1,6 @@
-import { type ErrorDialect, ServiceError, sendText, setHeaders } from '@clinical-launch/service/http';
-import { pageHeaders } from '@clinical-launch/service/pages';
+import { sendText, setHeaders } from '@clinical-launch/service/http/answer';
+import { type ErrorDialect, ServiceError } from '@clinical-launch/service/http/errors';
+import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
 import type { Pages } from '@clinical-launch/service/pages/templates';
 
 /**

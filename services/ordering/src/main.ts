@@ -1,13 +1,10 @@
-import { readTogether } from '@clinical-launch/service';
-import {
-  openBusPart,
-  openSealers,
-  openStoragePart,
-  openTicketParts,
-  requireParts,
-  runProcess,
-} from '@clinical-launch/service/process';
-import { ordering, readOrderingConfig } from './index.ts';
+import { readTogether } from '@clinical-launch/service/environment';
+import { openBusPart, openStoragePart, requireParts } from '@clinical-launch/service/process/parts';
+import { runProcess } from '@clinical-launch/service/process/process';
+import { openSealers } from '@clinical-launch/service/process/sealing-keys';
+import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { readOrderingConfig } from './config.ts';
+import { ordering } from './service.ts';
 
 await runProcess({
   name: 'ordering',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { readCatalogue } from '../src/catalogue-file.ts';
 import { type AppliesTo, describeAppliesTo, isFor, setFor, traitsOf } from '../src/domain/applies-to.ts';
 import { isNamedBy } from '../src/domain/test-search.ts';
-import { readCatalogue } from '../src/index.ts';
 
 const moment = { now: Date.parse('2026-03-02T09:30:00Z'), timeZone: 'Europe/London' };
 const traits = (gender: 'female' | 'male' | 'other' | 'unknown', birthDate: string) =>

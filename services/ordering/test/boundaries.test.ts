@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type Action, actions, type LaunchContext, type LaunchPatient } from '@clinical-launch/contracts';
+import {
+  type Action,
+  actions,
+  type LaunchContext,
+  type LaunchPatient,
+} from '@clinical-launch/contracts/launch-context';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { actionRules } from '../src/domain/action-rules.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';

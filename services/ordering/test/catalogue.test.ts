@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { readCatalogue } from '../src/catalogue-file.ts';
+import { readOrderingConfig } from '../src/config.ts';
 import { setFor } from '../src/domain/applies-to.ts';
+import { parseCatalogue } from '../src/domain/catalogue.ts';
+import { safetyFaults } from '../src/domain/catalogue-safety.ts';
 import { isConceptId } from '../src/domain/snomed.ts';
-import { parseCatalogue, readCatalogue, readOrderingConfig, safetyFaults } from '../src/index.ts';
 
 const file = JSON.parse(
   readFileSync(new URL('../catalogue/catalogue.json', import.meta.url), 'utf8'),

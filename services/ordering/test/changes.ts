@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type EventData, parseOrder, placeOfOrder } from '@clinical-launch/contracts';
-import { waitLimitMs } from '@clinical-launch/testing';
+import type { EventData } from '@clinical-launch/contracts/events/catalogue';
+import { parseOrder } from '@clinical-launch/contracts/order/order';
+import { placeOfOrder } from '@clinical-launch/contracts/seal-places';
+import { waitLimitMs } from '@clinical-launch/testing/until';
 import { recordSamples, samplesOf } from '../src/domain/record-samples.ts';
 import type { TestRequest } from '../src/domain/test-request.ts';
 import { jsonb, openOrderingDatabase } from '../src/store/database.ts';

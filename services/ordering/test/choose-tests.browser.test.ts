@@ -1,4 +1,4 @@
-import { tabTo } from '@clinical-launch/testing';
+import { tabTo } from '@clinical-launch/testing/chromium';
 import { describe, expect, it } from '@jest/globals';
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { useDesk } from './desk.ts';

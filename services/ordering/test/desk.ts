@@ -1,4 +1,4 @@
-import { startChromium } from '@clinical-launch/testing';
+import { startChromium } from '@clinical-launch/testing/chromium';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { type Application, type OpenLaunch, startOrdering } from './launches.ts';

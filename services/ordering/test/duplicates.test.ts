@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readCatalogue } from '../src/catalogue-file.ts';
 import { type EarlierTest, findRepeats } from '../src/domain/repeats.ts';
-import { readCatalogue } from '../src/index.ts';
 import { openChange } from './changes.ts';
 import {
   type Application,

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readCatalogue } from '../src/catalogue-file.ts';
 import type { PatientTraits } from '../src/domain/applies-to.ts';
+import { parseCatalogue } from '../src/domain/catalogue.ts';
 import { safetyFaults } from '../src/domain/catalogue-safety.ts';
 import { askedBy } from '../src/domain/questions.ts';
-import { parseCatalogue, readCatalogue } from '../src/index.ts';
 import { stored } from './changes.ts';
 import {
   type Application,

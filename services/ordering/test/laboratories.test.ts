@@ -1,9 +1,9 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readOrderingConfig } from '../src/index.ts';
+import { readOrderingConfig } from '../src/config.ts';
 import { jsonb, openOrderingDatabase } from '../src/store/database.ts';
 import { linesOf, openChange, stored, submitChange } from './changes.ts';
 import {

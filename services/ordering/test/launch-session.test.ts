@@ -1,7 +1,7 @@
-import { actions } from '@clinical-launch/contracts';
-import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
+import { actions } from '@clinical-launch/contracts/launch-context';
+import { launchSessionIdleSeconds } from '@clinical-launch/service/pages/launch-session';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readOrderingConfig } from '../src/index.ts';
+import { readOrderingConfig } from '../src/config.ts';
 import {
   type Application,
   aLaunchContext,

@@ -1,22 +1,18 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import {
-  type Action,
-  createSealer,
-  type LaunchContext,
-  type LaunchRequest,
-} from '@clinical-launch/contracts';
-import { readPatientPseudonyms } from '@clinical-launch/service';
-import { launchSessionIdleSeconds } from '@clinical-launch/service/pages';
-import type { Storage } from '@clinical-launch/storage';
-import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
+import type { Action, LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import { createSealer } from '@clinical-launch/contracts/sealing';
+import { launchSessionIdleSeconds } from '@clinical-launch/service/pages/launch-session';
+import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { readCatalogue } from '../src/catalogue-file.ts';
+import type { OrderingConfig } from '../src/config.ts';
 import { isFor } from '../src/domain/applies-to.ts';
-import {
-  type Catalogue,
-  createCatalogues,
-  type OrderingConfig,
-  ordering,
-  readCatalogue,
-} from '../src/index.ts';
+import type { Catalogue } from '../src/domain/catalogue.ts';
+import { createCatalogues } from '../src/domain/catalogues.ts';
+import { ordering } from '../src/service.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
 
 /** The origin of the application for browsers, which they send as `Origin`. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Action } from '@clinical-launch/contracts';
+import type { Action } from '@clinical-launch/contracts/launch-context';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Application, startOrdering } from './launches.ts';
 import { aPatient, aPractice, listedIn, openList, orderFor, search } from './listing.ts';

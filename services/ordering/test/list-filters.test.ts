@@ -1,4 +1,4 @@
-import type { LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import { type Application, type OpenLaunch, startOrdering } from './launches.ts';

@@ -1,13 +1,13 @@
-import type { Action } from '@clinical-launch/contracts';
-import type { Storage } from '@clinical-launch/storage';
+import type { Action } from '@clinical-launch/contracts/launch-context';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
-import { createTestDatabase } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompiledQuery, type KyselyPlugin, PostgresQueryCompiler, sql } from 'kysely';
+import { readCatalogue } from '../src/catalogue-file.ts';
 import { actionRules } from '../src/domain/action-rules.ts';
 import { filterTerms } from '../src/domain/list-search.ts';
 import { readRequestSearch } from '../src/domain/request-search.ts';
-import { readCatalogue } from '../src/index.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { sightOf } from '../src/store/keys.ts';
 import { type ListQuery, readRequestPage } from '../src/store/request-lists.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Action } from '@clinical-launch/contracts';
-import { until } from '@clinical-launch/testing';
+import type { Action } from '@clinical-launch/contracts/launch-context';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import { type Application, startOrdering } from './launches.ts';

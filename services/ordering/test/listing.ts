@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Action, LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
+import type { Action, LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { type Application, aLaunchContext, anOrder, type OpenLaunch } from './launches.ts';
 
 type Overrides = { request?: Partial<LaunchRequest>; client?: Partial<LaunchContext['client']> };

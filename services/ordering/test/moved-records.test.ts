@@ -1,12 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createSealers, type LaunchContext } from '@clinical-launch/contracts';
-import { readPatientPseudonyms } from '@clinical-launch/service';
-import { openTicketParts, readSharedEventKeys, type TicketParts } from '@clinical-launch/service/process';
-import type { Storage } from '@clinical-launch/storage';
-import { createTestBacking, openTestStorage, serveForTest, TestClock } from '@clinical-launch/testing';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { createSealers } from '@clinical-launch/contracts/sealing-purposes';
+import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
+import { readSharedEventKeys } from '@clinical-launch/service/process/event-keys';
+import { openTicketParts, type TicketParts } from '@clinical-launch/service/process/ticket-parts';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { connectRedis, type RedisClient } from '@clinical-launch/tickets/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ordering, readCatalogues } from '../src/index.ts';
+import { readCatalogues } from '../src/catalogue-file.ts';
+import { ordering } from '../src/service.ts';
 import { aLaunchContext, publicUrl } from './launches.ts';
 
 const prefix = `test-${randomUUID()}:`;

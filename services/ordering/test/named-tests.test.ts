@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { namedTests, readNames, writeNames } from '../public/named-tests.js';
+import { readCatalogue } from '../src/catalogue-file.ts';
 import { offeredTests } from '../src/domain/offered-tests.ts';
 import { createTestSearch } from '../src/domain/test-search.ts';
-import { readCatalogue } from '../src/index.ts';
 
 const catalogue = readCatalogue();
 const search = createTestSearch(catalogue);

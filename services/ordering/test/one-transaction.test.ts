@@ -1,5 +1,5 @@
-import type { Storage } from '@clinical-launch/storage';
-import { openTestStorage } from '@clinical-launch/testing';
+import type { Storage } from '@clinical-launch/storage/storage';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Kysely, type KyselyPlugin, PostgresQueryCompiler } from 'kysely';
 import { openOrderingDatabase } from '../src/store/database.ts';

@@ -1,4 +1,4 @@
-import { until } from '@clinical-launch/testing';
+import { until } from '@clinical-launch/testing/until';
 import { describe, expect, it } from '@jest/globals';
 import { useDesk } from './desk.ts';
 import { aLaunchContext, anOrder, aPatient, chooseAndReview, fieldValues, openAction } from './launches.ts';

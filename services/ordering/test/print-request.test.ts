@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Action, actions, assertCloudEvent, type LaunchPatient } from '@clinical-launch/contracts';
+import { assertCloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { type Action, actions, type LaunchPatient } from '@clinical-launch/contracts/launch-context';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
-import { createTestDatabase } from '@clinical-launch/testing';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Application,

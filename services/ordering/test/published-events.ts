@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CloudEvent, EventType } from '@clinical-launch/contracts';
-import { waitLimitMs } from '@clinical-launch/testing';
+import type { EventType } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { waitLimitMs } from '@clinical-launch/testing/until';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import type { Application, OpenLaunch } from './launches.ts';
 

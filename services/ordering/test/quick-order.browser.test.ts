@@ -1,4 +1,5 @@
-import { tabTo, until } from '@clinical-launch/testing';
+import { tabTo } from '@clinical-launch/testing/chromium';
+import { until } from '@clinical-launch/testing/until';
 import { describe, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { useDesk } from './desk.ts';

@@ -1,4 +1,4 @@
-import { tabTo } from '@clinical-launch/testing';
+import { tabTo } from '@clinical-launch/testing/chromium';
 import { expect, it } from '@jest/globals';
 import { useDesk } from './desk.ts';
 import { openForOrder } from './launches.ts';

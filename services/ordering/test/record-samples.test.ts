@@ -1,10 +1,8 @@
-import {
-  assertCloudEvent,
-  defaultXmlNamespace,
-  type Order,
-  renderOrderDocument,
-} from '@clinical-launch/contracts';
-import { schemaFaultsOf } from '@clinical-launch/testing';
+import { assertCloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { defaultXmlNamespace } from '@clinical-launch/contracts/namespaces';
+import type { Order } from '@clinical-launch/contracts/order/order';
+import { renderOrderDocument } from '@clinical-launch/contracts/order/order-document';
+import { schemaFaultsOf } from '@clinical-launch/testing/xml';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Application,

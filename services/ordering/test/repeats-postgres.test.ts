@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
-import { createTestDatabase } from '@clinical-launch/testing';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { openOrderingDatabase } from '../src/store/database.ts';

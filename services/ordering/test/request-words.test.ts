@@ -1,7 +1,7 @@
-import { openTestStorage } from '@clinical-launch/testing';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { readCatalogue } from '../src/index.ts';
+import { readCatalogue } from '../src/catalogue-file.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import { requestWords } from '../src/store/request-words.ts';
 import { inventRequests } from './stored/invented-requests.ts';

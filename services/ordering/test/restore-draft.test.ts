@@ -1,6 +1,6 @@
-import type { LaunchContext } from '@clinical-launch/contracts';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
-import { createTestDatabase } from '@clinical-launch/testing';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Application,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { readCatalogue } from '../src/catalogue-file.ts';
 import type { PatientTraits } from '../src/domain/applies-to.ts';
 import { type Draft, differenceOf, draftOf, emptyDraft } from '../src/domain/draft.ts';
 import { findRepeats } from '../src/domain/repeats.ts';
 import { decideReview, type ReviewOutcome } from '../src/domain/review.ts';
 import { emptyTestRequest, type RequestDetails } from '../src/domain/test-request.ts';
-import { readCatalogue } from '../src/index.ts';
 import { aLaunchContext } from './launches.ts';
 
 const catalogue = readCatalogue();

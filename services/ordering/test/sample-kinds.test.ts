@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { readCatalogue } from '../src/catalogue-file.ts';
 import type { Orderable } from '../src/domain/catalogue.ts';
 import { changeTests } from '../src/domain/change-tests.ts';
 import { planBatches } from '../src/domain/collection.ts';
 import { recordSamples } from '../src/domain/record-samples.ts';
 import { emptyTestRequest, type TestRequest, toOrder } from '../src/domain/test-request.ts';
-import { readCatalogue } from '../src/index.ts';
 import { aLaunchContext } from './launches.ts';
 
 const catalogue = readCatalogue();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { readCatalogue } from '../src/catalogue-file.ts';
 import { createTestSearch } from '../src/domain/test-search.ts';
-import { readCatalogue } from '../src/index.ts';
 
 const search = createTestSearch(readCatalogue());
 const found = (query: string) => search.find(query).flatMap(({ codes }) => codes);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Action, assertCloudEvent, type LaunchPatient } from '@clinical-launch/contracts';
+import { assertCloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { Action, LaunchPatient } from '@clinical-launch/contracts/launch-context';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Application,

@@ -1,4 +1,4 @@
-import type { LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { OrderingDatabase } from '../src/store/database.ts';
 import { findPersonalFavourites } from '../src/store/personal-favourites.ts';
 import { findPracticeChoices } from '../src/store/practice-choices.ts';

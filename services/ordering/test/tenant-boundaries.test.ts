@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { actions } from '@clinical-launch/contracts';
+import { actions } from '@clinical-launch/contracts/launch-context';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';

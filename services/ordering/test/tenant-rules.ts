@@ -1,4 +1,4 @@
-import { actions } from '@clinical-launch/contracts';
+import { actions } from '@clinical-launch/contracts/launch-context';
 import type { Client, Practice, StoredOrder, Tenant, TenantLaunch } from './tenants.ts';
 
 /** What each action may see, written independently of the service (OLTR: Action definitions). */

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Action,
-  type LaunchContext,
-  type LaunchPatient,
-  type LaunchPolicy,
-  practiceBindingOf,
-} from '@clinical-launch/contracts';
+import type { Action, LaunchContext, LaunchPatient } from '@clinical-launch/contracts/launch-context';
+import { practiceBindingOf } from '@clinical-launch/contracts/practice-binding';
+import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
 import fc from 'fast-check';
 import {
   type Application,

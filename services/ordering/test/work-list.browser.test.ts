@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { readCatalogue } from '../src/index.ts';
+import { readCatalogue } from '../src/catalogue-file.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import { useDesk } from './desk.ts';
 import { openList } from './listing.ts';

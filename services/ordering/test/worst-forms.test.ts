@@ -1,4 +1,4 @@
-import { worstForms } from '@clinical-launch/testing';
+import { worstForms } from '@clinical-launch/testing/worst-bodies';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Application, openForOrder, startOrdering } from './launches.ts';

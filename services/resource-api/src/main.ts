@@ -1,7 +1,13 @@
-import { readTogether } from '@clinical-launch/service';
-import { openSealers, openTicketParts, requireParts, runProcess } from '@clinical-launch/service/process';
-import { desktopIssuerPolicies, openTokenVerifier, readTrust } from '@clinical-launch/service/trust';
-import { readResourceApiConfig, resourceApi } from './index.ts';
+import { readTogether } from '@clinical-launch/service/environment';
+import { requireParts } from '@clinical-launch/service/process/parts';
+import { runProcess } from '@clinical-launch/service/process/process';
+import { openSealers } from '@clinical-launch/service/process/sealing-keys';
+import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { openTokenVerifier } from '@clinical-launch/service/trust/following-registry';
+import { desktopIssuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
+import { readTrust } from '@clinical-launch/service/trust/trust';
+import { readResourceApiConfig } from './config.ts';
+import { resourceApi } from './service.ts';
 
 await runProcess({
   name: 'resource-api',

@@ -1,16 +1,13 @@
-import type { Sealers } from '@clinical-launch/contracts';
-import type { Clock } from '@clinical-launch/service';
-import {
-  allowAnyOrigin,
-  createRouter,
-  endpoint,
-  oauthDialect,
-  openToAll,
-  type RateLimiter,
-} from '@clinical-launch/service/http';
-import type { Service } from '@clinical-launch/service/process';
-import type { AccessTokenVerifier } from '@clinical-launch/service/trust';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { Sealers } from '@clinical-launch/contracts/sealing-purposes';
+import type { Clock } from '@clinical-launch/service/clock';
+import { allowAnyOrigin } from '@clinical-launch/service/http/cross-origin';
+import { oauthDialect } from '@clinical-launch/service/http/errors';
+import { endpoint, openToAll } from '@clinical-launch/service/http/exchange';
+import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
+import { createRouter } from '@clinical-launch/service/http/router';
+import type { Service } from '@clinical-launch/service/process/service';
+import type { AccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { ResourceApiConfig } from './config.ts';
 import { resources } from './domain/resources.ts';
 import { auditRefusal, getResource } from './http/get-resource.ts';

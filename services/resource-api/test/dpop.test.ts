@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-import { createTestKey, makeDpopProof, type TestKey, thumbprintOf } from '@clinical-launch/testing';
+import { makeDpopProof, thumbprintOf } from '@clinical-launch/testing/dpop-proof';
+import { createTestKey, type TestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { calculateJwkThumbprint, exportJWK, type JWK, SignJWT } from 'jose';
 import { startResourceApi } from './running-resource-api.ts';

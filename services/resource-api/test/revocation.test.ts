@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Tickets, TicketsUnavailable } from '@clinical-launch/tickets';
+import { type Tickets, TicketsUnavailable } from '@clinical-launch/tickets/tickets';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { startResourceApi } from './running-resource-api.ts';
 

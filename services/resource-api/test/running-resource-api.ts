@@ -1,16 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createSealer, placeOfTokenContext, type Sealer } from '@clinical-launch/contracts';
-import { createOutboundFetch, loopbackNetworks } from '@clinical-launch/service/http';
-import { createAccessTokenVerifier } from '@clinical-launch/service/trust';
-import {
-  createTestBacking,
-  serveForTest,
-  startTokenIssuer,
-  TestClock,
-  type TestKey,
-} from '@clinical-launch/testing';
-import type { Tickets } from '@clinical-launch/tickets';
-import { type ResourceApiConfig, resourceApi } from '../src/index.ts';
+import { placeOfTokenContext } from '@clinical-launch/contracts/seal-places';
+import { createSealer, type Sealer } from '@clinical-launch/contracts/sealing';
+import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
+import { loopbackNetworks } from '@clinical-launch/service/http/outbound-settings';
+import { createAccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
+import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { startTokenIssuer, type TestKey } from '@clinical-launch/testing/token-issuer';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { ResourceApiConfig } from '../src/config.ts';
+import { resourceApi } from '../src/service.ts';
 
 export const audience = 'api://clinical-launch';
 

@@ -5,7 +5,7 @@ import {
   readAuditKeys,
   sentenceOf,
 } from '@clinical-launch/audit-trail/audit-desk';
-import type { Environment } from '@clinical-launch/service';
+import type { Environment } from '@clinical-launch/service/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import type { Answers, Argument, Group, Option, Setting } from '../command.ts';
 import { databaseUrl, required } from '../settings.ts';

@@ -1,4 +1,4 @@
-import { type CsvRow, parseCsv } from '@clinical-launch/service/trust';
+import { type CsvRow, parseCsv } from '@clinical-launch/service/trust/csv';
 
 /** The test of a row, as the catalogue file has it. Its content is checked with the whole catalogue. */
 export type SheetTest = { readonly code: string } & Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { parseCatalogue, safetyFaults } from '@clinical-launch/ordering';
+import { parseCatalogue } from '@clinical-launch/ordering/domain/catalogue';
+import { safetyFaults } from '@clinical-launch/ordering/domain/catalogue-safety';
 import { type Argument, type Group, type Option, type Outcome, one } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { readCatalogueSheet, type SheetTest } from './catalogue-sheet.ts';

@@ -4,7 +4,7 @@ import {
   replayDeadLetters,
   type StoredDeadLetter,
 } from '@clinical-launch/events/rabbitmq';
-import type { Environment } from '@clinical-launch/service';
+import type { Environment } from '@clinical-launch/service/environment';
 import type { Argument, Group } from '../command.ts';
 import { amqpNamespace, amqpUrl, optional, required } from '../settings.ts';
 

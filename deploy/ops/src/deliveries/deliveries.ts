@@ -1,10 +1,10 @@
-import { guidPattern } from '@clinical-launch/contracts';
+import { guidPattern } from '@clinical-launch/contracts/schema';
 import {
   type DeliveryDesk,
   deliveryStates,
   openDeliveryDesk,
 } from '@clinical-launch/order-renderer/delivery-desk';
-import type { Environment } from '@clinical-launch/service';
+import type { Environment } from '@clinical-launch/service/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres';
 import type { Argument, Group, Option } from '../command.ts';
 import { databaseUrl, required } from '../settings.ts';

@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import {
-  callbackAddressFault,
-  callbackSecretPurpose,
-  isLoopback,
-  type Sealer,
-} from '@clinical-launch/contracts';
+import { callbackAddressFault, isLoopback } from '@clinical-launch/contracts/registered-address';
+import { callbackSecretPurpose } from '@clinical-launch/contracts/registry';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
 import type { JSONPath } from 'jsonc-parser';
 import { type Answers, one } from '../command.ts';
 import { removeValue, setValue } from './edit-json.ts';

@@ -1,4 +1,4 @@
-import { productionRegistryProblems } from '@clinical-launch/service/trust';
+import { productionRegistryProblems } from '@clinical-launch/service/trust/production-registry';
 import type { Answers } from '../command.ts';
 import { callbackProblems } from './callbacks.ts';
 import { type Context, directoriesIn, directoryProblems, type Edit } from './registry-command.ts';

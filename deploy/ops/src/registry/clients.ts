@@ -1,4 +1,7 @@
-import { createClientSecret, hashClientSecret } from '@clinical-launch/identity-provider';
+import {
+  createClientSecret,
+  hashClientSecret,
+} from '@clinical-launch/identity-provider/domain/client-secrets';
 import { type Answers, one } from '../command.ts';
 import { change } from './change.ts';
 import { appendEntry, setValue } from './edit-json.ts';

@@ -1,4 +1,4 @@
-import type { LaunchPolicy, RegisteredClient, Registry } from '@clinical-launch/contracts';
+import type { LaunchPolicy, RegisteredClient, Registry } from '@clinical-launch/contracts/registry';
 import type { JSONPath } from 'jsonc-parser';
 import { type Answers, one } from '../command.ts';
 import { options as o } from './options.ts';

@@ -1,5 +1,7 @@
-import { callbackAddressFault, compileSchema, partnerAddressFault, words } from '@clinical-launch/contracts';
+import { callbackAddressFault, partnerAddressFault } from '@clinical-launch/contracts/registered-address';
+import { compileSchema } from '@clinical-launch/contracts/schema';
 import type { TSchema } from '@clinical-launch/contracts/type';
+import * as words from '@clinical-launch/contracts/words';
 import type { Option } from '../command.ts';
 
 type FaultOf = NonNullable<Option['faultOf']>;

@@ -1,4 +1,4 @@
-import type { LaunchPolicy } from '@clinical-launch/contracts';
+import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
 import type { Answers } from '../command.ts';
 import { setValue } from './edit-json.ts';
 import { findEntry } from './entries.ts';

@@ -1,8 +1,9 @@
 import { dirname, resolve } from 'node:path';
-import type { Registry, Sealer } from '@clinical-launch/contracts';
-import { isProduction } from '@clinical-launch/service';
-import { openSealers } from '@clinical-launch/service/process';
-import { readDirectoryFile } from '@clinical-launch/service/trust';
+import type { Registry } from '@clinical-launch/contracts/registry';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
+import { isProduction } from '@clinical-launch/service/mode';
+import { openSealers } from '@clinical-launch/service/process/sealing-keys';
+import { readDirectoryFile } from '@clinical-launch/service/trust/directory-file';
 import type { Answers, Command, Input, Option } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { entriesIn } from './entries.ts';

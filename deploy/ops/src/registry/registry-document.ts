@@ -1,5 +1,6 @@
 import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
-import { anyPublicUrl, parseRegistry, type Registry, withPublicUrl } from '@clinical-launch/contracts';
+import { anyPublicUrl, withPublicUrl } from '@clinical-launch/contracts/registered-address';
+import { parseRegistry, type Registry } from '@clinical-launch/contracts/registry';
 
 /** The text of a registry file, and its content. */
 export type RegistryDocument = { readonly path: string; readonly text: string; readonly registry: Registry };

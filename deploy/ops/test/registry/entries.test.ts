@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { registrySchema } from '@clinical-launch/contracts';
+import { registrySchema } from '@clinical-launch/contracts/registry';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   clientMembers,

@@ -1,6 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { callbackSecretPurpose, parseRegistry, type RegisteredCallback } from '@clinical-launch/contracts';
-import { openSealers } from '@clinical-launch/service/process';
+import {
+  callbackSecretPurpose,
+  parseRegistry,
+  type RegisteredCallback,
+} from '@clinical-launch/contracts/registry';
+import { openSealers } from '@clinical-launch/service/process/sealing-keys';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openRegistryCopy } from './registry-copy.ts';
 

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { hashClientSecret } from '@clinical-launch/identity-provider';
-import { createTestKey } from '@clinical-launch/testing';
+import { hashClientSecret } from '@clinical-launch/identity-provider/domain/client-secrets';
+import { createTestKey } from '@clinical-launch/testing/token-issuer';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { exportJWK } from 'jose';
 import { runOps } from '../../src/run.ts';

@@ -1,5 +1,8 @@
 import { TokenRefused } from '@clinical-launch/pms-client';
-import { callOf, createRouter, queryOf, readForm } from '@clinical-launch/service/http';
+import { readForm } from '@clinical-launch/service/http/body';
+import { callOf } from '@clinical-launch/service/http/call';
+import { queryOf } from '@clinical-launch/service/http/request-target';
+import { createRouter } from '@clinical-launch/service/http/router';
 import type { RequestHandler, Router } from 'express';
 import { badRequest, getPatient, records } from '../records.ts';
 import type { Simulation } from '../simulator.ts';

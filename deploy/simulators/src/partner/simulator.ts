@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { issuerOf } from '@clinical-launch/contracts';
-import { callOf, createRouter, queryOf, ServiceError } from '@clinical-launch/service/http';
+import { issuerOf } from '@clinical-launch/contracts/realm-addresses';
+import { callOf } from '@clinical-launch/service/http/call';
+import { ServiceError } from '@clinical-launch/service/http/errors';
+import { queryOf } from '@clinical-launch/service/http/request-target';
+import { createRouter } from '@clinical-launch/service/http/router';
 import { parseCookie } from 'cookie';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { buildServiceRequest, createPmsClient } from '@clinical-launch/pms-client';
 import { Browser, type Page, plainText } from './browser.ts';
 import { expect, expectStory, type Played, reachedAt, say } from './steps.ts';

@@ -1,6 +1,8 @@
 import { CallbackRefused, verifyCallback } from '@clinical-launch/pms-client';
-import type { Clock } from '@clinical-launch/service';
-import { callOf, createRouter, readForm } from '@clinical-launch/service/http';
+import type { Clock } from '@clinical-launch/service/clock';
+import { readForm } from '@clinical-launch/service/http/body';
+import { callOf } from '@clinical-launch/service/http/call';
+import { createRouter } from '@clinical-launch/service/http/router';
 import express, { type RequestHandler, type Router } from 'express';
 import { badRequest, getPatient } from '../records.ts';
 import { Memory, type Simulation } from '../simulator.ts';

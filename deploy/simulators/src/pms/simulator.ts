@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Action, actions, compileSchema } from '@clinical-launch/contracts';
+import { type Action, actions } from '@clinical-launch/contracts/launch-context';
+import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   buildServiceRequest,
@@ -7,7 +8,10 @@ import {
   LaunchRefused,
   TokenRefused,
 } from '@clinical-launch/pms-client';
-import { callOf, createRouter, guidForm, queryOf, readForm, readJson } from '@clinical-launch/service/http';
+import { readForm, readJson } from '@clinical-launch/service/http/body';
+import { callOf, guidForm } from '@clinical-launch/service/http/call';
+import { queryOf } from '@clinical-launch/service/http/request-target';
+import { createRouter } from '@clinical-launch/service/http/router';
 import type { RequestHandler, Router } from 'express';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';
 import { Memory, type Simulation } from '../simulator.ts';

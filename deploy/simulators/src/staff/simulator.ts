@@ -1,4 +1,5 @@
-import { createRouter, readForm } from '@clinical-launch/service/http';
+import { readForm } from '@clinical-launch/service/http/body';
+import { createRouter } from '@clinical-launch/service/http/router';
 import type { NextFunction, Request, RequestHandler, Response, Router } from 'express';
 import type Provider from 'oidc-provider';
 import { badRequest } from '../records.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createEvent, eventCatalogue } from '@clinical-launch/contracts';
+import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
+import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';

@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort, provideHaproxy, startHaproxy } from '@clinical-launch/testing';
+import { provideHaproxy, startHaproxy } from '@clinical-launch/testing/servers/haproxy';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 
 const shipped = new URL('../../../docker/edge/haproxy.cfg', import.meta.url);
 

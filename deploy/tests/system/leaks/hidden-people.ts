@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Patient } from '@clinical-launch/simulators';
-import { anOrder } from '@clinical-launch/simulators/play';
+import { anOrder } from '@clinical-launch/simulators/play/oltr-launch';
+import type { Patient } from '@clinical-launch/simulators/records';
 
 const aWord = (length: number) =>
   Array.from({ length }, () => String.fromCharCode('a'.charCodeAt(0) + randomInt(26))).join('');

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createTestDatabase, findFreePort, startRedis, until } from '@clinical-launch/testing';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
+import { startRedis } from '@clinical-launch/testing/servers/redis';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { until } from '@clinical-launch/testing/until';
 import amqp from 'amqplib';
 import { Redis } from 'ioredis';
 import pg from 'pg';

@@ -1,7 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { actions, buildServiceRequest, createPkcePair, createPmsClient } from '@clinical-launch/pms-client';
-import { launchBody, type Patient, readDialect } from '@clinical-launch/simulators';
-import { Browser, playDesktopLaunch, playOltrLaunch } from '@clinical-launch/simulators/play';
+import { readDialect } from '@clinical-launch/simulators/dialect';
+import { launchBody } from '@clinical-launch/simulators/host/desktop-launch';
+import { Browser } from '@clinical-launch/simulators/play/browser';
+import { playDesktopLaunch } from '@clinical-launch/simulators/play/desktop-launch';
+import { playOltrLaunch } from '@clinical-launch/simulators/play/oltr-launch';
+import type { Patient } from '@clinical-launch/simulators/records';
 import { aHiddenOrder } from './hidden-people.ts';
 
 type Order = ReturnType<typeof aHiddenOrder>;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Fault, FaultCode } from '@clinical-launch/contracts';
+import type { Fault, FaultCode } from '@clinical-launch/contracts/fault';
 import { ServiceError } from './errors.ts';
 import { type JsonFault, scanJson } from './json-scan.ts';
 import { findJsonSyntaxFault, placeIn } from './json-syntax.ts';

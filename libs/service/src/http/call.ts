@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  type CloudEvent,
-  type Concerning,
-  createEvent,
-  type EventData,
-  type EventType,
-  guidPattern,
-} from '@clinical-launch/contracts';
+import type { Concerning, EventData, EventType } from '@clinical-launch/contracts/events/catalogue';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { guidPattern } from '@clinical-launch/contracts/schema';
 import type { Request, RequestHandler, Response } from 'express';
 import proxyAddress from 'proxy-addr';
 import type { Clock } from '../clock.ts';

@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  type CloudEvent,
-  type Fault,
-  type RefusalCode,
-  type RefusalType,
-  Unavailable,
-} from '@clinical-launch/contracts';
+import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { Fault } from '@clinical-launch/contracts/fault';
+import type { RefusalCode } from '@clinical-launch/contracts/refusal-codes';
+import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import type { ErrorRequestHandler } from 'express';
 import { preferredType, sendJson, sendText, setHeaders } from './answer.ts';
 import { type Call, callOf } from './call.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CloudEvent, RefusalType } from '@clinical-launch/contracts';
+import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Request, RequestHandler, Response } from 'express';
 import { type Call, callOf } from './call.ts';
 import { type ErrorDialect, refuse, ServiceError } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { FaultCode } from '@clinical-launch/contracts';
+import type { FaultCode } from '@clinical-launch/contracts/fault';
 
 const maxDepth = 64;
 /**

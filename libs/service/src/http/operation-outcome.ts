@@ -1,4 +1,4 @@
-import type { Fault } from '@clinical-launch/contracts';
+import type { Fault } from '@clinical-launch/contracts/fault';
 
 /** The parts of a refusal or a failure that an OperationOutcome reports. */
 type Reported = { readonly status: number; readonly message: string; readonly faults: readonly Fault[] };

@@ -1,4 +1,5 @@
-import type { CloudEvent, RefusalType } from '@clinical-launch/contracts';
+import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 /** A request that is about to be refused. */
 export type RefusedRequest = {

@@ -1,4 +1,4 @@
-import { drawBytes } from '@clinical-launch/contracts';
+import { drawBytes } from '@clinical-launch/contracts/random';
 import {
   isTracing,
   linkTo,

@@ -1,4 +1,4 @@
-import type { Limits } from '@clinical-launch/tickets';
+import type { Limits } from '@clinical-launch/tickets/limits/limits';
 import type { Clock } from '../clock.ts';
 import { tooMany } from '../http/errors.ts';
 import type { Logger } from '../logger.ts';

@@ -1,17 +1,19 @@
 import { hkdfSync } from 'node:crypto';
 import {
+  eventConsumers,
+  eventSources,
+  listenersOf,
+  type ServiceName,
+} from '@clinical-launch/contracts/events/catalogue';
+import {
   createEventVerifier,
   createEventWriter,
   deriveEventKey,
   type EventSigningKey,
   type EventVerifier,
   type EventWriter,
-  eventConsumers,
-  eventSources,
   ForgedEventError,
-  listenersOf,
-  type ServiceName,
-} from '@clinical-launch/contracts';
+} from '@clinical-launch/contracts/events/event-macs';
 import { ConfigurationError, type Environment, readTogether } from '../environment.ts';
 import { meter } from '../metrics.ts';
 import { isProduction } from '../mode.ts';

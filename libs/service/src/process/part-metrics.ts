@@ -1,4 +1,4 @@
-import type { DatabaseLevel, PoolLevel } from '@clinical-launch/storage';
+import type { DatabaseLevel, PoolLevel } from '@clinical-launch/storage/storage';
 import type { RedisLevel } from '@clinical-launch/tickets/redis';
 import { meter } from '../metrics.ts';
 

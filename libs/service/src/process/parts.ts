@@ -1,6 +1,7 @@
-import { eventConsumers } from '@clinical-launch/contracts';
-import { type EventBus, InProcessBus } from '@clinical-launch/events';
-import type { Storage } from '@clinical-launch/storage';
+import { eventConsumers } from '@clinical-launch/contracts/events/catalogue';
+import type { EventBus } from '@clinical-launch/events/event-bus';
+import { InProcessBus } from '@clinical-launch/events/in-process-bus';
+import type { Storage } from '@clinical-launch/storage/storage';
 import { ConfigurationError, type Environment } from '../environment.ts';
 import { isProduction } from '../mode.ts';
 import type { Revocations } from '../trust/revocations.ts';
@@ -114,6 +115,6 @@ async function openPostgres(url: string, { name, logger }: Pick<PartOptions, 'na
 }
 
 async function openEmbedded() {
-  const { openEmbeddedStorage } = await import('@clinical-launch/storage/embedded');
+  const { openEmbeddedStorage } = await import('@clinical-launch/storage/embedded-storage');
   return openEmbeddedStorage();
 }

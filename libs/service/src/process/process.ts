@@ -1,5 +1,5 @@
 import { Type } from '@clinical-launch/contracts/type';
-import type { EventBus } from '@clinical-launch/events';
+import type { EventBus } from '@clinical-launch/events/event-bus';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConfigurationError, type Environment, readEnvironment, readTogether } from '../environment.ts';
 import type { Refusals } from '../http/refusals.ts';

@@ -1,4 +1,5 @@
-import type { CloudEvent, RefusalType } from '@clinical-launch/contracts';
+import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Clock } from '../clock.ts';
 
 /** Combines anonymous refusals of one address and reason into one event for each interval. */

@@ -1,5 +1,6 @@
-import type { CloudEvent, RefusalType } from '@clinical-launch/contracts';
-import type { Limits, RefusalLimit } from '@clinical-launch/tickets';
+import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { Limits, RefusalLimit } from '@clinical-launch/tickets/limits/limits';
 import type { Clock } from '../clock.ts';
 import { networkOf, plainAddress } from '../http/address.ts';
 import type { Refusals, RefusedRequest } from '../http/refusals.ts';

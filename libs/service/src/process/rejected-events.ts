@@ -1,4 +1,4 @@
-import type { RejectedEvent } from '@clinical-launch/contracts';
+import type { RejectedEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Logger } from '../logger.ts';
 import { meter } from '../metrics.ts';
 

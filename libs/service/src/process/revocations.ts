@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RevokedTokens } from '@clinical-launch/tickets';
+import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import type { Clock } from '../clock.ts';
 import { temporarilyUnavailable } from '../http/errors.ts';
 import type { Logger } from '../logger.ts';

@@ -1,11 +1,10 @@
+import type { Sealer, SealingKey } from '@clinical-launch/contracts/sealing';
 import {
   createPurposeSealer,
-  type Sealer,
   type Sealers,
-  type SealingKey,
   type SealingPurpose,
   sealingPurposes,
-} from '@clinical-launch/contracts';
+} from '@clinical-launch/contracts/sealing-purposes';
 import { ConfigurationError, type Environment, readTogether } from '../environment.ts';
 import { isProduction } from '../mode.ts';
 import { demoSealingKey } from '../trust/demo-sealing-key.ts';

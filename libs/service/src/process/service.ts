@@ -1,4 +1,4 @@
-import type { Consumer } from '@clinical-launch/events';
+import type { Consumer } from '@clinical-launch/events/event-bus';
 import type { Mounted } from '../http/server.ts';
 
 /** The result of a service's factory, which opened no socket, read no environment and uses no global. */

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { EventBus } from '@clinical-launch/events';
+import type { EventBus } from '@clinical-launch/events/event-bus';
 import { type AppOptions, createApp } from '../http/server.ts';
 import type { Service } from './service.ts';
 

@@ -1,4 +1,4 @@
-import type { TicketKind, Tickets } from '@clinical-launch/tickets';
+import type { TicketKind, Tickets } from '@clinical-launch/tickets/tickets';
 import { meter } from '../metrics.ts';
 
 /** Counts the tickets that a process issues and redeems, by kind; a successor is issued too. */

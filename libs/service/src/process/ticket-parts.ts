@@ -1,15 +1,14 @@
-import { InMemoryOutbox, type Outbox, type Relay } from '@clinical-launch/events';
-import {
-  type Claims,
-  InMemoryClaims,
-  InMemoryLimits,
-  InMemoryRevokedTokens,
-  InMemoryTickets,
-  type Limits,
-  type RevokedTokens,
-  type TicketSealers,
-  type Tickets,
-} from '@clinical-launch/tickets';
+import type { Outbox } from '@clinical-launch/events/event-bus';
+import { InMemoryOutbox } from '@clinical-launch/events/in-memory-outbox';
+import type { Relay } from '@clinical-launch/events/relay';
+import { type Claims, InMemoryClaims } from '@clinical-launch/tickets/claims';
+import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
+import { InMemoryLimits } from '@clinical-launch/tickets/limits/in-memory-limits';
+import type { Limits } from '@clinical-launch/tickets/limits/limits';
+import { InMemoryRevokedTokens } from '@clinical-launch/tickets/revocations/in-memory-revoked-tokens';
+import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
+import type { TicketSealers } from '@clinical-launch/tickets/ticket-seals';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { createRateLimiter, type RateLimiter } from '../http/rate-limit.ts';
 import type { Refusals } from '../http/refusals.ts';
 import { isProduction } from '../mode.ts';

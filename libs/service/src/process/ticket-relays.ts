@@ -1,4 +1,6 @@
-import { type EventBus, type InMemoryOutbox, type Relay, startRelay } from '@clinical-launch/events';
+import type { EventBus } from '@clinical-launch/events/event-bus';
+import type { InMemoryOutbox } from '@clinical-launch/events/in-memory-outbox';
+import { type Relay, startRelay } from '@clinical-launch/events/relay';
 import type { RedisOutbox, WokenOutbox } from '@clinical-launch/tickets/redis';
 import type { Logger } from '../logger.ts';
 import { observeOutbox } from '../metrics.ts';

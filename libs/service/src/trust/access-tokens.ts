@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto';
-import {
-  asymmetricAlgorithms,
-  type LaunchPolicy,
-  type PracticeBinding,
-  practiceBindingOf,
-} from '@clinical-launch/contracts';
+import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
+import { type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts/practice-binding';
+import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';

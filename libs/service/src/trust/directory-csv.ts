@@ -2,9 +2,9 @@ import {
   type Directory,
   directoryError,
   directoryFaults,
-  type FileFault,
   parseDirectory,
-} from '@clinical-launch/contracts';
+} from '@clinical-launch/contracts/directory';
+import type { FileFault } from '@clinical-launch/contracts/fault';
 import { type CsvRow, parseCsv } from './csv.ts';
 
 const header = 'kind,system,value,practice';

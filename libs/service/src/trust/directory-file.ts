@@ -1,13 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  type Directory,
-  directoryError,
-  type LaunchPolicy,
-  parseDirectory,
-  type Registry,
-} from '@clinical-launch/contracts';
+import { type Directory, directoryError, parseDirectory } from '@clinical-launch/contracts/directory';
+import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
 import { ConfigurationError, type Environment } from '../environment.ts';
 import { findJsonSyntaxFault, placeIn } from '../http/json-syntax.ts';
 import type { Logger } from '../logger.ts';

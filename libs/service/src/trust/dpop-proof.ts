@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { asymmetricAlgorithms, compileSchema, leastRsaBits } from '@clinical-launch/contracts';
+import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
+import { leastRsaBits } from '@clinical-launch/contracts/client-keys';
+import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   calculateJwkThumbprint,

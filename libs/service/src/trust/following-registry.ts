@@ -1,4 +1,4 @@
-import type { Registry } from '@clinical-launch/contracts';
+import type { Registry } from '@clinical-launch/contracts/registry';
 import type { Clock } from '../clock.ts';
 import { createOutboundFetch, type OutboundFetch } from '../http/outbound-fetch.ts';
 import type { Logger } from '../logger.ts';

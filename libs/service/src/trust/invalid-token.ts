@@ -1,4 +1,4 @@
-import type { RefusalCode } from '@clinical-launch/contracts';
+import type { RefusalCode } from '@clinical-launch/contracts/refusal-codes';
 import { errors } from 'jose';
 import { ServiceError } from '../http/errors.ts';
 

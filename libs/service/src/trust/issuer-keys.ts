@@ -1,4 +1,4 @@
-import { leastRsaBits } from '@clinical-launch/contracts';
+import { leastRsaBits } from '@clinical-launch/contracts/client-keys';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { ServiceError, temporarilyUnavailable } from '../http/errors.ts';
 import { asResponse, type OutboundAnswer, type OutboundFetch } from '../http/outbound-fetch.ts';

@@ -1,10 +1,5 @@
-import {
-  issuerOf,
-  keysPath,
-  type LaunchPolicy,
-  type Registry,
-  type TrustedIssuer,
-} from '@clinical-launch/contracts';
+import { issuerOf, keysPath } from '@clinical-launch/contracts/realm-addresses';
+import type { LaunchPolicy, Registry, TrustedIssuer } from '@clinical-launch/contracts/registry';
 
 /** An identity provider whose access tokens are accepted, with its settings. */
 export type IssuerPolicy = {

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
+import { partnerAddressFault } from '@clinical-launch/contracts/registered-address';
 import {
   callbackSecretPurpose,
-  createPurposeSealer,
   type LaunchPolicy,
-  partnerAddressFault,
   type RegisteredCallback,
   type RegisteredClient,
   type RegisteredPartner,
   type Registry,
   type TrustedIssuer,
-} from '@clinical-launch/contracts';
+} from '@clinical-launch/contracts/registry';
+import { createPurposeSealer } from '@clinical-launch/contracts/sealing-purposes';
 import { ConfigurationError } from '../environment.ts';
 import { demoSealingKey } from './demo-sealing-key.ts';
 

@@ -1,4 +1,5 @@
-import { asymmetricAlgorithms, compileSchema } from '@clinical-launch/contracts';
+import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
+import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import type { ClientCertificate } from './client-certificate.ts';
 import { type DpopProof, type ProvenRequest, verifyDpopProof } from './dpop-proof.ts';

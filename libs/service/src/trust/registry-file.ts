@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { activeRegistry, parseRegistry, type Registry, withPublicUrl } from '@clinical-launch/contracts';
+import { withPublicUrl } from '@clinical-launch/contracts/registered-address';
+import { activeRegistry, parseRegistry, type Registry } from '@clinical-launch/contracts/registry';
 import { type WatchedFile, watchFile } from './watched-file.ts';
 
 /** The source of the registry, which may change between two reads. */

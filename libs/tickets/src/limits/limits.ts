@@ -1,4 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 /** One refused request, or several of the same kind as one event. */
 export type RefusalRecord = {

@@ -1,4 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 export type TokenRevocation = {
   /** The holder of the token; each owner has a limited number of entries. */

@@ -1,5 +1,6 @@
-import { type CloudEvent, eventConsumers } from '@clinical-launch/contracts';
-import type { BatchConsumer } from '@clinical-launch/events';
+import { eventConsumers } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { BatchConsumer } from '@clinical-launch/events/event-bus';
 import type { StoreEvents } from '../work/store-events.ts';
 
 type Storing = {

@@ -1,6 +1,7 @@
-import { type CloudEvent, eventConsumers } from '@clinical-launch/contracts';
-import type { BatchConsumer } from '@clinical-launch/events';
-import type { Claims } from '@clinical-launch/tickets';
+import { eventConsumers } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { BatchConsumer } from '@clinical-launch/events/event-bus';
+import type { Claims } from '@clinical-launch/tickets/claims';
 import type { OriginatingIds } from '../store/originating-ids.ts';
 
 type Recording = {

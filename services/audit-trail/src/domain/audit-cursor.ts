@@ -1,4 +1,4 @@
-import { isSearchableDay } from '@clinical-launch/contracts';
+import { isSearchableDay } from '@clinical-launch/contracts/formats';
 
 /** A place between two rows; the rows after it are older. */
 export type AuditCursor = { readonly time: Date; readonly sequence: string };

@@ -1,4 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { AuditOutcome } from './audit-row.ts';
 
 /** A row of the log, with what it inherited from its launch. */

@@ -1,4 +1,5 @@
-import type { CloudEvent, EventType } from '@clinical-launch/contracts';
+import type { EventType } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 /** Whether a request was served, refused, or failed because of an error on our side or the receiver's. */
 export type AuditOutcome = 'success' | 'refused' | 'failed';

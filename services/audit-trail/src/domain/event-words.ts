@@ -1,4 +1,4 @@
-import type { EventType } from '@clinical-launch/contracts';
+import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 
 /** Groups of events that a search offers, in its order. */
 export const eventGroups = {

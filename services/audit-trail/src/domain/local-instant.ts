@@ -1,4 +1,5 @@
-import { isSearchableDay, localTime } from '@clinical-launch/contracts';
+import { isSearchableDay } from '@clinical-launch/contracts/formats';
+import { localTime } from '@clinical-launch/contracts/time';
 
 /** The form of a local time in the address of a page: `2026-03-02T16:05`. */
 export const localMinuteForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;

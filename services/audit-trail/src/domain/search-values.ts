@@ -1,4 +1,5 @@
-import { isSearchableDay, pseudonymPattern } from '@clinical-launch/contracts';
+import { isSearchableDay } from '@clinical-launch/contracts/formats';
+import { pseudonymPattern } from '@clinical-launch/contracts/patient-pseudonym';
 
 const pseudonymForm = new RegExp(pseudonymPattern);
 

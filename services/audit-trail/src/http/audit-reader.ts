@@ -1,7 +1,12 @@
-import type { EventData } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
-import { authorizationOf, type Exchange, type RefusalAudit } from '@clinical-launch/service/http';
-import { type AccessTokenVerifier, assertRight, type Caller } from '@clinical-launch/service/trust';
+import type { EventData } from '@clinical-launch/contracts/events/catalogue';
+import type { Outbox } from '@clinical-launch/events/event-bus';
+import type { Exchange, RefusalAudit } from '@clinical-launch/service/http/exchange';
+import { authorizationOf } from '@clinical-launch/service/http/request-target';
+import {
+  type AccessTokenVerifier,
+  assertRight,
+  type Caller,
+} from '@clinical-launch/service/trust/access-tokens';
 import type { AuditCriteria } from '../store/audit-search.ts';
 
 const requiredRight = 'audit.read';

@@ -1,5 +1,8 @@
-import { eventCatalogue, type Fault, type PatientPseudonyms } from '@clinical-launch/contracts';
-import { guidForm, ServiceError } from '@clinical-launch/service/http';
+import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
+import type { Fault } from '@clinical-launch/contracts/fault';
+import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
+import { guidForm } from '@clinical-launch/service/http/call';
+import { ServiceError } from '@clinical-launch/service/http/errors';
 import { type AuditCursor, readCursor } from '../domain/audit-cursor.ts';
 import type { AuditOutcome } from '../domain/audit-row.ts';
 import { isPseudonym, lengthFault, readTime, textFault } from '../domain/search-values.ts';

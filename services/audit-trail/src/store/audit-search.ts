@@ -1,4 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type RawBuilder, sql } from 'kysely';
 import type { AuditCursor } from '../domain/audit-cursor.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';

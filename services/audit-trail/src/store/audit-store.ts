@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { sql, type Transaction } from 'kysely';
 import { type AuditColumns, columnsOf, launchTypes, withLaunch } from '../domain/audit-row.ts';
 import {

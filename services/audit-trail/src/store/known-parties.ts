@@ -1,4 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { AuditDatabase } from './tables.ts';

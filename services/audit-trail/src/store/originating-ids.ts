@@ -1,4 +1,4 @@
-import type { HeldClaim } from '@clinical-launch/tickets';
+import type { HeldClaim } from '@clinical-launch/tickets/claims';
 import type { ColumnType, Kysely } from 'kysely';
 
 /** Milliseconds since 1970; the drivers return a bigint as text. */

@@ -1,4 +1,5 @@
-import { readMigrations, type Storage } from '@clinical-launch/storage';
+import { readMigrations } from '@clinical-launch/storage/service-migration';
+import type { Storage } from '@clinical-launch/storage/storage';
 import type { Kysely } from 'kysely';
 import type { OriginatingIdTables } from './originating-ids.ts';
 

@@ -1,5 +1,6 @@
-import type { Clock, Logger } from '@clinical-launch/service';
-import type { Claims } from '@clinical-launch/tickets';
+import type { Clock } from '@clinical-launch/service/clock';
+import type { Logger } from '@clinical-launch/service/logger';
+import type { Claims } from '@clinical-launch/tickets/claims';
 import type { OriginatingIds } from '../store/originating-ids.ts';
 
 export type ClaimKeeper = { stop(): Promise<void> };

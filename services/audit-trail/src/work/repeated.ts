@@ -1,4 +1,4 @@
-import type { Logger } from '@clinical-launch/service';
+import type { Logger } from '@clinical-launch/service/logger';
 
 /** Background work that runs now and then. */
 export type Repeated = {

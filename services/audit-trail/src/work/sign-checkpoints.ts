@@ -1,4 +1,5 @@
-import type { Clock, Logger } from '@clinical-launch/service';
+import type { Clock } from '@clinical-launch/service/clock';
+import type { Logger } from '@clinical-launch/service/logger';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';
 import { startRepeated } from './repeated.ts';

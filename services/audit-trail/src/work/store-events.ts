@@ -1,4 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { AuditStore } from '../store/audit-store.ts';
 import type { KnownParties } from '../store/known-parties.ts';
 import type { LaunchingClients } from '../store/launching-clients.ts';

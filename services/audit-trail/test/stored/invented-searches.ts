@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { AuditCriteria, AuditDatabase } from '../../src/index.ts';
+import type { AuditCriteria } from '../../src/store/search-conditions.ts';
+import type { AuditDatabase } from '../../src/store/tables.ts';
 
 const md5 = (text: string) =>
   createHash('md5')

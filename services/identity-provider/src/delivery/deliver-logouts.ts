@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type CloudEvent, createEvent } from '@clinical-launch/contracts';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { currentTraceparent } from '@clinical-launch/contracts/tracing';
-import type { Outbox } from '@clinical-launch/events';
-import type { Clock, Logger } from '@clinical-launch/service';
-import type { OutboundFetch } from '@clinical-launch/service/http';
-import {
-  attemptDelivery,
-  type DeliveryAttempt,
-  type DeliveryWorker,
-  nextAttemptAt,
-  startDeliveryWorker,
-} from '@clinical-launch/service/process';
+import type { Outbox } from '@clinical-launch/events/event-bus';
+import type { Clock } from '@clinical-launch/service/clock';
+import type { OutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
+import type { Logger } from '@clinical-launch/service/logger';
+import { attemptDelivery, type DeliveryAttempt } from '@clinical-launch/service/process/delivery-attempt';
+import { nextAttemptAt } from '@clinical-launch/service/process/delivery-retry';
+import { type DeliveryWorker, startDeliveryWorker } from '@clinical-launch/service/process/delivery-worker';
 import { eventSource } from '../domain/addresses.ts';
 import { logoutTokenClaims } from '../domain/logout-token.ts';
 import type { Realms } from '../domain/realms.ts';

@@ -1,4 +1,4 @@
-import type { RegisteredClient } from '@clinical-launch/contracts';
+import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 import type { IssuingRealm } from './realms.ts';
 import { confirmationOf } from './token-binding.ts';
 

@@ -1,4 +1,5 @@
-import { isCodeChallenge, type RegisteredPartner } from '@clinical-launch/contracts';
+import { isCodeChallenge } from '@clinical-launch/contracts/code-challenge';
+import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { isRegisteredRedirect } from './addresses.ts';
 import { ticketOfRequestUri } from './pushed-request.ts';
 import type { DesktopIssuingRealm } from './realms.ts';

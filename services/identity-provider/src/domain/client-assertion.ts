@@ -1,4 +1,6 @@
-import { asymmetricAlgorithms, compileSchema, type RegisteredClient } from '@clinical-launch/contracts';
+import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
+import type { RegisteredClient } from '@clinical-launch/contracts/registry';
+import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 

@@ -1,5 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { RegisteredClient } from '@clinical-launch/contracts';
+import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 
 /** A client has at most two live secrets, so that it can rotate one while the other works. */
 const secretSlots = 2;

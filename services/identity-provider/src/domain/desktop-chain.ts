@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { compileSchema, type DesktopContext, isDesktopContext } from '@clinical-launch/contracts';
+import { type DesktopContext, isDesktopContext } from '@clinical-launch/contracts/desktop-context';
+import { compileSchema } from '@clinical-launch/contracts/schema';
 import { type Static, type TSchema, Type } from '@clinical-launch/contracts/type';
 import type { DesktopIssuingRealm } from './realms.ts';
 

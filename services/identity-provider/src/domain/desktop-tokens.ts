@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type DesktopContext, patientContextJson } from '@clinical-launch/contracts';
+import { type DesktopContext, patientContextJson } from '@clinical-launch/contracts/desktop-context';
 import { notBeforeSlackSeconds } from './access-token.ts';
 import type { IssuingRealm, SigningAlgorithm } from './realms.ts';
 import { confirmationOf, type TokenBinding } from './token-binding.ts';

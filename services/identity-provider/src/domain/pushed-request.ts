@@ -1,4 +1,4 @@
-import { compileSchema } from '@clinical-launch/contracts';
+import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 
 /**

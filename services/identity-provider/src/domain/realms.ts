@@ -1,12 +1,11 @@
-import {
-  type DesktopRealm,
-  issuerOf,
-  type Realm,
-  type RegisteredClient,
-  type RegisteredPartner,
-  type Registry,
-  realmUrl,
-} from '@clinical-launch/contracts';
+import { issuerOf, realmUrl } from '@clinical-launch/contracts/realm-addresses';
+import type {
+  DesktopRealm,
+  Realm,
+  RegisteredClient,
+  RegisteredPartner,
+  Registry,
+} from '@clinical-launch/contracts/registry';
 
 export type SigningAlgorithm = NonNullable<Realm['signingAlgorithm']>;
 

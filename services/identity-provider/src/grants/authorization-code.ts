@@ -1,5 +1,6 @@
-import type { RegisteredPartner } from '@clinical-launch/contracts';
-import { type FoundTicket, launchOf, type Tickets } from '@clinical-launch/tickets';
+import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
+import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import type { FoundTicket, Tickets } from '@clinical-launch/tickets/tickets';
 import { isConfidential } from '../domain/client-certificates.ts';
 import {
   challengeOf,

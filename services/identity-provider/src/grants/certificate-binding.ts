@@ -1,4 +1,4 @@
-import type { RegisteredClient } from '@clinical-launch/contracts';
+import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 import { TokenRefusal } from '../errors.ts';
 
 type Bound = Pick<RegisteredClient, 'tlsClientCertificateBoundAccessTokens'>;

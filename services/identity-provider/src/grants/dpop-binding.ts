@@ -1,5 +1,5 @@
-import type { RegisteredPartner } from '@clinical-launch/contracts';
-import type { SingleUse } from '@clinical-launch/tickets';
+import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
+import type { SingleUse } from '@clinical-launch/tickets/tickets';
 import { TokenRefusal } from '../errors.ts';
 
 /**

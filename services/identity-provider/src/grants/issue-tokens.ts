@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type CloudEvent,
-  type DesktopContext,
-  placeOfTokenContext,
-  type Sealer,
-} from '@clinical-launch/contracts';
-import type { Clock } from '@clinical-launch/service';
-import type { Call } from '@clinical-launch/service/http';
+import type { DesktopContext } from '@clinical-launch/contracts/desktop-context';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { placeOfTokenContext } from '@clinical-launch/contracts/seal-places';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
+import type { Clock } from '@clinical-launch/service/clock';
+import type { Call } from '@clinical-launch/service/http/call';
 import {
   accessTokenHash,
   desktopAccessTokenClaims,

@@ -1,6 +1,7 @@
-import type { CloudEvent } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
-import { type FoundTicket, launchOf, type Redemption, type Tickets } from '@clinical-launch/tickets';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { Outbox } from '@clinical-launch/events/event-bus';
+import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import type { FoundTicket, Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 import { isConfidential } from '../domain/client-certificates.ts';
 import {
   type Link,

@@ -1,13 +1,11 @@
-import { withParameters } from '@clinical-launch/contracts';
-import {
-  type Call,
-  type Handler,
-  isSpeculative,
-  queryOf,
-  type RateLimiter,
-  type RefusalAudit,
-} from '@clinical-launch/service/http';
-import { launchOf, type Redemption, type Tickets } from '@clinical-launch/tickets';
+import { withParameters } from '@clinical-launch/contracts/registered-address';
+import type { Call } from '@clinical-launch/service/http/call';
+import type { Handler, RefusalAudit } from '@clinical-launch/service/http/exchange';
+import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
+import { queryOf } from '@clinical-launch/service/http/request-target';
+import { isSpeculative } from '@clinical-launch/service/http/speculative';
+import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import type { Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 import type { Response } from 'express';
 import {
   type AuthorizationRequest,

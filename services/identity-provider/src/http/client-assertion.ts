@@ -1,4 +1,4 @@
-import type { SingleUse } from '@clinical-launch/tickets';
+import type { SingleUse } from '@clinical-launch/tickets/tickets';
 import { assertionType, claimedClient, verifyClientAssertion } from '../domain/client-assertion.ts';
 import type { IssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';

@@ -1,5 +1,6 @@
-import { guidForm, type Handler } from '@clinical-launch/service/http';
-import type { Tickets } from '@clinical-launch/tickets';
+import { guidForm } from '@clinical-launch/service/http/call';
+import type { Handler } from '@clinical-launch/service/http/exchange';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { launchOwner, revocationSeconds } from '../domain/desktop-chain.ts';
 import { unknownLaunch } from '../errors.ts';
 import type { DesktopExchange, RealmParams } from './door.ts';

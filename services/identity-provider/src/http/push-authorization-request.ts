@@ -1,5 +1,8 @@
-import type { Call, Handler, RateLimiter } from '@clinical-launch/service/http';
-import { type BesideIssue, launchOf, type Tickets } from '@clinical-launch/tickets';
+import type { Call } from '@clinical-launch/service/http/call';
+import type { Handler } from '@clinical-launch/service/http/exchange';
+import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
+import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import type { BesideIssue, Tickets } from '@clinical-launch/tickets/tickets';
 import type { PushedAnswer } from '../domain/answers.ts';
 import {
   type AuthorizationRequest,

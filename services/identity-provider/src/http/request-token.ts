@@ -1,11 +1,7 @@
-import {
-  type Handler,
-  type RateLimiter,
-  type RefusalAudit,
-  sendJson,
-  setHeaders,
-} from '@clinical-launch/service/http';
-import { clientCertificateOf } from '@clinical-launch/service/trust';
+import { sendJson, setHeaders } from '@clinical-launch/service/http/answer';
+import type { Handler, RefusalAudit } from '@clinical-launch/service/http/exchange';
+import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
+import { clientCertificateOf } from '@clinical-launch/service/trust/client-certificate';
 import type { RequestHandler } from 'express';
 import { isConfidential } from '../domain/client-certificates.ts';
 import { TokenRefusal } from '../errors.ts';

@@ -1,6 +1,9 @@
-import { authorizationOf, type Handler, type RateLimiter } from '@clinical-launch/service/http';
-import { clientCertificateOf } from '@clinical-launch/service/trust';
-import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
+import type { Handler } from '@clinical-launch/service/http/exchange';
+import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
+import { authorizationOf } from '@clinical-launch/service/http/request-target';
+import { clientCertificateOf } from '@clinical-launch/service/trust/client-certificate';
+import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { claimedClient } from '../domain/client-assertion.ts';
 import { isConfidential } from '../domain/client-certificates.ts';
 import { readRefreshToken, revocationSeconds } from '../domain/desktop-chain.ts';

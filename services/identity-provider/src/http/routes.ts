@@ -1,23 +1,24 @@
-import type { PatientPseudonyms } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
-import type { Clock } from '@clinical-launch/service';
+import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
+import type { Outbox } from '@clinical-launch/events/event-bus';
+import type { Clock } from '@clinical-launch/service/clock';
+import { setHeaders } from '@clinical-launch/service/http/answer';
+import { allowAnyOrigin, anyOriginHeaders } from '@clinical-launch/service/http/cross-origin';
+import type { DirectRoute } from '@clinical-launch/service/http/direct-routes';
+import { oauthDialect } from '@clinical-launch/service/http/errors';
 import {
-  allowAnyOrigin,
-  anyOriginHeaders,
-  createRouter,
   type DirectExchange,
-  type DirectRoute,
   directEndpoint,
   type Exchange,
   endpoint,
-  type Mounted,
-  type OutboundFetch,
-  oauthDialect,
-  type RateLimiter,
-  setHeaders,
-} from '@clinical-launch/service/http';
-import type { AccessTokenVerifier, Attempts } from '@clinical-launch/service/trust';
-import type { RevokedTokens, Tickets } from '@clinical-launch/tickets';
+} from '@clinical-launch/service/http/exchange';
+import type { OutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
+import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
+import { createRouter } from '@clinical-launch/service/http/router';
+import type { Mounted } from '@clinical-launch/service/http/server';
+import type { AccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
+import type { Attempts } from '@clinical-launch/service/trust/attempts';
+import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { Router } from 'express';
 import { eventSource as source } from '../domain/addresses.ts';
 import type { Realms } from '../domain/realms.ts';

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
-import { compileSchema, type Sealer } from '@clinical-launch/contracts';
+import { compileSchema } from '@clinical-launch/contracts/schema';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
 import { Type } from '@clinical-launch/contracts/type';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { SigningAlgorithm } from '../domain/realms.ts';

@@ -1,7 +1,8 @@
-import type { Sealer } from '@clinical-launch/contracts';
-import type { Clock, Logger } from '@clinical-launch/service';
-import { temporarilyUnavailable } from '@clinical-launch/service/http';
-import type { Storage } from '@clinical-launch/storage';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
+import type { Clock } from '@clinical-launch/service/clock';
+import { temporarilyUnavailable } from '@clinical-launch/service/http/errors';
+import type { Logger } from '@clinical-launch/service/logger';
+import type { Storage } from '@clinical-launch/storage/storage';
 import type { JWK } from 'jose';
 import { asciiJson } from '../domain/ascii-json.ts';
 import type { IssuingRealm, Realms, SigningAlgorithm } from '../domain/realms.ts';

@@ -1,4 +1,4 @@
-import type { Storage } from '@clinical-launch/storage';
+import type { Storage } from '@clinical-launch/storage/storage';
 import type { JWK } from 'jose';
 import { type Kysely, sql } from 'kysely';
 import type { KeyTimes } from '../domain/signing-key-lifecycle.ts';

@@ -1,11 +1,11 @@
-import { exampleLaunch, type JsonSchema } from '@clinical-launch/contracts/published';
+import { exampleLaunch } from '@clinical-launch/contracts/published/example-launch';
+import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import {
   type DescribedAnswers,
   describedAnswer,
   oauthRefusals,
-  type PathItem,
-  schemaReference,
-} from '@clinical-launch/service/openapi';
+} from '@clinical-launch/service/http/openapi/answers';
+import { type PathItem, schemaReference } from '@clinical-launch/service/http/openapi/document';
 import { hostRight, launchBody } from '../http/issue-launch.ts';
 import {
   authorizationProperties,

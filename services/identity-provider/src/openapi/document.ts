@@ -1,13 +1,12 @@
-import { desktopLaunchSchema } from '@clinical-launch/contracts';
-import type { JsonSchema } from '@clinical-launch/contracts/published';
+import { desktopLaunchSchema } from '@clinical-launch/contracts/desktop-context';
+import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
+import { describedAnswer, oauthRefusals } from '@clinical-launch/service/http/openapi/answers';
 import {
-  describedAnswer,
-  oauthErrorSchema,
-  oauthRefusals,
   openApiDocument,
   type PathItem,
   schemaReference,
-} from '@clinical-launch/service/openapi';
+} from '@clinical-launch/service/http/openapi/document';
+import { oauthErrorSchema } from '@clinical-launch/service/http/openapi/error-schemas';
 import {
   clientConfiguration,
   desktopConfiguration,

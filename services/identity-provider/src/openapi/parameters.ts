@@ -1,5 +1,5 @@
-import { codeChallengePattern } from '@clinical-launch/contracts';
-import type { JsonSchema } from '@clinical-launch/contracts/published';
+import { codeChallengePattern } from '@clinical-launch/contracts/code-challenge';
+import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import { authorizationRules } from '../domain/authorization-request.ts';
 import { assertionType } from '../domain/client-assertion.ts';
 import { codeVerifierPattern } from '../grants/authorization-code.ts';

@@ -1,4 +1,6 @@
-import { endpoint, oauthDialect, openToAll, publishDocument } from '@clinical-launch/service/http';
+import { oauthDialect } from '@clinical-launch/service/http/errors';
+import { endpoint, openToAll } from '@clinical-launch/service/http/exchange';
+import { publishDocument } from '@clinical-launch/service/http/published-document';
 import { eventSource } from '../domain/addresses.ts';
 import type { Grant } from '../grants/grant.ts';
 

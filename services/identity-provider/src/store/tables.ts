@@ -1,4 +1,5 @@
-import { readMigrations, type Storage } from '@clinical-launch/storage';
+import { readMigrations } from '@clinical-launch/storage/service-migration';
+import type { Storage } from '@clinical-launch/storage/storage';
 import type { JWK } from 'jose';
 import type { ColumnType, Kysely, RawBuilder } from 'kysely';
 import type { SigningAlgorithm } from '../domain/realms.ts';

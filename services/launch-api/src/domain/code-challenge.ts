@@ -1,4 +1,5 @@
-import { type Fault, isCodeChallenge } from '@clinical-launch/contracts';
+import { isCodeChallenge } from '@clinical-launch/contracts/code-challenge';
+import type { Fault } from '@clinical-launch/contracts/fault';
 
 /** The values in all places where a caller may put the code challenge. */
 export type SentChallenges = readonly unknown[];

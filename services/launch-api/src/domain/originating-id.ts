@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Action, LaunchRequest } from '@clinical-launch/contracts';
-import type { Claim } from '@clinical-launch/tickets';
+import type { Action, LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import type { Claim } from '@clinical-launch/tickets/tickets';
 
 /**
  * For each action, the actions that may already hold the same originating id (IdByCaller). The actions that

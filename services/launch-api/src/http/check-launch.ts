@@ -1,30 +1,26 @@
 import type { IncomingMessage } from 'node:http';
+import { isPracticeEditor } from '@clinical-launch/contracts/directory';
+import { concerningLaunch } from '@clinical-launch/contracts/events/concerning';
+import type { Fault } from '@clinical-launch/contracts/fault';
 import {
-  concerningLaunch,
   createServiceRequestReader,
-  type Fault,
-  isPracticeEditor,
-  type LaunchRequest,
-  maxFaults,
   type ServiceRequestReading,
-} from '@clinical-launch/contracts';
-import type { Clock } from '@clinical-launch/service';
-import {
-  authorizationOf,
-  type DirectExchange,
-  queryOf,
-  type RateLimiter,
-  type RefusalAudit,
-  readJson,
-  ServiceError,
-} from '@clinical-launch/service/http';
+} from '@clinical-launch/contracts/fhir/service-request-reader';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import { maxFaults } from '@clinical-launch/contracts/schema';
+import type { Clock } from '@clinical-launch/service/clock';
+import { readJson } from '@clinical-launch/service/http/body';
+import { ServiceError } from '@clinical-launch/service/http/errors';
+import type { DirectExchange, RefusalAudit } from '@clinical-launch/service/http/exchange';
+import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
+import { authorizationOf, queryOf } from '@clinical-launch/service/http/request-target';
 import {
   type AccessTokenVerifier,
   assertRight,
   type Caller,
-  clientCertificateOf,
-  type Directories,
-} from '@clinical-launch/service/trust';
+} from '@clinical-launch/service/trust/access-tokens';
+import { clientCertificateOf } from '@clinical-launch/service/trust/client-certificate';
+import type { Directories } from '@clinical-launch/service/trust/directory-file';
 import type { LaunchApiConfig } from '../config.ts';
 import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challenge.ts';
 

@@ -1,4 +1,5 @@
-import { type Handler, sendJson } from '@clinical-launch/service/http';
+import { sendJson } from '@clinical-launch/service/http/answer';
+import type { Handler } from '@clinical-launch/service/http/exchange';
 import type { ValidateAnswer } from './answers.ts';
 import type { LaunchCheck, LaunchExchange } from './check-launch.ts';
 

@@ -1,19 +1,17 @@
+import { exampleServiceRequest } from '@clinical-launch/contracts/published/example-service-request';
+import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import {
-  exampleServiceRequest,
-  type JsonSchema,
   serviceRequestDocument,
   serviceRequestSchemas,
-} from '@clinical-launch/contracts/published';
-import { hasProblemBody } from '@clinical-launch/service/http';
+} from '@clinical-launch/contracts/published/service-request';
+import { hasProblemBody } from '@clinical-launch/service/http/errors';
+import { describedAnswer, problemRefusals } from '@clinical-launch/service/http/openapi/answers';
 import {
-  describedAnswer,
   openApiDocument,
-  operationOutcomeSchema,
   type PathItem,
-  problemRefusals,
-  problemSchema,
   schemaReference,
-} from '@clinical-launch/service/openapi';
+} from '@clinical-launch/service/http/openapi/document';
+import { operationOutcomeSchema, problemSchema } from '@clinical-launch/service/http/openapi/error-schemas';
 import type { LaunchApiConfig } from '../config.ts';
 import { addresses } from '../http/addresses.ts';
 import { launchUrlAnswer, validateAnswer } from '../http/answers.ts';

@@ -1,12 +1,8 @@
-import { codeChallengePattern, launchVerifierForm } from '@clinical-launch/contracts';
-import type { JsonSchema } from '@clinical-launch/contracts/published';
-import { hasProblemBody } from '@clinical-launch/service/http';
-import {
-  describedAnswer,
-  type Operation,
-  type PathItem,
-  problemRefusals,
-} from '@clinical-launch/service/openapi';
+import { codeChallengePattern, launchVerifierForm } from '@clinical-launch/contracts/code-challenge';
+import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
+import { hasProblemBody } from '@clinical-launch/service/http/errors';
+import { describedAnswer, problemRefusals } from '@clinical-launch/service/http/openapi/answers';
+import type { Operation, PathItem } from '@clinical-launch/service/http/openapi/document';
 import type { LaunchApiConfig } from '../config.ts';
 
 /** The Base64URL text of random bytes, whose SHA-256 is `challenge`. */

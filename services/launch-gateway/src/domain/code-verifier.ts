@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { launchVerifierForm } from '@clinical-launch/contracts';
+import { launchVerifierForm } from '@clinical-launch/contracts/code-challenge';
 
 const verifierForm = new RegExp(`^${launchVerifierForm}$`);
 const base64UrlForm = /^[A-Za-z0-9_-]+$/;

@@ -1,25 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  escapeMarkup,
-  type LaunchContext,
-  parseLaunchContext,
-  type RefusalCode,
-} from '@clinical-launch/contracts';
-import {
-  type Call,
-  type DirectExchange,
-  type Handler,
-  isSpeculative,
-  queryOf,
-  type RefusalAudit,
-  readForm,
-  ServiceError,
-  sendText,
-  setHeaders,
-} from '@clinical-launch/service/http';
-import { launchSessionIdleSeconds, openSessionCookie, pageHeaders } from '@clinical-launch/service/pages';
-import { launchOf, type Redemption, type Tickets } from '@clinical-launch/tickets';
+import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
+import { escapeMarkup } from '@clinical-launch/contracts/markup';
+import type { RefusalCode } from '@clinical-launch/contracts/refusal-codes';
+import { sendText, setHeaders } from '@clinical-launch/service/http/answer';
+import { readForm } from '@clinical-launch/service/http/body';
+import type { Call } from '@clinical-launch/service/http/call';
+import { ServiceError } from '@clinical-launch/service/http/errors';
+import type { DirectExchange, Handler, RefusalAudit } from '@clinical-launch/service/http/exchange';
+import { queryOf } from '@clinical-launch/service/http/request-target';
+import { isSpeculative } from '@clinical-launch/service/http/speculative';
+import { launchSessionIdleSeconds, openSessionCookie } from '@clinical-launch/service/pages/launch-session';
+import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
+import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import type { Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 import type { LaunchGatewayConfig } from '../config.ts';
 import { challengesOf } from '../domain/code-verifier.ts';
 import { toErrorPage } from './error-page.ts';

@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type CloudEvent,
-  createEvent,
-  eventConsumers,
-  type Order,
-  parseOrder,
-  placeOfOrder,
-  renderOrderDocument,
-  type Sealer,
-} from '@clinical-launch/contracts';
+import { eventConsumers } from '@clinical-launch/contracts/events/catalogue';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { type Order, parseOrder } from '@clinical-launch/contracts/order/order';
+import { renderOrderDocument } from '@clinical-launch/contracts/order/order-document';
+import { placeOfOrder } from '@clinical-launch/contracts/seal-places';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
 import { currentTraceparent } from '@clinical-launch/contracts/tracing';
-import type { Consumer } from '@clinical-launch/events';
-import type { Clock } from '@clinical-launch/service';
+import type { Consumer } from '@clinical-launch/events/event-bus';
+import type { Clock } from '@clinical-launch/service/clock';
 import type { OrderRendererConfig } from '../config.ts';
 import { aboutPatient } from '../domain/about-patient.ts';
 import type { ClientKey } from '../domain/find-callback.ts';

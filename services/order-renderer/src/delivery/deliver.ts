@@ -1,8 +1,9 @@
-import { callbackSecretPurpose, type RegisteredCallback, type Sealer } from '@clinical-launch/contracts';
-import type { Clock } from '@clinical-launch/service';
-import { createOutboundFetch, type ResolveName } from '@clinical-launch/service/http';
-import { attemptDelivery, type DeliveryAttempt } from '@clinical-launch/service/process';
-import type { RegistrySource } from '@clinical-launch/service/trust';
+import { callbackSecretPurpose, type RegisteredCallback } from '@clinical-launch/contracts/registry';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
+import type { Clock } from '@clinical-launch/service/clock';
+import { createOutboundFetch, type ResolveName } from '@clinical-launch/service/http/outbound-fetch';
+import { attemptDelivery, type DeliveryAttempt } from '@clinical-launch/service/process/delivery-attempt';
+import type { RegistrySource } from '@clinical-launch/service/trust/registry-file';
 import type { CallbackConfig } from '../config.ts';
 import { callbackBody, signatureHeaders } from '../domain/callback-message.ts';
 import { type ClientKey, findCallback } from '../domain/find-callback.ts';

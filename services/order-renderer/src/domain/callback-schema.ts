@@ -1,4 +1,4 @@
-import { guidPattern } from '@clinical-launch/contracts';
+import { guidPattern } from '@clinical-launch/contracts/schema';
 import { type Static, Type } from '@clinical-launch/contracts/type';
 
 const guid = Type.String({ pattern: guidPattern });

@@ -1,5 +1,5 @@
-import type { RegisteredCallback, Registry } from '@clinical-launch/contracts';
-import { issuerOf } from '@clinical-launch/contracts';
+import { issuerOf } from '@clinical-launch/contracts/realm-addresses';
+import type { RegisteredCallback, Registry } from '@clinical-launch/contracts/registry';
 
 /** A client as its tokens name it. */
 export type ClientKey = { readonly issuer: string; readonly clientId: string };

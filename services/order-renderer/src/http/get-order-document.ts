@@ -1,7 +1,10 @@
-import type { CloudEvent, LaunchContext } from '@clinical-launch/contracts';
-import { type Call, type Exchange, guidForm, type Handler, queryOf } from '@clinical-launch/service/http';
-import { pageHeaders } from '@clinical-launch/service/pages';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { type Call, guidForm } from '@clinical-launch/service/http/call';
+import type { Exchange, Handler } from '@clinical-launch/service/http/exchange';
+import { queryOf } from '@clinical-launch/service/http/request-target';
+import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { Response } from 'express';
 import { aboutPatient } from '../domain/about-patient.ts';
 import { documentNotReady, orderNotFound } from '../errors.ts';

@@ -1,7 +1,8 @@
-import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
-import type { Call } from '@clinical-launch/service/http';
-import { readLaunchSessionCookies } from '@clinical-launch/service/pages';
-import { launchOf, type Tickets } from '@clinical-launch/tickets';
+import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
+import type { Call } from '@clinical-launch/service/http/call';
+import { readLaunchSessionCookies } from '@clinical-launch/service/pages/launch-session';
+import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { Request } from 'express';
 import { sessionRequired } from '../errors.ts';
 

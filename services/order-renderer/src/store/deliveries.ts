@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { CloudEvent } from '@clinical-launch/contracts';
-import { appendToOutbox } from '@clinical-launch/storage';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { CallbackDocument } from '../domain/callback-message.ts';
 import { type FailureReason, tryForMs } from '../domain/failure-reason.ts';

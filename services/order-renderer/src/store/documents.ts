@@ -1,5 +1,7 @@
-import type { CloudEvent, PracticeBinding, RejectedEvent } from '@clinical-launch/contracts';
-import { appendToOutbox, type Storage, sqlOutbox } from '@clinical-launch/storage';
+import type { CloudEvent, RejectedEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { PracticeBinding } from '@clinical-launch/contracts/practice-binding';
+import { appendToOutbox, sqlOutbox } from '@clinical-launch/storage/sql-outbox';
+import type { Storage } from '@clinical-launch/storage/storage';
 import {
   type Expression,
   type ExpressionBuilder,

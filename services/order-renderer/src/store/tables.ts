@@ -1,4 +1,5 @@
-import { type OutboxTables, readMigrations } from '@clinical-launch/storage';
+import { readMigrations } from '@clinical-launch/storage/service-migration';
+import type { OutboxTables } from '@clinical-launch/storage/sql-outbox';
 import type { ColumnType, Generated } from 'kysely';
 
 /** The service's schema. */

@@ -1,4 +1,4 @@
-import { escapeMarkup } from '@clinical-launch/contracts';
+import { escapeMarkup } from '@clinical-launch/contracts/markup';
 import type { OrderDocument } from '../store/documents.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Action } from '@clinical-launch/contracts';
+import type { Action } from '@clinical-launch/contracts/launch-context';
 import type { RequestStatus } from './test-request.ts';
 
 /** An action that a user may take in a launch, besides signing out. */

@@ -1,4 +1,5 @@
-import { type LaunchPatient, localDay } from '@clinical-launch/contracts';
+import type { LaunchPatient } from '@clinical-launch/contracts/launch-context';
+import { localDay } from '@clinical-launch/contracts/time';
 import { monthsOld } from './age.ts';
 
 /** The patients that a test, a question or an order set is for. An absent limit excludes nobody. */

@@ -1,4 +1,4 @@
-import type { FileFault } from '@clinical-launch/contracts';
+import type { FileFault } from '@clinical-launch/contracts/fault';
 import type { CatalogueFile } from './catalogue-schema.ts';
 import { isConceptId } from './snomed.ts';
 

@@ -1,4 +1,5 @@
-import { closedObject, performerCode } from '@clinical-launch/contracts';
+import { performerCode } from '@clinical-launch/contracts/agreed-codes';
+import { closedObject } from '@clinical-launch/contracts/schema';
 import { type Static, Type } from '@clinical-launch/contracts/type';
 
 const text = Type.String({ minLength: 1, maxLength: 100 });

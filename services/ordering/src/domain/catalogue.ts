@@ -1,4 +1,5 @@
-import { compileSchema, type FileFault } from '@clinical-launch/contracts';
+import type { FileFault } from '@clinical-launch/contracts/fault';
+import { compileSchema } from '@clinical-launch/contracts/schema';
 import type { AppliesTo } from './applies-to.ts';
 import { contentFaults } from './catalogue-faults.ts';
 import { type CatalogueFile, catalogueSchema } from './catalogue-schema.ts';

@@ -1,4 +1,4 @@
-import type { Code } from '@clinical-launch/contracts';
+import type { Code } from '@clinical-launch/contracts/order/order';
 import type { LabLocation, Orderable } from './catalogue.ts';
 import { isLive, isTakenFromPatient, requestStatus, settleBatch } from './lifecycle.ts';
 import { moveSamples } from './move-samples.ts';

@@ -1,4 +1,4 @@
-import { guidPattern } from '@clinical-launch/contracts';
+import { guidPattern } from '@clinical-launch/contracts/schema';
 import type { Catalogue, OrderSet } from './catalogue.ts';
 import {
   beginningOf,

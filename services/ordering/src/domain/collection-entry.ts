@@ -1,4 +1,5 @@
-import { isCalendarDate, localDay, localTime } from '@clinical-launch/contracts';
+import { isCalendarDate } from '@clinical-launch/contracts/formats';
+import { localDay, localTime } from '@clinical-launch/contracts/time';
 import { type CollectionEntry, cleanText } from './draft.ts';
 import { instantsOf } from './local-instants.ts';
 

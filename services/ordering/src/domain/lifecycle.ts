@@ -1,4 +1,4 @@
-import type { OrderedTest, OrderStatus } from '@clinical-launch/contracts';
+import type { OrderedTest, OrderStatus } from '@clinical-launch/contracts/order/order';
 import {
   type RequestedBatch,
   type RequestedSample,

@@ -1,4 +1,5 @@
-import { isSearchableDay, localDay } from '@clinical-launch/contracts';
+import { isSearchableDay } from '@clinical-launch/contracts/formats';
+import { localDay } from '@clinical-launch/contracts/time';
 import { dayAfter, startOfDay } from './local-instants.ts';
 import { isWord, laboratoryWord, type RequestSearch, requesterWord, testWord } from './request-search.ts';
 import type { Priority, RequestStatus } from './test-request.ts';

@@ -1,4 +1,4 @@
-import { localTime } from '@clinical-launch/contracts';
+import { localTime } from '@clinical-launch/contracts/time';
 
 const dayMs = 86_400_000;
 

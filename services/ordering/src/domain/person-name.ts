@@ -1,4 +1,4 @@
-import type { PersonName } from '@clinical-launch/contracts';
+import type { PersonName } from '@clinical-launch/contracts/launch-context';
 
 /** Returns a name as pages show it: `Surname, Given (Title)`. */
 export function fullName({ family, given, title }: PersonName): string {

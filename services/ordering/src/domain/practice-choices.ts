@@ -1,4 +1,4 @@
-import type { LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { Catalogue, OrderSet } from './catalogue.ts';
 
 /** An order set that a practice made. */

@@ -1,4 +1,4 @@
-import type { LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 
 /** The papers of a request that can be printed. */
 export type PrintedPaper = 'form' | 'labels';

@@ -1,4 +1,4 @@
-import { isCalendarDate } from '@clinical-launch/contracts';
+import { isCalendarDate } from '@clinical-launch/contracts/formats';
 import { isFor, type PatientTraits } from './applies-to.ts';
 import type { Orderable, Question } from './catalogue.ts';
 import { daysBetween } from './days-between.ts';

@@ -1,4 +1,5 @@
-import { localDay, type PersonName } from '@clinical-launch/contracts';
+import type { PersonName } from '@clinical-launch/contracts/launch-context';
+import { localDay } from '@clinical-launch/contracts/time';
 import type { Catalogue, Orderable } from './catalogue.ts';
 import { daysBetween } from './days-between.ts';
 

@@ -1,4 +1,6 @@
-import { codeKeyOf, localDay, type PersonName } from '@clinical-launch/contracts';
+import { codeKeyOf } from '@clinical-launch/contracts/agreed-codes';
+import type { PersonName } from '@clinical-launch/contracts/launch-context';
+import { localDay } from '@clinical-launch/contracts/time';
 import type { Catalogue } from './catalogue.ts';
 import { isLive } from './lifecycle.ts';
 import type { TestRequest } from './test-request.ts';

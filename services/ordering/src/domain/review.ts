@@ -1,4 +1,4 @@
-import { localDay } from '@clinical-launch/contracts';
+import { localDay } from '@clinical-launch/contracts/time';
 import { isFor, type PatientTraits } from './applies-to.ts';
 import type { Orderable } from './catalogue.ts';
 import { type Collected, readCollectionEntry } from './collection-entry.ts';

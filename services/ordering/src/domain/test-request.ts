@@ -1,11 +1,5 @@
-import type {
-  LaunchContext,
-  LaunchRequest,
-  Order,
-  OrderBatch,
-  OrderedTest,
-  OrderSample,
-} from '@clinical-launch/contracts';
+import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import type { Order, OrderBatch, OrderedTest, OrderSample } from '@clinical-launch/contracts/order/order';
 import type { Orderable } from './catalogue.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isCalendarDate } from '@clinical-launch/contracts';
+import { isCalendarDate } from '@clinical-launch/contracts/formats';
 
 /** The days that a text may mean, and the rest of the text. */
 export type WrittenDates = {

@@ -1,5 +1,5 @@
 import type { Pages } from '@clinical-launch/service/pages/templates';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Catalogues } from '../domain/catalogues.ts';
 import { createTestSearch, type TestSearch } from '../domain/test-search.ts';

@@ -1,13 +1,14 @@
-import { concerningLaunch, type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts';
-import { callOf, guidForm } from '@clinical-launch/service/http';
+import { concerningLaunch } from '@clinical-launch/contracts/events/concerning';
+import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
+import { callOf, guidForm } from '@clinical-launch/service/http/call';
 import {
-  isOwnForm,
   launchSessionIdleSeconds,
-  pageHeaders,
   readLaunchSessionCookies,
-} from '@clinical-launch/service/pages';
+} from '@clinical-launch/service/pages/launch-session';
+import { isOwnForm } from '@clinical-launch/service/pages/own-form';
+import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
 import type { Pages } from '@clinical-launch/service/pages/templates';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { RequestHandler } from 'express';
 import { actionRules, type Permission } from '../domain/action-rules.ts';
 import { foreignForm, notOfThisAction, pageNotFound, sessionEnded } from '../errors.ts';

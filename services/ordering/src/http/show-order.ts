@@ -1,5 +1,8 @@
-import { queryOf } from '@clinical-launch/service/http';
-import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service/pages';
+import { queryOf } from '@clinical-launch/service/http/request-target';
+import {
+  launchSessionCookie,
+  launchSessionCookieOptions,
+} from '@clinical-launch/service/pages/launch-session';
 import { pageNotFound } from '../errors.ts';
 import { presentResult } from '../present/result-model.ts';
 import { sightOf } from '../store/keys.ts';

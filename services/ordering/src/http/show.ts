@@ -1,5 +1,5 @@
-import { localDay } from '@clinical-launch/contracts';
-import type { Clock } from '@clinical-launch/service';
+import { localDay } from '@clinical-launch/contracts/time';
+import type { Clock } from '@clinical-launch/service/clock';
 import type { Pages } from '@clinical-launch/service/pages/templates';
 import type { TestRequest } from '../domain/test-request.ts';
 import { presentPageBanner } from '../present/patient-banner.ts';

@@ -1,4 +1,7 @@
-import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/service/pages';
+import {
+  launchSessionCookie,
+  launchSessionCookieOptions,
+} from '@clinical-launch/service/pages/launch-session';
 import type { VisitHandler } from './launch-door.ts';
 import { readLaunchForm } from './visit.ts';
 

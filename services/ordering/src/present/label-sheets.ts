@@ -1,4 +1,4 @@
-import type { LaunchPatient, PersonName } from '@clinical-launch/contracts';
+import type { LaunchPatient, PersonName } from '@clinical-launch/contracts/launch-context';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import type { LabelStock } from '../domain/label-stocks.ts';

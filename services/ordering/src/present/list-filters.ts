@@ -1,4 +1,5 @@
-import { codeKeyOf, type LaunchRequest } from '@clinical-launch/contracts';
+import { codeKeyOf } from '@clinical-launch/contracts/agreed-codes';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { faultyDays, type ListFilters, type ListSearch, readDay } from '../domain/list-search.ts';

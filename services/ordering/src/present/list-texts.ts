@@ -1,4 +1,4 @@
-import type { Action } from '@clinical-launch/contracts';
+import type { Action } from '@clinical-launch/contracts/launch-context';
 
 type ListTexts = {
   readonly title: string;

@@ -1,4 +1,4 @@
-import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { monthsOld } from '../domain/age.ts';
 import { fullName } from '../domain/person-name.ts';

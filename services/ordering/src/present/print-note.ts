@@ -1,4 +1,4 @@
-import type { PersonName } from '@clinical-launch/contracts';
+import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import { fullName } from '../domain/person-name.ts';
 import type { Printing } from '../domain/printing.ts';
 import type { WriteTime } from './written-time.ts';

@@ -1,4 +1,5 @@
-import type { Action, LaunchRequest, OrderStatus } from '@clinical-launch/contracts';
+import type { Action, LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import type { OrderStatus } from '@clinical-launch/contracts/order/order';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { isLive, isTakenFromPatient } from '../domain/lifecycle.ts';
 import { fullName } from '../domain/person-name.ts';

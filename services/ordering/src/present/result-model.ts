@@ -1,4 +1,4 @@
-import type { Action } from '@clinical-launch/contracts';
+import type { Action } from '@clinical-launch/contracts/launch-context';
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';

@@ -1,4 +1,4 @@
-import type { PersonName } from '@clinical-launch/contracts';
+import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import { collectionNow } from '../domain/collection-entry.ts';
 import { type Draft, maxClinicalDetailsLength } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';

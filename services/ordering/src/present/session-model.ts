@@ -1,4 +1,4 @@
-import { localTime } from '@clinical-launch/contracts';
+import { localTime } from '@clinical-launch/contracts/time';
 
 type SessionLife = { readonly idleSeconds: number; readonly lastSeconds: number };
 

@@ -1,4 +1,4 @@
-import { localDay } from '@clinical-launch/contracts';
+import { localDay } from '@clinical-launch/contracts/time';
 import { isFor, type PatientTraits } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { chosenTests, type Draft, type Notice } from '../domain/draft.ts';

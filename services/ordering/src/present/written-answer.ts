@@ -1,4 +1,4 @@
-import { isCalendarDate } from '@clinical-launch/contracts';
+import { isCalendarDate } from '@clinical-launch/contracts/formats';
 import type { Answer } from '../domain/test-request.ts';
 import { writtenDate } from './written-time.ts';
 

@@ -1,4 +1,4 @@
-import { localTime } from '@clinical-launch/contracts';
+import { localTime } from '@clinical-launch/contracts/time';
 
 /** Returns an ISO 8601 instant as pages show it: `2 Mar 2026 at 09:30`. */
 export type WriteTime = (isoTime: string) => string;

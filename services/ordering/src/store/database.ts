@@ -1,5 +1,7 @@
-import type { Action, LaunchRequest } from '@clinical-launch/contracts';
-import { type OutboxTables, readMigrations, type Storage } from '@clinical-launch/storage';
+import type { Action, LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import { readMigrations } from '@clinical-launch/storage/service-migration';
+import type { OutboxTables } from '@clinical-launch/storage/sql-outbox';
+import type { Storage } from '@clinical-launch/storage/storage';
 import { type ColumnType, type Generated, type Kysely, sql, type Transaction } from 'kysely';
 import type { Draft } from '../domain/draft.ts';
 import type { ListFilters } from '../domain/list-search.ts';

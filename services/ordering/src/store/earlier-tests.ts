@@ -1,4 +1,4 @@
-import type { PersonName } from '@clinical-launch/contracts';
+import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import { sql } from 'kysely';
 import type { EarlierTest, RepeatSearch } from '../domain/repeats.ts';
 import type { OrderingDatabase, OrderingTransaction } from './database.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { type Selectable, sql } from 'kysely';
 import type { PracticeChoices, PracticeSet } from '../domain/practice-choices.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';

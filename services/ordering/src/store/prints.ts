@@ -1,4 +1,4 @@
-import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { PrintedPaper } from '../domain/printing.ts';
 import { jsonb, type OrderingTransaction } from './database.ts';
 

@@ -1,4 +1,4 @@
-import type { LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { type SqlBool, sql } from 'kysely';
 import type { OrderingDatabase } from './database.ts';
 import { isInSight, type Sight } from './keys.ts';

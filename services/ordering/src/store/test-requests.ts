@@ -1,4 +1,4 @@
-import type { LaunchContext } from '@clinical-launch/contracts';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { Selectable } from 'kysely';
 import type { TestRequest } from '../domain/test-request.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';

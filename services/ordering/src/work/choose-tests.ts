@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { localDay } from '@clinical-launch/contracts';
+import { localDay } from '@clinical-launch/contracts/time';
 import { type PatientTraits, setFor, traitsOf } from '../domain/applies-to.ts';
 import type { OrderSet } from '../domain/catalogue.ts';
 import { applyChoice, type ChoiceAction, type ChoiceForm, removedBy } from '../domain/choice.ts';

@@ -1,4 +1,4 @@
-import type { LaunchContext } from '@clinical-launch/contracts';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { OrderingTransaction } from '../store/database.ts';
 import { practiceKeyOf, sightWithin } from '../store/keys.ts';
 import { countTests, findMostRequested, storeMostRequested } from '../store/most-requested.ts';

@@ -1,4 +1,4 @@
-import { appendToOutbox } from '@clinical-launch/storage';
+import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import type { PrintedPaper, Printing } from '../domain/printing.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingTransaction } from '../store/database.ts';

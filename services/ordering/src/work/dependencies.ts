@@ -1,5 +1,6 @@
-import type { PatientPseudonyms, Sealer } from '@clinical-launch/contracts';
-import type { Clock } from '@clinical-launch/service';
+import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
+import type { Clock } from '@clinical-launch/service/clock';
 import type { OrderingDatabase } from '../store/database.ts';
 
 /** The dependencies of the use cases. */

@@ -1,4 +1,4 @@
-import type { LaunchContext } from '@clinical-launch/contracts';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingDatabase } from '../store/database.ts';
 import { sightWithin } from '../store/keys.ts';

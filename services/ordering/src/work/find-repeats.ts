@@ -1,4 +1,4 @@
-import type { LaunchContext } from '@clinical-launch/contracts';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import type { Draft } from '../domain/draft.ts';
 import { findRepeats, type Repeat, repeatSearch } from '../domain/repeats.ts';

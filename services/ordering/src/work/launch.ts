@@ -1,4 +1,6 @@
-import type { CloudEvent, EventData, EventType, LaunchContext } from '@clinical-launch/contracts';
+import type { EventData, EventType } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Draft, DraftPlace } from '../domain/draft.ts';
 import type { TestRequest } from '../domain/test-request.ts';

@@ -1,4 +1,4 @@
-import { appendToOutbox } from '@clinical-launch/storage';
+import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { type ListQuery, type RequestPage, readRequestPage } from '../store/request-lists.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Launch } from './launch.ts';

@@ -1,4 +1,4 @@
-import { appendToOutbox } from '@clinical-launch/storage';
+import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Launch } from './launch.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { appendToOutbox } from '@clinical-launch/storage';
+import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { changeTests, newLocations } from '../domain/change-tests.ts';
 import { draftOf, rebase } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';

@@ -1,4 +1,4 @@
-import { appendToOutbox } from '@clinical-launch/storage';
+import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { recordSamples } from '../domain/record-samples.ts';
 import {
   isAboutSamplesOf,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts';
+import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { Catalogue, Orderable } from '../../src/domain/catalogue.ts';
 import { changeTests, newLocations } from '../../src/domain/change-tests.ts';
 import { recordSamples, samplesOf } from '../../src/domain/record-samples.ts';

@@ -1,22 +1,15 @@
-import type { CloudEvent, Sealer } from '@clinical-launch/contracts';
-import {
-  authorizationOf,
-  type Exchange,
-  type Handler,
-  type RateLimiter,
-  type RefusalAudit,
-  ServiceError,
-  tooMany,
-} from '@clinical-launch/service/http';
-import {
-  type AccessTokenVerifier,
-  type Caller,
-  clientCertificateOf,
-  type DpopProof,
-  invalidProof,
-  invalidToken,
-} from '@clinical-launch/service/trust';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
+import { ServiceError, tooMany } from '@clinical-launch/service/http/errors';
+import type { Exchange, Handler, RefusalAudit } from '@clinical-launch/service/http/exchange';
+import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
+import { authorizationOf } from '@clinical-launch/service/http/request-target';
+import type { AccessTokenVerifier, Caller } from '@clinical-launch/service/trust/access-tokens';
+import { clientCertificateOf } from '@clinical-launch/service/trust/client-certificate';
+import type { DpopProof } from '@clinical-launch/service/trust/dpop-proof';
+import { invalidToken } from '@clinical-launch/service/trust/invalid-token';
+import { invalidProof } from '@clinical-launch/service/trust/proof-of-possession';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { ResourceApiConfig } from '../config.ts';
 import type { LaunchOfToken, Resource } from '../domain/resources.ts';
 import type { Revocations } from '../store/revocations.ts';

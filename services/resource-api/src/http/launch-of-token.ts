@@ -1,6 +1,9 @@
-import { compileSchema, guidPattern, placeOfTokenContext, type Sealer } from '@clinical-launch/contracts';
+import { compileSchema, guidPattern } from '@clinical-launch/contracts/schema';
+import { placeOfTokenContext } from '@clinical-launch/contracts/seal-places';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
 import { Type } from '@clinical-launch/contracts/type';
-import { type Caller, invalidToken } from '@clinical-launch/service/trust';
+import type { Caller } from '@clinical-launch/service/trust/access-tokens';
+import { invalidToken } from '@clinical-launch/service/trust/invalid-token';
 import type { LaunchOfToken, TokenContext } from '../domain/resources.ts';
 
 const claimsForm = compileSchema(

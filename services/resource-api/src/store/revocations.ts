@@ -1,5 +1,5 @@
-import type { Clock } from '@clinical-launch/service';
-import type { Tickets } from '@clinical-launch/tickets';
+import type { Clock } from '@clinical-launch/service/clock';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 
 export type Revocations = {
   /**

@@ -1,5 +1,5 @@
-import { guidPattern } from '@clinical-launch/contracts';
-import type { JsonSchema } from '@clinical-launch/contracts/published';
+import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
+import { guidPattern } from '@clinical-launch/contracts/schema';
 
 /** One answer of an operation in OpenAPI 3.1. */
 export type DescribedAnswer = {

@@ -1,4 +1,4 @@
-import { type JsonSchema, publishedSchema } from '@clinical-launch/contracts/published';
+import { type JsonSchema, publishedSchema } from '@clinical-launch/contracts/published/schema';
 import { commonHeaders, type DescribedAnswers } from './answers.ts';
 
 export type Operation = {

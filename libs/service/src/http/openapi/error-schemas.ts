@@ -1,4 +1,5 @@
-import { faultCodes, guidPattern } from '@clinical-launch/contracts';
+import { faultCodes } from '@clinical-launch/contracts/fault';
+import { guidPattern } from '@clinical-launch/contracts/schema';
 import { type Static, Type } from '@clinical-launch/contracts/type';
 
 const guid = Type.String({

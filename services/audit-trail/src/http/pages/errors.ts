@@ -1,10 +1,6 @@
-import {
-  type Call,
-  type ErrorDialect,
-  ServiceError,
-  sendText,
-  setHeaders,
-} from '@clinical-launch/service/http';
+import { sendText, setHeaders } from '@clinical-launch/service/http/answer';
+import type { Call } from '@clinical-launch/service/http/call';
+import { type ErrorDialect, ServiceError } from '@clinical-launch/service/http/errors';
 import type { Pages } from '@clinical-launch/service/pages/templates';
 
 /** Creates the error for an answer of the issuer that completes no sign-in of this browser. */

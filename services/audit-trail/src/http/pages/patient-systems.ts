@@ -1,4 +1,4 @@
-import type { PatientIdentifierSystem } from '@clinical-launch/contracts';
+import type { PatientIdentifierSystem } from '@clinical-launch/contracts/launch-context';
 
 /** The identifiers by which a patient is found, as a form offers them. */
 export const patientSystems: readonly { readonly value: PatientIdentifierSystem; readonly text: string }[] = [

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { createRouter, errorEdge } from '@clinical-launch/service/http';
-import { pageHeaders } from '@clinical-launch/service/pages';
+import { errorEdge } from '@clinical-launch/service/http/errors';
+import { createRouter } from '@clinical-launch/service/http/router';
+import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
 import { createAssetsRouter, createPages } from '@clinical-launch/service/pages/templates';
 import type { Router } from 'express';
 import { createTimeWriter } from '../../present/written-time.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Sealer } from '@clinical-launch/contracts';
-import type { Clock } from '@clinical-launch/service';
-import { temporarilyUnavailable } from '@clinical-launch/service/http';
-import { readSentCookies } from '@clinical-launch/service/pages';
-import type { RevokedTokens } from '@clinical-launch/tickets';
+import type { Sealer } from '@clinical-launch/contracts/sealing';
+import type { Clock } from '@clinical-launch/service/clock';
+import { temporarilyUnavailable } from '@clinical-launch/service/http/errors';
+import { readSentCookies } from '@clinical-launch/service/pages/sent-cookies';
+import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import type { Request, Response } from 'express';
 
 /** A member of staff who signed in. */

@@ -1,4 +1,5 @@
-import { queryOf, readForm } from '@clinical-launch/service/http';
+import { readForm } from '@clinical-launch/service/http/body';
+import { queryOf } from '@clinical-launch/service/http/request-target';
 import { cursorText } from '../../domain/audit-cursor.ts';
 import { eventGroups } from '../../domain/event-words.ts';
 import { presentEntry, shortPseudonym } from '../../present/entry-model.ts';

@@ -1,7 +1,7 @@
-import type { PatientPseudonyms } from '@clinical-launch/contracts';
-import type { Outbox } from '@clinical-launch/events';
-import type { Clock } from '@clinical-launch/service';
-import type { Call } from '@clinical-launch/service/http';
+import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
+import type { Outbox } from '@clinical-launch/events/event-bus';
+import type { Clock } from '@clinical-launch/service/clock';
+import type { Call } from '@clinical-launch/service/http/call';
 import type { Pages } from '@clinical-launch/service/pages/templates';
 import type { Request, Response } from 'express';
 import type { AuditPagesConfig } from '../../pages-config.ts';

@@ -1,2 +1,0 @@
-export * from './config.ts';
-export * from './service.ts';
