@@ -2,7 +2,7 @@ import { openAuditDesk } from '@clinical-launch/audit-trail/audit-desk';
 import { readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail/config';
 import { createAuditSearch } from '@clinical-launch/audit-trail/store/audit-search';
 import { openSchema } from '@clinical-launch/audit-trail/store/tables';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import { sql } from 'kysely';

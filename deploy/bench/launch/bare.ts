@@ -5,7 +5,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { openSealers } from '@clinical-launch/service/process/sealing-keys';
-import { connectRedis } from '@clinical-launch/tickets/redis';
+import { connectRedis } from '@clinical-launch/tickets/connect-redis';
 import { createKeys, defaultPrefix } from '../../../libs/tickets/src/redis-keys.ts';
 import {
   listOf,

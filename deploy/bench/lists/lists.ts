@@ -1,7 +1,7 @@
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { readCatalogue } from '@clinical-launch/ordering/catalogue-file';
 import { openOrderingDatabase } from '@clinical-launch/ordering/store/database';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import { inventPatient, inventRequests } from '../../../services/ordering/test/stored/invented-requests.ts';
 import { seedRequests, settle } from '../../../services/ordering/test/stored/seed.ts';

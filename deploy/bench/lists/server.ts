@@ -9,7 +9,7 @@ import { createApp, listen } from '@clinical-launch/service/http/server';
 import { createLogger } from '@clinical-launch/service/logger';
 import { launchSessionIdleSeconds } from '@clinical-launch/service/pages/launch-session';
 import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
 
 /**

@@ -5,7 +5,10 @@ import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { createSealer } from '@clinical-launch/contracts/sealing';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
-import { connectRedis, RedisClaims, type RedisClient, RedisTickets } from '@clinical-launch/tickets/redis';
+import { connectRedis } from '@clinical-launch/tickets/connect-redis';
+import { RedisClaims } from '@clinical-launch/tickets/redis-claims';
+import type { RedisClient } from '@clinical-launch/tickets/redis-scripts';
+import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
 import type { Bench, Figure } from '../bench.ts';
 
 const dayMs = 86_400_000;

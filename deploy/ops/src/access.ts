@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventConsumers } from '@clinical-launch/contracts/events/catalogue';
-import { type BrokerUser, rabbitMqDefinitions } from '@clinical-launch/events/rabbitmq';
-import { redisAclFile } from '@clinical-launch/tickets/redis';
+import { type BrokerUser, rabbitMqDefinitions } from '@clinical-launch/events/rabbitmq-definitions';
+import { redisAclFile } from '@clinical-launch/tickets/redis-access';
 import { readCredentials } from './credentials.ts';
 import { brokerAccess, serviceNames } from './service-access.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,4 +1,4 @@
-import { requireParts } from '@clinical-launch/service/process/parts';
+import { requireParts } from '@clinical-launch/service/process/required-parts';
 import { writeAccess } from './access.ts';
 import type { Argument, Command, Option } from './command.ts';
 import { makeSecrets } from './make-secrets.ts';

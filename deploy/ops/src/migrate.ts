@@ -2,7 +2,8 @@ import { migrations as ofAuditTrail } from '@clinical-launch/audit-trail/store/t
 import { migrations as ofIdentityProvider } from '@clinical-launch/identity-provider/store/tables';
 import { migrations as ofOrderRenderer } from '@clinical-launch/order-renderer/store/tables';
 import { migrations as ofOrdering } from '@clinical-launch/ordering/store/database';
-import { openPostgresStorage, separateRoles } from '@clinical-launch/storage/postgres';
+import { separateRoles } from '@clinical-launch/storage/database-roles';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { ServiceMigrations } from '@clinical-launch/storage/service-migration';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { readCredentials } from './credentials.ts';

@@ -4,8 +4,8 @@ import {
   eventSources,
   type ServiceName,
 } from '@clinical-launch/contracts/events/catalogue';
-import type { BrokerAccess } from '@clinical-launch/events/rabbitmq';
-import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage/postgres';
+import type { BrokerAccess } from '@clinical-launch/events/rabbitmq-definitions';
+import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage/database-roles';
 
 export type { ServiceName };
 

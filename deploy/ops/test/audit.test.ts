@@ -5,7 +5,7 @@ import { readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail/config'
 import { createAuditStore } from '@clinical-launch/audit-trail/store/audit-store';
 import { openSchema } from '@clinical-launch/audit-trail/store/tables';
 import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';

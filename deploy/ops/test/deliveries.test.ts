@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { until } from '@clinical-launch/testing/until';

@@ -7,7 +7,8 @@ import { createAuditStore } from '@clinical-launch/audit-trail/store/audit-store
 import { openSchema } from '@clinical-launch/audit-trail/store/tables';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { openOrderingDatabase } from '@clinical-launch/ordering/store/database';
-import { openPostgresStorage, type SchemaWait } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
+import type { SchemaWait } from '@clinical-launch/storage/storage';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';

@@ -5,7 +5,7 @@ import type { PrivateServer } from '@clinical-launch/testing/servers/private-ser
 import { type PrivateRabbitMq, startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
-import { connectRedis } from '@clinical-launch/tickets/redis';
+import { connectRedis } from '@clinical-launch/tickets/connect-redis';
 import pg from 'pg';
 import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
 import { addressAs, redisUsers } from './part-users.ts';

@@ -2,7 +2,7 @@ import { createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
-import { connectRedis } from '@clinical-launch/tickets/redis';
+import { connectRedis } from '@clinical-launch/tickets/connect-redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { run } from '../../tests/system/run-command.ts';

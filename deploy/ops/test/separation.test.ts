@@ -1,6 +1,7 @@
 import { eventCatalogue, eventConsumers } from '@clinical-launch/contracts/events/catalogue';
-import { connectRabbitMq, topologyOf } from '@clinical-launch/events/rabbitmq';
-import { redisAccess } from '@clinical-launch/tickets/redis';
+import { connectRabbitMq } from '@clinical-launch/events/rabbitmq-bus';
+import { topologyOf } from '@clinical-launch/events/rabbitmq-topology';
+import { redisAccess } from '@clinical-launch/tickets/redis-access';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { Redis } from 'ioredis';

@@ -8,7 +8,7 @@ import {
 } from '@clinical-launch/service/environment';
 import { logLevelSetting } from '@clinical-launch/service/logger';
 import { isProduction } from '@clinical-launch/service/mode';
-import { requireParts } from '@clinical-launch/service/process/parts';
+import { requireParts } from '@clinical-launch/service/process/required-parts';
 
 const port = { minimum: 0, maximum: 65_535 };
 

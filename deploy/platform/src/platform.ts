@@ -22,10 +22,9 @@ import { createAdminApp, listen, type RunningServer } from '@clinical-launch/ser
 import type { Logger } from '@clinical-launch/service/logger';
 import { assertPublicAddresses, isProduction } from '@clinical-launch/service/mode';
 import { readSharedEventKeys } from '@clinical-launch/service/process/event-keys';
-import { openBusPart, openRevocationsPart, openStoragePart } from '@clinical-launch/service/process/parts';
+import { openRevocationsPart } from '@clinical-launch/service/process/revocations';
 import { openSealers } from '@clinical-launch/service/process/sealing-keys';
 import { type Mount, startServices } from '@clinical-launch/service/process/start-services';
-import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
 import { openDirectories, readDirectories } from '@clinical-launch/service/trust/directory-file';
 import { createFollowingVerifier, watchRegistry } from '@clinical-launch/service/trust/following-registry';
 import { desktopIssuerPolicies, issuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
@@ -33,6 +32,7 @@ import { checkRegistryFile } from '@clinical-launch/service/trust/trust';
 import { dialectOf } from '@clinical-launch/simulators/dialect';
 import { simulators } from '@clinical-launch/simulators/simulators';
 import { assertFitForProduction, readDemoConfig } from './config.ts';
+import { chooseBus, chooseStorage, chooseTicketParts } from './parts.ts';
 
 export type Platform = {
   /** The address that browsers and backends use. */
@@ -163,9 +163,9 @@ async function connectParts({
     check: (next) => directories.follow(next),
   });
   const sealers = openEverySealer(environment);
-  const storagePart = await openStoragePart(options);
-  const busPart = await openBusPart(options);
-  const ticketParts = await openTicketParts({ ...options, sealers, requiresCompleteClaims: true });
+  const storagePart = await chooseStorage(options);
+  const busPart = await chooseBus(options);
+  const ticketParts = await chooseTicketParts({ ...options, sealers, requiresCompleteClaims: true });
   const revocationsPart = await openRevocationsPart(ticketParts, { clock, logger });
   const fetchOutbound = createOutboundFetch({ allowedNetworks: readAllowedNetworks(environment) });
   const trust = { publicUrl, audience, identityProviderUrl: `${platformUrl}/idp` };

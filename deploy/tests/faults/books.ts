@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitLimitMs } from '@clinical-launch/testing/until';
-import { connectRedis, RedisOutbox } from '@clinical-launch/tickets/redis';
+import { connectRedis } from '@clinical-launch/tickets/connect-redis';
+import { RedisOutbox } from '@clinical-launch/tickets/redis-outbox';
 import pg from 'pg';
 import type { Callback } from './receiver.ts';
 import { sendRequest } from './send-request.ts';

@@ -7,7 +7,7 @@ import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import { findFreePort, type PrivateServer } from '@clinical-launch/testing/servers/private-server';
 import { type PrivateRabbitMq, startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
-import { redisAclFile } from '@clinical-launch/tickets/redis';
+import { redisAclFile } from '@clinical-launch/tickets/redis-access';
 import { addressAs, redisUsers } from '../../ops/test/part-users.ts';
 import type { ServiceName } from './edge.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { redisAccess } from '@clinical-launch/tickets/redis';
+import { redisAccess } from '@clinical-launch/tickets/redis-access';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { brokerAccess, databaseAccess } from '../../ops/src/service-access.ts';
 import { startPlatformForTest } from '../system/running-platform.ts';

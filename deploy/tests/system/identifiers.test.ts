@@ -5,7 +5,7 @@ import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { until } from '@clinical-launch/testing/until';
-import { connectRedis } from '@clinical-launch/tickets/redis';
+import { connectRedis } from '@clinical-launch/tickets/connect-redis';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 

@@ -112,8 +112,6 @@ const desktopContext = Type.Object(
 
 export type DesktopLaunch = Static<typeof desktopLaunchSchema>;
 export type DesktopContext = Static<typeof desktopContext>;
-export type DesktopUser = Static<typeof desktopUser>;
-export type DesktopOrganisation = Static<typeof desktopOrganisation>;
 export type DesktopPatient = Static<typeof desktopPatient>;
 
 const compiledLaunch = compileSchema(desktopLaunchSchema);

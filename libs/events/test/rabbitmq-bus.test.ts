@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { listDeadLetters } from '../src/rabbitmq.ts';
+import { listDeadLetters } from '../src/dead-letters.ts';
 import { keepConnected } from '../src/rabbitmq-link.ts';
 import { describeEventBus } from './event-bus-contract.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';

@@ -1,7 +1,7 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { listDeadLetters, replayDeadLetters } from '../src/rabbitmq.ts';
+import { listDeadLetters, replayDeadLetters } from '../src/dead-letters.ts';
 import { subscribe } from '../src/rabbitmq-subscription.ts';
 import { deliveryLimit } from '../src/rabbitmq-topology.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';

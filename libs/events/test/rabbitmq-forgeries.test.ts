@@ -8,7 +8,7 @@ import {
 } from '@clinical-launch/contracts/events/event-macs';
 import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { listDeadLetters } from '../src/rabbitmq.ts';
+import { listDeadLetters } from '../src/dead-letters.ts';
 import { openPlace, type Place } from './rabbitmq-place.ts';
 
 let place: Place;

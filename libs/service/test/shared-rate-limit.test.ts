@@ -1,5 +1,7 @@
 import { until } from '@clinical-launch/testing/until';
-import { connectRedis, type RedisClient, RedisRates } from '@clinical-launch/tickets/redis';
+import { connectRedis } from '@clinical-launch/tickets/connect-redis';
+import { RedisRates } from '@clinical-launch/tickets/limits/redis-rates';
+import type { RedisClient } from '@clinical-launch/tickets/redis-scripts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../src/http/errors.ts';
 import type { RateLimiter } from '../src/http/rate-limit.ts';

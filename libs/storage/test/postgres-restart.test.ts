@@ -2,7 +2,7 @@ import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import type { PrivateServer } from '@clinical-launch/testing/servers/private-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
-import { openPostgresStorage } from '../src/postgres.ts';
+import { openPostgresStorage } from '../src/postgres-storage.ts';
 import { appendToOutbox, type OutboxTables, sqlOutbox } from '../src/sql-outbox.ts';
 import type { Storage } from '../src/storage.ts';
 import { StorageUnavailable } from '../src/storage-errors.ts';

@@ -3,7 +3,7 @@ import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
-import { openPostgresStorage, type PostgresStorageOptions } from '../src/postgres.ts';
+import { openPostgresStorage, type PostgresStorageOptions } from '../src/postgres-storage.ts';
 import { appendToOutbox, type OutboxTables, sqlOutbox } from '../src/sql-outbox.ts';
 import type { Storage } from '../src/storage.ts';
 import { StorageUnavailable } from '../src/storage-errors.ts';

@@ -3,7 +3,7 @@
 // time than the migrations take.
 import { once } from 'node:events';
 import { type Kysely, sql } from 'kysely';
-import { openPostgresStorage } from '../src/postgres.ts';
+import { openPostgresStorage } from '../src/postgres-storage.ts';
 
 const ran: string[] = [];
 const step = (name: string, statement: string) => ({

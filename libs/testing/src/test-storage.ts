@@ -1,4 +1,4 @@
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestDatabase } from './test-database.ts';
 import { waitLimitMs } from './until.ts';

@@ -24,7 +24,7 @@ describe('who may import whom', () => {
     'libs/testing': ['contracts', 'events', 'service', 'storage', 'tickets', 'pms-client'],
     services: ['contracts', 'events', 'service', 'storage', 'tickets'],
     'deploy/simulators': ['contracts', 'service', 'pms-client'],
-    'deploy/platform': ['contracts', 'service', 'simulators', ...services],
+    'deploy/platform': ['contracts', 'events', 'service', 'storage', 'tickets', 'simulators', ...services],
     'deploy/ops': ['contracts', 'events', 'service', 'storage', 'tickets', ...services],
   };
 

@@ -2,22 +2,23 @@ import { describe, expect, it } from '@jest/globals';
 import { packagesLoadedWith, services } from './sources.ts';
 
 /** What every process serves, measures and logs with. */
-const all = ['accepts', 'ajv', 'express', 'pino', 'proxy-addr'];
+const all = ['accepts', 'ajv', 'express', 'ioredis', 'pino', 'proxy-addr'];
 
 const verification = ['jose', 'lru-cache'];
+/** The clients of RabbitMQ and PostgreSQL. */
+const parts = ['amqplib', 'kysely', 'pg'];
 
 /**
- * The other packages that a service's process loads at its start. The clients of Redis, RabbitMQ and
- * PostgreSQL come later, when a part is opened: see openBusPart, openStoragePart and openTicketParts.
- * OpenTelemetry is loaded by `require`: see open-telemetry.ts.
+ * The other packages that a service's process loads at its start. OpenTelemetry is loaded by `require`: see
+ * open-telemetry.ts.
  */
 const own: Readonly<Record<string, readonly string[]>> = {
-  'audit-trail': [...verification, 'kysely'],
-  'identity-provider': [...verification, 'kysely'],
+  'audit-trail': [...verification, ...parts],
+  'identity-provider': [...verification, ...parts],
   'launch-api': verification,
   'launch-gateway': ['cookie'],
-  'order-renderer': [...verification, 'cookie', 'kysely'],
-  ordering: ['cookie', 'kysely', 'nunjucks'],
+  'order-renderer': [...verification, ...parts, 'cookie'],
+  ordering: [...parts, 'cookie', 'nunjucks'],
   'resource-api': verification,
 };
 

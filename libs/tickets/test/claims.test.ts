@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Claims, InMemoryClaims } from '../src/claims.ts';
 import { InMemoryTickets } from '../src/in-memory-tickets.ts';
-import { RedisClaims, type RedisClient, RedisTickets } from '../src/redis.ts';
+import { RedisClaims } from '../src/redis-claims.ts';
 import { createKeys } from '../src/redis-keys.ts';
+import type { RedisClient } from '../src/redis-scripts.ts';
+import { RedisTickets } from '../src/redis-tickets.ts';
 import { shardOfText } from '../src/ticket-text.ts';
 import { type Tickets, TicketsUnavailable } from '../src/tickets.ts';
 import { createRedisLab } from './redis-lab.ts';

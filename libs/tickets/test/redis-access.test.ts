@@ -6,19 +6,16 @@ import { join } from 'node:path';
 import type { ServiceName } from '@clinical-launch/contracts/events/catalogue';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import {
-  assertSafeRedis,
-  RedisClaims,
-  type RedisClient,
-  RedisLimits,
-  RedisOutbox,
-  RedisRates,
-  RedisRevokedTokens,
-  RedisTickets,
-  redisAccess,
-  redisAclFile,
-  wakeRelays,
-} from '../src/redis.ts';
+import { RedisLimits } from '../src/limits/redis-limits.ts';
+import { RedisRates } from '../src/limits/redis-rates.ts';
+import { redisAccess, redisAclFile } from '../src/redis-access.ts';
+import { RedisClaims } from '../src/redis-claims.ts';
+import { RedisOutbox } from '../src/redis-outbox.ts';
+import type { RedisClient } from '../src/redis-scripts.ts';
+import { RedisTickets } from '../src/redis-tickets.ts';
+import { wakeRelays } from '../src/redis-wakes.ts';
+import { RedisRevokedTokens } from '../src/revocations/redis-revoked-tokens.ts';
+import { assertSafeRedis } from '../src/safe-redis.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anEvent, createTickets, sealers } from './ticket-fixtures.ts';
 

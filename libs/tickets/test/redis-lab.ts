@@ -1,4 +1,5 @@
-import { connectRedis, type RedisClient } from '../src/redis.ts';
+import { connectRedis } from '../src/connect-redis.ts';
+import type { RedisClient } from '../src/redis-scripts.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import {
   type RedisClusterServers,

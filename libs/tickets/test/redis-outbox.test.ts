@@ -3,7 +3,8 @@ import type { CloudEvent, RejectedEvent, WrittenEvent } from '@clinical-launch/c
 import { startRelay } from '@clinical-launch/events/relay';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RedisClient, RedisOutbox } from '../src/redis.ts';
+import { RedisOutbox } from '../src/redis-outbox.ts';
+import type { RedisClient } from '../src/redis-scripts.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anEvent, aPrefix, createTickets, drainAll, issueTicket, redeemTicket } from './ticket-fixtures.ts';
 

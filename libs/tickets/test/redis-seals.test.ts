@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RedisClient, RedisOutbox, RedisTickets } from '../src/redis.ts';
 import { createKeys } from '../src/redis-keys.ts';
+import { RedisOutbox } from '../src/redis-outbox.ts';
+import type { RedisClient } from '../src/redis-scripts.ts';
+import { RedisTickets } from '../src/redis-tickets.ts';
 import type { TicketKind } from '../src/tickets.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anEvent, anIssue, aPrefix, drainAll, sealers } from './ticket-fixtures.ts';

@@ -1,6 +1,7 @@
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RedisClient, RedisOutbox } from '../src/redis.ts';
+import { RedisOutbox } from '../src/redis-outbox.ts';
+import type { RedisClient } from '../src/redis-scripts.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { type RedisServer } from './redis-server.ts';
 import {

@@ -2,7 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { createSealers } from '@clinical-launch/contracts/sealing-purposes';
-import { type RedisClient, RedisOutbox, RedisTickets } from '../src/redis.ts';
+import { RedisOutbox } from '../src/redis-outbox.ts';
+import type { RedisClient } from '../src/redis-scripts.ts';
+import { RedisTickets } from '../src/redis-tickets.ts';
 import type { IssueRequest, RedeemRequest, Tickets } from '../src/tickets.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
 

@@ -11,14 +11,6 @@ import { openSchema } from './store/tables.ts';
 import { entriesOf } from './work/read-pages.ts';
 import { type Verification, verifyAudit } from './work/verify-audit.ts';
 
-export { readAuditKeys } from './config.ts';
-export type { AuditEntry } from './domain/audit-entry.ts';
-export { sentenceOf } from './domain/audit-fault.ts';
-export type { AuditOutcome } from './domain/audit-row.ts';
-export { answeredEntry } from './present/answered-entry.ts';
-export { fhirAuditEvent } from './present/fhir-audit-event.ts';
-export type { AuditCriteria } from './store/audit-search.ts';
-
 /** What an operator does with the log. */
 export type AuditDesk = {
   /** Compares the log with its hashes and checkpoints, also with those that were stored elsewhere. */

@@ -2,15 +2,13 @@ import type { Registry } from '@clinical-launch/contracts/registry';
 import { readTogether } from '@clinical-launch/service/environment';
 import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
 import { isProduction } from '@clinical-launch/service/mode';
-import {
-  openBusPart,
-  openRevocationsPart,
-  openStoragePart,
-  requireParts,
-} from '@clinical-launch/service/process/parts';
+import { openPostgres } from '@clinical-launch/service/process/postgres-part';
 import { runProcess } from '@clinical-launch/service/process/process';
+import { openRabbitMq } from '@clinical-launch/service/process/rabbitmq-part';
+import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
+import { requireParts } from '@clinical-launch/service/process/required-parts';
+import { openRevocationsPart } from '@clinical-launch/service/process/revocations';
 import { openSealers } from '@clinical-launch/service/process/sealing-keys';
-import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
 import { createFollowingVerifier, watchRegistry } from '@clinical-launch/service/trust/following-registry';
 import { issuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
 import { readTrust } from '@clinical-launch/service/trust/trust';
@@ -43,13 +41,13 @@ await runProcess({
     tools.own({ checks: {}, stop: async () => registry.stop() });
     const policiesOf = (current: Registry) => issuerPolicies(current, trust.options);
     const fetchOutbound = createOutboundFetch({ allowedNetworks: trust.allowedNetworks });
-    const ticketParts = tools.own(await openTicketParts({ ...tools, sealers }));
+    const ticketParts = tools.own(await openRedisParts({ ...tools, sealers }));
     const { tickets, outbox, revokedTokens, refusals, limiter, attempts } = ticketParts;
     const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
-    const database = await openStoragePart(tools);
+    const database = await openPostgres(tools);
     // No readiness check: if the database is down, the known keys continue to sign for a while.
     const { storage } = tools.own({ ...database, checks: {} });
-    const { bus } = tools.own(await openBusPart(tools));
+    const { bus } = tools.own(await openRabbitMq(tools));
     const service = await identityProvider(config, {
       ...tools,
       registry,

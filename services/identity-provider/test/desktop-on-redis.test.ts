@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@clinical-launch/service/logger';
 import { readSharedEventKeys } from '@clinical-launch/service/process/event-keys';
-import { openTicketParts, type TicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
+import type { TicketParts } from '@clinical-launch/service/process/ticket-parts';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { makeDpopProof } from '@clinical-launch/testing/dpop-proof';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { createTestKey } from '@clinical-launch/testing/token-issuer';
-import { connectRedis, type RedisClient } from '@clinical-launch/tickets/redis';
+import { connectRedis } from '@clinical-launch/tickets/connect-redis';
+import type { RedisClient } from '@clinical-launch/tickets/redis-scripts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   authorizeFields,
@@ -32,7 +34,7 @@ beforeAll(async () => {
   if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
   storage = await openTestStorage();
   redis = await connectRedis(REDIS_URL);
-  parts = await openTicketParts({
+  parts = await openRedisParts({
     environment: { REDIS_URL, REDIS_PREFIX: prefix },
     clock,
     logger: createLogger({ level: 'silent' }),

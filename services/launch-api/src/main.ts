@@ -1,8 +1,9 @@
 import { readTogether } from '@clinical-launch/service/environment';
-import { openRevocationsPart, requireParts } from '@clinical-launch/service/process/parts';
 import { runProcess } from '@clinical-launch/service/process/process';
+import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
+import { requireParts } from '@clinical-launch/service/process/required-parts';
+import { openRevocationsPart } from '@clinical-launch/service/process/revocations';
 import { openSealers } from '@clinical-launch/service/process/sealing-keys';
-import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
 import { openDirectories, readDirectories } from '@clinical-launch/service/trust/directory-file';
 import { openTokenVerifier } from '@clinical-launch/service/trust/following-registry';
 import { readTrust } from '@clinical-launch/service/trust/trust';
@@ -20,7 +21,7 @@ await runProcess({
       parts: () => requireParts(environment, ['REDIS_URL']),
     }),
   async open({ launchApi: config, trust, sealers, sharedDirectory: sharedFile }, tools) {
-    const ticketParts = tools.own(await openTicketParts({ ...tools, sealers, requiresCompleteClaims: true }));
+    const ticketParts = tools.own(await openRedisParts({ ...tools, sealers, requiresCompleteClaims: true }));
     const { tickets, refusals, limiter } = ticketParts;
     const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
     const { registryFile } = trust;

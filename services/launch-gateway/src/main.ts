@@ -1,8 +1,8 @@
 import { readTogether } from '@clinical-launch/service/environment';
-import { requireParts } from '@clinical-launch/service/process/parts';
 import { runProcess } from '@clinical-launch/service/process/process';
+import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
+import { requireParts } from '@clinical-launch/service/process/required-parts';
 import { openSealers } from '@clinical-launch/service/process/sealing-keys';
-import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
 import { readLaunchGatewayConfig } from './config.ts';
 import { launchGateway } from './service.ts';
 
@@ -15,7 +15,7 @@ await runProcess({
       parts: () => requireParts(environment, ['REDIS_URL']),
     }),
   async open({ launchGateway: config, sealers }, tools) {
-    const { tickets, refusals } = tools.own(await openTicketParts({ ...tools, sealers }));
+    const { tickets, refusals } = tools.own(await openRedisParts({ ...tools, sealers }));
     return { mounts: [{ path: '/', service: launchGateway(config, { ...tools, tickets }) }], refusals };
   },
 });

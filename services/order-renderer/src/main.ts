@@ -1,8 +1,10 @@
 import { readTogether } from '@clinical-launch/service/environment';
-import { openBusPart, openStoragePart, requireParts } from '@clinical-launch/service/process/parts';
+import { openPostgres } from '@clinical-launch/service/process/postgres-part';
 import { runProcess } from '@clinical-launch/service/process/process';
+import { openRabbitMq } from '@clinical-launch/service/process/rabbitmq-part';
+import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
+import { requireParts } from '@clinical-launch/service/process/required-parts';
 import { openSealers } from '@clinical-launch/service/process/sealing-keys';
-import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
 import { watchRegistry } from '@clinical-launch/service/trust/following-registry';
 import { readOrderRendererConfig, readRegistrySetting } from './config.ts';
 import { orderRenderer } from './service.ts';
@@ -22,9 +24,9 @@ await runProcess({
     const { callbacks, isProduction } = config;
     const registry = watchRegistry(registryFile, { publicUrl: callbacks.publicUrl, logger, isProduction });
     tools.own({ checks: {}, stop: async () => registry.stop() });
-    const { tickets, refusals } = tools.own(await openTicketParts({ ...tools, sealers }));
-    const { storage } = tools.own(await openStoragePart(tools));
-    const { bus } = tools.own(await openBusPart(tools));
+    const { tickets, refusals } = tools.own(await openRedisParts({ ...tools, sealers }));
+    const { storage } = tools.own(await openPostgres(tools));
+    const { bus } = tools.own(await openRabbitMq(tools));
     const service = await orderRenderer(config, { ...tools, registry, tickets, storage, bus, sealers });
     return { mounts: [{ path: '/', service }], bus, refusals };
   },

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';

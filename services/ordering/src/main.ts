@@ -1,8 +1,10 @@
 import { readTogether } from '@clinical-launch/service/environment';
-import { openBusPart, openStoragePart, requireParts } from '@clinical-launch/service/process/parts';
+import { openPostgres } from '@clinical-launch/service/process/postgres-part';
 import { runProcess } from '@clinical-launch/service/process/process';
+import { openRabbitMq } from '@clinical-launch/service/process/rabbitmq-part';
+import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
+import { requireParts } from '@clinical-launch/service/process/required-parts';
 import { openSealers } from '@clinical-launch/service/process/sealing-keys';
-import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
 import { readOrderingConfig } from './config.ts';
 import { ordering } from './service.ts';
 
@@ -15,9 +17,9 @@ await runProcess({
       parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
     }),
   async open({ ordering: config, sealers }, tools) {
-    const { tickets, refusals } = tools.own(await openTicketParts({ ...tools, sealers }));
-    const { storage } = tools.own(await openStoragePart(tools));
-    const { bus } = tools.own(await openBusPart(tools));
+    const { tickets, refusals } = tools.own(await openRedisParts({ ...tools, sealers }));
+    const { storage } = tools.own(await openPostgres(tools));
+    const { bus } = tools.own(await openRabbitMq(tools));
     return {
       mounts: [{ path: '/', service: await ordering(config, { ...tools, tickets, storage, bus, sealers }) }],
       bus,

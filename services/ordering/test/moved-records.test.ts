@@ -3,12 +3,14 @@ import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { createSealers } from '@clinical-launch/contracts/sealing-purposes';
 import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
 import { readSharedEventKeys } from '@clinical-launch/service/process/event-keys';
-import { openTicketParts, type TicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
+import type { TicketParts } from '@clinical-launch/service/process/ticket-parts';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
-import { connectRedis, type RedisClient } from '@clinical-launch/tickets/redis';
+import { connectRedis } from '@clinical-launch/tickets/connect-redis';
+import type { RedisClient } from '@clinical-launch/tickets/redis-scripts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readCatalogues } from '../src/catalogue-file.ts';
 import { ordering } from '../src/service.ts';
@@ -27,7 +29,7 @@ beforeAll(async () => {
   const sealers = createSealers([{ id: 'k1', key: randomBytes(32) }]);
   redis = await connectRedis(REDIS_URL);
   storage = await openTestStorage();
-  parts = await openTicketParts({
+  parts = await openRedisParts({
     environment: { REDIS_URL, REDIS_PREFIX: prefix },
     clock,
     logger: backing.logger,

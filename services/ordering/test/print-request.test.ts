@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { assertCloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type Action, actions, type LaunchPatient } from '@clinical-launch/contracts/launch-context';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {

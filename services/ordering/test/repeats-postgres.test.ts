@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';

@@ -1,4 +1,4 @@
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {

@@ -1,8 +1,8 @@
 import { readTogether } from '@clinical-launch/service/environment';
-import { requireParts } from '@clinical-launch/service/process/parts';
 import { runProcess } from '@clinical-launch/service/process/process';
+import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
+import { requireParts } from '@clinical-launch/service/process/required-parts';
 import { openSealers } from '@clinical-launch/service/process/sealing-keys';
-import { openTicketParts } from '@clinical-launch/service/process/ticket-parts';
 import { openTokenVerifier } from '@clinical-launch/service/trust/following-registry';
 import { desktopIssuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
 import { readTrust } from '@clinical-launch/service/trust/trust';
@@ -28,7 +28,7 @@ await runProcess({
         revocations: undefined,
       }),
     );
-    const { tickets, refusals, limiter } = tools.own(await openTicketParts(tools));
+    const { tickets, refusals, limiter } = tools.own(await openRedisParts(tools));
     const service = resourceApi(config, { ...tools, tokens, tickets, limiter, sealers });
     return { mounts: [{ path: '/', service }], refusals };
   },

@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
-import {
-  type AuditDesk,
-  openAuditDesk,
-  readAuditKeys,
-  sentenceOf,
-} from '@clinical-launch/audit-trail/audit-desk';
+import { type AuditDesk, openAuditDesk } from '@clinical-launch/audit-trail/audit-desk';
+import { readAuditKeys } from '@clinical-launch/audit-trail/config';
+import { sentenceOf } from '@clinical-launch/audit-trail/domain/audit-fault';
 import type { Environment } from '@clinical-launch/service/environment';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Answers, Argument, Group, Option, Setting } from '../command.ts';
 import { databaseUrl, required } from '../settings.ts';
 import { ArgumentsError, UsageError } from '../usage-error.ts';

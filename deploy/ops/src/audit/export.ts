@@ -1,11 +1,9 @@
 import { userInfo } from 'node:os';
-import {
-  type AuditCriteria,
-  type AuditDesk,
-  type AuditOutcome,
-  answeredEntry,
-  fhirAuditEvent,
-} from '@clinical-launch/audit-trail/audit-desk';
+import { type AuditDesk } from '@clinical-launch/audit-trail/audit-desk';
+import type { AuditOutcome } from '@clinical-launch/audit-trail/domain/audit-row';
+import { answeredEntry } from '@clinical-launch/audit-trail/present/answered-entry';
+import { fhirAuditEvent } from '@clinical-launch/audit-trail/present/fhir-audit-event';
+import type { AuditCriteria } from '@clinical-launch/audit-trail/store/audit-search';
 import type { Input, Option, Outcome } from '../command.ts';
 
 const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];

@@ -1,9 +1,6 @@
-import {
-  type Broker,
-  listDeadLetters,
-  replayDeadLetters,
-  type StoredDeadLetter,
-} from '@clinical-launch/events/rabbitmq';
+import { listDeadLetters, replayDeadLetters } from '@clinical-launch/events/dead-letters';
+import type { StoredDeadLetter } from '@clinical-launch/events/event-message';
+import type { Broker } from '@clinical-launch/events/rabbitmq-topology';
 import type { Environment } from '@clinical-launch/service/environment';
 import type { Argument, Group } from '../command.ts';
 import { amqpNamespace, amqpUrl, optional, required } from '../settings.ts';

@@ -5,7 +5,7 @@ import {
   openDeliveryDesk,
 } from '@clinical-launch/order-renderer/delivery-desk';
 import type { Environment } from '@clinical-launch/service/environment';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Argument, Group, Option } from '../command.ts';
 import { databaseUrl, required } from '../settings.ts';
 import { ArgumentsError } from '../usage-error.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseLevel, PoolLevel } from '@clinical-launch/storage/storage';
-import type { RedisLevel } from '@clinical-launch/tickets/redis';
+import type { RedisLevel } from '@clinical-launch/tickets/redis-level';
 import { meter } from '../metrics.ts';
 
 /*

@@ -4,6 +4,8 @@ import type { Clock } from '../clock.ts';
 import { temporarilyUnavailable } from '../http/errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Revocations } from '../trust/revocations.ts';
+import type { PartOptions, RunningPart } from './part.ts';
+import type { TicketParts } from './ticket-parts.ts';
 
 /** Revocations that are polled until they are stopped. */
 export type FollowedRevocations = Revocations & {
@@ -89,5 +91,23 @@ export async function followRevocations(
       stopping.abort();
       await running;
     },
+  };
+}
+
+export type RevocationsPart = RunningPart & { readonly revocations: Revocations };
+
+/**
+ * Follows the list of revoked access tokens, for a process that verifies such tokens. It is ready when the
+ * list was read.
+ */
+export async function openRevocationsPart(
+  { revokedTokens }: Pick<TicketParts, 'revokedTokens'>,
+  options: Pick<PartOptions, 'clock' | 'logger'>,
+): Promise<RevocationsPart> {
+  const revocations = await followRevocations(revokedTokens, options);
+  return {
+    revocations,
+    checks: { revocations: async () => revocations.isCurrent() },
+    stop: () => revocations.stop(),
   };
 }

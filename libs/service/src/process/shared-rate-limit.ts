@@ -1,4 +1,4 @@
-import type { Rates } from '@clinical-launch/tickets/redis';
+import type { Rates } from '@clinical-launch/tickets/limits/redis-rates';
 import { tooMany } from '../http/errors.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 

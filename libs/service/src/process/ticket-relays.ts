@@ -1,7 +1,8 @@
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import type { InMemoryOutbox } from '@clinical-launch/events/in-memory-outbox';
 import { type Relay, startRelay } from '@clinical-launch/events/relay';
-import type { RedisOutbox, WokenOutbox } from '@clinical-launch/tickets/redis';
+import type { RedisOutbox } from '@clinical-launch/tickets/redis-outbox';
+import type { WokenOutbox } from '@clinical-launch/tickets/redis-wakes';
 import type { Logger } from '../logger.ts';
 import { observeOutbox } from '../metrics.ts';
 

@@ -1,0 +1,31 @@
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
+import type { Storage } from '@clinical-launch/storage/storage';
+import type { PartOptions, RunningPart } from './part.ts';
+import { observeDatabase, observePool } from './part-metrics.ts';
+
+export type StoragePart = RunningPart & { readonly storage: Storage };
+
+/** Longer than a database takes to start and an operator's migrations usually take; then the process ends. */
+const schemaWithinMs = 120_000;
+
+/** Opens the database of `DATABASE_URL`, and measures it. */
+export async function openPostgres({
+  environment,
+  logger,
+  name,
+}: Omit<PartOptions, 'eventKeys'>): Promise<StoragePart> {
+  const storage = await openPostgresStorage({
+    url: environment.DATABASE_URL ?? '',
+    applicationName: name,
+    schemaWait: {
+      withinMs: schemaWithinMs,
+      onWaiting: (error) => logger.warn({ err: error }, 'waiting for the database and its migrations'),
+    },
+    onConnectionLost: (error) => logger.warn({ err: error }, 'a database connection was lost'),
+  });
+  if (storage.load !== undefined) {
+    observePool(name, storage.load.pool);
+    observeDatabase(storage.load.server);
+  }
+  return { storage, checks: { database: () => storage.isReady() }, stop: () => storage.close() };
+}
