@@ -22,10 +22,10 @@ export const clientKeys = {
   jwks: Type.Optional(
     Type.Object(
       { keys: Type.Array(publicJwk, { minItems: 1, maxItems: 10 }) },
-      { additionalProperties: false },
+      { additionalProperties: false, title: 'Public keys of the client, instead of a secret (JWK Set)' },
     ),
   ),
-  jwksUri: Type.Optional(httpAddress),
+  jwksUri: Type.Optional({ ...httpAddress, title: 'Address where the keys are published' }),
 };
 
 export type PublicJwk = Static<typeof publicJwk>;

@@ -4,7 +4,7 @@ import type { FileFault } from './fault.ts';
 import { statedPracticesSchema } from './practice-binding.ts';
 import { contradictionsIn } from './registry-contradictions.ts';
 import { compileSchema } from './schema.ts';
-import { type Static, Type } from './type.ts';
+import { type Static, type TSchema, Type } from './type.ts';
 import {
   claimName,
   clientId,
@@ -18,6 +18,14 @@ import {
   scopeToken,
   signingAlgorithm,
 } from './words.ts';
+
+/** Describes a member: editors show the title, and the operator's commands use it in help and questions. */
+const titled = <S extends TSchema>(title: string, schema: S): S => ({ ...schema, title });
+
+/** Describes an optional member. */
+const setting = <S extends TSchema>(title: string, schema: S) => Type.Optional(titled(title, schema));
+
+const name = titled('Name, for people', Type.String({ minLength: 1 }));
 
 /** RFC 3339; the secret is refused from then on. */
 const expires = Type.Optional(Type.String({ format: 'full-date-time' }));
@@ -54,31 +62,30 @@ const callback = Type.Object(
 /** Whether the entry counts as not registered. It is otherwise unchanged until the client is resumed. */
 const suspended = Type.Optional(Type.Boolean());
 
+const requestsPerSecond = setting('Limit of requests per second, to each endpoint', requestLimit);
+
 /** The registration of a PMS for its launches; the same for every issuer of its tokens. */
 const launchPolicy = {
-  /** Requests in any one second to each endpoint, for this client; no limit when absent. */
-  requestsPerSecond: Type.Optional(requestLimit),
-  /** Origins whose pages may frame the launched application. */
-  frameAncestors: Type.Optional(Type.Array(origin)),
-  /** Origin that is offered the order document by postMessage. */
-  resultOrigin: Type.Optional(origin),
-  /** The page of the PMS for users whose launch was refused. */
-  launchErrorPage: Type.Optional(httpAddress),
+  requestsPerSecond,
+  frameAncestors: setting('Origins whose pages may frame the launched application', Type.Array(origin)),
+  resultOrigin: setting('Origin that is offered the order document', origin),
+  launchErrorPage: setting('Page of the practice system for users whose launch was refused', httpAddress),
   /** Where the order document is posted to. */
   callback: Type.Optional(callback),
-  /** The practices that its payloads may name; any when absent, which production refuses. */
-  practices: Type.Optional(statedPracticesSchema),
-  /**
-   * The file of the values that were agreed with it, relative to the registry file; the shared file when
-   * absent.
-   */
-  directory: Type.Optional(Type.String({ minLength: 1 })),
+  practices: setting(
+    'Practices that it may launch for: any, or codes such as ods:B82017 local:0042 (production requires it)',
+    statedPracticesSchema,
+  ),
+  directory: setting(
+    'File of the values that were agreed with it, relative to the registry file; else the shared file',
+    Type.String({ minLength: 1 }),
+  ),
 };
 
 const client = Type.Object(
   {
     clientId,
-    name: Type.String({ minLength: 1 }),
+    name,
     /**
      * SHA-256 (hex) of the live secrets; at most two, so that a client can rotate one while the other works.
      */
@@ -96,8 +103,8 @@ const client = Type.Object(
     ...clientKeys,
     /** Certificates for mutual TLS (RFC 8705), instead of secrets or in addition to them. */
     ...clientCertificates,
-    /** The rights that `<APP_ID_URI>/.default` grants. */
-    scopes: Type.Array(scopeToken),
+    /** What `<APP_ID_URI>/.default` grants. */
+    scopes: titled('Rights, such as audit.read or token.introspect', Type.Array(scopeToken)),
     suspended,
     ...launchPolicy,
   },
@@ -111,32 +118,34 @@ const client = Type.Object(
 const partner = Type.Object(
   {
     clientId,
-    name: Type.String({ minLength: 1 }),
-    profile: Type.Optional(partnerProfile),
+    name,
+    launchUrl: titled('launchUrl: the address of the launch handler', partnerAddress),
     /** Compared exactly; `http://127.0.0.1` and `http://[::1]` match any port (RFC 8252 section 7.3). */
-    redirectUris: Type.Array(partnerAddress, { minItems: 1 }),
-    launchUrl: partnerAddress,
-    /**
-     * The scopes that it may request: `openid`, `profile`, `email`, `offline_access`, `launch`, and the
-     * realm's API scopes.
-     */
-    scopes: Type.Array(scopeToken),
+    redirectUris: titled(
+      'redirectUri: the address of the auth handler',
+      Type.Array(partnerAddress, { minItems: 1 }),
+    ),
+    /** OpenID Connect Back-Channel Logout 1.0 section 2.2 */
+    backchannelLogoutUri: setting(
+      'backchannelLogoutUri: where the application is notified of launches that were revoked',
+      httpAddress,
+    ),
+    profile: setting('Profile, strict or standard (empty: strict)', partnerProfile),
+    scopes: titled(
+      'Scopes (empty: openid profile email offline_access launch resource.read)',
+      Type.Array(scopeToken),
+    ),
     suspended,
-    requestsPerSecond: Type.Optional(requestLimit),
-    /**
-     * Whether its access tokens must be bound to its own key by DPoP (RFC 9449); a choice per request when
-     * absent.
-     */
-    dpopBoundAccessTokens: Type.Optional(Type.Boolean()),
-    /**
-     * Whether it must push its authorization requests (RFC 9126 section 6); a choice per request when absent.
-     */
-    requirePushedAuthorizationRequests: Type.Optional(Type.Boolean()),
-    /**
-     * The address that receives logout tokens of revoked launches (OpenID Connect Back-Channel Logout 1.0
-     * section 2.2).
-     */
-    backchannelLogoutUri: Type.Optional(httpAddress),
+    requestsPerSecond,
+    /** Each request decides, if it is absent; so for the next one. */
+    dpopBoundAccessTokens: setting(
+      'Whether its access tokens must be bound by DPoP (RFC 9449)',
+      Type.Boolean(),
+    ),
+    requirePushedAuthorizationRequests: setting(
+      'Whether it must push its authorization requests (RFC 9126)',
+      Type.Boolean(),
+    ),
     /** Keys for `private_key_jwt` (RFC 7523): a partner that registers them must authenticate with them. */
     ...clientKeys,
     /**
@@ -151,14 +160,27 @@ const partner = Type.Object(
 /** The settings of a realm with desktop launches; lifetimes in seconds. */
 const desktop = Type.Object(
   {
-    launchIdentifierSeconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 3600 })),
-    authorizationCodeSeconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 600 })),
-    /** Idle time of a refresh token; each refresh restarts it. */
-    refreshTokenSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 2_592_000 })),
-    /** Absolute lifetime, from the launch identifier on: no ticket or token of the launch outlives it. */
-    sessionSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 2_592_000 })),
-    /** Whether the authorization response contains `iss` (RFC 9207); true when absent. */
-    sendsIssuer: Type.Optional(Type.Boolean()),
+    launchIdentifierSeconds: setting(
+      'Lifetime of launch identifiers',
+      Type.Integer({ minimum: 10, maximum: 3600 }),
+    ),
+    authorizationCodeSeconds: setting(
+      'Lifetime of authorization codes',
+      Type.Integer({ minimum: 10, maximum: 600 }),
+    ),
+    refreshTokenSeconds: setting(
+      'Idle time of refresh tokens; each refresh restarts it',
+      Type.Integer({ minimum: 60, maximum: 2_592_000 }),
+    ),
+    /** From the launch identifier on: no ticket or token of the launch outlives it. */
+    sessionSeconds: setting(
+      'Absolute lifetime of a launch',
+      Type.Integer({ minimum: 60, maximum: 2_592_000 }),
+    ),
+    sendsIssuer: setting(
+      'Whether the authorization response carries iss (RFC 9207); yes if it is not given',
+      Type.Boolean(),
+    ),
     partners: Type.Array(partner),
   },
   { additionalProperties: false },
@@ -167,8 +189,8 @@ const desktop = Type.Object(
 const realm = Type.Object(
   {
     realm: realmName,
-    signingAlgorithm: Type.Optional(signingAlgorithm),
-    accessTokenSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 86_400 })),
+    signingAlgorithm: setting('RS256 (the default), ES256 or EdDSA', signingAlgorithm),
+    accessTokenSeconds: setting('Lifetime of access tokens', Type.Integer({ minimum: 60, maximum: 86_400 })),
     clients: Type.Array(client),
     desktop: Type.Optional(desktop),
   },
@@ -184,25 +206,33 @@ const grantableRight = Type.Enum(['ocs-launch.write']);
 const trustedIssuer = Type.Object(
   {
     issuer: issuerUrl,
-    /** The address of its keys, if its discovery document is not used. */
-    jwksUri: Type.Optional(Type.String({ pattern: '^https?://' })),
-    /** Audiences that its tokens may have; the platform's own when absent. */
-    audiences: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
-    /** The claims that may contain the right; all three when absent. */
-    rightClaims: Type.Optional(Type.Array(Type.Enum(['scope', 'scp', 'roles']), { minItems: 1 })),
-    /**
-     * The claim that contains the client, as `cid`; the first of `client_id`, `azp` and `appid` when absent.
-     */
-    clientIdClaim: Type.Optional(claimName),
-    /** The rights that its tokens may grant; `ocs-launch.write` when absent. */
-    grants: Type.Optional(Type.Array(grantableRight)),
-    /**
-     * Whether its access tokens do not name their type (`typ` of RFC 9068 section 2.1), as those of Microsoft
-     * Entra ID. ID tokens are refused nevertheless.
-     */
-    acceptsAnyTokenType: Type.Optional(Type.Boolean()),
-    /** Whether its tokens may omit `kid` (RFC 7515 section 4.1.4), as those of an issuer with one key. */
-    acceptsMissingKeyId: Type.Optional(Type.Boolean()),
+    jwksUri: setting('Address of its keys, if its discovery document is not used', httpAddress),
+    audiences: setting(
+      "Audiences that its tokens may have, if they are not the platform's own",
+      Type.Array(Type.String(), { minItems: 1 }),
+    ),
+    rightClaims: setting(
+      'The claims that may contain the right: scope, scp, roles (empty: all three)',
+      Type.Array(Type.Enum(['scope', 'scp', 'roles']), { minItems: 1 }),
+    ),
+    clientIdClaim: setting(
+      'The claim that contains the client, if it is not client_id, azp or appid',
+      claimName,
+    ),
+    grants: setting(
+      'The rights that its tokens may grant (empty: ocs-launch.write)',
+      Type.Array(grantableRight),
+    ),
+    /** `typ` of RFC 9068 section 2.1. ID tokens are refused nevertheless. */
+    acceptsAnyTokenType: setting(
+      'Whether its access tokens do not name their type, such as those of Microsoft Entra ID',
+      Type.Boolean(),
+    ),
+    /** RFC 7515 section 4.1.4 */
+    acceptsMissingKeyId: setting(
+      'Whether its tokens may omit kid, such as those of an issuer with one key',
+      Type.Boolean(),
+    ),
     /** The clients that may call, and their registrations. */
     clients: Type.Array(
       Type.Object(
@@ -216,9 +246,15 @@ const trustedIssuer = Type.Object(
 
 /**
  * The declarative registry: our realms with their clients, and the external identity providers that we trust.
+ * The operator's commands derive an option from each member, and print the schema for editors.
  */
 export const registrySchema = Type.Object(
-  { realms: Type.Array(realm), trustedIssuers: Type.Optional(Type.Array(trustedIssuer)) },
+  {
+    /** Where editors find this schema. */
+    $schema: Type.Optional(Type.String()),
+    realms: Type.Array(realm),
+    trustedIssuers: Type.Optional(Type.Array(trustedIssuer)),
+  },
   { additionalProperties: false },
 );
 
