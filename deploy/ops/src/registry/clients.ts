@@ -7,15 +7,7 @@ import { change } from './change.ts';
 import { appendEntry, setValue } from './edit-json.ts';
 import { assertFree, findEntry, findIssuer, findRealm } from './entries.ts';
 import { keptSecrets } from './kept-secrets.ts';
-import {
-  clientMembers,
-  directory,
-  launchPolicy,
-  type Member,
-  membersIn,
-  partnerMembers,
-  proofs,
-} from './members.ts';
+import { clientMembers, launchPolicy, type Member, membersIn, partnerMembers, proofs } from './members.ts';
 import { options as o } from './options.ts';
 import { practicesOf, reportPractices } from './practices.ts';
 import type { Context, Edit, Reported } from './registry-command.ts';
@@ -42,8 +34,8 @@ export function addClient(
   const secret = isProven ? undefined : createClientSecret();
   const secrets = secret === undefined ? [] : [{ sha256: hashClientSecret(secret) }];
   const policy = membersIn(answers, launchPolicy);
-  const client = { clientId, name: one(answers, o.name), secrets, ...proved, scopes, ...policy };
-  const stated = answers.get(o.practices.name);
+  const client = { clientId, name: one(answers, { name: 'name' }), secrets, ...proved, scopes, ...policy };
+  const stated = answers.get('practices');
   return {
     text: appendEntry(text, ['realms', at, 'clients'], client),
     reported: [
@@ -57,7 +49,7 @@ export function addClient(
 }
 
 /** Matches the member that binds tokens to a certificate, without saying which one. */
-const isBinding = ({ option }: Member) => option === o.certificateBound;
+const isBinding = ({ name }: Member) => name === 'tlsClientCertificateBoundAccessTokens';
 
 /**
  * Registers a partner application. The first partner makes a realm of two segments a realm of the desktop
@@ -91,7 +83,7 @@ export function addIssuerClient({ text, registry }: RegistryDocument, answers: A
   const at = findIssuer(registry, issuer);
   assertFree(registry, { owner: issuer, clientId });
   const client = { clientId, ...membersIn(answers, launchPolicy) };
-  const stated = answers.get(o.practices.name);
+  const stated = answers.get('practices');
   return {
     text: appendEntry(text, ['trustedIssuers', at, 'clients'], client),
     reported: [
@@ -109,9 +101,11 @@ export const setClient = ({ text, registry }: RegistryDocument, answers: Answers
 export const setPartner = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
   change(text, findEntry(registry, answers, 'partner').path, { answers, members: partnerMembers });
 
+const directory = launchPolicy.filter(({ name }) => name === 'directory');
+
 /** Sets the file of the values that were agreed with a client. */
 export const setDirectory = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
-  change(text, findEntry(registry, answers, 'client').path, { answers, members: [directory] });
+  change(text, findEntry(registry, answers, 'client').path, { answers, members: directory });
 
 /** Gives a client a new secret. The old one remains valid for some time. */
 export function rollSecret({ text, registry }: RegistryDocument, answers: Answers, { now }: Context): Edit {

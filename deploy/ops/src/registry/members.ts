@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { registrySchema } from '@clinical-launch/contracts/registry';
+import type { TProperties, TSchema } from '@clinical-launch/contracts/type';
 import type { Answers, Option } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
-import { options as o } from './options.ts';
-import { practicesOf } from './practices.ts';
+import { practiceFault, practicesOf } from './practices.ts';
+import { faultBy } from './value-faults.ts';
 
 /** A member of a registry entry, and the option that sets it. */
 export type Member = {
@@ -14,113 +16,118 @@ export type Member = {
   readonly read: (values: readonly string[]) => unknown;
 };
 
-const text = (option: Option, name: string): Member => ({ option, name, read: ([value]) => value });
-const list = (option: Option, name: string): Member => ({ option, name, read: (values) => values });
-const number = (option: Option, name: string): Member => ({ option, name, read: ([value]) => Number(value) });
-const yesNo = (option: Option, name: string): Member => ({
-  option,
-  name,
-  read: ([value]) => value === 'yes',
-});
+/** The keywords that an option follows from. */
+type Described = {
+  readonly title?: string;
+  readonly type?: unknown;
+  readonly enum?: readonly string[];
+  readonly items?: TSchema;
+};
+type Entry = { readonly properties: TProperties; readonly required?: readonly string[] };
+type Form = Pick<Option, 'value' | 'isRepeatable' | 'faultOf'> & Pick<Member, 'read'>;
 
-const requestLimit = number(o.requestsPerSecond, 'requestsPerSecond');
-const keys: readonly Member[] = [
-  { option: o.jwks, name: 'jwks', read: ([path]) => readKeySet(path) },
-  text(o.jwksUri, 'jwksUri'),
-];
-const certificates: readonly Member[] = [
-  text(o.tlsSanDns, 'tlsClientAuthSanDns'),
-  list(o.tlsThumbprints, 'tlsClientCertificateThumbprints'),
-  yesNo(o.certificateBound, 'tlsClientCertificateBoundAccessTokens'),
-];
+/** Members that no option sets: the place of an entry, and what commands of their own change. */
+const elsewhere = new Set([
+  'realm',
+  'issuer',
+  'clients',
+  'desktop',
+  'partners',
+  'clientId',
+  'secrets',
+  'callback',
+  'suspended',
+]);
+/** Optional members that a terminal asks for nevertheless. */
+const asked = new Set([
+  'requestsPerSecond',
+  'frameAncestors',
+  'resultOrigin',
+  'practices',
+  'profile',
+  'scopes',
+  'audiences',
+]);
 
-/** The members that authenticate a client instead of a secret. */
-export const proofs: readonly Member[] = [...keys, ...certificates];
+/** Returns the members of an entry that options set, in the order of its schema. */
+const membersOf = ({ properties, required = [] }: Entry): readonly Member[] =>
+  Object.entries(properties)
+    .filter(([name]) => !elsewhere.has(name))
+    .map(([name, schema]) => {
+      const { read, ...form } = formOf(name, schema);
+      const isRequired = required.includes(name);
+      const option: Option = {
+        name: optionNameOf(name, form.isRepeatable && name !== 'practices'),
+        summary: (schema as Described).title ?? name,
+        ...(isRequired ? {} : { isOptional: true }),
+        ...(isRequired || asked.has(name) ? {} : { isUnasked: true }),
+        ...form,
+      };
+      return { option, name, read };
+    });
 
-/** The file of the values that were agreed with a client. */
-export const directory: Member = text(o.directory, 'directory');
+/** Returns `redirect-uri` for the list `redirectUris`, which takes one at a time. */
+const optionNameOf = (name: string, isList: boolean | undefined) =>
+  (isList ? name.slice(0, -1) : name).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** The launch settings of a client, including one of a trusted issuer. */
-export const launchPolicy: readonly Member[] = [
-  requestLimit,
-  list(o.frameAncestors, 'frameAncestors'),
-  text(o.resultOrigin, 'resultOrigin'),
-  text(o.launchErrorPage, 'launchErrorPage'),
-  { option: o.practices, name: 'practices', read: practicesOf },
-  directory,
-];
+function formOf(name: string, schema: TSchema): Form {
+  const { type, enum: values, items } = schema as Described;
+  if (name === 'practices')
+    return { value: 'code', isRepeatable: true, faultOf: practiceFault, read: practicesOf };
+  if (name === 'jwks') return { value: 'path', read: ([path]) => readKeySet(path) };
+  if (type === 'boolean')
+    return { value: 'yes|no', faultOf: yesOrNoFault, read: ([value]) => value === 'yes' };
+  if (type === 'integer')
+    return { value: 'number', faultOf: faultBy(schema, wholeNumber), read: ([value]) => wholeNumber(value) };
+  if (items !== undefined)
+    return { value: 'value', isRepeatable: true, faultOf: faultBy(items), read: (all) => all };
+  return { value: values?.join('|') ?? 'value', faultOf: faultBy(schema), read: ([value]) => value };
+}
 
-/** A client of our realms. */
-export const clientMembers: readonly Member[] = [
-  text(o.name, 'name'),
-  list(o.rights, 'scopes'),
-  ...launchPolicy,
-  ...proofs,
-];
+const yesOrNoFault = (value: string) => (/^(yes|no)$/.test(value) ? undefined : 'must be yes or no');
 
-/** A partner application. */
-export const partnerMembers: readonly Member[] = [
-  text(o.name, 'name'),
-  text(o.launchUrl, 'launchUrl'),
-  list(o.redirectUris, 'redirectUris'),
-  text(o.backchannelLogoutUri, 'backchannelLogoutUri'),
-  text(o.profile, 'profile'),
-  list(o.scopes, 'scopes'),
-  requestLimit,
-  yesNo(o.dpopBound, 'dpopBoundAccessTokens'),
-  yesNo(o.requirePar, 'requirePushedAuthorizationRequests'),
-  ...proofs,
-];
+const wholeNumber = (value = '') => (/^\d{1,15}$/.test(value) ? Number(value) : Number.NaN);
+
+const realm = registrySchema.properties.realms.items;
+const { desktop, clients } = realm.properties;
+const issuer = registrySchema.properties.trustedIssuers.items;
 
 /** A realm. */
-export const realmMembers: readonly Member[] = [
-  text(o.signingAlgorithm, 'signingAlgorithm'),
-  number(o.accessTokenSeconds, 'accessTokenSeconds'),
-];
-
+export const realmMembers = membersOf(realm);
 /** The further members of a desktop realm. */
-export const desktopMembers: readonly Member[] = [
-  number(o.launchIdentifierSeconds, 'launchIdentifierSeconds'),
-  number(o.authorizationCodeSeconds, 'authorizationCodeSeconds'),
-  number(o.refreshTokenSeconds, 'refreshTokenSeconds'),
-  number(o.sessionSeconds, 'sessionSeconds'),
-  yesNo(o.sendsIssuer, 'sendsIssuer'),
-].map((member) => ({ ...member, within: 'desktop' }));
-
+export const desktopMembers = membersOf(desktop).map((member) => ({ ...member, within: 'desktop' }));
+/** A client of our realms. */
+export const clientMembers = membersOf(clients.items);
+/** A partner application. */
+export const partnerMembers = membersOf(desktop.properties.partners.items);
 /** A trusted identity provider. */
-export const issuerMembers: readonly Member[] = [
-  text(o.jwksUri, 'jwksUri'),
-  list(o.audiences, 'audiences'),
-  list(o.rightClaims, 'rightClaims'),
-  text(o.clientIdClaim, 'clientIdClaim'),
-  list(o.grants, 'grants'),
-  yesNo(o.acceptsAnyTokenType, 'acceptsAnyTokenType'),
-  yesNo(o.acceptsMissingKeyId, 'acceptsMissingKeyId'),
-];
+export const issuerMembers = membersOf(issuer);
+/** The launch settings of a client, including one of a trusted issuer. */
+export const launchPolicy = membersOf(issuer.properties.clients.items);
+/** The members that authenticate a client instead of a secret. */
+export const proofs = clientMembers.filter(({ name }) => /^(jwks|tls)/.test(name));
+
+/** Returns the options of the members with these names; of all without names. */
+export const optionsOf = (members: readonly Member[], names?: readonly string[]): readonly Option[] =>
+  members.filter(({ name }) => names?.includes(name) ?? true).map(({ option }) => option);
+
+/** Returns the options of members for a change: none is required, and the terminal asks for none. */
+export const changing = (members: readonly Member[]): readonly Option[] =>
+  members.map(({ option }) => ({ ...option, isOptional: true, isUnasked: true }));
 
 /**
  * Returns the members from the answers, as the registry writes them.
- * @throws Error if one is invalid
+ * @throws UsageError for two sources of keys (RFC 7591 section 2), Error if a value is invalid
  */
 export function membersIn(answers: Answers, members: readonly Member[]): Readonly<Record<string, unknown>> {
-  assertOneKeySource(answers);
+  if (answers.has('jwks') && answers.has('jwks-uri'))
+    throw new UsageError('Give --jwks or --jwks-uri, not both');
   return Object.fromEntries(
     members.flatMap(({ option, name, read }) => {
       const values = answers.get(option.name);
       return values === undefined ? [] : [[name, read(values)]];
     }),
   );
-}
-
-/** Returns the options of members for a change: none is required, and the terminal asks for none. */
-export const changing = (members: readonly Member[]): readonly Option[] =>
-  members.map(({ option }) => ({ ...option, isOptional: true, isUnasked: true }));
-
-/** RFC 7591 section 2 */
-function assertOneKeySource(answers: Answers): void {
-  if (answers.has(o.jwks.name) && answers.has(o.jwksUri.name)) {
-    throw new UsageError('Give --jwks or --jwks-uri, not both');
-  }
 }
 
 /**

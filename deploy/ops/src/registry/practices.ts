@@ -2,11 +2,16 @@ import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
 import type { Answers } from '../command.ts';
 import { setValue } from './edit-json.ts';
 import { findEntry } from './entries.ts';
-import { options as o } from './options.ts';
 import type { Edit, Reported } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
 type StatedPractices = NonNullable<LaunchPolicy['practices']>;
+
+/** Returns the error of one stated practice: `any`, or a code. */
+export const practiceFault = (stated: string): string | undefined =>
+  /^(any|(ods|local):\S{1,1024})$/.test(stated)
+    ? undefined
+    : 'must be any, or a code such as ods:B82017 or local:0042';
 
 /**
  * Returns stated practices (`any`, or `ods:B82017 local:0042`) as the registry writes them.
@@ -26,7 +31,7 @@ function practiceOf(stated: string): Exclude<StatedPractices, 'any'>[number] {
 /** Replaces the practices that a client may launch for. Applies from the next launch. */
 export function setPractices({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const { path } = findEntry(registry, answers);
-  const practices = practicesOf(answers.get(o.boundPractices.name) ?? []);
+  const practices = practicesOf(answers.get('practices') ?? []);
   return { text: setValue(text, [...path, 'practices'], practices), reported: reportPractices(practices) };
 }
 

@@ -1,4 +1,5 @@
-import type { Group } from '../command.ts';
+import { registrySchema } from '@clinical-launch/contracts/registry';
+import type { Group, Option } from '../command.ts';
 import { removeCallback, resealCallbacks, rollCallbackSecret, setCallback } from './callbacks.ts';
 import { check } from './check.ts';
 import {
@@ -17,6 +18,7 @@ import {
   desktopMembers,
   issuerMembers,
   launchPolicy,
+  optionsOf,
   partnerMembers,
   proofs,
   realmMembers,
@@ -27,17 +29,19 @@ import { addIssuer, addRealm, removeIssuer, removeRealm, setIssuer, setRealm } f
 import { registryCommand } from './registry-command.ts';
 
 const entry = [o.owner, o.foreignClientId];
-const named = [o.realm, o.clientId, o.name];
-const launchOptions = [
-  o.requestsPerSecond,
-  o.frameAncestors,
-  o.resultOrigin,
-  o.launchErrorPage,
-  o.practices,
-  o.directory,
-];
-const proofOptions = proofs.map(({ option }) => option);
-const lifetimes = [...realmMembers, ...desktopMembers].map(({ option }) => option);
+const named = [o.realm, o.clientId, ...optionsOf(clientMembers, ['name'])];
+const launchOptions = optionsOf(launchPolicy);
+const requestLimit = optionsOf(launchPolicy, ['requestsPerSecond']);
+const directory = optionsOf(launchPolicy, ['directory']);
+const practices = optionsOf(launchPolicy, ['practices']).map(
+  ({ isOptional: _isOptional, ...required }): Option => required,
+);
+const proofOptions = optionsOf(proofs);
+const lifetimes = optionsOf([...realmMembers, ...desktopMembers]);
+// The registry requires the scopes of a partner; the command fills them in.
+const partnerOptions = optionsOf(partnerMembers).map(
+  (option): Option => (option.name === 'scope' ? { ...option, isOptional: true } : option),
+);
 
 /** `npm run ops -- registry` */
 export const registry: Group = {
@@ -55,6 +59,13 @@ export const registry: Group = {
       seals: true,
       edit: check,
     }),
+    schema: {
+      summary: 'Prints the JSON schema of the file, for editors: name it in the member $schema.',
+      async run() {
+        const schema = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...registrySchema };
+        return { lines: [JSON.stringify(schema, null, 2)], result: schema };
+      },
+    },
     'add-realm': registryCommand({
       summary: 'Creates a realm.',
       options: [o.realm, o.desktop, ...lifetimes],
@@ -77,30 +88,17 @@ export const registry: Group = {
     }),
     'add-host': registryCommand({
       summary: 'Registers a host application, which may launch partner applications.',
-      options: [...named, o.requestsPerSecond, ...proofOptions],
+      options: [...named, ...requestLimit, ...proofOptions],
       edit: (document, answers) => addClient(document, answers, ['launch.issue']),
     }),
     'add-client': registryCommand({
       summary: 'Registers another client, with the given rights.',
-      options: [...named, o.rights, o.requestsPerSecond, o.practices, o.directory, ...proofOptions],
-      edit: (document, answers) => addClient(document, answers, answers.get(o.rights.name) ?? []),
+      options: [o.realm, o.clientId, ...optionsOf(clientMembers)],
+      edit: (document, answers) => addClient(document, answers, answers.get('scope') ?? []),
     }),
     'add-partner': registryCommand({
       summary: 'Registers a partner application of the desktop launch.',
-      options: [
-        o.desktopRealm,
-        o.clientId,
-        o.name,
-        o.launchUrl,
-        o.redirectUris,
-        o.backchannelLogoutUri,
-        o.profile,
-        o.scopes,
-        o.requestsPerSecond,
-        o.dpopBound,
-        o.requirePar,
-        ...proofOptions,
-      ],
+      options: [o.desktopRealm, o.clientId, ...partnerOptions],
       edit: addPartner,
     }),
     'set-client': registryCommand({
@@ -115,13 +113,13 @@ export const registry: Group = {
     }),
     'set-practices': registryCommand({
       summary: 'Replaces the practices that a client may launch for.',
-      options: [...entry, o.boundPractices],
+      options: [...entry, ...practices],
       edit: setPractices,
     }),
     'set-directory': registryCommand({
       summary:
         'Sets the file of the values that were agreed with a client; --clear directory: the shared one.',
-      options: [...entry, o.directory, o.clear],
+      options: [...entry, ...directory, o.clear],
       edit: setDirectory,
     }),
     suspend: registryCommand({
@@ -169,7 +167,7 @@ export const registry: Group = {
     }),
     'add-issuer': registryCommand({
       summary: 'Trusts the access tokens of an external identity provider.',
-      options: [o.issuer, ...issuerMembers.map(({ option }) => option)],
+      options: [o.issuer, ...optionsOf(issuerMembers)],
       edit: addIssuer,
     }),
     'set-issuer': registryCommand({
@@ -184,7 +182,7 @@ export const registry: Group = {
     }),
     'add-issuer-client': registryCommand({
       summary: 'Registers a client of a trusted identity provider, which may request launch URLs.',
-      options: [o.issuer, o.foreignClientId, ...launchPolicy.map(({ option }) => option)],
+      options: [o.issuer, o.foreignClientId, ...launchOptions],
       edit: addIssuerClient,
     }),
   },

@@ -1,15 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { registrySchema } from '@clinical-launch/contracts/registry';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  clientMembers,
-  desktopMembers,
-  issuerMembers,
-  launchPolicy,
-  partnerMembers,
-  realmMembers,
-} from '../../src/registry/members.ts';
+import { runOpsHere } from '../run-ops.ts';
 import { openRegistryCopy } from './registry-copy.ts';
 
 let copy: Awaited<ReturnType<typeof openRegistryCopy>>;
@@ -24,37 +16,6 @@ const partnerNow = async () =>
   (await copy.realmNamed('demo/desktop'))?.desktop?.partners.find(
     ({ clientId }) => clientId === 'partner-demo',
   );
-
-describe('what the registry can say', () => {
-  const { realms, trustedIssuers } = registrySchema.properties;
-  const realm = realms.items.properties;
-  const desktop = realm.desktop.properties;
-  // Set by other commands.
-  const elsewhere = [
-    'realm',
-    'clients',
-    'desktop',
-    'partners',
-    'issuer',
-    'clientId',
-    'secrets',
-    'callback',
-    'suspended',
-  ];
-
-  it.each([
-    ['a realm', realm, realmMembers],
-    ['the desktop launch of a realm', desktop, desktopMembers],
-    ['a client', realm.clients.items.properties, clientMembers],
-    ['a partner', desktop.partners.items.properties, partnerMembers],
-    ['a trusted issuer', trustedIssuers.items.properties, issuerMembers],
-    ['a client of a trusted issuer', trustedIssuers.items.properties.clients.items.properties, launchPolicy],
-  ])('of %s can be set by a command, every member of it', (_what, properties, members) => {
-    const settable = members.map(({ name }) => name);
-    const expected = Object.keys(properties).filter((name) => !elsewhere.includes(name));
-    expect(settable.toSorted()).toEqual(expected.toSorted());
-  });
-});
 
 describe('set-client and set-partner', () => {
   it('change what is named, remove what is cleared, and leave everything else', async () => {
@@ -93,9 +54,9 @@ describe('set-client and set-partner', () => {
     await copy.runHere(
       'set-client',
       ...pms,
-      '--tls-san-dns',
+      '--tls-client-auth-san-dns',
       'pms.example.org',
-      '--certificate-bound-access-tokens',
+      '--tls-client-certificate-bound-access-tokens',
       'yes',
     );
     expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({
@@ -103,7 +64,13 @@ describe('set-client and set-partner', () => {
       tlsClientCertificateBoundAccessTokens: true,
     });
     const proofs = ['--dpop-bound-access-tokens', 'yes', '--require-pushed-authorization-requests', 'no'];
-    const { code } = await copy.runHere('set-partner', ...partner, ...proofs, '--tls-thumbprint', thumbprint);
+    const { code } = await copy.runHere(
+      'set-partner',
+      ...partner,
+      ...proofs,
+      '--tls-client-certificate-thumbprint',
+      thumbprint,
+    );
     expect([code, await partnerNow()]).toEqual([
       0,
       expect.objectContaining({
@@ -117,7 +84,12 @@ describe('set-client and set-partner', () => {
 
   it('register a client with a certificate in place of a secret', async () => {
     const named = ['--realm', 'demo', '--client-id', 'mtls', '--name', 'By certificate'];
-    const { told } = await copy.runHere('add-host', ...named, '--tls-thumbprint', 'B'.repeat(43));
+    const { told } = await copy.runHere(
+      'add-host',
+      ...named,
+      '--tls-client-certificate-thumbprint',
+      'B'.repeat(43),
+    );
     expect(told.has('client_secret')).toBe(false);
     const bound = [
       '--realm',
@@ -126,7 +98,7 @@ describe('set-client and set-partner', () => {
       'bound',
       '--name',
       'Bound',
-      '--certificate-bound-access-tokens',
+      '--tls-client-certificate-bound-access-tokens',
     ];
     expect((await copy.runHere('add-host', ...bound, 'yes')).told.has('client_secret')).toBe(true);
   });
@@ -141,6 +113,22 @@ describe('set-client and set-partner', () => {
   ])('refuse %s, and change nothing', async (_what, args, expected) => {
     expect((await copy.runHere(...args)).code).toBe(expected);
     expect(await copy.text()).toBe(copy.before);
+  });
+});
+
+describe('schema', () => {
+  it('prints the JSON schema of the file, which the file may name for an editor', async () => {
+    const { output } = await runOpsHere(['registry', 'schema'], {});
+    const { required, properties } = JSON.parse(output);
+    expect(required).toEqual(['realms']);
+    expect(properties.realms.items.properties.accessTokenSeconds).toEqual({
+      type: 'integer',
+      title: 'Lifetime of access tokens',
+      minimum: 60,
+      maximum: 86_400,
+    });
+    await writeFile(copy.path, copy.before.replace('{', '{ "$schema": "./registry.schema.json",'));
+    expect((await copy.runHere('check')).errors).toBe('');
   });
 });
 

@@ -89,7 +89,7 @@ describe('add-pms', () => {
       '--realm must be one or two path segments of a-z, 0-9 and -',
       '--client-id is missing',
       '--name is missing',
-      '--requests-per-second must be a whole number above zero',
+      '--requests-per-second must be >= 1',
     ]);
     expect(await copy.text()).toBe(copy.before);
   });
@@ -122,7 +122,7 @@ describe('the practices of a client', () => {
     expect([listing.code, listing.told.get('practices')]).toEqual([0, 'B82017 Oak:42']);
     expect(await practicesOf('pms-new')).toEqual(listed);
     const named = ['--realm', 'demo', '--name', 'X', '--client-id'];
-    const open = ['add-client', ...named, 'open', '--right', 'ocs-launch.write', '--practices', 'any'];
+    const open = ['add-client', ...named, 'open', '--scope', 'ocs-launch.write', '--practices', 'any'];
     expect((await copy.runHere(...open)).told.get('practices')).toBe('any');
     expect(await practicesOf('open')).toBe('any');
     const unstated = await copy.runHere('add-pms', ...named, 'unstated');
@@ -187,9 +187,9 @@ describe('add-host and add-client', () => {
       'api',
       '--name',
       'API',
-      '--right',
+      '--scope',
       'token.introspect',
-      '--right',
+      '--scope',
       'audit.read',
     );
     expect((await copy.clientNamed('east', 'api'))?.scopes).toEqual(['token.introspect', 'audit.read']);

@@ -20,7 +20,7 @@ describe('a realm that is mistyped', () => {
   it.each([
     ['add-pms', ['--realm', 'dmeo', ...named]],
     ['add-host', ['--realm', 'dmeo', ...named]],
-    ['add-client', ['--realm', 'dmeo', ...named, '--right', 'audit.read']],
+    ['add-client', ['--realm', 'dmeo', ...named, '--scope', 'audit.read']],
     ['add-partner', ['--realm', 'demo/dekstop', ...named, ...addresses]],
     ['set-realm', ['--realm', 'dmeo', '--access-token-seconds', '600']],
     ['suspend', ['--realm', 'dmeo', '--client-id', 'pms-demo']],
@@ -58,8 +58,8 @@ describe('add-realm and set-realm', () => {
     [
       'a lifetime that the registry refuses',
       ['add-realm', '--realm', 'x', '--access-token-seconds', '5'],
-      /60/,
-      1,
+      /^--access-token-seconds must be >= 60/,
+      2,
     ],
     [
       'another algorithm',

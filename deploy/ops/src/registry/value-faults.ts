@@ -1,0 +1,26 @@
+import { callbackAddressFault, partnerAddressFault } from '@clinical-launch/contracts/registered-address';
+import { compileSchema } from '@clinical-launch/contracts/schema';
+import type { TSchema } from '@clinical-launch/contracts/type';
+import * as words from '@clinical-launch/contracts/words';
+
+/** Stricter checks of addresses that accept `${PUBLIC_URL}`: http is for this machine only. */
+const addressFaults = new Map<unknown, (address: string) => string | undefined>([
+  [patternOf(words.partnerAddress), partnerAddressFault],
+  [patternOf(words.httpAddress), callbackAddressFault],
+]);
+
+/**
+ * Returns a check of values by a schema of the registry: their error, or undefined.
+ * @param read returns the value of a text
+ */
+export function faultBy(
+  schema: TSchema,
+  read: (text: string) => unknown = (text) => text,
+): (text: string) => string | undefined {
+  const compiled = compileSchema(schema);
+  return addressFaults.get(patternOf(schema)) ?? ((text) => compiled.faultsOf(read(text))[0]?.message);
+}
+
+function patternOf(schema: TSchema): unknown {
+  return 'pattern' in schema ? schema.pattern : undefined;
+}
