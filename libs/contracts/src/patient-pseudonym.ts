@@ -4,9 +4,6 @@ import type { DesktopPatient } from './desktop-context.ts';
 import type { LaunchPatient, PatientIdentifier } from './launch-context.ts';
 import { spellingOf } from './patient-identifiers.ts';
 
-/** The form of a pseudonym: 256 bits in Base64URL. */
-export const pseudonymPattern = '^[\\w-]{43}$';
-
 /**
  * The pseudonyms under which the events of a patient are found. The same person has the same one, however the
  * identifier is written; without the key it tells nothing.

@@ -1,4 +1,3 @@
-import { pseudonymPattern } from '../patient-pseudonym.ts';
 import { guidPattern } from '../schema.ts';
 import { type Static, type TSchema, Type } from '../type.ts';
 
@@ -10,6 +9,8 @@ const guid = Type.String({ pattern: guidPattern });
 const text = (maxLength: number) => Type.String({ maxLength, format: 'xml-text' });
 const closed = <T extends Record<string, TSchema>>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
+/** The form of a patient's pseudonym: 256 bits in Base64URL. */
+export const pseudonymPattern = '^[\\w-]{43}$';
 const pseudonym = Type.String({ pattern: pseudonymPattern });
 
 /**

@@ -1,4 +1,4 @@
-import { drawBytes } from '@clinical-launch/contracts/random';
+import { randomBytes } from 'node:crypto';
 import {
   isTracing,
   linkTo,
@@ -136,7 +136,7 @@ export class RequestTrace {
 
   /** Returns the ids of a process that creates no spans; the flags are those of the caller. */
   #drawn(): SpanContext {
-    const spanId = drawBytes(8).toString('hex');
+    const spanId = randomBytes(8).toString('hex');
     if (this.#parent !== undefined) return { ...this.#parent, spanId };
     const first = { ...traceOfLaunch(this.#launchId), traceFlags: 1 };
     return this.#launchId === this.#beginning.id ? first : { ...first, spanId };

@@ -1,5 +1,5 @@
 import { isSearchableDay } from '@clinical-launch/contracts/formats';
-import { pseudonymPattern } from '@clinical-launch/contracts/patient-pseudonym';
+import { pseudonymPattern } from '@clinical-launch/contracts/events/catalogue';
 
 const pseudonymForm = new RegExp(pseudonymPattern);
 
