@@ -1,5 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { inFollowingSpan, SpanKind } from '@clinical-launch/contracts/tracing';
+import { inFollowingSpan, SpanKind } from '@clinical-launch/runtime/tracing';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 
 /*

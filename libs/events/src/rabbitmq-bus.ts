@@ -3,7 +3,7 @@ import {
   type CloudEvent,
   type WrittenEvent,
 } from '@clinical-launch/contracts/events/cloud-event';
-import type { EventVerifier, EventWriter } from '@clinical-launch/contracts/events/event-macs';
+import type { EventVerifier, EventWriter } from '@clinical-launch/crypto/event-macs';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { ConfirmTimeoutError, type OutgoingMessage, publishConfirmed } from './confirmed-publish.ts';
 import type { Consumer, EventBus } from './event-bus.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import type { EventVerifier } from '@clinical-launch/contracts/events/event-macs';
+import type { EventVerifier } from '@clinical-launch/crypto/event-macs';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 import type { Consumer } from './event-bus.ts';

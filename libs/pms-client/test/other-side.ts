@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen } from '@clinical-launch/service/http/server';
+import { listen } from '@clinical-launch/http/server';
 
 type Answer = {
   readonly status?: number;

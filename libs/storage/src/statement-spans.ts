@@ -1,4 +1,4 @@
-import { currentSpan, isTracing, recordChildSpan } from '@clinical-launch/contracts/tracing';
+import { currentSpan, isTracing, recordChildSpan } from '@clinical-launch/runtime/tracing';
 import type { KyselyConfig, LogEvent } from 'kysely';
 
 /**

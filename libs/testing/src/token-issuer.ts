@@ -1,5 +1,5 @@
-import type { Clock } from '@clinical-launch/service/clock';
-import { listen } from '@clinical-launch/service/http/server';
+import { listen } from '@clinical-launch/http/server';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
 export type TestKey = { readonly kid: string; readonly privateKey: CryptoKey; readonly publicJwk: JWK };

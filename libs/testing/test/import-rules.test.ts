@@ -13,19 +13,30 @@ import {
 } from './sources.ts';
 
 describe('who may import whom', () => {
+  const wire = ['contracts', 'crypto'];
+  const ground = [...wire, 'runtime'];
+  const state = [...ground, 'http', 'tickets'];
+  const libs = [...state, 'events', 'storage', 'limits', 'pages', 'trust', 'deliveries', 'process'];
   /** The packages that each package may import. A package that is not listed may import none. */
   const mayImport: Readonly<Record<string, readonly string[]>> = {
     'libs/contracts': [],
-    'libs/tickets': ['contracts'],
-    'libs/events': ['contracts'],
-    'libs/storage': ['contracts'],
-    'libs/service': ['contracts', 'events', 'storage', 'tickets'],
+    'libs/crypto': ['contracts'],
+    'libs/runtime': ['contracts'],
+    'libs/http': ['contracts', 'runtime'],
+    'libs/storage': ['contracts', 'runtime'],
+    'libs/events': ground,
+    'libs/tickets': ground,
+    'libs/limits': state,
+    'libs/trust': state,
+    'libs/pages': ['contracts', 'http', 'tickets'],
+    'libs/deliveries': ['contracts', 'http', 'runtime', 'storage'],
+    'libs/process': libs,
     'libs/pms-client': [],
-    'libs/testing': ['contracts', 'events', 'service', 'storage', 'tickets', 'pms-client'],
-    services: ['contracts', 'events', 'service', 'storage', 'tickets'],
-    'deploy/simulators': ['contracts', 'service', 'pms-client'],
-    'deploy/platform': ['contracts', 'events', 'service', 'storage', 'tickets', 'simulators', ...services],
-    'deploy/ops': ['contracts', 'events', 'service', 'storage', 'tickets', ...services],
+    'libs/testing': [...libs, 'pms-client'],
+    services: libs,
+    'tools/simulators': [...ground, 'http', 'pages', 'process', 'trust', 'pms-client'],
+    'tools/platform': [...libs, 'simulators', ...services],
+    'tools/ops': [...libs, ...services],
   };
 
   it.each(packages)('%s imports only what it may', (name) => {
@@ -83,13 +94,6 @@ describe('who may import whom', () => {
 type Rooms = Readonly<Record<string, readonly string[]>>;
 
 /** The rooms that each room may import from, besides itself. Sources outside of the rooms combine them. */
-const roomsOfService: Rooms = {
-  // Runs the process, and is the only room with access to tickets, events and storage.
-  process: ['http', 'trust'],
-  trust: ['http'],
-  pages: ['http'],
-  http: [],
-};
 const roomsInServices: Rooms = {
   openapi: ['http', 'grants', 'domain'],
   http: ['work', 'grants', 'present', 'views', 'keys', 'domain', 'store'],
@@ -103,23 +107,20 @@ const roomsInServices: Rooms = {
   store: ['domain'],
   domain: [],
 };
-const ownOrBoundary = /^(express|kysely|pg)$|^@clinical-launch\/(?!contracts\/)/;
+const ownOrBoundary = /^(express|kysely|pg)$|^@clinical-launch\/(?!(contracts|crypto)\/)/;
 /** The packages that a room may not import; type imports are removed at run time. */
 const packagesOfRooms: Readonly<Record<string, RegExp>> = {
   domain: ownOrBoundary,
   present: ownOrBoundary,
-  work: /^(express|kysely|pg)$|^@clinical-launch\/service\/(http|pages|process|trust)\//,
-  store: /^express$|^@clinical-launch\/service/,
+  work: /^(express|kysely|pg)$|^@clinical-launch\/(http|limits|pages|process|trust)\//,
+  store: /^express$|^@clinical-launch\/(http|limits|pages|process|trust)\//,
 };
 
-describe.each([
-  ['libs/service', roomsOfService],
-  ...services.map((name) => [`services/${name}`, roomsInServices] as const),
-] as const)('the rooms of %s', (name, rooms) => {
+describe.each(services.map((name) => `services/${name}`))('the rooms of %s', (name) => {
   const own = [...sources].filter((path) => packageOf(path) === name && roomOf(path) !== undefined);
 
   it('are named', () => {
-    expect(own.filter((path) => rooms[roomOf(path) ?? ''] === undefined)).toEqual([]);
+    expect(own.filter((path) => roomsInServices[roomOf(path) ?? ''] === undefined)).toEqual([]);
   });
 
   it('import from no room above them', () => {
@@ -129,7 +130,7 @@ describe.each([
         .filter((other) => packageOf(other) === name)
         .filter((other) => {
           const there = roomOf(other);
-          return there !== undefined && there !== room && !rooms[room]?.includes(there);
+          return there !== undefined && there !== room && !roomsInServices[room]?.includes(there);
         })
         .map((other) => `${path}: ${other}`);
     });
@@ -137,13 +138,9 @@ describe.each([
   });
 
   it('know only the packages that are theirs', () => {
-    const isForbidden = (room: string, specifier: string) =>
-      name === 'libs/service'
-        ? room !== 'process' && /^@clinical-launch\/(tickets|events|storage)/.test(specifier)
-        : packagesOfRooms[room]?.test(specifier) === true;
     const forbidden = own.flatMap((path) =>
-      specifiersOf(path, { withTypes: name === 'libs/service' })
-        .filter((specifier) => isForbidden(roomOf(path) ?? '', specifier))
+      specifiersOf(path, { withTypes: false })
+        .filter((specifier) => packagesOfRooms[roomOf(path) ?? '']?.test(specifier) === true)
         .map((specifier) => `${path}: ${specifier}`),
     );
     expect(forbidden).toEqual([]);

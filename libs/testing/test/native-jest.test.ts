@@ -65,7 +65,7 @@ beforeAll(async () => {
   write('package.json', '{ "type": "module" }');
   write(
     'jest.config.js',
-    `import ours from '${root}deploy/jest.config.js';
+    `import ours from '${root}tests/jest.config.js';
      const project = { ...ours.projects[0], roots: ['${folder}'], testMatch: ['**/*.test.ts'] };
      export default { ...ours, testTimeout: 1000, projects: [project] };`,
   );

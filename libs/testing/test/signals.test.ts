@@ -40,7 +40,7 @@ beforeEach(() => {
   writeFileSync(join(folder, 'test/hanging.test.ts'), hangingTest);
   writeFileSync(
     join(folder, 'jest.config.js'),
-    `import ours from '${root}deploy/jest.config.js';
+    `import ours from '${root}tests/jest.config.js';
      export default { ...ours.projects[1], roots: ['${folder}'], testMatch: ['**/*.test.ts'] };`,
   );
 });

@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 const root = new URL('../../../', import.meta.url).pathname;
 export const services = globSync('services/*', { cwd: root }).map((path) => path.slice('services/'.length));
 /** The folders of our packages. */
-export const packages = globSync(['libs/*', 'services/*', 'deploy/{ops,platform,simulators}'], {
+export const packages = globSync(['libs/*', 'services/*', 'tools/{ops,platform,simulators}'], {
   cwd: root,
 }).toSorted();
 /** The sources of our packages, as paths from the root. */

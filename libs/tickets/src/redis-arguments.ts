@@ -1,5 +1,5 @@
 import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import type { EventWriter } from '@clinical-launch/contracts/events/event-macs';
+import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import type { ClaimKeys } from './redis-keys.ts';
 import { listOf, milliseconds, millisecondsOrNone, type ScriptArgument } from './redis-scripts.ts';
 import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';

@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto';
-import { drawBytes } from '@clinical-launch/contracts/random';
+import { drawBytes } from '@clinical-launch/crypto/random';
 import type { RevocationList } from './revocations/revoked-tokens.ts';
 import { type Shard, shardOfText } from './ticket-text.ts';
 import { type TicketKind, ticketPurposes } from './tickets.ts';

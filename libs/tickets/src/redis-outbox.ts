@@ -4,7 +4,7 @@ import {
   type RejectedEvent,
   type WrittenEvent,
 } from '@clinical-launch/contracts/events/cloud-event';
-import type { EventWriter } from '@clinical-launch/contracts/events/event-macs';
+import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import { eventTexts } from './redis-arguments.ts';
 import { createKeys, defaultPrefix, drawAttempt, type Keys, rememberMs } from './redis-keys.ts';
 import { listOf, type RedisClient, RedisScripts, readScript } from './redis-scripts.ts';

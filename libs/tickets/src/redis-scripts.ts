@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { inChildSpan } from '@clinical-launch/contracts/tracing';
+import { inChildSpan } from '@clinical-launch/runtime/tracing';
 import type { Cluster, Redis } from 'ioredis';
 import { TicketsUnavailable } from './tickets.ts';
 

@@ -1,5 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import type { EventWriter } from '@clinical-launch/contracts/events/event-macs';
+import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import { assertRecordable } from './chain-record.ts';
 import {
   challengeFields,

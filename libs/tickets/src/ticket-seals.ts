@@ -1,4 +1,4 @@
-import type { Sealer } from '@clinical-launch/contracts/sealing';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { type Chain, nameTicket } from './ticket-text.ts';
 import {
   type FoundTicket,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { drawBytes } from '@clinical-launch/contracts/random';
+import { drawBytes } from '@clinical-launch/crypto/random';
 
 /**
  * Everything of one chain (claim, ticket, successors, their events) is in one of 16 shards, and every key of

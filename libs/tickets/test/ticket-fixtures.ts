@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { createSealers } from '@clinical-launch/contracts/sealing-purposes';
+import { createSealers } from '@clinical-launch/crypto/sealing-purposes';
 import { RedisOutbox } from '../src/redis-outbox.ts';
 import type { RedisClient } from '../src/redis-scripts.ts';
 import { RedisTickets } from '../src/redis-tickets.ts';

@@ -1,16 +1,16 @@
 import { hkdfSync, type KeyObject } from 'node:crypto';
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
-import { createSealer, type Sealer } from '@clinical-launch/contracts/sealing';
 import { Type } from '@clinical-launch/contracts/type';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
+import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
+import { deriveFromSealingKeys } from '@clinical-launch/process/secret-key';
 import {
   ConfigurationError,
   type Environment,
   readEnvironment,
   readTogether,
-} from '@clinical-launch/service/environment';
-import { isProduction } from '@clinical-launch/service/mode';
-import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
-import { deriveFromSealingKeys } from '@clinical-launch/service/secret-key';
+} from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
 import { type AuditKeys, auditKeyOf, demoAuditKeys, parseAuditKeys } from './domain/audit-keys.ts';
 import { type AuditPagesConfig, readAuditPagesConfig } from './pages-config.ts';
 

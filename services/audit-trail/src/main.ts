@@ -1,12 +1,12 @@
-import { readTogether } from '@clinical-launch/service/environment';
-import { openPostgres } from '@clinical-launch/service/process/postgres-part';
-import { runProcess } from '@clinical-launch/service/process/process';
-import { openRabbitMq } from '@clinical-launch/service/process/rabbitmq-part';
-import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
-import { requireParts } from '@clinical-launch/service/process/required-parts';
-import { openRevocationsPart } from '@clinical-launch/service/process/revocations';
-import { openTokenVerifier } from '@clinical-launch/service/trust/following-registry';
-import { readTrust } from '@clinical-launch/service/trust/trust';
+import { openPostgres } from '@clinical-launch/process/postgres-part';
+import { runProcess } from '@clinical-launch/process/process';
+import { openRabbitMq } from '@clinical-launch/process/rabbitmq-part';
+import { openRedisParts } from '@clinical-launch/process/redis-parts';
+import { requireParts } from '@clinical-launch/process/required-parts';
+import { openRevocationsPart } from '@clinical-launch/process/revocations';
+import { readTogether } from '@clinical-launch/runtime/environment';
+import { openTokenVerifier } from '@clinical-launch/trust/following-registry';
+import { readTrust } from '@clinical-launch/trust/trust';
 import { readAuditTrailConfig } from './config.ts';
 import { auditTrail } from './service.ts';
 

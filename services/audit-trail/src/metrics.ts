@@ -1,6 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import type { Clock } from '@clinical-launch/service/clock';
-import { meter } from '@clinical-launch/service/metrics';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { meter } from '@clinical-launch/runtime/metrics';
 
 /** Creates the measure of the time from an event until its row is stored. */
 export function createLagMeter(clock: Clock): (events: readonly CloudEvent[]) => void {

@@ -1,14 +1,14 @@
-import type { Sealer } from '@clinical-launch/contracts/sealing';
 import { Type } from '@clinical-launch/contracts/type';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import {
   assertTimeZone,
   ConfigurationError,
   type Environment,
   originSetting,
   readEnvironment,
-} from '@clinical-launch/service/environment';
-import { readAllowedNetworks } from '@clinical-launch/service/http/outbound-settings';
-import { isProduction } from '@clinical-launch/service/mode';
+} from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
 
 /** The configuration of the pages for the support desk and privacy officers. */
 export type AuditPagesConfig = {

@@ -32,12 +32,12 @@ const lists: Readonly<Record<string, readonly string[]>> = {
     members,
   ),
   'failed requests of ours': wordsIn(
-    'libs/service/src/http/outbound-error.ts',
+    'libs/http/src/outbound-error.ts',
     ['export type OutboundFailure =', ';'],
     union,
   ).filter((word) => word !== 'interrupted'),
   'failed deliveries': wordsIn(
-    'libs/service/src/process/delivery-retry.ts',
+    'libs/deliveries/src/delivery-retry.ts',
     ['export type DeliveryFailure =', ';'],
     union,
   ),

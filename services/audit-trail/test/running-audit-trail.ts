@@ -1,12 +1,12 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
-import { loopbackNetworks } from '@clinical-launch/service/http/outbound-settings';
-import { createAccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
-import { issuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
+import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
+import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
+import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { sql } from 'kysely';
 import { readAuditTrailConfig, sealKeyFrom } from '../src/config.ts';
 import { auditTrail } from '../src/service.ts';

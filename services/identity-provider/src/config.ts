@@ -1,9 +1,9 @@
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
 import { Type } from '@clinical-launch/contracts/type';
-import { readEnvironment, readTogether } from '@clinical-launch/service/environment';
-import { isProduction } from '@clinical-launch/service/mode';
-import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
-import { readClientCertificateHeader } from '@clinical-launch/service/trust/client-certificate';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
+import { readEnvironment, readTogether } from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
+import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
 
 export type IdentityProviderConfig = {
   /** The address at which callers reach the platform; every issuer is below it. */

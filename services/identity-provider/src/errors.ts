@@ -1,4 +1,4 @@
-import { ServiceError, tooMany } from '@clinical-launch/service/http/errors';
+import { ServiceError, tooMany } from '@clinical-launch/http/errors';
 import type { ParameterFault } from './domain/authorization-request.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Registry } from '@clinical-launch/contracts/registry';
-import { meter as getMeter } from '@clinical-launch/service/metrics';
-import type { RegistrySource } from '@clinical-launch/service/trust/registry-file';
+import { meter as getMeter } from '@clinical-launch/runtime/metrics';
+import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { KeyRing } from './keys/key-ring.ts';
 
 /** A credential that ends: what it is, whose it is, and when, in milliseconds since 1970. */

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { productionRegistryProblems } from '@clinical-launch/service/trust/production-registry';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { productionRegistryProblems } from '@clinical-launch/trust/production-registry';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, type JWTPayload, jwtVerify } from 'jose';
 import {

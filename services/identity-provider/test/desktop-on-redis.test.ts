@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createLogger } from '@clinical-launch/service/logger';
-import { readSharedEventKeys } from '@clinical-launch/service/process/event-keys';
-import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
-import type { TicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
+import { openRedisParts } from '@clinical-launch/process/redis-parts';
+import type { TicketParts } from '@clinical-launch/process/ticket-parts';
+import { createLogger } from '@clinical-launch/runtime/logger';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { makeDpopProof } from '@clinical-launch/testing/dpop-proof';
 import { TestClock } from '@clinical-launch/testing/test-clock';

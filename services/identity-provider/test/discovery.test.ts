@@ -1,10 +1,10 @@
-import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
-import { loopbackNetworks } from '@clinical-launch/service/http/outbound-settings';
-import { createAccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
-import { issuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
+import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
+import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';

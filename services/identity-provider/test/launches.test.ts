@@ -1,4 +1,4 @@
-import { listen } from '@clinical-launch/service/http/server';
+import { listen } from '@clinical-launch/http/server';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';

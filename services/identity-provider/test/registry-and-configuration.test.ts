@@ -3,7 +3,7 @@ import { parseRegistry } from '@clinical-launch/contracts/registry';
 import {
   assertProductionRegistry,
   productionRegistryProblems,
-} from '@clinical-launch/service/trust/production-registry';
+} from '@clinical-launch/trust/production-registry';
 import { describe, expect, it } from '@jest/globals';
 import { readIdentityProviderConfig } from '../src/config.ts';
 import { createClientSecret, hashClientSecret } from '../src/domain/client-secrets.ts';

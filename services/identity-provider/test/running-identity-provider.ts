@@ -1,25 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { issuerOf } from '@clinical-launch/contracts/realm-addresses';
 import { parseRegistry, type Registry } from '@clinical-launch/contracts/registry';
-import { createSealer, type Sealer } from '@clinical-launch/contracts/sealing';
+import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
-import { loopbackNetworks } from '@clinical-launch/service/http/outbound-settings';
-import { createRouter } from '@clinical-launch/service/http/router';
-import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
-import { createAttempts } from '@clinical-launch/service/process/attempts';
-import type { Service } from '@clinical-launch/service/process/service';
-import {
-  type AccessTokenVerifier,
-  createAccessTokenVerifier,
-} from '@clinical-launch/service/trust/access-tokens';
-import { issuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
-import { fixedRegistry, type RegistrySource } from '@clinical-launch/service/trust/registry-file';
+import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
+import { createRouter } from '@clinical-launch/http/router';
+import { createAttempts } from '@clinical-launch/limits/counted-attempts';
+import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
+import type { Service } from '@clinical-launch/process/service';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import type { TestClock } from '@clinical-launch/testing/test-clock';
 import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
+import { type AccessTokenVerifier, createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
+import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
+import { fixedRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { Router } from 'express';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { hashClientSecret } from '../src/domain/client-secrets.ts';

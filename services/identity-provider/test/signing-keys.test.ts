@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createSealer } from '@clinical-launch/contracts/sealing';
+import { createSealer } from '@clinical-launch/crypto/sealing';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';

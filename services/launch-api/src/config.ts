@@ -1,12 +1,12 @@
 import type { IdentifierCheck } from '@clinical-launch/contracts/fhir/resource-rules';
 import { defaultXmlNamespace, type Namespaces } from '@clinical-launch/contracts/namespaces';
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
 import { Type } from '@clinical-launch/contracts/type';
-import { originSetting, readEnvironment, readTogether } from '@clinical-launch/service/environment';
-import { isProduction } from '@clinical-launch/service/mode';
-import { namespaceSettings, namespacesOf } from '@clinical-launch/service/namespace-settings';
-import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
-import { readClientCertificateHeader } from '@clinical-launch/service/trust/client-certificate';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
+import { originSetting, readEnvironment, readTogether } from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
+import { namespaceSettings, namespacesOf } from '@clinical-launch/runtime/namespace-settings';
+import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
 
 export type LaunchApiConfig = {
   /** The origin at which backends reach this service. */

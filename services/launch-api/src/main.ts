@@ -1,12 +1,12 @@
-import { readTogether } from '@clinical-launch/service/environment';
-import { runProcess } from '@clinical-launch/service/process/process';
-import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
-import { requireParts } from '@clinical-launch/service/process/required-parts';
-import { openRevocationsPart } from '@clinical-launch/service/process/revocations';
-import { openSealers } from '@clinical-launch/service/process/sealing-keys';
-import { openDirectories, readDirectories } from '@clinical-launch/service/trust/directory-file';
-import { openTokenVerifier } from '@clinical-launch/service/trust/following-registry';
-import { readTrust } from '@clinical-launch/service/trust/trust';
+import { runProcess } from '@clinical-launch/process/process';
+import { openRedisParts } from '@clinical-launch/process/redis-parts';
+import { requireParts } from '@clinical-launch/process/required-parts';
+import { openRevocationsPart } from '@clinical-launch/process/revocations';
+import { openSealers } from '@clinical-launch/process/sealing-keys';
+import { readTogether } from '@clinical-launch/runtime/environment';
+import { openDirectories, readDirectories } from '@clinical-launch/trust/directory-file';
+import { openTokenVerifier } from '@clinical-launch/trust/following-registry';
+import { readTrust } from '@clinical-launch/trust/trust';
 import { readLaunchApiConfig } from './config.ts';
 import { launchApi } from './service.ts';
 

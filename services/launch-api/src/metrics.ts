@@ -1,6 +1,6 @@
-import type { Handler } from '@clinical-launch/service/http/exchange';
-import { countLaunchRefusals } from '@clinical-launch/service/http/launch-refusals';
-import { meter as getMeter } from '@clinical-launch/service/metrics';
+import type { Handler } from '@clinical-launch/http/exchange';
+import { countLaunchRefusals } from '@clinical-launch/http/launch-refusals';
+import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 import type { LaunchExchange } from './http/check-launch.ts';
 
 /** Counts launch URLs, by the client of the registry and the reason of the catalogue. */

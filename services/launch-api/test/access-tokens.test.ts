@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TrustedIssuer } from '@clinical-launch/contracts/registry';
-import { listen } from '@clinical-launch/service/http/server';
+import { listen } from '@clinical-launch/http/server';
 import { createTestKey, startTokenIssuer, type TestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompactSign } from 'jose';

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
-import { openDirectories, readDirectories } from '@clinical-launch/service/trust/directory-file';
 import {
   aServiceRequest,
   containedAt,
   type ServiceRequestParts,
 } from '@clinical-launch/testing/service-request';
+import { openDirectories, readDirectories } from '@clinical-launch/trust/directory-file';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { codeChallenge, faultsOf, startLaunchApi, wholeFaultsOf } from './launch-api.ts';

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Fault } from '@clinical-launch/contracts/fault';
 import type { LaunchPolicy, TrustedIssuer } from '@clinical-launch/contracts/registry';
-import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
-import { loopbackNetworks } from '@clinical-launch/service/http/outbound-settings';
-import { createAccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
-import type { Directories } from '@clinical-launch/service/trust/directory-file';
-import { type IssuerPolicy, issuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
-import type { Revocations } from '@clinical-launch/service/trust/revocations';
+import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
+import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
+import type { Directories } from '@clinical-launch/trust/directory-file';
+import { type IssuerPolicy, issuerPolicies } from '@clinical-launch/trust/issuer-policies';
+import type { Revocations } from '@clinical-launch/trust/revocations';
 import { readLaunchApiConfig } from '../src/config.ts';
 import { launchApi } from '../src/service.ts';
 

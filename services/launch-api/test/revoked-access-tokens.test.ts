@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '@clinical-launch/service/clock';
-import { createLogger } from '@clinical-launch/service/logger';
-import { readSharedEventKeys } from '@clinical-launch/service/process/event-keys';
-import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
-import { openRevocationsPart } from '@clinical-launch/service/process/revocations';
+import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
+import { openRedisParts } from '@clinical-launch/process/redis-parts';
+import { openRevocationsPart } from '@clinical-launch/process/revocations';
+import { systemClock } from '@clinical-launch/runtime/clock';
+import { createLogger } from '@clinical-launch/runtime/logger';
 import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { audience, startLaunchApi } from './launch-api.ts';

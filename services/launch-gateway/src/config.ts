@@ -1,6 +1,6 @@
 import { Type } from '@clinical-launch/contracts/type';
-import { originSetting, readEnvironment } from '@clinical-launch/service/environment';
-import { isProduction } from '@clinical-launch/service/mode';
+import { originSetting, readEnvironment } from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
 
 export type LaunchGatewayConfig = {
   /** Whether browsers reach it by https; session cookies are then `Secure`. */

@@ -1,8 +1,8 @@
-import { readTogether } from '@clinical-launch/service/environment';
-import { runProcess } from '@clinical-launch/service/process/process';
-import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
-import { requireParts } from '@clinical-launch/service/process/required-parts';
-import { openSealers } from '@clinical-launch/service/process/sealing-keys';
+import { runProcess } from '@clinical-launch/process/process';
+import { openRedisParts } from '@clinical-launch/process/redis-parts';
+import { requireParts } from '@clinical-launch/process/required-parts';
+import { openSealers } from '@clinical-launch/process/sealing-keys';
+import { readTogether } from '@clinical-launch/runtime/environment';
 import { readLaunchGatewayConfig } from './config.ts';
 import { launchGateway } from './service.ts';
 

@@ -1,8 +1,8 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import type { Clock } from '@clinical-launch/service/clock';
-import type { DirectExchange, Handler } from '@clinical-launch/service/http/exchange';
-import { countLaunchRefusals } from '@clinical-launch/service/http/launch-refusals';
-import { meter as getMeter } from '@clinical-launch/service/metrics';
+import type { DirectExchange, Handler } from '@clinical-launch/http/exchange';
+import { countLaunchRefusals } from '@clinical-launch/http/launch-refusals';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 
 /** Counts launches that were opened, and measures how long their users took. */
 export type LaunchMeter = {

@@ -1,7 +1,7 @@
-import type { Clock } from '@clinical-launch/service/clock';
-import { directEndpoint, openToAll } from '@clinical-launch/service/http/exchange';
-import { createRouter } from '@clinical-launch/service/http/router';
-import type { Service } from '@clinical-launch/service/process/service';
+import { directEndpoint, openToAll } from '@clinical-launch/http/exchange';
+import { createRouter } from '@clinical-launch/http/router';
+import type { Service } from '@clinical-launch/process/service';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { LaunchGatewayConfig } from './config.ts';
 import { launchDialect } from './http/error-page.ts';

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { defaultXmlNamespace } from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
+import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import {
   assertTimeZone,
   type Environment,
   originSetting,
   readEnvironment,
-} from '@clinical-launch/service/environment';
-import { readAllowedNetworks } from '@clinical-launch/service/http/outbound-settings';
-import { isProduction } from '@clinical-launch/service/mode';
-import { checkRegistryFile } from '@clinical-launch/service/trust/trust';
+} from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
+import { checkRegistryFile } from '@clinical-launch/trust/trust';
 
 /** How documents are posted to the callback addresses of the clients. */
 export type CallbackConfig = {

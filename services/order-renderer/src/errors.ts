@@ -1,5 +1,5 @@
-import { sendText } from '@clinical-launch/service/http/answer';
-import { type ErrorDialect, ServiceError } from '@clinical-launch/service/http/errors';
+import { sendText } from '@clinical-launch/http/answer';
+import { type ErrorDialect, ServiceError } from '@clinical-launch/http/errors';
 import { messagePage } from './views/pages.ts';
 
 const retryAfterSeconds = 2;

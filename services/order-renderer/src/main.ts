@@ -1,11 +1,11 @@
-import { readTogether } from '@clinical-launch/service/environment';
-import { openPostgres } from '@clinical-launch/service/process/postgres-part';
-import { runProcess } from '@clinical-launch/service/process/process';
-import { openRabbitMq } from '@clinical-launch/service/process/rabbitmq-part';
-import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
-import { requireParts } from '@clinical-launch/service/process/required-parts';
-import { openSealers } from '@clinical-launch/service/process/sealing-keys';
-import { watchRegistry } from '@clinical-launch/service/trust/following-registry';
+import { openPostgres } from '@clinical-launch/process/postgres-part';
+import { runProcess } from '@clinical-launch/process/process';
+import { openRabbitMq } from '@clinical-launch/process/rabbitmq-part';
+import { openRedisParts } from '@clinical-launch/process/redis-parts';
+import { requireParts } from '@clinical-launch/process/required-parts';
+import { openSealers } from '@clinical-launch/process/sealing-keys';
+import { readTogether } from '@clinical-launch/runtime/environment';
+import { watchRegistry } from '@clinical-launch/trust/following-registry';
 import { readOrderRendererConfig, readRegistrySetting } from './config.ts';
 import { orderRenderer } from './service.ts';
 

@@ -1,4 +1,4 @@
-import { meter as getMeter } from '@clinical-launch/service/metrics';
+import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 import type { Attempt } from './delivery/deliver.ts';
 import type { DeliveryLevel } from './store/deliveries.ts';
 

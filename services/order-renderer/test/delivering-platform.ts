@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { callbackSecretPurpose, type Registry } from '@clinical-launch/contracts/registry';
-import { createSealer } from '@clinical-launch/contracts/sealing';
-import type { ResolveName } from '@clinical-launch/service/http/outbound-fetch';
+import { createSealer } from '@clinical-launch/crypto/sealing';
+import type { ResolveName } from '@clinical-launch/http/outbound-fetch';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { until } from '@clinical-launch/testing/until';

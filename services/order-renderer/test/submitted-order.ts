@@ -1,7 +1,7 @@
 import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Order, OrderBatch } from '@clinical-launch/contracts/order/order';
-import { placeOfOrder } from '@clinical-launch/contracts/seal-places';
-import type { Sealer } from '@clinical-launch/contracts/sealing';
+import { placeOfOrder } from '@clinical-launch/crypto/seal-places';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
 
 type Submission = {
   readonly sealer: Sealer;

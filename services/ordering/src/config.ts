@@ -1,12 +1,12 @@
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
 import { Type } from '@clinical-launch/contracts/type';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import {
   assertTimeZone,
   ConfigurationError,
   originSetting,
   readEnvironment,
-} from '@clinical-launch/service/environment';
-import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
+} from '@clinical-launch/runtime/environment';
 import { readCatalogues } from './catalogue-file.ts';
 import type { Catalogues } from './domain/catalogues.ts';
 

@@ -1,7 +1,7 @@
-import { sendText, setHeaders } from '@clinical-launch/service/http/answer';
-import { type ErrorDialect, ServiceError } from '@clinical-launch/service/http/errors';
-import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
-import type { Pages } from '@clinical-launch/service/pages/templates';
+import { sendText, setHeaders } from '@clinical-launch/http/answer';
+import { type ErrorDialect, ServiceError } from '@clinical-launch/http/errors';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
+import type { Pages } from '@clinical-launch/pages/templates';
 
 /**
  * Creates the error for a path without a live launch session: none was sent, it ended, or it belongs to

@@ -1,5 +1,5 @@
 import { actions } from '@clinical-launch/contracts/launch-context';
-import { launchSessionIdleSeconds } from '@clinical-launch/service/pages/launch-session';
+import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readOrderingConfig } from '../src/config.ts';
 import {

@@ -1,8 +1,8 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { Action, LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
-import { createSealer } from '@clinical-launch/contracts/sealing';
-import { launchSessionIdleSeconds } from '@clinical-launch/service/pages/launch-session';
-import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
+import { createSealer } from '@clinical-launch/crypto/sealing';
+import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
+import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { createSealers } from '@clinical-launch/contracts/sealing-purposes';
-import { readPatientPseudonyms } from '@clinical-launch/service/patient-pseudonyms';
-import { readSharedEventKeys } from '@clinical-launch/service/process/event-keys';
-import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
-import type { TicketParts } from '@clinical-launch/service/process/ticket-parts';
+import { createSealers } from '@clinical-launch/crypto/sealing-purposes';
+import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
+import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
+import { openRedisParts } from '@clinical-launch/process/redis-parts';
+import type { TicketParts } from '@clinical-launch/process/ticket-parts';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { parseOrder } from '@clinical-launch/contracts/order/order';
-import { placeOfOrder } from '@clinical-launch/contracts/seal-places';
+import { placeOfOrder } from '@clinical-launch/crypto/seal-places';
 import { waitLimitMs } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@clinical-launch/contracts/type';
-import { type Environment, originSetting, readEnvironment } from '@clinical-launch/service/environment';
-import { readClientCertificateHeader } from '@clinical-launch/service/trust/client-certificate';
+import { type Environment, originSetting, readEnvironment } from '@clinical-launch/runtime/environment';
+import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
 
 export type ResourceApiConfig = {
   /** The origin at which partners reach the platform; DPoP proofs name it. */

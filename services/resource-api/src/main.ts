@@ -1,11 +1,11 @@
-import { readTogether } from '@clinical-launch/service/environment';
-import { runProcess } from '@clinical-launch/service/process/process';
-import { openRedisParts } from '@clinical-launch/service/process/redis-parts';
-import { requireParts } from '@clinical-launch/service/process/required-parts';
-import { openSealers } from '@clinical-launch/service/process/sealing-keys';
-import { openTokenVerifier } from '@clinical-launch/service/trust/following-registry';
-import { desktopIssuerPolicies } from '@clinical-launch/service/trust/issuer-policies';
-import { readTrust } from '@clinical-launch/service/trust/trust';
+import { runProcess } from '@clinical-launch/process/process';
+import { openRedisParts } from '@clinical-launch/process/redis-parts';
+import { requireParts } from '@clinical-launch/process/required-parts';
+import { openSealers } from '@clinical-launch/process/sealing-keys';
+import { readTogether } from '@clinical-launch/runtime/environment';
+import { openTokenVerifier } from '@clinical-launch/trust/following-registry';
+import { desktopIssuerPolicies } from '@clinical-launch/trust/issuer-policies';
+import { readTrust } from '@clinical-launch/trust/trust';
 import { readResourceApiConfig } from './config.ts';
 import { resourceApi } from './service.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createSealer } from '@clinical-launch/contracts/sealing';
+import { createSealer } from '@clinical-launch/crypto/sealing';
 import { createTestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aContext, startResourceApi } from './running-resource-api.ts';

@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { placeOfTokenContext } from '@clinical-launch/contracts/seal-places';
-import { createSealer, type Sealer } from '@clinical-launch/contracts/sealing';
-import { createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
-import { loopbackNetworks } from '@clinical-launch/service/http/outbound-settings';
-import { createAccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
+import { placeOfTokenContext } from '@clinical-launch/crypto/seal-places';
+import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
+import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { startTokenIssuer, type TestKey } from '@clinical-launch/testing/token-issuer';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
+import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import type { ResourceApiConfig } from '../src/config.ts';
 import { resourceApi } from '../src/service.ts';
 

@@ -19,18 +19,18 @@ export type TestFiles = {
 };
 
 /** Tests that need more than a service and its servers, wherever they lie. */
-const systemTest = /\/deploy\/tests\/|\.browser\.test\.ts$|\/separated-play\.test\.ts$/;
+const systemTest = /\/tests\/system\/|\.browser\.test\.ts$|\/separated-play\.test\.ts$/;
 
 function tierOf(path: string): keyof TestFiles {
-  if (path.includes('/deploy/tests/cluster/')) return 'cluster';
-  if (path.includes('/deploy/tests/faults/')) return 'faults';
+  if (path.includes('/tests/cluster/')) return 'cluster';
+  if (path.includes('/tests/faults/')) return 'faults';
   if (systemTest.test(path)) return 'system';
   return isUnitTest(path) ? 'unit' : 'integration';
 }
 
 /** Finds all test files and divides them. */
 export function findTestFiles(): TestFiles {
-  const paths = globSync(['{libs,services,deploy}/**/*.test.ts'], {
+  const paths = globSync(['{libs,services,tools,tests}/**/*.test.ts'], {
     cwd: root,
     exclude: ['**/node_modules'],
   });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EventWriter } from '@clinical-launch/contracts/events/event-macs';
+import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import { eventTexts } from '../redis-arguments.ts';
 import { createKeys, defaultPrefix, type Keys } from '../redis-keys.ts';
 import { listOf, type RedisClient, RedisScripts, readScript } from '../redis-scripts.ts';

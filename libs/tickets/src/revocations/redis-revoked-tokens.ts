@@ -1,4 +1,4 @@
-import type { EventWriter } from '@clinical-launch/contracts/events/event-macs';
+import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import { eventTexts } from '../redis-arguments.ts';
 import { createKeys, defaultPrefix, type RevocationKeys } from '../redis-keys.ts';
 import { listOf, type RedisClient, RedisScripts, readScript } from '../redis-scripts.ts';

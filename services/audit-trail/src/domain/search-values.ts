@@ -1,5 +1,5 @@
-import { isSearchableDay } from '@clinical-launch/contracts/formats';
 import { pseudonymPattern } from '@clinical-launch/contracts/events/catalogue';
+import { isSearchableDay } from '@clinical-launch/contracts/formats';
 
 const pseudonymForm = new RegExp(pseudonymPattern);
 

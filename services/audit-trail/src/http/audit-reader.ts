@@ -1,12 +1,8 @@
 import type { EventData } from '@clinical-launch/contracts/events/catalogue';
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import type { Exchange, RefusalAudit } from '@clinical-launch/service/http/exchange';
-import { authorizationOf } from '@clinical-launch/service/http/request-target';
-import {
-  type AccessTokenVerifier,
-  assertRight,
-  type Caller,
-} from '@clinical-launch/service/trust/access-tokens';
+import type { Exchange, RefusalAudit } from '@clinical-launch/http/exchange';
+import { authorizationOf } from '@clinical-launch/http/request-target';
+import { type AccessTokenVerifier, assertRight, type Caller } from '@clinical-launch/trust/access-tokens';
 import type { AuditCriteria } from '../store/audit-search.ts';
 
 const requiredRight = 'audit.read';

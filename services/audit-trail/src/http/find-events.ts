@@ -1,6 +1,6 @@
-import { guidForm } from '@clinical-launch/service/http/call';
-import type { Exchange, Handler } from '@clinical-launch/service/http/exchange';
-import { queryOf } from '@clinical-launch/service/http/request-target';
+import { guidForm } from '@clinical-launch/http/call';
+import type { Exchange, Handler } from '@clinical-launch/http/exchange';
+import { queryOf } from '@clinical-launch/http/request-target';
 import type { AuditStore } from '../store/audit-store.ts';
 import { type ReaderDependencies, readerOf, recordSearch } from './audit-reader.ts';
 import { invalidSearch, isSearch } from './search-parameters.ts';

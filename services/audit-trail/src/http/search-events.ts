@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
-import { preferredType, sendJson } from '@clinical-launch/service/http/answer';
-import { readForm, readJson } from '@clinical-launch/service/http/body';
-import type { Exchange, Handler } from '@clinical-launch/service/http/exchange';
-import { queryOf } from '@clinical-launch/service/http/request-target';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { preferredType, sendJson } from '@clinical-launch/http/answer';
+import { readForm, readJson } from '@clinical-launch/http/body';
+import type { Exchange, Handler } from '@clinical-launch/http/exchange';
+import { queryOf } from '@clinical-launch/http/request-target';
 import { cursorText } from '../domain/audit-cursor.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import { answeredEntry } from '../present/answered-entry.ts';

@@ -1,10 +1,10 @@
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
-import { sendText } from '@clinical-launch/service/http/answer';
-import { readForm } from '@clinical-launch/service/http/body';
-import type { ErrorDialect } from '@clinical-launch/service/http/errors';
-import type { Exchange, Handler } from '@clinical-launch/service/http/exchange';
-import { operationOutcome } from '@clinical-launch/service/http/operation-outcome';
-import { queryOf } from '@clinical-launch/service/http/request-target';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { sendText } from '@clinical-launch/http/answer';
+import { readForm } from '@clinical-launch/http/body';
+import type { ErrorDialect } from '@clinical-launch/http/errors';
+import type { Exchange, Handler } from '@clinical-launch/http/exchange';
+import { operationOutcome } from '@clinical-launch/http/operation-outcome';
+import { queryOf } from '@clinical-launch/http/request-target';
 import { type AuditCursor, cursorText } from '../domain/audit-cursor.ts';
 import { type FhirAuditEvent, fhirAuditEvent } from '../present/fhir-audit-event.ts';
 import type { SearchAudit } from '../store/audit-search.ts';

@@ -1,8 +1,8 @@
 import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import type { Fault } from '@clinical-launch/contracts/fault';
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
-import { guidForm } from '@clinical-launch/service/http/call';
-import { ServiceError } from '@clinical-launch/service/http/errors';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { guidForm } from '@clinical-launch/http/call';
+import { ServiceError } from '@clinical-launch/http/errors';
 import { type AuditCursor, readCursor } from '../domain/audit-cursor.ts';
 import type { AuditOutcome } from '../domain/audit-row.ts';
 import { isPseudonym, lengthFault, readTime, textFault } from '../domain/search-values.ts';

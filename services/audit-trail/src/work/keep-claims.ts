@@ -1,5 +1,5 @@
-import type { Clock } from '@clinical-launch/service/clock';
-import type { Logger } from '@clinical-launch/service/logger';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Logger } from '@clinical-launch/runtime/logger';
 import type { Claims } from '@clinical-launch/tickets/claims';
 import type { OriginatingIds } from '../store/originating-ids.ts';
 

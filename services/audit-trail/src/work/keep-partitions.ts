@@ -1,5 +1,5 @@
-import type { Clock } from '@clinical-launch/service/clock';
-import type { Logger } from '@clinical-launch/service/logger';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Logger } from '@clinical-launch/runtime/logger';
 import { boundsOf, partitionOf } from '../domain/row-chain.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '@clinical-launch/service/logger';
+import type { Logger } from '@clinical-launch/runtime/logger';
 
 /** Background work that runs now and then. */
 export type Repeated = {

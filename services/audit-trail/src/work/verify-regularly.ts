@@ -1,6 +1,6 @@
-import type { Clock } from '@clinical-launch/service/clock';
-import type { Logger } from '@clinical-launch/service/logger';
-import { meter } from '@clinical-launch/service/metrics';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import { meter } from '@clinical-launch/runtime/metrics';
 import { sentenceOf } from '../domain/audit-fault.ts';
 import type { AuditKeys } from '../domain/audit-keys.ts';
 import { nameOf, readCheckpoint } from '../domain/checkpoint.ts';

@@ -1,7 +1,7 @@
 import { eventConsumers } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { currentTraceparent } from '@clinical-launch/contracts/tracing';
 import type { Consumer } from '@clinical-launch/events/event-bus';
+import { currentTraceparent } from '@clinical-launch/runtime/tracing';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { Realms } from '../domain/realms.ts';
 import type { NewLogout } from '../store/logouts.ts';

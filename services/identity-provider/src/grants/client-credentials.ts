@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '@clinical-launch/service/clock';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import { accessTokenClaims } from '../domain/access-token.ts';
 import { TokenRefusal } from '../errors.ts';
 import type { KeyRing } from '../keys/key-ring.ts';

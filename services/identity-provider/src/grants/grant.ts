@@ -1,7 +1,7 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { RegisteredClient, RegisteredPartner } from '@clinical-launch/contracts/registry';
-import type { Call } from '@clinical-launch/service/http/call';
-import type { DpopProof } from '@clinical-launch/service/trust/dpop-proof';
+import type { Call } from '@clinical-launch/http/call';
+import type { DpopProof } from '@clinical-launch/trust/dpop-proof';
 import type { TokenAnswer } from '../domain/answers.ts';
 import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { DesktopContext } from '@clinical-launch/contracts/desktop-context';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { placeOfTokenContext } from '@clinical-launch/contracts/seal-places';
-import type { Sealer } from '@clinical-launch/contracts/sealing';
-import type { Clock } from '@clinical-launch/service/clock';
-import type { Call } from '@clinical-launch/service/http/call';
+import { placeOfTokenContext } from '@clinical-launch/crypto/seal-places';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
+import type { Call } from '@clinical-launch/http/call';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import {
   accessTokenHash,
   desktopAccessTokenClaims,

@@ -1,16 +1,13 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import type { Clock } from '@clinical-launch/service/clock';
-import { networkOf, plainAddress } from '@clinical-launch/service/http/address';
-import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
-import { authorizationOf } from '@clinical-launch/service/http/request-target';
-import type { Attempts } from '@clinical-launch/service/trust/attempts';
-import {
-  type ClientCertificate,
-  clientCertificateOf,
-} from '@clinical-launch/service/trust/client-certificate';
+import { networkOf, plainAddress } from '@clinical-launch/http/address';
+import { authorizationOf } from '@clinical-launch/http/request-target';
+import type { Attempts } from '@clinical-launch/limits/attempts';
+import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import type { SingleUse, Tickets } from '@clinical-launch/tickets/tickets';
+import { type ClientCertificate, clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import { hasCertificates, isCertificateOf } from '../domain/client-certificates.ts';
 import { checkClientSecret } from '../domain/client-secrets.ts';
 import { TokenRefusal } from '../errors.ts';

@@ -1,7 +1,7 @@
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
-import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
-import { authorizationOf } from '@clinical-launch/service/http/request-target';
-import { clientCertificateOf } from '@clinical-launch/service/trust/client-certificate';
+import { authorizationOf } from '@clinical-launch/http/request-target';
+import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import { hasCertificates, isCertificateOf, isConfidential } from '../domain/client-certificates.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';

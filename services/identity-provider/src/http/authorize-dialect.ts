@@ -1,7 +1,7 @@
 import { escapeMarkup } from '@clinical-launch/contracts/markup';
-import { preferredType, sendText, setHeaders } from '@clinical-launch/service/http/answer';
-import { type ErrorDialect, oauthDialect } from '@clinical-launch/service/http/errors';
-import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
+import { preferredType, sendText, setHeaders } from '@clinical-launch/http/answer';
+import { type ErrorDialect, oauthDialect } from '@clinical-launch/http/errors';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
 
 /** Answers the errors of authorize: OAuth's JSON, or the same as a page for a browser that a person uses. */
 export const authorizeDialect: ErrorDialect = (error, exchange) => {

@@ -1,9 +1,9 @@
 import { withParameters } from '@clinical-launch/contracts/registered-address';
-import type { Call } from '@clinical-launch/service/http/call';
-import type { Handler, RefusalAudit } from '@clinical-launch/service/http/exchange';
-import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
-import { queryOf } from '@clinical-launch/service/http/request-target';
-import { isSpeculative } from '@clinical-launch/service/http/speculative';
+import type { Call } from '@clinical-launch/http/call';
+import type { Handler, RefusalAudit } from '@clinical-launch/http/exchange';
+import { queryOf } from '@clinical-launch/http/request-target';
+import { isSpeculative } from '@clinical-launch/http/speculative';
+import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import { launchOf } from '@clinical-launch/tickets/ticket-text';
 import type { Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 import type { Response } from 'express';

@@ -1,5 +1,5 @@
-import type { Call } from '@clinical-launch/service/http/call';
-import type { OutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
+import type { Call } from '@clinical-launch/http/call';
+import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 
 /**
  * Calls a launch URL and returns whether the partner's launch handler accepted it. Never throws, because the

@@ -1,5 +1,5 @@
-import type { DirectExchange, Exchange, Handler } from '@clinical-launch/service/http/exchange';
-import type { Caller } from '@clinical-launch/service/trust/access-tokens';
+import type { DirectExchange, Exchange, Handler } from '@clinical-launch/http/exchange';
+import type { Caller } from '@clinical-launch/trust/access-tokens';
 import type { DesktopIssuingRealm, IssuingRealm, Realms } from '../domain/realms.ts';
 import { noDesktopRealm, unknownRealm } from '../errors.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '@clinical-launch/service/clock';
-import { type DpopProof, verifyDpopProof } from '@clinical-launch/service/trust/dpop-proof';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { type DpopProof, verifyDpopProof } from '@clinical-launch/trust/dpop-proof';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
 

@@ -1,5 +1,5 @@
-import { guidForm } from '@clinical-launch/service/http/call';
-import type { Handler } from '@clinical-launch/service/http/exchange';
+import { guidForm } from '@clinical-launch/http/call';
+import type { Handler } from '@clinical-launch/http/exchange';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { launchOwner, revocationSeconds } from '../domain/desktop-chain.ts';
 import { unknownLaunch } from '../errors.ts';

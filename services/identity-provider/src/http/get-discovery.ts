@@ -1,5 +1,5 @@
 import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
-import type { Handler } from '@clinical-launch/service/http/exchange';
+import type { Handler } from '@clinical-launch/http/exchange';
 import { hasKeys } from '../domain/client-assertion.ts';
 import { launchedByHost } from '../domain/desktop-tokens.ts';
 import type { DesktopIssuingRealm, DesktopSettings, IssuingRealm } from '../domain/realms.ts';

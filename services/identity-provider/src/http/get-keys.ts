@@ -1,4 +1,4 @@
-import type { Handler } from '@clinical-launch/service/http/exchange';
+import type { Handler } from '@clinical-launch/http/exchange';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { RealmExchange } from './door.ts';
 

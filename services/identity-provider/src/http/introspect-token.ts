@@ -1,11 +1,11 @@
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import type { Handler } from '@clinical-launch/service/http/exchange';
-import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
-import { authorizationOf } from '@clinical-launch/service/http/request-target';
-import { type AccessTokenVerifier, assertRight } from '@clinical-launch/service/trust/access-tokens';
-import { clientCertificateOf } from '@clinical-launch/service/trust/client-certificate';
+import type { Handler } from '@clinical-launch/http/exchange';
+import { authorizationOf } from '@clinical-launch/http/request-target';
+import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
+import { type AccessTokenVerifier, assertRight } from '@clinical-launch/trust/access-tokens';
+import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import type { JWTPayload } from 'jose';
 import { readRefreshToken } from '../domain/desktop-chain.ts';
 import type { IssuingRealm } from '../domain/realms.ts';

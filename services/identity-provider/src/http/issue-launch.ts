@@ -3,27 +3,23 @@ import {
   type DesktopLaunch,
   readDesktopLaunch,
 } from '@clinical-launch/contracts/desktop-context';
-import { concerningDesktopLaunch } from '@clinical-launch/contracts/events/concerning';
 import type { Fault } from '@clinical-launch/contracts/fault';
 import { memberOf } from '@clinical-launch/contracts/members';
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
 import { withParameters } from '@clinical-launch/contracts/registered-address';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { maxFaults } from '@clinical-launch/contracts/schema';
-import type { Clock } from '@clinical-launch/service/clock';
-import { readJson } from '@clinical-launch/service/http/body';
-import type { Call } from '@clinical-launch/service/http/call';
-import { ServiceError } from '@clinical-launch/service/http/errors';
-import type { Handler, RefusalAudit } from '@clinical-launch/service/http/exchange';
-import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
-import { authorizationOf } from '@clinical-launch/service/http/request-target';
-import {
-  type AccessTokenVerifier,
-  assertRight,
-  type Caller,
-} from '@clinical-launch/service/trust/access-tokens';
-import { clientCertificateOf } from '@clinical-launch/service/trust/client-certificate';
+import { concerningDesktopLaunch } from '@clinical-launch/crypto/concerning';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { readJson } from '@clinical-launch/http/body';
+import type { Call } from '@clinical-launch/http/call';
+import { ServiceError } from '@clinical-launch/http/errors';
+import type { Handler, RefusalAudit } from '@clinical-launch/http/exchange';
+import { authorizationOf } from '@clinical-launch/http/request-target';
+import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
+import { type AccessTokenVerifier, assertRight, type Caller } from '@clinical-launch/trust/access-tokens';
+import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import { isCallable } from '../domain/addresses.ts';
 import type { LaunchAnswer } from '../domain/answers.ts';
 import { launchOwner, launchProof } from '../domain/desktop-chain.ts';

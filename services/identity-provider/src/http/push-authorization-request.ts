@@ -1,6 +1,6 @@
-import type { Call } from '@clinical-launch/service/http/call';
-import type { Handler } from '@clinical-launch/service/http/exchange';
-import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
+import type { Call } from '@clinical-launch/http/call';
+import type { Handler } from '@clinical-launch/http/exchange';
+import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import { launchOf } from '@clinical-launch/tickets/ticket-text';
 import type { BesideIssue, Tickets } from '@clinical-launch/tickets/tickets';
 import type { PushedAnswer } from '../domain/answers.ts';

@@ -1,7 +1,7 @@
-import { sendJson, setHeaders } from '@clinical-launch/service/http/answer';
-import type { Handler, RefusalAudit } from '@clinical-launch/service/http/exchange';
-import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
-import { clientCertificateOf } from '@clinical-launch/service/trust/client-certificate';
+import { sendJson, setHeaders } from '@clinical-launch/http/answer';
+import type { Handler, RefusalAudit } from '@clinical-launch/http/exchange';
+import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import type { RequestHandler } from 'express';
 import { isConfidential } from '../domain/client-certificates.ts';
 import { TokenRefusal } from '../errors.ts';

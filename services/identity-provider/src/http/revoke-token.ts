@@ -1,9 +1,9 @@
-import type { Handler } from '@clinical-launch/service/http/exchange';
-import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
-import { authorizationOf } from '@clinical-launch/service/http/request-target';
-import { clientCertificateOf } from '@clinical-launch/service/trust/client-certificate';
+import type { Handler } from '@clinical-launch/http/exchange';
+import { authorizationOf } from '@clinical-launch/http/request-target';
+import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
+import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import { claimedClient } from '../domain/client-assertion.ts';
 import { isConfidential } from '../domain/client-certificates.ts';
 import { readRefreshToken, revocationSeconds } from '../domain/desktop-chain.ts';

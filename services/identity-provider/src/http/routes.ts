@@ -1,24 +1,19 @@
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import type { Clock } from '@clinical-launch/service/clock';
-import { setHeaders } from '@clinical-launch/service/http/answer';
-import { allowAnyOrigin, anyOriginHeaders } from '@clinical-launch/service/http/cross-origin';
-import type { DirectRoute } from '@clinical-launch/service/http/direct-routes';
-import { oauthDialect } from '@clinical-launch/service/http/errors';
-import {
-  type DirectExchange,
-  directEndpoint,
-  type Exchange,
-  endpoint,
-} from '@clinical-launch/service/http/exchange';
-import type { OutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
-import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
-import { createRouter } from '@clinical-launch/service/http/router';
-import type { Mounted } from '@clinical-launch/service/http/server';
-import type { AccessTokenVerifier } from '@clinical-launch/service/trust/access-tokens';
-import type { Attempts } from '@clinical-launch/service/trust/attempts';
+import { setHeaders } from '@clinical-launch/http/answer';
+import { allowAnyOrigin, anyOriginHeaders } from '@clinical-launch/http/cross-origin';
+import type { DirectRoute } from '@clinical-launch/http/direct-routes';
+import { oauthDialect } from '@clinical-launch/http/errors';
+import { type DirectExchange, directEndpoint, type Exchange, endpoint } from '@clinical-launch/http/exchange';
+import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { createRouter } from '@clinical-launch/http/router';
+import type { Mounted } from '@clinical-launch/http/server';
+import type { Attempts } from '@clinical-launch/limits/attempts';
+import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import type { Router } from 'express';
 import { eventSource as source } from '../domain/addresses.ts';
 import type { Realms } from '../domain/realms.ts';

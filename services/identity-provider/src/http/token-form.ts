@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readForm } from '@clinical-launch/service/http/body';
-import { ServiceError } from '@clinical-launch/service/http/errors';
+import { readForm } from '@clinical-launch/http/body';
+import { ServiceError } from '@clinical-launch/http/errors';
 import { TokenRefusal } from '../errors.ts';
 
 /** More than the largest request of any client. */

@@ -1,8 +1,8 @@
 import type { PublicJwk } from '@clinical-launch/contracts/client-keys';
 import type { RegisteredClient, RegisteredPartner, Registry } from '@clinical-launch/contracts/registry';
-import { temporarilyUnavailable } from '@clinical-launch/service/http/errors';
-import { asResponse, type OutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
-import { followRegistry, type RegistrySource } from '@clinical-launch/service/trust/registry-file';
+import { temporarilyUnavailable } from '@clinical-launch/http/errors';
+import { asResponse, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { followRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 
 /** The owner of registered keys: a client, or a partner application, of one realm. */

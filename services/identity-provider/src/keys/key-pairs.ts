@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { compileSchema } from '@clinical-launch/contracts/schema';
-import type { Sealer } from '@clinical-launch/contracts/sealing';
 import { Type } from '@clinical-launch/contracts/type';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { SigningAlgorithm } from '../domain/realms.ts';
 import type { KeptKey } from './signing-key-table.ts';

@@ -1,7 +1,7 @@
-import type { Sealer } from '@clinical-launch/contracts/sealing';
-import type { Clock } from '@clinical-launch/service/clock';
-import { temporarilyUnavailable } from '@clinical-launch/service/http/errors';
-import type { Logger } from '@clinical-launch/service/logger';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { temporarilyUnavailable } from '@clinical-launch/http/errors';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Logger } from '@clinical-launch/runtime/logger';
 import type { Storage } from '@clinical-launch/storage/storage';
 import type { JWK } from 'jose';
 import { asciiJson } from '../domain/ascii-json.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '@clinical-launch/service/clock';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { IssuingRealm } from '../domain/realms.ts';
 import type { KeyRing } from './key-ring.ts';

@@ -1,11 +1,7 @@
 import { exampleLaunch } from '@clinical-launch/contracts/published/example-launch';
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
-import {
-  type DescribedAnswers,
-  describedAnswer,
-  oauthRefusals,
-} from '@clinical-launch/service/http/openapi/answers';
-import { type PathItem, schemaReference } from '@clinical-launch/service/http/openapi/document';
+import { type DescribedAnswers, describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
+import { type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
 import { hostRight, launchBody } from '../http/issue-launch.ts';
 import {
   authorizationProperties,

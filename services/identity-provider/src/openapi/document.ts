@@ -1,12 +1,8 @@
 import { desktopLaunchSchema } from '@clinical-launch/contracts/desktop-context';
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
-import { describedAnswer, oauthRefusals } from '@clinical-launch/service/http/openapi/answers';
-import {
-  openApiDocument,
-  type PathItem,
-  schemaReference,
-} from '@clinical-launch/service/http/openapi/document';
-import { oauthErrorSchema } from '@clinical-launch/service/http/openapi/error-schemas';
+import { describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
+import { openApiDocument, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
+import { oauthErrorSchema } from '@clinical-launch/http/openapi/error-schemas';
 import {
   clientConfiguration,
   desktopConfiguration,

@@ -1,6 +1,6 @@
-import { oauthDialect } from '@clinical-launch/service/http/errors';
-import { endpoint, openToAll } from '@clinical-launch/service/http/exchange';
-import { publishDocument } from '@clinical-launch/service/http/published-document';
+import { oauthDialect } from '@clinical-launch/http/errors';
+import { endpoint, openToAll } from '@clinical-launch/http/exchange';
+import { publishDocument } from '@clinical-launch/http/published-document';
 import { eventSource } from '../domain/addresses.ts';
 import type { Grant } from '../grants/grant.ts';
 

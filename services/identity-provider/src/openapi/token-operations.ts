@@ -1,14 +1,6 @@
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
-import {
-  type DescribedAnswers,
-  describedAnswer,
-  oauthRefusals,
-} from '@clinical-launch/service/http/openapi/answers';
-import {
-  type Operation,
-  type PathItem,
-  schemaReference,
-} from '@clinical-launch/service/http/openapi/document';
+import { type DescribedAnswers, describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
+import { type Operation, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
 import type { Grant } from '../grants/grant.ts';
 import { introspectionRight } from '../http/introspect-token.ts';
 import { clientForm, describedParameters, dpopHeader, examples, formBody } from './parameters.ts';

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { isPracticeEditor } from '@clinical-launch/contracts/directory';
-import { concerningLaunch } from '@clinical-launch/contracts/events/concerning';
 import type { Fault } from '@clinical-launch/contracts/fault';
 import {
   createServiceRequestReader,
@@ -8,19 +7,16 @@ import {
 } from '@clinical-launch/contracts/fhir/service-request-reader';
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { maxFaults } from '@clinical-launch/contracts/schema';
-import type { Clock } from '@clinical-launch/service/clock';
-import { readJson } from '@clinical-launch/service/http/body';
-import { ServiceError } from '@clinical-launch/service/http/errors';
-import type { DirectExchange, RefusalAudit } from '@clinical-launch/service/http/exchange';
-import type { RateLimiter } from '@clinical-launch/service/http/rate-limit';
-import { authorizationOf, queryOf } from '@clinical-launch/service/http/request-target';
-import {
-  type AccessTokenVerifier,
-  assertRight,
-  type Caller,
-} from '@clinical-launch/service/trust/access-tokens';
-import { clientCertificateOf } from '@clinical-launch/service/trust/client-certificate';
-import type { Directories } from '@clinical-launch/service/trust/directory-file';
+import { concerningLaunch } from '@clinical-launch/crypto/concerning';
+import { readJson } from '@clinical-launch/http/body';
+import { ServiceError } from '@clinical-launch/http/errors';
+import type { DirectExchange, RefusalAudit } from '@clinical-launch/http/exchange';
+import { authorizationOf, queryOf } from '@clinical-launch/http/request-target';
+import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { type AccessTokenVerifier, assertRight, type Caller } from '@clinical-launch/trust/access-tokens';
+import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
+import type { Directories } from '@clinical-launch/trust/directory-file';
 import type { LaunchApiConfig } from '../config.ts';
 import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challenge.ts';
 

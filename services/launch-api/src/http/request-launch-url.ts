@@ -1,11 +1,11 @@
 import type { LaunchContext, LaunchNotice } from '@clinical-launch/contracts/launch-context';
-import type { Clock } from '@clinical-launch/service/clock';
-import { sendJson } from '@clinical-launch/service/http/answer';
-import type { Call } from '@clinical-launch/service/http/call';
-import { ServiceError } from '@clinical-launch/service/http/errors';
-import type { Handler } from '@clinical-launch/service/http/exchange';
-import type { Caller } from '@clinical-launch/service/trust/access-tokens';
+import { sendJson } from '@clinical-launch/http/answer';
+import type { Call } from '@clinical-launch/http/call';
+import { ServiceError } from '@clinical-launch/http/errors';
+import type { Handler } from '@clinical-launch/http/exchange';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import type { IssueRequest, Tickets } from '@clinical-launch/tickets/tickets';
+import type { Caller } from '@clinical-launch/trust/access-tokens';
 import type { LaunchApiConfig } from '../config.ts';
 import { originatingIdClaim } from '../domain/originating-id.ts';
 import type { LaunchUrlAnswer } from './answers.ts';

@@ -1,5 +1,5 @@
-import { sendJson } from '@clinical-launch/service/http/answer';
-import type { Handler } from '@clinical-launch/service/http/exchange';
+import { sendJson } from '@clinical-launch/http/answer';
+import type { Handler } from '@clinical-launch/http/exchange';
 import type { ValidateAnswer } from './answers.ts';
 import type { LaunchCheck, LaunchExchange } from './check-launch.ts';
 

@@ -4,14 +4,10 @@ import {
   serviceRequestDocument,
   serviceRequestSchemas,
 } from '@clinical-launch/contracts/published/service-request';
-import { hasProblemBody } from '@clinical-launch/service/http/errors';
-import { describedAnswer, problemRefusals } from '@clinical-launch/service/http/openapi/answers';
-import {
-  openApiDocument,
-  type PathItem,
-  schemaReference,
-} from '@clinical-launch/service/http/openapi/document';
-import { operationOutcomeSchema, problemSchema } from '@clinical-launch/service/http/openapi/error-schemas';
+import { hasProblemBody } from '@clinical-launch/http/errors';
+import { describedAnswer, problemRefusals } from '@clinical-launch/http/openapi/answers';
+import { openApiDocument, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
+import { operationOutcomeSchema, problemSchema } from '@clinical-launch/http/openapi/error-schemas';
 import type { LaunchApiConfig } from '../config.ts';
 import { addresses } from '../http/addresses.ts';
 import { launchUrlAnswer, validateAnswer } from '../http/answers.ts';

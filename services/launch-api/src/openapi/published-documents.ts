@@ -1,6 +1,6 @@
 import { orderDocumentXsd } from '@clinical-launch/contracts/order/order-document-xsd';
-import type { Exchange, Handler } from '@clinical-launch/service/http/exchange';
-import { publishDocument } from '@clinical-launch/service/http/published-document';
+import type { Exchange, Handler } from '@clinical-launch/http/exchange';
+import { publishDocument } from '@clinical-launch/http/published-document';
 import type { LaunchApiConfig } from '../config.ts';
 import { addresses } from '../http/addresses.ts';
 

@@ -1,8 +1,8 @@
 import { codeChallengePattern, launchVerifierForm } from '@clinical-launch/contracts/code-challenge';
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
-import { hasProblemBody } from '@clinical-launch/service/http/errors';
-import { describedAnswer, problemRefusals } from '@clinical-launch/service/http/openapi/answers';
-import type { Operation, PathItem } from '@clinical-launch/service/http/openapi/document';
+import { hasProblemBody } from '@clinical-launch/http/errors';
+import { describedAnswer, problemRefusals } from '@clinical-launch/http/openapi/answers';
+import type { Operation, PathItem } from '@clinical-launch/http/openapi/document';
 import type { LaunchApiConfig } from '../config.ts';
 
 /** The Base64URL text of random bytes, whose SHA-256 is `challenge`. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parseLaunchNotice } from '@clinical-launch/contracts/launch-context';
 import { withParameters } from '@clinical-launch/contracts/registered-address';
-import { type ErrorDialect, problemDialect } from '@clinical-launch/service/http/errors';
+import { type ErrorDialect, problemDialect } from '@clinical-launch/http/errors';
 import type { LaunchGatewayConfig } from '../config.ts';
 
 /** The parameters of the page of a practice system. */

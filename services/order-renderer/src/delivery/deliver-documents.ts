@@ -1,9 +1,9 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { currentTraceparent } from '@clinical-launch/contracts/tracing';
-import type { Clock } from '@clinical-launch/service/clock';
-import type { Logger } from '@clinical-launch/service/logger';
-import { nextAttemptAt } from '@clinical-launch/service/process/delivery-retry';
-import { type DeliveryWorker, startDeliveryWorker } from '@clinical-launch/service/process/delivery-worker';
+import { nextAttemptAt } from '@clinical-launch/deliveries/delivery-retry';
+import { type DeliveryWorker, startDeliveryWorker } from '@clinical-launch/deliveries/delivery-worker';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import { currentTraceparent } from '@clinical-launch/runtime/tracing';
 import type { CallbackConfig } from '../config.ts';
 import { aboutPatient } from '../domain/about-patient.ts';
 import type { Deliveries, DueDelivery } from '../store/deliveries.ts';

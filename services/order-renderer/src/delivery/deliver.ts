@@ -1,9 +1,9 @@
 import { callbackSecretPurpose, type RegisteredCallback } from '@clinical-launch/contracts/registry';
-import type { Sealer } from '@clinical-launch/contracts/sealing';
-import type { Clock } from '@clinical-launch/service/clock';
-import { createOutboundFetch, type ResolveName } from '@clinical-launch/service/http/outbound-fetch';
-import { attemptDelivery, type DeliveryAttempt } from '@clinical-launch/service/process/delivery-attempt';
-import type { RegistrySource } from '@clinical-launch/service/trust/registry-file';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { attemptDelivery, type DeliveryAttempt } from '@clinical-launch/deliveries/delivery-attempt';
+import { createOutboundFetch, type ResolveName } from '@clinical-launch/http/outbound-fetch';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { CallbackConfig } from '../config.ts';
 import { callbackBody, signatureHeaders } from '../domain/callback-message.ts';
 import { type ClientKey, findCallback } from '../domain/find-callback.ts';

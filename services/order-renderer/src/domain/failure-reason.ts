@@ -1,4 +1,4 @@
-import type { DeliveryFailure } from '@clinical-launch/service/process/delivery-retry';
+import type { DeliveryFailure } from '@clinical-launch/deliveries/delivery-retry';
 
 /** Why an attempt failed, in the words that operators and the audit trail read. */
 export type FailureReason =

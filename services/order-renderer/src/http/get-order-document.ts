@@ -1,9 +1,9 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { type Call, guidForm } from '@clinical-launch/service/http/call';
-import type { Exchange, Handler } from '@clinical-launch/service/http/exchange';
-import { queryOf } from '@clinical-launch/service/http/request-target';
-import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
+import { type Call, guidForm } from '@clinical-launch/http/call';
+import type { Exchange, Handler } from '@clinical-launch/http/exchange';
+import { queryOf } from '@clinical-launch/http/request-target';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { Response } from 'express';
 import { aboutPatient } from '../domain/about-patient.ts';

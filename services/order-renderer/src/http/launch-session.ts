@@ -1,6 +1,6 @@
 import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
-import type { Call } from '@clinical-launch/service/http/call';
-import { readLaunchSessionCookies } from '@clinical-launch/service/pages/launch-session';
+import type { Call } from '@clinical-launch/http/call';
+import { readLaunchSessionCookies } from '@clinical-launch/pages/launch-session';
 import { launchOf } from '@clinical-launch/tickets/ticket-text';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { Request } from 'express';

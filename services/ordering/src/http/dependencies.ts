@@ -1,4 +1,4 @@
-import type { Pages } from '@clinical-launch/service/pages/templates';
+import type { Pages } from '@clinical-launch/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Catalogues } from '../domain/catalogues.ts';

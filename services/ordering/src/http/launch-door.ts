@@ -1,13 +1,10 @@
-import { concerningLaunch } from '@clinical-launch/contracts/events/concerning';
 import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
-import { callOf, guidForm } from '@clinical-launch/service/http/call';
-import {
-  launchSessionIdleSeconds,
-  readLaunchSessionCookies,
-} from '@clinical-launch/service/pages/launch-session';
-import { isOwnForm } from '@clinical-launch/service/pages/own-form';
-import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
-import type { Pages } from '@clinical-launch/service/pages/templates';
+import { concerningLaunch } from '@clinical-launch/crypto/concerning';
+import { callOf, guidForm } from '@clinical-launch/http/call';
+import { launchSessionIdleSeconds, readLaunchSessionCookies } from '@clinical-launch/pages/launch-session';
+import { isOwnForm } from '@clinical-launch/pages/own-form';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
+import type { Pages } from '@clinical-launch/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { RequestHandler } from 'express';
 import { actionRules, type Permission } from '../domain/action-rules.ts';

@@ -1,5 +1,5 @@
-import { guidForm } from '@clinical-launch/service/http/call';
-import { queryOf } from '@clinical-launch/service/http/request-target';
+import { guidForm } from '@clinical-launch/http/call';
+import { queryOf } from '@clinical-launch/http/request-target';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { maxSearchLength } from '../domain/choice.ts';
 import { filterTerms, type ListSearch, periodOf } from '../domain/list-search.ts';

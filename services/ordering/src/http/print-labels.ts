@@ -1,6 +1,6 @@
-import { guidForm } from '@clinical-launch/service/http/call';
-import { queryOf } from '@clinical-launch/service/http/request-target';
-import { readSentCookies } from '@clinical-launch/service/pages/sent-cookies';
+import { guidForm } from '@clinical-launch/http/call';
+import { queryOf } from '@clinical-launch/http/request-target';
+import { readSentCookies } from '@clinical-launch/pages/sent-cookies';
 import { labelStockOf, labelStocks, startOf } from '../domain/label-stocks.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { faultyForm, requestNotFound } from '../errors.ts';

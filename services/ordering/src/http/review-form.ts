@@ -1,4 +1,4 @@
-import { guidForm } from '@clinical-launch/service/http/call';
+import { guidForm } from '@clinical-launch/http/call';
 import type { Catalogue, Question } from '../domain/catalogue.ts';
 import { beginningOf, cleanText, maxClinicalDetailsLength } from '../domain/draft.ts';
 import { answerKey, maxAnswerLength } from '../domain/questions.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { queryOf } from '@clinical-launch/service/http/request-target';
+import { queryOf } from '@clinical-launch/http/request-target';
 import { traitsOf } from '../domain/applies-to.ts';
 import { decideReview } from '../domain/review.ts';
 import type { ReviewForm } from '../domain/review-entry.ts';

@@ -1,6 +1,6 @@
-import { guidForm } from '@clinical-launch/service/http/call';
-import { createRouter } from '@clinical-launch/service/http/router';
-import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
+import { guidForm } from '@clinical-launch/http/call';
+import { createRouter } from '@clinical-launch/http/router';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Router } from 'express';
 import type { Permission } from '../domain/action-rules.ts';
 import { pageNotFound } from '../errors.ts';

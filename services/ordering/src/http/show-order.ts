@@ -1,8 +1,5 @@
-import { queryOf } from '@clinical-launch/service/http/request-target';
-import {
-  launchSessionCookie,
-  launchSessionCookieOptions,
-} from '@clinical-launch/service/pages/launch-session';
+import { queryOf } from '@clinical-launch/http/request-target';
+import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/pages/launch-session';
 import { pageNotFound } from '../errors.ts';
 import { presentResult } from '../present/result-model.ts';
 import { sightOf } from '../store/keys.ts';

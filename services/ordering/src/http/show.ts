@@ -1,6 +1,6 @@
 import { localDay } from '@clinical-launch/contracts/time';
-import type { Clock } from '@clinical-launch/service/clock';
-import type { Pages } from '@clinical-launch/service/pages/templates';
+import type { Pages } from '@clinical-launch/pages/templates';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import type { TestRequest } from '../domain/test-request.ts';
 import { presentPageBanner } from '../present/patient-banner.ts';
 import { presentSession } from '../present/session-model.ts';

@@ -1,7 +1,4 @@
-import {
-  launchSessionCookie,
-  launchSessionCookieOptions,
-} from '@clinical-launch/service/pages/launch-session';
+import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/pages/launch-session';
 import type { VisitHandler } from './launch-door.ts';
 import { readLaunchForm } from './visit.ts';
 

@@ -1,4 +1,4 @@
-import { queryOf } from '@clinical-launch/service/http/request-target';
+import { queryOf } from '@clinical-launch/http/request-target';
 import { traitsOf } from '../domain/applies-to.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import {

@@ -1,6 +1,6 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { readForm } from '@clinical-launch/service/http/body';
-import type { Call } from '@clinical-launch/service/http/call';
+import { readForm } from '@clinical-launch/http/body';
+import type { Call } from '@clinical-launch/http/call';
 import type { Request, Response } from 'express';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { formOfAnotherLaunch } from '../errors.ts';

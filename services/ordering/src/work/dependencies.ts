@@ -1,6 +1,6 @@
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
-import type { Sealer } from '@clinical-launch/contracts/sealing';
-import type { Clock } from '@clinical-launch/service/clock';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import type { OrderingDatabase } from '../store/database.ts';
 
 /** The dependencies of the use cases. */

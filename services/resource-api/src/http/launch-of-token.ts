@@ -1,9 +1,9 @@
 import { compileSchema, guidPattern } from '@clinical-launch/contracts/schema';
-import { placeOfTokenContext } from '@clinical-launch/contracts/seal-places';
-import type { Sealer } from '@clinical-launch/contracts/sealing';
 import { Type } from '@clinical-launch/contracts/type';
-import type { Caller } from '@clinical-launch/service/trust/access-tokens';
-import { invalidToken } from '@clinical-launch/service/trust/invalid-token';
+import { placeOfTokenContext } from '@clinical-launch/crypto/seal-places';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
+import type { Caller } from '@clinical-launch/trust/access-tokens';
+import { invalidToken } from '@clinical-launch/trust/invalid-token';
 import type { LaunchOfToken, TokenContext } from '../domain/resources.ts';
 
 const claimsForm = compileSchema(

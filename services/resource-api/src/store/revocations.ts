@@ -1,4 +1,4 @@
-import type { Clock } from '@clinical-launch/service/clock';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 
 export type Revocations = {

@@ -1,7 +1,7 @@
-import { sendText, setHeaders } from '@clinical-launch/service/http/answer';
-import type { Call } from '@clinical-launch/service/http/call';
-import { type ErrorDialect, ServiceError } from '@clinical-launch/service/http/errors';
-import type { Pages } from '@clinical-launch/service/pages/templates';
+import { sendText, setHeaders } from '@clinical-launch/http/answer';
+import type { Call } from '@clinical-launch/http/call';
+import { type ErrorDialect, ServiceError } from '@clinical-launch/http/errors';
+import type { Pages } from '@clinical-launch/pages/templates';
 
 /** Creates the error for an answer of the issuer that completes no sign-in of this browser. */
 export const signInFailed = (cause?: unknown) =>

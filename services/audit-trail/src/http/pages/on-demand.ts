@@ -1,4 +1,4 @@
-import type { Logger } from '@clinical-launch/service/logger';
+import type { Logger } from '@clinical-launch/runtime/logger';
 import type { RequestHandler, Router } from 'express';
 import type { AuditPagesConfig } from '../../pages-config.ts';
 import type { PagesDependencies } from './visit.ts';

@@ -1,5 +1,5 @@
-import { temporarilyUnavailable } from '@clinical-launch/service/http/errors';
-import { asResponse, createOutboundFetch } from '@clinical-launch/service/http/outbound-fetch';
+import { temporarilyUnavailable } from '@clinical-launch/http/errors';
+import { asResponse, createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { Configuration } from 'openid-client';
 import type { AuditPagesConfig } from '../../pages-config.ts';
 import { signInFailed } from './errors.ts';

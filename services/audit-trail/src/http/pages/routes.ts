@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { errorEdge } from '@clinical-launch/service/http/errors';
-import { createRouter } from '@clinical-launch/service/http/router';
-import { pageHeaders } from '@clinical-launch/service/pages/page-headers';
-import { createAssetsRouter, createPages } from '@clinical-launch/service/pages/templates';
+import { errorEdge } from '@clinical-launch/http/errors';
+import { createRouter } from '@clinical-launch/http/router';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
+import { createAssetsRouter, createPages } from '@clinical-launch/pages/templates';
 import type { Router } from 'express';
 import { createTimeWriter } from '../../present/written-time.ts';
 import { auditPageRefusal, pageDialect, pageNotFound } from './errors.ts';

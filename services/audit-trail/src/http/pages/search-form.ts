@@ -1,6 +1,6 @@
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
-import type { Sealer } from '@clinical-launch/contracts/sealing';
-import { guidForm } from '@clinical-launch/service/http/call';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { guidForm } from '@clinical-launch/http/call';
 import { type AuditCursor, readCursor } from '../../domain/audit-cursor.ts';
 import type { AuditOutcome } from '../../domain/audit-row.ts';
 import { isEventGroup, typesOf } from '../../domain/event-words.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Sealer } from '@clinical-launch/contracts/sealing';
-import type { Clock } from '@clinical-launch/service/clock';
-import { temporarilyUnavailable } from '@clinical-launch/service/http/errors';
-import { readSentCookies } from '@clinical-launch/service/pages/sent-cookies';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { temporarilyUnavailable } from '@clinical-launch/http/errors';
+import { readSentCookies } from '@clinical-launch/pages/sent-cookies';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import type { Request, Response } from 'express';
 

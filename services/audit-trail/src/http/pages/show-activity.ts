@@ -1,4 +1,4 @@
-import { queryOf } from '@clinical-launch/service/http/request-target';
+import { queryOf } from '@clinical-launch/http/request-target';
 import { presentActivity } from '../../present/activity-model.ts';
 import { recordVisit, show, type VisitHandler } from './visit.ts';
 

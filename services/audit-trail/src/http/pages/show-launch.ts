@@ -1,4 +1,4 @@
-import { guidForm } from '@clinical-launch/service/http/call';
+import { guidForm } from '@clinical-launch/http/call';
 import { presentLaunch } from '../../present/launch-model.ts';
 import { pageNotFound } from './errors.ts';
 import { recordVisit, show, type VisitHandler } from './visit.ts';

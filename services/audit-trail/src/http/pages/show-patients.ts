@@ -1,5 +1,5 @@
 import { doubtOf } from '@clinical-launch/contracts/patient-identifiers';
-import { readForm } from '@clinical-launch/service/http/body';
+import { readForm } from '@clinical-launch/http/body';
 import { isPseudonym } from '../../domain/search-values.ts';
 import { shortPseudonym } from '../../present/entry-model.ts';
 import { presentSeeing } from '../../present/seeing-model.ts';

@@ -1,5 +1,5 @@
-import { readForm } from '@clinical-launch/service/http/body';
-import { queryOf } from '@clinical-launch/service/http/request-target';
+import { readForm } from '@clinical-launch/http/body';
+import { queryOf } from '@clinical-launch/http/request-target';
 import { cursorText } from '../../domain/audit-cursor.ts';
 import { eventGroups } from '../../domain/event-words.ts';
 import { presentEntry, shortPseudonym } from '../../present/entry-model.ts';

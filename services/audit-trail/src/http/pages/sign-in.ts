@@ -1,8 +1,8 @@
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import { readForm } from '@clinical-launch/service/http/body';
-import { callOf } from '@clinical-launch/service/http/call';
-import { queryOf } from '@clinical-launch/service/http/request-target';
-import { isOwnForm } from '@clinical-launch/service/pages/own-form';
+import { readForm } from '@clinical-launch/http/body';
+import { callOf } from '@clinical-launch/http/call';
+import { queryOf } from '@clinical-launch/http/request-target';
+import { isOwnForm } from '@clinical-launch/pages/own-form';
 import type { RequestHandler } from 'express';
 import type { AuditPagesConfig } from '../../pages-config.ts';
 import { foreignForm } from './errors.ts';

@@ -1,5 +1,5 @@
-import { callOf } from '@clinical-launch/service/http/call';
-import { isOwnForm } from '@clinical-launch/service/pages/own-form';
+import { callOf } from '@clinical-launch/http/call';
+import { isOwnForm } from '@clinical-launch/pages/own-form';
 import type { RequestHandler } from 'express';
 import { foreignForm, notAllowed } from './errors.ts';
 import type { Sessions } from './session.ts';

@@ -1,8 +1,8 @@
-import type { PatientPseudonyms } from '@clinical-launch/contracts/patient-pseudonym';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import type { Clock } from '@clinical-launch/service/clock';
-import type { Call } from '@clinical-launch/service/http/call';
-import type { Pages } from '@clinical-launch/service/pages/templates';
+import type { Call } from '@clinical-launch/http/call';
+import type { Pages } from '@clinical-launch/pages/templates';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Request, Response } from 'express';
 import type { AuditPagesConfig } from '../../pages-config.ts';
 import type { WriteTime } from '../../present/written-time.ts';

@@ -1,0 +1,49 @@
+import { createHmac, createSecretKey } from 'node:crypto';
+import type { CodedIdentifier } from '@clinical-launch/contracts/agreed-codes';
+import type { DesktopPatient } from '@clinical-launch/contracts/desktop-context';
+import type { LaunchPatient, PatientIdentifier } from '@clinical-launch/contracts/launch-context';
+import { spellingOf } from '@clinical-launch/contracts/patient-identifiers';
+
+/**
+ * The pseudonyms under which the events of a patient are found. The same person has the same one, however the
+ * identifier is written; without the key it tells nothing.
+ */
+export type PatientPseudonyms = {
+  /** Returns the pseudonym of the person that an identifier names. */
+  of(identifier: CodedIdentifier): string;
+  /** Returns the pseudonym of a patient in the context of a launch, or of an order. */
+  ofPatient(patient: Pick<LaunchPatient, 'identifiers'>): string | undefined;
+  /** Returns the pseudonym of a patient in the context of a desktop launch. */
+  ofDesktopPatient(patient: Pick<DesktopPatient, 'patient-identifiers'>): string | undefined;
+};
+
+/**
+ * Creates the pseudonyms of an installation: HMAC-SHA-256 (RFC 2104) of the identifier. All services have the
+ * same key, so that one search finds a patient's events of each of them.
+ */
+export function createPatientPseudonyms(key: Uint8Array): PatientPseudonyms {
+  const secret = createSecretKey(key);
+  const of = ({ system, value }: CodedIdentifier) =>
+    createHmac('sha256', secret)
+      .update(`${system}|${spellingOf({ system, value })}`)
+      .digest('base64url');
+  const ofFirst = (identifier: CodedIdentifier | undefined) =>
+    identifier === undefined ? undefined : of(identifier);
+  return {
+    of,
+    ofPatient: ({ identifiers }) => ofFirst(identifiers.find(isSure) ?? identifiers[0]),
+    ofDesktopPatient: ({ 'patient-identifiers': identifiers }) => {
+      const coded = identifiers.map(({ identifierType, identifierValue }) => ({
+        system: desktopSystems[identifierType] ?? identifierType,
+        value: identifierValue,
+      }));
+      return ofFirst(coded.find(({ system }) => system === 'nhs-number') ?? coded[0]);
+    },
+  };
+}
+
+/** A national identifier is the same in every practice. */
+const isSure = ({ system, isDoubtful }: PatientIdentifier) => system !== 'hospital-number' && !isDoubtful;
+
+/** The identifiers of desktop launches that launches of a practice system have too. */
+const desktopSystems: Readonly<Record<string, string>> = { 'NHS Number': 'nhs-number' };

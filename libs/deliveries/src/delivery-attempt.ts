@@ -1,0 +1,58 @@
+import { OutboundError } from '@clinical-launch/http/outbound-error';
+import type { OutboundAnswer } from '@clinical-launch/http/outbound-fetch';
+import { type DeliveryFailure, readRetryAfter } from './delivery-retry.ts';
+
+/** The result of one attempt. A service may have its own reasons. */
+export type DeliveryAttempt<Reason extends string = never> =
+  | { readonly outcome: 'delivered'; readonly status: number }
+  | {
+      readonly outcome: 'failed';
+      readonly reason: DeliveryFailure | Reason;
+      readonly status?: number;
+      readonly retryAfterMs?: number;
+      /** For the log. */
+      readonly cause?: unknown;
+    }
+  /** This process is stopping; nothing is known about the receiver. */
+  | { readonly outcome: 'interrupted' };
+
+/**
+ * Sends something and returns the result by the answer's status: 2xx is delivered, 410 ends it, 429 and 503
+ * may request a longer wait. @param now milliseconds since 1970
+ */
+export async function attemptDelivery(
+  send: () => Promise<Pick<OutboundAnswer, 'status' | 'headers'>>,
+  now: () => number,
+): Promise<DeliveryAttempt> {
+  try {
+    return judge(await send(), now());
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    const { code: reason, cause } = error;
+    return reason === 'interrupted' ? { outcome: reason } : { outcome: 'failed', reason, cause };
+  }
+}
+
+function judge(
+  { status, headers }: Pick<OutboundAnswer, 'status' | 'headers'>,
+  now: number,
+): DeliveryAttempt {
+  if (status >= 200 && status <= 299) return { outcome: 'delivered', status };
+  const retryAfterMs =
+    status === 429 || status === 503 ? readRetryAfter(headers['retry-after'], now) : undefined;
+  return {
+    outcome: 'failed',
+    reason: reasonOf(status),
+    status,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+/**
+ * Returns the reason for a status. 410 means that the receiver wants no more (Standard Webhooks: Response
+ * status codes).
+ */
+function reasonOf(status: number): DeliveryFailure {
+  if (status === 410) return 'gone';
+  return status >= 300 && status <= 399 ? 'redirected' : 'not_accepted';
+}

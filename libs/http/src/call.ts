@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Concerning, EventData, EventType } from '@clinical-launch/contracts/events/catalogue';
+import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { guidPattern } from '@clinical-launch/contracts/schema';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { createRequestLogger, type Logger, traceFields } from '@clinical-launch/runtime/logger';
+import { createRequestMeter } from '@clinical-launch/runtime/metrics';
+import type { Request, RequestHandler, Response } from 'express';
+import proxyAddress from 'proxy-addr';
+import { plainAddress } from './address.ts';
+import type { Refusals } from './refusals.ts';
+import { RequestTrace } from './request-trace.ts';
+
+/** The text form of a GUID (RFC 9562) that is accepted from a caller. */
+export const guidForm = new RegExp(guidPattern);
+
+type CallParts = {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly refusals?: Refusals | undefined;
+  /** The number of reverse proxies in front, to determine a caller's address. */
+  readonly trustedProxies?: number;
+  /** The scheme of the address that callers use. */
+  readonly scheme?: 'http' | 'https';
+};
+
+/** The context of one inbound request, for every log line, event and session that follows from it. */
+export class Call {
+  /** The place of this request in a trace (W3C Trace Context). */
+  readonly trace: RequestTrace;
+  /** Counts and audits refusals in this process; absent outside a service. */
+  readonly refusals: Refusals | undefined;
+  /** The `source` of its events; set by the endpoint that answers. */
+  source = '/';
+  /** The route as it is written in the code, never the path; undefined until one matches. */
+  route: string | undefined;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #parts: CallParts;
+  #correlationId: string = randomUUID();
+  /** Created when something is logged: most requests log one line, under their last GUID. */
+  #logger: Logger | undefined;
+  #identity: string | undefined;
+  #concerning: Concerning = {};
+  #clientId: string | undefined;
+  /** The GUID that the request began with, once it belongs to a launch. */
+  #beganAs: string | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, parts: CallParts) {
+    this.#request = request;
+    this.#response = response;
+    this.#parts = parts;
+    this.refusals = parts.refusals;
+    this.trace = new RequestTrace({
+      sent: request.headers.traceparent,
+      id: this.#correlationId,
+      method: request.method ?? '',
+      scheme: parts.scheme ?? 'http',
+    });
+    response.setHeader('X-Correlation-Id', this.#correlationId);
+  }
+
+  get correlationId(): string {
+    return this.#correlationId;
+  }
+
+  get traceparent(): string {
+    return this.trace.traceparent;
+  }
+
+  get logger(): Logger {
+    this.#logger ??= this.#createLogger();
+    return this.#logger;
+  }
+
+  #createLogger(): Logger {
+    return createRequestLogger(this.#parts.logger, {
+      correlationId: this.#correlationId,
+      ...traceFields(this.trace.context),
+      ...(this.#clientId === undefined ? {} : { client: this.#clientId }),
+    });
+  }
+
+  /** For the log: the GUID that the request began with, if its launch has another. */
+  get beginning(): { readonly beganAs?: string } {
+    return this.#beganAs === undefined ? {} : { beganAs: this.#beganAs };
+  }
+
+  /** The caller's address: of the connection, or as the trusted proxies in front forwarded it. */
+  get address(): string | undefined {
+    const { trustedProxies = 0 } = this.#parts;
+    if (trustedProxies === 0) return this.#request.socket.remoteAddress;
+    return proxyAddress(this.#request, (_address, index) => index < trustedProxies);
+  }
+
+  /** The verified caller, if there is one. */
+  get identity(): string | undefined {
+    return this.#identity;
+  }
+
+  /** Whether both the caller and the launch are unknown. */
+  get isAnonymous(): boolean {
+    return this.#identity === undefined && this.#beganAs === undefined;
+  }
+
+  /** Creates an event of the catalogue that follows from this request, and says whom it is about. */
+  event<Type extends EventType>(type: Type, data: EventData<Type>): CloudEvent<Type> {
+    const { source, correlationId, traceparent } = this;
+    return createEvent(
+      type,
+      { source, correlationId, traceparent, now: new Date(this.#parts.clock.now()) },
+      { address: plainAddress(this.address), ...this.#concerning, ...data },
+    );
+  }
+
+  /** Names the user, the practice and the patient that this request is about, for its events. */
+  concern(concerning: Concerning): void {
+    this.#concerning = { ...this.#concerning, ...concerning };
+  }
+
+  /** The client that sent this request or began its launch, once it is verified. */
+  get clientId(): string | undefined {
+    return this.#clientId;
+  }
+
+  /** Names the caller once it is verified: a registered client, or a live session of a client's launch. */
+  identify(caller: string, clientId?: string): void {
+    this.#identity = caller;
+    if (clientId !== undefined) this.ofClient(clientId);
+  }
+
+  /** Names the client whose launch this request belongs to. */
+  ofClient(clientId: string): void {
+    this.#clientId = clientId;
+    this.#logger = undefined;
+  }
+
+  /** Continues under the GUID of the launch that this request belongs to. */
+  adopt(launchId: string): void {
+    this.trace.follow(launchId);
+    if (this.#parts.logger.isLevelEnabled('debug')) this.logger.debug({ launchId }, 'belongs to a launch');
+    this.#beganAs ??= this.#correlationId;
+    this.#correlationId = launchId;
+    this.#logger = undefined;
+    if (!this.#response.headersSent) this.#response.setHeader('X-Correlation-Id', launchId);
+  }
+}
+
+declare global {
+  namespace Express {
+    // Express's name for the values of one response.
+    interface Locals {
+      call?: Call;
+    }
+  }
+}
+
+/** Opens the context of a request. */
+export type OpenCall = (request: IncomingMessage, response: ServerResponse) => Call;
+
+/**
+ * Creates the beginning of every request: gives it its GUID, returns it in `X-Correlation-Id`, accepts
+ * `traceparent` (W3C Trace Context) and logs the outcome in one line: method, route, status, duration. Logs
+ * an address that no route matches as `unknown`, never as it was sent: a client that encodes its `?` puts its
+ * token into the path.
+ */
+export function createCalls(parts: CallParts): OpenCall {
+  const measure = createRequestMeter();
+  return (request, response) => {
+    const call = new Call(request, response, parts);
+    const startedAt = performance.now();
+    response.on('close', () => {
+      const durationMs = performance.now() - startedAt;
+      const { method = '' } = request;
+      const { route } = call;
+      const status = response.statusCode;
+      const { correlationId, clientId } = call;
+      call.trace.end({ route, status, correlationId, clientId });
+      call.logger.info(
+        {
+          method,
+          path: route ?? 'unknown',
+          status,
+          complete: response.writableFinished,
+          durationMs: Math.round(durationMs * 10) / 10,
+          ...call.beginning,
+        },
+        'request answered',
+      );
+      measure({
+        method,
+        route: route ?? '/*',
+        status,
+        seconds: durationMs / 1000,
+        traceparent: call.traceparent,
+      });
+    });
+    return call;
+  };
+}
+
+/** Opens the context of each request that Express answers. */
+export function correlate(open: OpenCall): RequestHandler {
+  return (request, response, next) => {
+    const call = open(request, response);
+    response.locals.call = call;
+    // Before the listener that logs the request, and after Express has found the route.
+    response.prependListener('close', () => {
+      call.route = routeOf(request);
+    });
+    call.trace.run(next);
+  };
+}
+
+/**
+ * Returns the route as it is written in the code, never the path: the caller chooses the path, and each
+ * launch has its own.
+ */
+function routeOf({ route, baseUrl }: Request): string | undefined {
+  const matched: unknown = route;
+  if (typeof matched !== 'object' || matched === null || !('path' in matched)) return undefined;
+  return `${baseUrl}${String(matched.path)}`;
+}
+
+/** Returns the call that a response belongs to. @throws TypeError when `correlate` was not mounted before */
+export function callOf(response: Response): Call {
+  const { call } = response.locals;
+  if (call === undefined) throw new TypeError('Mount correlate() before the routes');
+  return call;
+}

@@ -1,0 +1,276 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readForm, readJson } from '../src/body.ts';
+import { exchange, serveRoutes } from './serve-routes.ts';
+
+const limitBytes = 1000;
+const options = { types: ['application/json', 'application/fhir+json'], limitBytes };
+
+const start = () =>
+  serveRoutes((router) => {
+    router.post('/json', async (request, response) => {
+      response.json({ read: await readJson(request, response, options) });
+    });
+    router.post('/form', async (request, response) => {
+      response.json({ read: [...(await readForm(request, response, limitBytes))] });
+    });
+  });
+
+let server: Awaited<ReturnType<typeof start>>;
+beforeAll(async () => {
+  server = await start();
+});
+afterAll(() => server.stop());
+
+type Answer = { read?: unknown; errors?: { path: string; message: string; code: string }[] };
+type Sent = {
+  body: string | Uint8Array<ArrayBuffer>;
+  type?: string;
+  headers?: Record<string, string>;
+  path?: string;
+};
+
+async function post({ body, type = 'application/json', headers = {}, path = '/json' }: Sent) {
+  const response = await fetch(server.url + path, {
+    method: 'POST',
+    body,
+    headers: { 'Content-Type': type, ...headers },
+  });
+  const answer: Answer = JSON.parse(await response.text());
+  return { response, status: response.status, ...answer };
+}
+
+const json = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
+
+describe('a JSON body', () => {
+  it('is read as it was written', async () => {
+    const value = { name: 'Ó “Zoë” \u{20bb7}', list: [1, null, { deep: true }] };
+    expect(await post({ body: JSON.stringify(value) })).toMatchObject({ status: 200, read: value });
+  });
+
+  it('may begin with a byte order mark', async () => {
+    expect(await post({ body: '\ufeff{"a":1}' })).toMatchObject({ status: 200, read: { a: 1 } });
+  });
+
+  it.each([
+    'application/json',
+    'application/fhir+json',
+    'Application/JSON; charset=utf-8',
+    'application/json;charset="UTF-8"',
+  ])('is taken as %s', async (type) => {
+    expect((await post({ body: '1', type })).status).toBe(200);
+  });
+
+  it.each([
+    'text/plain',
+    'application/xml',
+    'application/jsonp',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
+  ])('is refused as %s (415)', async (type) => {
+    expect((await post({ body: '1', type })).status).toBe(415);
+  });
+
+  it('is refused with a Content-Encoding, behind which any size could hide (415)', async () => {
+    const body = new Uint8Array(gzipSync(json(100)));
+    expect((await post({ body, headers: { 'Content-Encoding': 'gzip' } })).status).toBe(415);
+  });
+
+  it('may have as many bytes as the limit, and not one more (413)', async () => {
+    expect((await post({ body: json(limitBytes) })).status).toBe(200);
+    const { response } = await post({ body: json(limitBytes + 1) });
+    expect([response.status, response.headers.get('connection')]).toEqual([413, 'close']);
+  });
+
+  const head = (...headers: string[]) =>
+    ['POST /json HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...headers, '', ''].join('\r\n');
+
+  it.each([limitBytes + 1, 2 ** 31, 10 * 2 ** 30])(
+    'is refused before it is read when it says to have %i bytes (413)',
+    async (length) => {
+      // No part of the body is sent, so only an immediate answer arrives.
+      const answer = await exchange(server.port, head(`Content-Length: ${length}`));
+      expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+      expect(answer).toMatch(/\r\nConnection: close\r\n/i);
+    },
+  );
+
+  it('is refused instead of being asked for with 100 Continue when it is too long (413)', async () => {
+    const answer = await exchange(
+      server.port,
+      head('Expect: 100-continue', `Content-Length: ${limitBytes + 1}`),
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toMatch(/\r\nConnection: close\r\n/i);
+    const wrongType = head('Expect: 100-continue', 'Content-Length: 5').replace(
+      'application/json',
+      'text/csv',
+    );
+    expect(await exchange(server.port, wrongType)).toMatch(/^HTTP\/1\.1 415 /);
+  });
+
+  it('is asked for with 100 Continue when its header is in order, and the connection stays', async () => {
+    const expecting = head('Expect: 100-continue', 'Content-Length: 1');
+    const answer = await exchange(
+      server.port,
+      `${expecting}1${head('Content-Length: 1', 'Connection: close')}2`,
+    );
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200', 'HTTP/1.1 200']);
+  });
+
+  it('is not read beyond the limit when its length is not told before, and the connection is closed', async () => {
+    const chunk = Buffer.from(`10000\r\n${'1'.repeat(0x10000)}\r\n`);
+    const socket = connect({ port: server.port, host: '127.0.0.1' });
+    let [sent, received] = [0, ''];
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      received += text;
+    });
+    socket.on('error', () => undefined);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await once(socket, 'connect');
+    socket.write(head('Transfer-Encoding: chunked'));
+    socket.write(chunk);
+    // Who sends more to a connection that was closed may lose the answer.
+    await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed]);
+    while (!socket.destroyed && sent < 400 * 2 ** 20) {
+      sent += chunk.length;
+      if (!socket.write(chunk)) await Promise.race([once(socket, 'drain').catch(() => undefined), closed]);
+    }
+    await closed;
+    expect(received).toMatch(/^HTTP\/1\.1 413 /);
+    // The buffers of both sides, and not the 400 MiB that would have been sent.
+    expect(sent).toBeLessThan(32 * 2 ** 20);
+  });
+
+  it('of an answer that did not wait for it is not read to its end, and the connection is closed', async () => {
+    const unread = head('Content-Length: 10737418240').replace('/json', '/nowhere');
+    expect(await exchange(server.port, unread)).toMatch(/^HTTP\/1\.1 404 /);
+    const short = `${head('Content-Length: 4').replace('/json', '/nowhere')}null`;
+    const both = await exchange(server.port, `${short}${head('Content-Length: 1', 'Connection: close')}1`);
+    expect(both.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
+  });
+
+  it('is counted also when its length is not told before (413)', async () => {
+    const head =
+      'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const chunk = `1f4\r\n${'1'.repeat(500)}\r\n`;
+    expect(await exchange(server.port, `${head}${chunk.repeat(3)}0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  it.each([
+    ['empty', 'structure', ''],
+    ['not JSON', 'structure', '{"family": Whitfield}'],
+    ['two documents', 'structure', '{} {}'],
+    ['a member twice', 'duplicate', '{"a":1,"b":{"a":2},"a":3}'],
+    ['a member twice in two spellings', 'duplicate', '{"a":1,"\\u0061":2}'],
+    ['nested too deep', 'too-costly', '['.repeat(65) + ']'.repeat(65)],
+    ['nested deep enough to overflow a stack', 'too-costly', '['.repeat(900)],
+    ['not UTF-8', 'structure', Uint8Array.from([0x22, 0xff, 0x22])],
+    ['a surrogate in UTF-8', 'structure', Uint8Array.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+    ['UTF-16', 'structure', Uint8Array.from([0xff, 0xfe, 0x22, 0x00, 0x22, 0x00])],
+  ])('is refused when it is %s (400, %s)', async (_fault, code, body) => {
+    const { status, errors } = await post({ body });
+    const message = expect.stringMatching(/^The body /);
+    expect([status, errors]).toEqual([400, [{ path: '', message, code }]]);
+    expect(JSON.stringify(errors)).not.toContain('Whitfield');
+  });
+
+  it.each([
+    [
+      '{\n  "name": "Zoë",\n  "family": Whitfield\n}',
+      'is not JSON: a value is required, at line 3, column 13',
+    ],
+    [
+      '\ufeff{"\u{20bb7}": "Whitfield" "b"}',
+      'is not JSON: a comma or the end of the object is required, at line 1, column 19',
+    ],
+    [
+      '{"a": 1,\r\n"b": 2,\r\n}',
+      'is not JSON: the name of a member is required, in double quotes, at line 3, column 1',
+    ],
+    [
+      '{"a": "Whitfield',
+      'is not JSON: the closing quotation mark of a text is missing, at line 1, column 17',
+    ],
+    ['{"a": 1,\n "a": 2}', 'names a member of an object twice, at line 2, column 5'],
+  ])('tells where it is wrong, and what must be there: %j', async (body, told) => {
+    const { status, errors } = await post({ body });
+    expect([status, errors?.map(({ message }) => message)]).toEqual([400, [`The body ${told}`]]);
+  });
+
+  it('is read to 64 levels', async () => {
+    expect((await post({ body: '['.repeat(64) + ']'.repeat(64) })).status).toBe(200);
+  });
+
+  it('leaves nothing of a body that cannot be read in the log', async () => {
+    const own = await start();
+    const body = '{"family": Whitfield}';
+    await (
+      await fetch(`${own.url}/json`, {
+        method: 'POST',
+        body,
+        headers: { 'Content-Type': 'application/json' },
+      })
+    ).text();
+    expect(JSON.stringify(await own.log())).not.toContain('Whitfield');
+  });
+
+  it('that ends before it was complete is no failure of the service, and is not answered 200', async () => {
+    const own = await start();
+    const head =
+      'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n';
+    expect(await exchange(own.port, `${head}{"family":"Whit`, { thenEnd: true })).not.toMatch(/ 200 /);
+    expect((await fetch(`${own.url}/json`, { method: 'POST' })).status).toBe(415);
+    const log = await own.log();
+    expect(log.filter(({ msg }) => msg === 'request answered')).toHaveLength(2);
+    expect(log.filter(({ level }) => level === 50)).toEqual([]);
+    expect(log).toContainEqual(expect.objectContaining({ level: 40, status: 400, code: 'invalid_request' }));
+  });
+});
+
+describe('a form', () => {
+  const type = 'application/x-www-form-urlencoded';
+
+  it('is the list of its fields, in order, repeated names included', async () => {
+    const body = 'a=1&b=%C3%93+x&a=2&c[d]=3&e';
+    expect(await post({ body, type, path: '/form' })).toMatchObject({
+      status: 200,
+      read: [
+        ['a', '1'],
+        ['b', 'Ó x'],
+        ['a', '2'],
+        ['c[d]', '3'],
+        ['e', ''],
+      ],
+    });
+  });
+
+  it('is refused with more fields than any form of ours has (400)', async () => {
+    const own = await serveRoutes((router) => {
+      router.post('/form', async (request, response) => {
+        response.json({ read: (await readForm(request, response)).size });
+      });
+    });
+    const send = (fields: number) =>
+      fetch(`${own.url}/form`, {
+        method: 'POST',
+        body: 'a&'.repeat(fields),
+        headers: { 'Content-Type': type },
+      });
+    expect(await (await send(999)).json()).toEqual({ read: 999 });
+    expect((await send(1001)).status).toBe(400);
+    await own.stop();
+  });
+
+  it('may be empty', async () => {
+    expect(await post({ body: '', type, path: '/form' })).toMatchObject({ status: 200, read: [] });
+  });
+
+  it('is refused as JSON (415), when it is too large (413) and when it is not UTF-8 (400)', async () => {
+    expect((await post({ body: '{}', path: '/form' })).status).toBe(415);
+    expect((await post({ body: `a=${'x'.repeat(limitBytes)}`, type, path: '/form' })).status).toBe(413);
+    expect((await post({ body: Uint8Array.from([0x61, 0x3d, 0xff]), type, path: '/form' })).status).toBe(400);
+  });
+});

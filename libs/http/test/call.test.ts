@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Call, callOf, guidForm } from '../src/call.ts';
+import { serveRoutes } from './serve-routes.ts';
+
+const originOf = ({ correlationId, traceparent }: Call) => ({ correlationId, traceparent });
+
+const start = () =>
+  serveRoutes((router) => {
+    router.get('/origin', (_request, response) => {
+      response.json(originOf(callOf(response)));
+    });
+    router.get('/adopt', (_request, response) => {
+      callOf(response).adopt('d3b07384-d9a0-4c9b-8f2e-000000000001');
+      response.json(originOf(callOf(response)));
+    });
+  });
+
+let server: Awaited<ReturnType<typeof start>>;
+beforeAll(async () => {
+  server = await start();
+});
+afterAll(() => server.stop());
+
+async function get(path: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${server.url}${path}`, { headers });
+  const text = await response.text();
+  const origin: { correlationId?: string; traceparent?: string } = text === '' ? {} : JSON.parse(text);
+  return { response, origin, header: response.headers.get('x-correlation-id') ?? '' };
+}
+
+describe('the correlation id', () => {
+  it('is a fresh GUID for each request, in the header of every response and on its events', async () => {
+    const [one, two] = [await get('/origin'), await get('/origin')];
+    expect(one.header).toMatch(guidForm);
+    expect(one.origin.correlationId).toBe(one.header);
+    expect(two.header).not.toBe(one.header);
+    expect((await get('/nowhere')).header).toMatch(guidForm);
+  });
+
+  it('is not taken from the caller, who could file a request under the GUID of another', async () => {
+    const id = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
+    expect((await get('/origin', { 'X-Correlation-Id': id })).header).not.toBe(id);
+  });
+
+  it('becomes that of the launch to which the request turns out to belong', async () => {
+    const { header, origin } = await get('/adopt');
+    expect(header).toBe('d3b07384-d9a0-4c9b-8f2e-000000000001');
+    expect(origin.correlationId).toBe(header);
+  });
+});
+
+describe('traceparent', () => {
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const parent = '00f067aa0ba902b7';
+
+  it('is honoured: the trace and its flags go on, with a span of our own', async () => {
+    for (const flags of ['00', '01']) {
+      const { origin } = await get('/origin', { traceparent: `00-${traceId}-${parent}-${flags}` });
+      expect(origin.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-${flags}$`));
+      expect(origin.traceparent).not.toContain(parent);
+    }
+  });
+
+  it('is begun when there is none', async () => {
+    const [one, two] = [await get('/origin'), await get('/origin')];
+    expect(one.origin.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(one.origin.traceparent).not.toBe(two.origin.traceparent);
+    expect(one.origin.traceparent?.slice(3, 35)).toBe(one.header.replaceAll('-', ''));
+  });
+
+  it('is in the trace of the launch to which the request turns out to belong, with a span of its own', async () => {
+    const [one, two] = [await get('/adopt'), await get('/adopt')];
+    for (const { header, origin } of [one, two]) {
+      expect(origin.traceparent?.slice(3, 35)).toBe(header.replaceAll('-', ''));
+      expect(origin.traceparent).not.toContain(header.replaceAll('-', '').slice(16) + '-01');
+    }
+    expect(one.origin.traceparent).not.toBe(two.origin.traceparent);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['words', 'not a trace'],
+    ['a trace id of zeros', `00-${'0'.repeat(32)}-${parent}-01`],
+    ['a parent id of zeros', `00-${traceId}-${'0'.repeat(16)}-01`],
+    ['capital letters', `00-${traceId.toUpperCase()}-${parent}-01`],
+    ['the version that must not be', `ff-${traceId}-${parent}-01`],
+    ['something behind it', `00-${traceId}-${parent}-01-Whitfield`],
+    ['two of them', `00-${traceId}-${parent}-01, 00-${traceId}-${parent}-01`],
+  ])('is replaced when it is %s', async (_fault, traceparent) => {
+    const { origin } = await get('/origin', { traceparent });
+    expect(origin.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(origin.traceparent).not.toContain(traceId);
+  });
+});
+
+describe('the log line of a request', () => {
+  it('tells method, path without query, status and duration under the GUID', async () => {
+    const own = await start();
+    const response = await fetch(`${own.url}/origin?codeVerifier=Whitfield`, { method: 'GET' });
+    await response.text();
+    const log = await own.log();
+    expect(log).toEqual([
+      expect.objectContaining({
+        correlationId: response.headers.get('x-correlation-id'),
+        method: 'GET',
+        path: '/origin',
+        status: 200,
+        complete: true,
+        durationMs: expect.any(Number),
+      }),
+    ]);
+    expect(JSON.stringify(log)).not.toContain('Whitfield');
+  });
+
+  it('has the route and not the path, so that nothing a caller names is in it', async () => {
+    const own = await serveRoutes((router) => {
+      router.get('/orders/:guid', (_request, response) => void response.json({}));
+    });
+    const addresses = [
+      '/orders/Whitfield-9434765919',
+      // A caller that encodes the question mark.
+      '/secureLaunch%3FlaunchToken=Whitfield&codeVerifier=Whitfield',
+      '/Whitfield',
+      '/%E0%A4%A?Whitfield',
+    ];
+    for (const address of addresses) await (await fetch(own.url + address)).text();
+    const log = await own.log();
+    expect(log.filter(({ msg }) => msg === 'request answered').map(({ path }) => path)).toEqual([
+      '/orders/:guid',
+      'unknown',
+      'unknown',
+      'unknown',
+    ]);
+    expect(JSON.stringify(log)).not.toContain('Whitfield');
+  });
+
+  it('leads from the GUID that a request began with to the launch that it belongs to', async () => {
+    const own = await start();
+    const response = await fetch(`${own.url}/adopt`);
+    await response.text();
+    const launchId = response.headers.get('x-correlation-id');
+    const [link, answered] = await own.log();
+    expect(link).toMatchObject({ launchId, level: 20, msg: 'belongs to a launch' });
+    expect(link?.['correlationId']).not.toBe(launchId);
+    const beganAs = link?.['correlationId'];
+    expect(answered).toMatchObject({ correlationId: launchId, beganAs, msg: 'request answered' });
+  });
+});

@@ -1,0 +1,296 @@
+import type { Fault } from '@clinical-launch/contracts/fault';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Router } from 'express';
+import { errorEdge, oauthDialect, problemDialect, ServiceError } from '../src/errors.ts';
+import { type Exchange, endpoint, openToAll, type RefusalAudit } from '../src/exchange.ts';
+import { createRouter } from '../src/router.ts';
+import { serveRoutes } from './serve-routes.ts';
+
+const named: Fault[] = [
+  { path: 'contained[1].name[0].family', message: 'is required', code: 'required' },
+  { path: '', message: 'The body is not whole', code: 'structure' },
+  { path: 'Code-Challenge', message: 'is required', code: 'required' },
+];
+const faults = named.map((fault, index) =>
+  index === 0 ? { ...fault, resource: 'Patient #patient' } : fault,
+);
+const refusal = (status: number) =>
+  new ServiceError({
+    status,
+    code: 'not_found',
+    message: 'Mend it and send it again',
+    ...(status === 400 ? { faults } : {}),
+    headers: { 'X-Reason': 'refused' },
+    cause: new Error('the cause is for the log'),
+  });
+const defect = () => new TypeError('Whitfield is not iterable at /srv/secret.ts');
+
+const aTokenRefused: RefusalAudit = ({ status, code }, { call }) =>
+  call.event('launch.token.refused.v1', { status, reason: code });
+
+function addRoutes(router: Router): void {
+  router.get('/refused/:status', ({ params }) => {
+    throw refusal(Number(params.status));
+  });
+  router.get('/broken', () => {
+    throw defect();
+  });
+  router.get('/rejected', () => Promise.reject(defect()));
+  router.get('/half', (_request, response) => {
+    response.write('the first half');
+    throw defect();
+  });
+  const shared = { source: '/test', open: openToAll };
+  router.all(
+    '/only',
+    endpoint({
+      ...shared,
+      dialect: problemDialect({ isProduction: false }),
+      methods: { GET: ({ response }: Exchange) => void response.end() },
+    }),
+  );
+  const oauth = createRouter();
+  addOauthRoutes(oauth);
+  router.use('/oauth', oauth);
+  const refuse = () => {
+    throw refusal(401);
+  };
+  router.all(
+    '/unaudited',
+    endpoint({ ...shared, dialect: oauthDialect, audit: aTokenRefused, methods: { GET: refuse } }),
+  );
+}
+
+function addOauthRoutes(router: Router): void {
+  router.get('/refused', () => {
+    throw new ServiceError({ status: 401, code: 'invalid_client', message: 'The client is not known' });
+  });
+  router.get('/broken', () => {
+    throw defect();
+  });
+  router.get('/faulty', () => {
+    throw new ServiceError({
+      status: 400,
+      code: 'invalid_request',
+      message: 'Mend it and send it again',
+      faults: [{ path: 'name[0]', message: 'is required', code: 'required' }],
+    });
+  });
+  router.use(errorEdge(oauthDialect));
+}
+
+let testing: Awaited<ReturnType<typeof serveRoutes>>;
+let production: Awaited<ReturnType<typeof serveRoutes>>;
+beforeAll(async () => {
+  testing = await serveRoutes(addRoutes);
+  production = await serveRoutes(addRoutes, { isProduction: true });
+});
+afterAll(async () => {
+  await testing.stop();
+  await production.stop();
+});
+
+async function get(path: string, { at = testing, accept = '*/*' } = {}) {
+  const response = await fetch(`${at.url}${path}`, { headers: { Accept: accept } });
+  const guid = response.headers.get('x-correlation-id');
+  expect(guid).toMatch(/^[0-9a-f-]{36}$/);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  return { response, guid, type: response.headers.get('content-type'), text: await response.text() };
+}
+
+describe('a refusal as problem+json (RFC 9457)', () => {
+  it('tells every fault of a 400, and the GUID', async () => {
+    const { response, guid, type, text } = await get('/refused/400');
+    expect([response.status, type]).toEqual([400, expect.stringMatching(/^application\/problem\+json/)]);
+    expect(response.headers.get('x-reason')).toBe('refused');
+    expect(JSON.parse(text)).toEqual({
+      type: 'about:blank',
+      title: 'Mend it and send it again',
+      status: 400,
+      correlationId: guid,
+      errors: faults,
+    });
+  });
+
+  it.each(['application/json', 'text/html', 'application/problem+json, application/fhir+json;q=0.5'])(
+    'is what Accept: %s gets',
+    async (accept) => {
+      expect((await get('/refused/400', { accept })).type).toMatch(/^application\/problem\+json/);
+    },
+  );
+
+  it.each([413, 415, 503])('tells what to do about a %i', async (status) => {
+    const { response, guid, text } = await get(`/refused/${status}`);
+    expect(response.status).toBe(status);
+    expect(JSON.parse(text)).toMatchObject({
+      title: 'Mend it and send it again',
+      status,
+      correlationId: guid,
+    });
+  });
+
+  it.each([401, 403, 404, 409, 410, 429])('has no body for a %i', async (status) => {
+    for (const accept of ['*/*', 'application/fhir+json']) {
+      const { response, text } = await get(`/refused/${status}`, { accept });
+      expect([response.status, text]).toEqual([status, '']);
+      expect(response.headers.get('x-reason')).toBe('refused');
+    }
+  });
+
+  it('names the methods that there are when another was used', async () => {
+    const response = await fetch(`${testing.url}/only`, { method: 'DELETE' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
+    await response.text();
+  });
+
+  it('answers a path that cannot be decoded as what it is: a fault of the caller', async () => {
+    const { response } = await get('/refused/%ff');
+    expect(response.status).toBe(400);
+  });
+});
+
+describe('a refusal as OperationOutcome (FHIR R4)', () => {
+  it('is what Accept: application/fhir+json gets: an issue for each fault, under the same GUID', async () => {
+    const { type, guid, text } = await get('/refused/400', { accept: 'application/fhir+json' });
+    expect(type).toMatch(/^application\/fhir\+json/);
+    expect(JSON.parse(text)).toEqual({
+      resourceType: 'OperationOutcome',
+      id: guid,
+      issue: [
+        {
+          severity: 'error',
+          code: 'required',
+          details: { text: 'Patient #patient: contained[1].name[0].family is required' },
+          diagnostics: 'is required',
+          expression: ['ServiceRequest.contained[1].name[0].family'],
+        },
+        {
+          severity: 'error',
+          code: 'structure',
+          details: { text: 'The body is not whole' },
+          diagnostics: 'The body is not whole',
+          expression: ['ServiceRequest'],
+        },
+        {
+          severity: 'error',
+          code: 'required',
+          details: { text: 'Code-Challenge is required' },
+          diagnostics: 'is required',
+          location: ['http.Code-Challenge'],
+        },
+      ],
+    });
+  });
+
+  it('has an issue also when there is no fault to name', async () => {
+    for (const [status, code] of [
+      [405, 'not-supported'],
+      [413, 'too-long'],
+      [415, 'not-supported'],
+      [422, 'invalid'],
+      [500, 'exception'],
+      [503, 'transient'],
+    ]) {
+      const { text } = await get(`/refused/${status}`, { accept: 'application/fhir+json' });
+      expect(JSON.parse(text)).toMatchObject({ issue: [{ code, diagnostics: 'Mend it and send it again' }] });
+    }
+  });
+});
+
+describe('a refusal in OAuth (RFC 6749 section 5.2)', () => {
+  it('is the word of the catalogue, and the GUID', async () => {
+    const { response, type, guid, text } = await get('/oauth/refused');
+    expect([response.status, type]).toEqual([401, expect.stringMatching(/^application\/json/)]);
+    expect(response.headers.get('pragma')).toBe('no-cache');
+    expect(JSON.parse(text)).toEqual({
+      error: 'invalid_client',
+      error_description: 'The client is not known',
+      correlation_id: guid,
+    });
+  });
+
+  it('names the faults of a JSON body, by their paths', async () => {
+    const { guid, text } = await get('/oauth/faulty');
+    expect(JSON.parse(text)).toEqual({
+      error: 'invalid_request',
+      error_description: 'Mend it and send it again',
+      correlation_id: guid,
+      errors: [{ path: 'name[0]', message: 'is required', code: 'required' }],
+    });
+  });
+
+  it('tells nothing of a defect', async () => {
+    const { response, guid, text } = await get('/oauth/broken');
+    expect(response.status).toBe(500);
+    expect(JSON.parse(text)).toMatchObject({ error: 'server_error', correlation_id: guid });
+    expect(text).not.toMatch(/Whitfield|secret\.ts|TypeError/);
+  });
+});
+
+describe('500', () => {
+  it.each(['/broken', '/rejected'])('carries the GUID in its body outside production (%s)', async (path) => {
+    const { response, guid, text } = await get(path);
+    expect(response.status).toBe(500);
+    expect(JSON.parse(text)).toMatchObject({ status: 500, correlationId: guid });
+  });
+
+  it.each(['/broken', '/rejected'])(
+    'carries the GUID in the header alone in production (%s)',
+    async (path) => {
+      for (const accept of ['*/*', 'application/fhir+json']) {
+        const { response, text } = await get(path, { at: production, accept });
+        expect([response.status, text]).toEqual([500, '']);
+      }
+    },
+  );
+
+  it('never tells what failed, nor where', async () => {
+    for (const accept of ['*/*', 'application/fhir+json', 'text/html']) {
+      const { text } = await get('/broken', { accept });
+      expect(text).not.toMatch(/Whitfield|secret\.ts|TypeError|\bat /);
+    }
+  });
+
+  it('ends the connection when half of an answer was sent, so that nobody takes it for the whole', async () => {
+    const response = await fetch(`${testing.url}/half`);
+    await expect(response.text()).rejects.toThrow('terminated');
+    expect((await fetch(`${testing.url}/only`)).status).toBe(200);
+  });
+});
+
+describe('the log of an error', () => {
+  it('has it once: a defect with its stack, a refusal with its faults, and no id that a caller chose', async () => {
+    const own = await serveRoutes(addRoutes);
+    const broken = await fetch(`${own.url}/broken`);
+    const refused = await fetch(`${own.url}/refused/400`);
+    const log = await own.log();
+    const of = (response: Response) =>
+      log.filter(
+        ({ correlationId, msg }) =>
+          correlationId === response.headers.get('x-correlation-id') && msg !== 'request answered',
+      );
+    expect(of(broken)).toEqual([
+      expect.objectContaining({
+        level: 50,
+        status: 500,
+        code: 'server_error',
+        err: expect.objectContaining({ type: 'TypeError', stack: expect.stringContaining('errors.test.ts') }),
+      }),
+    ]);
+    expect(of(refused)).toEqual([
+      expect.objectContaining({ level: 40, status: 400, code: 'not_found', faults: named }),
+    ]);
+    expect(own.lines.join()).not.toContain('#patient');
+  });
+
+  it('tells that the audit event was not kept; the caller gets the same answer', async () => {
+    const refuse = () => Promise.reject(new Error('the outbox is away'));
+    const own = await serveRoutes(addRoutes, { limits: { refuse } });
+    const response = await fetch(`${own.url}/unaudited`);
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ error: 'not_found' });
+    expect(await own.log()).toContainEqual(
+      expect.objectContaining({ level: 50, msg: 'the audit event of this refusal was not stored' }),
+    );
+  });
+});

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { authorizationOf, queryOf } from '../src/request-target.ts';
+import { exchange, serveRoutes } from './serve-routes.ts';
+
+const start = () =>
+  serveRoutes((router) => {
+    router.get('/query', (request, response) => {
+      response.json([...queryOf(request)]);
+    });
+    router.get('/authorization', (request, response) => {
+      response.json(authorizationOf(request) ?? null);
+    });
+  });
+
+let server: Awaited<ReturnType<typeof start>>;
+beforeAll(async () => {
+  server = await start();
+});
+afterAll(() => server.stop());
+
+const get = (target: string, ...headers: string[]) =>
+  exchange(
+    server.port,
+    [`GET ${target} HTTP/1.1`, 'Host: x', ...headers, 'Connection: close', '', ''].join('\r\n'),
+  );
+
+describe('the query of a request', () => {
+  it.each([
+    ['/query?a=1&b=%C3%93&a=2?3', '[["a","1"],["b","Ó"],["a","2?3"]]'],
+    ['/query', '[]'],
+    ['/query?', '[]'],
+    ['http://a:99999/query?a=1', '[["a","1"]]'],
+    ['http://a:99999/query?a=http://[', '[["a","http://["]]'],
+    ['/query?a=%ff%', '[["a","\uFFFD%"]]'],
+  ])('of %s is what follows the first question mark', async (target, query) => {
+    const answer = await get(target);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(Buffer.from(answer, 'latin1').toString('utf8')).toContain(`\r\n\r\n${query}`);
+  });
+
+  it('never throws, whatever the target is', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.webUrl({ withQueryParameters: true })), (url) => {
+        expect(queryOf({ url })).toBeInstanceOf(URLSearchParams);
+      }),
+    );
+  });
+
+  it.each([
+    'http://[/query?a=1',
+    'http://a:b:c/query',
+    'http://a^b/query',
+    'http:///query',
+    '//[/query',
+    '*',
+  ])('may be of the target %s: no answer is a 5xx', async (target) => {
+    expect(await get(target)).toMatch(/^HTTP\/1\.1 [24]/);
+  });
+});
+
+describe('the Authorization header', () => {
+  it('is read when there is one, or none', async () => {
+    expect(await get('/authorization', 'authorization: Bearer a')).toContain('"Bearer a"');
+    expect(await get('/authorization')).toContain('\r\n\r\nnull');
+  });
+
+  it('is refused when there are two, of which a proxy may have judged the other (400)', async () => {
+    for (const second of ['Authorization: Bearer b', 'AUTHORIZATION: Bearer a', 'authorization:']) {
+      const answer = await get('/authorization', 'Authorization: Bearer a', second);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).not.toContain('Bearer');
+    }
+  });
+});

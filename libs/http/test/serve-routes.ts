@@ -1,0 +1,65 @@
+import { connect } from 'node:net';
+import { createRefusals, type RefusalsOptions } from '@clinical-launch/limits/refusals';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import type { Router } from 'express';
+import { createRouter } from '../src/router.ts';
+import { createApp, listen } from '../src/server.ts';
+
+/** Serves routes as in a service, on a free port, and stores the log. */
+export async function serveRoutes(
+  addRoutes: (router: Router) => void,
+  {
+    isProduction = false,
+    ...refusing
+  }: { isProduction?: boolean } & Partial<Pick<RefusalsOptions, 'limits' | 'limit'>> = {},
+) {
+  const clock = new TestClock();
+  const { logger, lines } = createRecordedLogger();
+  const router = createRouter();
+  addRoutes(router);
+  const mounts = [{ path: '/', service: { router } }];
+  const { limits = keepsNothing, limit } = refusing;
+  const refusals = createRefusals({ limits, limit, clock, logger });
+  const server = await listen(createApp({ mounts, logger, clock, isProduction, refusals }), {
+    port: 0,
+    host: '127.0.0.1',
+    logger,
+  });
+  return {
+    clock,
+    port: server.port,
+    url: `http://127.0.0.1:${server.port}`,
+    refusals,
+    stop: async () => {
+      await server.stop();
+      await refusals.stop();
+    },
+    lines,
+    /** Returns the complete log: stops the server first, so that every request has been logged. */
+    async log(): Promise<Record<string, unknown>[]> {
+      await server.stop();
+      return lines.map((line): Record<string, unknown> => JSON.parse(line));
+    },
+  };
+}
+
+const keepsNothing = { refuse: async () => ({ overForMs: 0, dropped: 0 }) };
+
+/** Sends these bytes over a separate connection; resolves with the answer when the server closed it. */
+export function exchange(port: number, sent: string, { thenEnd = false } = {}): Promise<string> {
+  return new Promise((resolve) => {
+    let received = '';
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => {
+      if (thenEnd) socket.end(sent);
+      else socket.write(sent);
+    });
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+    });
+    // A server may reset the connection after its answer.
+    socket.on('error', () => undefined);
+    socket.on('end', () => socket.end());
+    socket.on('close', () => resolve(received));
+  });
+}

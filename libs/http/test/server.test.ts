@@ -1,0 +1,231 @@
+import { Agent, get, request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { describe, expect, it } from '@jest/globals';
+import type { ErrorDialect } from '../src/errors.ts';
+import { type DirectExchange, directEndpoint, openToAll } from '../src/exchange.ts';
+import { createRouter } from '../src/router.ts';
+import { createAdminApp, createApp, listen, patience } from '../src/server.ts';
+
+const loopback = { port: 0, host: '127.0.0.1' };
+
+/** Starts a server whose answers wait until the test releases them. */
+async function startGatedServer() {
+  const { promise: mayAnswer, resolve: letGo } = Promise.withResolvers<void>();
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  const server = await listen(
+    async (_request, response) => {
+      arrive();
+      await mayAnswer;
+      response.end('answered');
+    },
+    { ...loopback, waits: { ...patience, stopMs: 3_600_000 } },
+  );
+  return { ...server, letGo, arrived };
+}
+
+function getText(options: { port: number; agent?: Agent }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', ...options }, (message: IncomingMessage) => {
+      let text = '';
+      message.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      message.on('end', () => resolve(text));
+    }).on('error', reject);
+  });
+}
+
+describe('a server that stops', () => {
+  it('lets the request under way finish, takes no new one, and then is stopped', async () => {
+    const server = await startGatedServer();
+    let isStopped = false;
+    const underWay = getText(server);
+    await server.arrived;
+    const stopping = server.stop().then(() => {
+      isStopped = true;
+    });
+    await expect(getText(server)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(isStopped).toBe(false);
+    server.letGo();
+    expect(await underWay).toBe('answered');
+    await stopping;
+  });
+
+  it('waits for no connection that is merely open: unused, kept alive, or kept alive after the last answer', async () => {
+    const server = await startGatedServer();
+    const agent = new Agent({ keepAlive: true });
+    const unused = connect({ port: server.port, host: '127.0.0.1' });
+    await new Promise((resolve) => unused.once('connect', resolve));
+    const halfSent = connect({ port: server.port, host: '127.0.0.1' });
+    await new Promise((resolve) => halfSent.write('GET / HTTP/1.1\r\nHo', resolve));
+    const underWay = getText({ port: server.port, agent });
+    await server.arrived;
+    // A server that waited for one of them would not stop before the test ends.
+    const stopping = server.stop();
+    server.letGo();
+    expect(await underWay).toBe('answered');
+    await stopping;
+    agent.destroy();
+    unused.destroy();
+    halfSent.destroy();
+  });
+
+  it('says so when its port is taken', async () => {
+    const server = await listen((_request, response) => void response.end(), loopback);
+    await expect(listen(() => undefined, { ...loopback, port: server.port })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
+    await server.stop();
+  });
+});
+
+describe('the headers of a request', () => {
+  it.each([
+    [15_000, 200],
+    [17_000, 431],
+  ])('of %i bytes are answered %i', async (bytes, status) => {
+    const server = await listen((_request, response) => void response.end(), loopback);
+    const answered = await new Promise<number | undefined>((resolve, reject) => {
+      httpRequest({ host: '127.0.0.1', port: server.port, headers: { 'X-Long': 'x'.repeat(bytes) } })
+        .on('response', (message) => resolve(message.resume().statusCode))
+        .on('error', reject)
+        .end();
+    });
+    expect(answered).toBe(status);
+    await server.stop();
+  });
+});
+
+describe('services behind one address', () => {
+  const serve = async (publicUrl?: string) => {
+    const echo = (name: string) => {
+      const router = createRouter();
+      router.get('/here/Exactly', (request, response) => {
+        response.json({ name, path: request.originalUrl, query: request.query });
+      });
+      return { router };
+    };
+    const app = createApp({
+      mounts: [
+        { path: '/below', service: echo('below') },
+        { path: '/', service: echo('root') },
+      ],
+      logger: createRecordedLogger().logger,
+      clock: new TestClock(),
+      isProduction: false,
+      ...(publicUrl && { publicUrl }),
+    });
+    const server = await listen(app, loopback);
+    const answerTo = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+      const text = await response.text();
+      const { name, query }: { name?: string; query?: object } = text === '' ? {} : JSON.parse(text);
+      const transport = response.headers.get('strict-transport-security');
+      return { status: response.status, text, name, query, transport };
+    };
+    return { ...server, answerTo };
+  };
+
+  it('answer below their paths, and what belongs to none is 404 without a body', async () => {
+    const server = await serve();
+    expect(await server.answerTo('/below/here/Exactly')).toMatchObject({ status: 200, name: 'below' });
+    expect(await server.answerTo('/here/Exactly')).toMatchObject({ status: 200, name: 'root' });
+    for (const path of ['/', '/here', '/here/exactly', '/here/Exactly/', '/below/here/EXACTLY']) {
+      expect(await server.answerTo(path)).toMatchObject({ status: 404, text: '' });
+    }
+    await server.stop();
+  });
+
+  it('reach a direct route by its exact path, and answer what it throws', async () => {
+    const router = createRouter();
+    router.get('/here', (_request, response) => void response.send('by the router'));
+    const answer = ({ request, response, call }: DirectExchange) => {
+      if (request.url?.endsWith('?fails')) throw new Error('no');
+      response.end(`direct, ${call.correlationId}`);
+    };
+    const dialect: ErrorDialect = (_error, { response }) => {
+      response.statusCode = 418;
+      response.end();
+    };
+    const { direct: answerHere } = directEndpoint({
+      source: '/test',
+      dialect,
+      open: openToAll,
+      methods: { GET: answer },
+    });
+    const direct = [{ method: 'GET', path: '/here', answer: answerHere }] as const;
+    const app = createApp({
+      mounts: [{ path: '/', service: { router, direct } }],
+      logger: createRecordedLogger().logger,
+      clock: new TestClock(),
+      isProduction: false,
+    });
+    const server = await listen(app, loopback);
+    const ask = async (path: string, method = 'GET') => {
+      const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+      const { status, headers } = response;
+      return { status, text: await response.text(), correlationId: headers.get('x-correlation-id') };
+    };
+    for (const path of ['/here', '/here?and=a-query']) {
+      const { status, text, correlationId } = await ask(path);
+      expect([status, text]).toEqual([200, `direct, ${correlationId}`]);
+    }
+    expect((await ask('/here?fails')).status).toBe(418);
+    expect(await ask('/here', 'HEAD')).toMatchObject({ status: 200, text: '' });
+    expect((await ask('/here/')).status).toBe(404);
+    await server.stop();
+  });
+
+  it.each([
+    ['https://launch.example', 'max-age=31536000'],
+    ['http://localhost:8080', null],
+  ])(
+    'at %s: every answer, also a refusal, has Strict-Transport-Security: %s',
+    async (publicUrl, expected) => {
+      const server = await serve(publicUrl);
+      for (const path of ['/here/Exactly', '/nowhere']) {
+        expect((await server.answerTo(path)).transport).toBe(expected);
+      }
+      await server.stop();
+    },
+  );
+
+  it('make no arrays and no objects of a query', async () => {
+    const server = await serve();
+    const { query } = await server.answerTo('/here/Exactly?a[b]=1&c=2&c=3&__proto__[d]=4');
+    expect(query).toEqual({});
+    await server.stop();
+  });
+});
+
+describe('the admin endpoints', () => {
+  const ask = async (path: string, checks: Parameters<typeof createAdminApp>[0]) => {
+    const server = await listen(createAdminApp(checks), loopback);
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+    const answer: unknown = await response.json();
+    await server.stop();
+    return { status: response.status, answer };
+  };
+  const up = async () => true;
+  const parts = { up, down: async () => false, away: () => Promise.reject(new Error('redis://secret')) };
+
+  it('say that the process runs, whatever its parts do', async () => {
+    expect(await ask('/healthz', parts)).toEqual({ status: 200, answer: { status: 'ok' } });
+  });
+
+  it('say that it is ready when every part answers', async () => {
+    expect(await ask('/readyz', { storage: up, tickets: up })).toEqual({
+      status: 200,
+      answer: { status: 'ok', parts: { storage: true, tickets: true } },
+    });
+  });
+
+  it('say which part is down (503), and nothing more of it', async () => {
+    expect(await ask('/readyz', parts)).toEqual({
+      status: 503,
+      answer: { status: 'not ready', parts: { up: true, down: false, away: false } },
+    });
+  });
+});

@@ -1,0 +1,90 @@
+import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { Clock } from '@clinical-launch/runtime/clock';
+
+/** Combines anonymous refusals of one address and reason into one event for each interval. */
+export type Batches = {
+  /** Returns the event to store now if it is the first of its kind; otherwise counts it. */
+  add(address: string, event: CloudEvent<RefusalType>): CloudEvent<RefusalType> | undefined;
+  /** Stores the events of the intervals that have ended, or of all of them. */
+  flush(options?: { isLast?: boolean }): Promise<void>;
+};
+
+type BatchesOptions = {
+  readonly clock: Clock;
+  readonly combineSeconds: number;
+  readonly keep: (address: string, event: CloudEvent) => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+  /** Reports refusals whose event cannot be stored. */
+  readonly onDropped: (count: number) => void;
+};
+
+type Batch = {
+  readonly address: string;
+  /** The first refusal that is counted here: the event has its time and correlation id. */
+  event: CloudEvent<RefusalType>;
+  count: number;
+  endsAt: number;
+};
+
+/** The maximum number of batches, of about 2 kB each. */
+const mostBatches = 10_000;
+
+/** Creates the batches of a process. */
+export function createBatches({
+  clock,
+  combineSeconds,
+  keep,
+  onFailure,
+  onDropped,
+}: BatchesOptions): Batches {
+  const batches = new Map<string, Batch>();
+
+  /**
+   * Ends an interval. An interval with refusals is followed by another, so that a steady stream creates one
+   * event for each.
+   */
+  const end = (key: string, batch: Batch): CloudEvent<RefusalType> | undefined => {
+    if (batch.count === 0) {
+      batches.delete(key);
+      return undefined;
+    }
+    const combined = withCount(batch.event, batch);
+    Object.assign(batch, { count: 0, endsAt: clock.now() + combineSeconds * 1000 });
+    return combined;
+  };
+  return {
+    add(address, event) {
+      if (combineSeconds === 0) return withCount(event, { address, count: 1 });
+      const key = JSON.stringify([address, event.type, event.data]);
+      const batch = batches.get(key);
+      if (batch !== undefined) {
+        if (batch.count === 0) batch.event = event;
+        batch.count += 1;
+        return undefined;
+      }
+      if (batches.size >= mostBatches) {
+        onDropped(1);
+        return undefined;
+      }
+      batches.set(key, { address, event, count: 0, endsAt: clock.now() + combineSeconds * 1000 });
+      return withCount(event, { address, count: 1 });
+    },
+    async flush({ isLast = false } = {}) {
+      const now = clock.now();
+      const ended = [...batches].filter(([, { endsAt }]) => isLast || endsAt <= now);
+      const kept = ended.flatMap(([key, batch]) => {
+        const event = end(key, batch);
+        return event === undefined ? [] : [keep(batch.address, event).catch(onFailure)];
+      });
+      await Promise.all(kept);
+    },
+  };
+}
+
+function withCount(
+  event: CloudEvent<RefusalType>,
+  { address, count }: Pick<Batch, 'address' | 'count'>,
+): CloudEvent<RefusalType> {
+  return { ...event, data: { ...event.data, address, count } };
+}

@@ -1,0 +1,163 @@
+import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { networkOf, plainAddress } from '@clinical-launch/http/address';
+import type { Refusals, RefusedRequest } from '@clinical-launch/http/refusals';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import { createRefusalMeter, type RefusalMeter } from '@clinical-launch/runtime/metrics';
+import type { Limits, RefusalLimit } from '@clinical-launch/tickets/limits/limits';
+import { type Batches, createBatches } from './refusal-batches.ts';
+
+export type RefusalsOptions = {
+  readonly limits: Pick<Limits, 'refuse'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Without it refusals are audited and not limited. */
+  readonly limit?: RefusalLimit | undefined;
+  /** How long anonymous refusals of one kind are combined into one event; 0 for an event each. */
+  readonly combineSeconds?: number;
+};
+
+const sweepEveryMs = 1000;
+/**
+ * Addresses that a process remembers itself. Beyond them the shared count decides, with a round trip for
+ * each.
+ */
+const mostAddresses = 10_000;
+
+type Seen = { count: number; endsAt: number; isOver: boolean };
+
+/**
+ * Creates what limits and audits refusals. An address that is over its limit is remembered here until its
+ * window ends, so that a flood from it costs no Redis round trip. A process also counts by itself, so the
+ * limit holds while Redis is away.
+ */
+export function createRefusals({
+  limits,
+  clock,
+  logger,
+  limit,
+  combineSeconds = 10,
+}: RefusalsOptions): Refusals {
+  const meter = createRefusalMeter();
+  const seen = new Map<string, Seen>();
+  const refuse = countingDropped(limits, meter);
+  const keep = (from: string, event: CloudEvent) => refuse({ from, events: [event] });
+  const batches = createBatches({
+    clock,
+    combineSeconds,
+    keep: async (address, event) => void (await keep(networkOf(address), event)),
+    onFailure: (error) => logger.error({ err: error }, 'combined refusals were not kept'),
+    onDropped: (count) => meter.dropped(count),
+  });
+  const timer = setInterval(() => {
+    forgetEnded(seen, clock.now());
+    void batches.flush();
+  }, sweepEveryMs).unref();
+
+  return {
+    async record({ event: sent, address: sentFrom, identity, isAnonymous, isCounted }) {
+      const event = sent === undefined ? undefined : bounded(sent);
+      if (identity !== undefined) {
+        if (event !== undefined) await keep(identity, event);
+        return within;
+      }
+      const address = plainAddress(sentFrom);
+      const network = networkOf(address);
+      const counted = isCounted ? limit : undefined;
+      const overForMs =
+        counted === undefined ? 0 : countHere(seen, network, { ...counted, now: clock.now() });
+      if (overForMs > 0) return over(meter, overForMs);
+      const events = eventsOf({ event, address, isAnonymous }, batches);
+      if (events.length === 0 && counted === undefined) return within;
+      const recorded = await refuse({
+        from: network,
+        events,
+        ...(counted === undefined ? {} : { limit: counted }),
+      });
+      if (recorded.overForMs === 0) return within;
+      remember(seen, network, clock.now() + recorded.overForMs);
+      return over(meter, recorded.overForMs);
+    },
+    async stop() {
+      clearInterval(timer);
+      await batches.flush({ isLast: true });
+    },
+  };
+}
+
+function countingDropped(limits: Pick<Limits, 'refuse'>, meter: RefusalMeter) {
+  return async (refusal: Parameters<Limits['refuse']>[0]) => {
+    try {
+      const recorded = await limits.refuse(refusal);
+      meter.dropped(recorded.dropped);
+      return recorded;
+    } catch (error) {
+      meter.dropped(refusal.events.length);
+      throw error;
+    }
+  };
+}
+
+/**
+ * The number of events of refusals is bounded, so their size has to be: 200 paths of faults may take 40 kB.
+ */
+const mostPathCharacters = 4000;
+
+function bounded(event: CloudEvent<RefusalType>): CloudEvent<RefusalType> {
+  const { data } = event;
+  if (!('paths' in data)) return event;
+  let characters = 0;
+  const paths = data.paths.filter((path) => {
+    characters += path.length;
+    return characters <= mostPathCharacters;
+  });
+  return { ...event, data: { ...data, paths } };
+}
+
+const within = { overForMs: 0 };
+
+function over(meter: RefusalMeter, overForMs: number) {
+  meter.limited();
+  return { overForMs };
+}
+
+/** The events to keep now: that of a known launch, or the first of its kind in an interval. */
+function eventsOf(
+  {
+    event,
+    address,
+    isAnonymous,
+  }: Pick<RefusedRequest, 'event' | 'isAnonymous'> & { readonly address: string },
+  batches: Batches,
+): CloudEvent[] {
+  if (event === undefined) return [];
+  if (!isAnonymous) return [event];
+  const first = batches.add(address, event);
+  return first === undefined ? [] : [first];
+}
+
+/** Counts a refusal in this process; answers for how many milliseconds its address is over the limit. */
+function countHere(
+  seen: Map<string, Seen>,
+  network: string,
+  { refusals, windowSeconds, now }: RefusalLimit & { readonly now: number },
+): number {
+  const known = seen.get(network);
+  if (known === undefined || known.endsAt <= now) {
+    if (seen.size < mostAddresses)
+      seen.set(network, { count: 1, endsAt: now + windowSeconds * 1000, isOver: false });
+    return 0;
+  }
+  known.count += 1;
+  return known.isOver || known.count > refusals ? known.endsAt - now : 0;
+}
+
+function remember(seen: Map<string, Seen>, network: string, endsAt: number): void {
+  const known = seen.get(network);
+  if (known !== undefined) Object.assign(known, { endsAt, isOver: true });
+}
+
+function forgetEnded(seen: Map<string, Seen>, now: number): void {
+  for (const [network, { endsAt }] of seen) if (endsAt <= now) seen.delete(network);
+}

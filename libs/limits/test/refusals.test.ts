@@ -1,0 +1,199 @@
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { networkOf } from '@clinical-launch/http/address';
+import { oauthDialect, ServiceError } from '@clinical-launch/http/errors';
+import {
+  type Exchange,
+  endpoint,
+  type Handler,
+  openToAll,
+  type RefusalAudit,
+} from '@clinical-launch/http/exchange';
+import { until } from '@clinical-launch/testing/until';
+import { InMemoryLimits } from '@clinical-launch/tickets/limits/in-memory-limits';
+import type { Limits } from '@clinical-launch/tickets/limits/limits';
+import { TicketsUnavailable } from '@clinical-launch/tickets/tickets';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Router } from 'express';
+import { serveRoutes } from '../../http/test/serve-routes.ts';
+
+const audit: RefusalAudit = ({ status, code }, { call }) =>
+  call.event('launch.token.refused.v1', { status, reason: code });
+
+function addRoutes(router: Router): void {
+  const refuse = (status: number) => {
+    throw new ServiceError({
+      status,
+      code: status === 410 ? 'token_used' : 'token_unknown',
+      message: 'Refused',
+    });
+  };
+  const serve = (handle: Handler<Exchange>) =>
+    endpoint({ source: '/test', dialect: oauthDialect, audit, open: openToAll, methods: { GET: handle } });
+  router.all(
+    '/ok',
+    serve(({ response }) => void response.end()),
+  );
+  router.all(
+    '/anonymous/:status',
+    serve(({ request }) => refuse(Number(request.params.status))),
+  );
+  router.all(
+    '/client',
+    serve(({ call }) => {
+      call.identify('client of a test');
+      refuse(400);
+    }),
+  );
+  router.all(
+    '/launch',
+    serve(({ call }) => {
+      call.adopt('d3b07384-d9a0-4c9b-8f2e-000000000001');
+      refuse(410);
+    }),
+  );
+}
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+const limit = { refusals: 5, windowSeconds: 10 };
+
+async function serve({ limits: given }: { limits?: Pick<Limits, 'refuse'> } = {}) {
+  const kept: CloudEvent[] = [];
+  let calls = 0;
+  let now = () => 0;
+  const outbox = { append: async (events: readonly CloudEvent[]) => void kept.push(...events) };
+  const counting = new InMemoryLimits({ clock: { now: () => now() }, outbox });
+  const limits = given ?? {
+    refuse: (...refusal: Parameters<Limits['refuse']>) => {
+      calls += 1;
+      return counting.refuse(...refusal);
+    },
+  };
+  const served = await serveRoutes(addRoutes, { limits, limit });
+  now = () => served.clock.now();
+  endings.push(() => served.stop());
+  const get = async (path: string) => {
+    const response = await fetch(`${served.url}${path}`);
+    return { status: response.status, retryAfter: response.headers.get('retry-after') };
+  };
+  const getTimes = async (times: number, path: string) => {
+    const answers = await Promise.all(Array.from({ length: times }, () => get(path)));
+    return answers.map(({ status }) => status).toSorted((one, other) => one - other);
+  };
+  return { ...served, kept, calls: () => calls, get, getTimes };
+}
+
+const countsOf = (events: readonly CloudEvent[]) =>
+  events
+    .map(({ data }) => ({ status: undefined, count: undefined, ...data }))
+    .map(({ status, count }) => [status, count]);
+
+describe('refusals of one address', () => {
+  it('beyond the limit are answered 429 with Retry-After, without an event, until the window ends', async () => {
+    const { getTimes, get, kept, clock } = await serve();
+    expect(await getTimes(5, '/anonymous/401')).toEqual([401, 401, 401, 401, 401]);
+    clock.advance({ seconds: 3 });
+    expect(await get('/anonymous/401')).toEqual({ status: 429, retryAfter: '7' });
+    expect(await get('/anonymous/404')).toEqual({ status: 429, retryAfter: '7' });
+    expect(await get('/nothing/here')).toEqual({ status: 429, retryAfter: '7' });
+    expect(kept).toHaveLength(1);
+    clock.advance({ seconds: 7 });
+    expect((await get('/anonymous/401')).status).toBe(401);
+  });
+
+  it('never limit accepted requests from the same address', async () => {
+    const { getTimes, get } = await serve();
+    await getTimes(50, '/anonymous/401');
+    expect(new Set(await getTimes(500, '/ok'))).toEqual(new Set([200]));
+    expect((await get('/anonymous/401')).status).toBe(429);
+  });
+
+  it('do not include those of a verified client, each of which has its own event', async () => {
+    const { getTimes, get, kept } = await serve();
+    expect(new Set(await getTimes(20, '/client'))).toEqual(new Set([400]));
+    expect(kept).toHaveLength(20);
+    await getTimes(20, '/anonymous/401');
+    expect((await get('/client')).status).toBe(400);
+  });
+
+  it('include those of a known launch, each of which has its own event', async () => {
+    const { getTimes, kept } = await serve();
+    expect(await getTimes(7, '/launch')).toEqual([410, 410, 410, 410, 410, 429, 429]);
+    expect(kept.map(({ data }) => data)).toEqual(
+      Array.from({ length: 5 }, () => ({ address: '127.0.0.1', status: 410, reason: 'token_used' })),
+    );
+  });
+
+  it('do not include failures of ours', async () => {
+    const { getTimes } = await serve();
+    expect(new Set(await getTimes(20, '/anonymous/503'))).toEqual(new Set([503]));
+  });
+
+  it('cost no round trip once the address is over its limit', async () => {
+    const { getTimes, calls } = await serve();
+    await getTimes(6, '/anonymous/401');
+    const before = calls();
+    await getTimes(100, '/anonymous/401');
+    expect(calls()).toBe(before);
+  });
+
+  it('are limited by each process itself while Redis is away', async () => {
+    const refuse = () => Promise.reject(new TicketsUnavailable('Redis does not answer'));
+    const { getTimes } = await serve({ limits: { refuse } });
+    expect(await getTimes(7, '/anonymous/401')).toEqual([401, 401, 401, 401, 401, 429, 429]);
+  });
+
+  it('are limited by what another replica counted', async () => {
+    const { get } = await serve({ limits: { refuse: async () => ({ overForMs: 4100, dropped: 0 }) } });
+    expect(await get('/anonymous/401')).toEqual({ status: 429, retryAfter: '5' });
+  });
+});
+
+describe('anonymous refusals', () => {
+  it('become one event at once, and one with their number for the rest of each interval', async () => {
+    const { getTimes, get, kept, clock, refusals } = await serve();
+    await get('/anonymous/401');
+    expect(countsOf(kept)).toEqual([[401, 1]]);
+    expect(kept[0]?.data).toEqual({ status: 401, reason: 'token_unknown', address: '127.0.0.1', count: 1 });
+    await getTimes(3, '/anonymous/401');
+    await get('/anonymous/403');
+    expect(countsOf(kept)).toEqual([
+      [401, 1],
+      [403, 1],
+    ]);
+    clock.advance({ seconds: 10 });
+    await until(() => kept.length === 3);
+    expect(countsOf(kept).at(-1)).toEqual([401, 3]);
+    await getTimes(2, '/anonymous/401');
+    expect(kept).toHaveLength(3);
+    await refusals.stop();
+    expect(countsOf(kept).at(-1)).toEqual([401, 2]);
+  });
+
+  it('carry the correlation id of the first request that they count', async () => {
+    const { url, kept, refusals } = await serve();
+    const ids: (string | null)[] = [];
+    for (let request = 0; request < 3; request += 1) {
+      ids.push((await fetch(`${url}/anonymous/401`)).headers.get('x-correlation-id'));
+    }
+    await refusals.stop();
+    expect(kept.map(({ correlationid }) => correlationid)).toEqual(ids.slice(0, 2));
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:db8::9', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['unknown', 'unknown'],
+  ])('%s counts as %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});

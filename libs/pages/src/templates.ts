@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { createRouter } from '@clinical-launch/http/router';
+import express, { type Router } from 'express';
+import nunjucks from 'nunjucks';
+
+/** The directory above `nhsuk/`, with the templates and assets of the NHS.UK frontend library. */
+const nhsukRoot = fileURLToPath(
+  new URL('../', import.meta.resolve('nhsuk-frontend/dist/nhsuk/template.njk')),
+);
+
+export type Pages = {
+  /** Renders a template with everything escaped. @throws Error when the template is invalid */
+  render(template: string, model: object): string;
+  /** The hash of the one inline script of the NHS.UK page template, as CSP writes it. */
+  readonly scriptHash: string;
+};
+
+const prepared = new Map<string, Pages>();
+
+/**
+ * Prepares the templates of a service: its own views, and the NHS.UK frontend library's. A process that
+ * starts a service again uses the templates that it has compiled.
+ */
+export function createPages(views: string): Pages {
+  const pages = prepared.get(views) ?? preparePages(views);
+  prepared.set(views, pages);
+  return pages;
+}
+
+function preparePages(views: string): Pages {
+  const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader([views, nhsukRoot]), {
+    autoescape: true,
+    throwOnUndefined: false,
+    trimBlocks: true,
+    lstripBlocks: true,
+  });
+  const [, inlineScript = ''] =
+    /<script>([^]*?)<\/script>/.exec(environment.renderString('{% extends "nhsuk/template.njk" %}', {})) ??
+    [];
+  return {
+    render: (template, model) => environment.render(template, model),
+    scriptHash: `'sha256-${createHash('sha256').update(inlineScript).digest('base64')}'`,
+  };
+}
+
+/**
+ * Reads the library's stylesheet without its web font, which is on another host and licensed only to NHS
+ * sites, and with local images.
+ */
+function readStylesheet(): string {
+  return readFileSync(`${nhsukRoot}nhsuk/nhsuk-frontend.min.css`, 'utf8')
+    .replace(/@font-face\{[^}]*\}/g, '')
+    .replaceAll('url(/assets/images/', 'url(images/');
+}
+
+/**
+ * Serves a service's own assets, the stylesheet of all our pages (`page.css`) and, below `nhsuk/`, the
+ * stylesheet, script and images of the NHS.UK library.
+ */
+export function createAssetsRouter(directory: string): Router {
+  const router = createRouter();
+  const options = { index: false, redirect: false, maxAge: '1d' } as const;
+  const nhsuk = `${nhsukRoot}nhsuk`;
+  const stylesheet = readStylesheet();
+  router.get('/nhsuk/nhsuk-frontend.css', (_request, response) => {
+    response.set({ 'Cache-Control': 'public, max-age=86400' }).type('css').send(stylesheet);
+  });
+  router.get('/nhsuk/nhsuk-frontend.js', (_request, response) => {
+    response.sendFile('nhsuk-frontend.min.js', { root: nhsuk, maxAge: '1d' });
+  });
+  router.get('/page.css', (_request, response) => {
+    response.sendFile('page.css', { root: import.meta.dirname });
+  });
+  router.use('/nhsuk', express.static(`${nhsuk}/assets`, options));
+  router.use(express.static(directory, { ...options, maxAge: 0 }));
+  return router;
+}

@@ -1,0 +1,78 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Type } from '@clinical-launch/contracts/type';
+import { ConfigurationError, type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import { meter } from '@clinical-launch/runtime/metrics';
+import type { RunningPart } from './part.ts';
+
+const setting = 'WATCHED_CERTIFICATES';
+
+const everyMs = 3_600_000;
+const connectWithinMs = 5000;
+
+/**
+ * Reads which certificates are watched: files in PEM (`/run/certificate.pem`) and TLS servers (`edge:8443`),
+ * separated by commas. @throws ConfigurationError
+ */
+export function readWatchedCertificates(environment: Environment): readonly string[] {
+  const { [setting]: text = '' } = readEnvironment(
+    Type.Object({ [setting]: Type.Optional(Type.String()) }),
+    environment,
+  );
+  const places = String(text)
+    .split(',')
+    .map((place) => place.trim())
+    .filter((place) => place !== '');
+  if (places.every((place) => place.startsWith('/') || /^[^/\s]+:\d{1,5}$/.test(place))) return places;
+  throw new ConfigurationError([`${setting} must be absolute paths or host:port, separated by commas`]);
+}
+
+/**
+ * Observes when certificates expire. Reads them at the start and then each hour, because it connects to a
+ * server to get its certificate. A certificate that cannot be read keeps the time that was read last.
+ */
+export function watchCertificates(places: readonly string[], logger: Logger): RunningPart {
+  if (places.length === 0) return { checks: {}, stop: async () => undefined };
+  const expiry = meter().createObservableGauge('clinical_launch.certificate.expiry', {
+    description: 'When a certificate expires: unix time',
+    unit: 's',
+  });
+  const read = new Map<string, number>();
+  expiry.addCallback((result) => {
+    for (const [name, at] of read) result.observe(at / 1000, { 'clinical_launch.certificate.name': name });
+  });
+  const readAll = () =>
+    Promise.all(
+      places.map(async (place) => {
+        try {
+          read.set(place, await (place.startsWith('/') ? endOfFile(place) : endOfServer(place)));
+        } catch (error) {
+          logger.warn({ certificate: place, err: error }, 'a certificate could not be read');
+        }
+      }),
+    );
+  void readAll();
+  const timer = setInterval(readAll, everyMs).unref();
+  return { checks: {}, stop: async () => clearInterval(timer) };
+}
+
+async function endOfFile(path: string): Promise<number> {
+  return Date.parse(new X509Certificate(await readFile(path)).validTo);
+}
+
+async function endOfServer(place: string): Promise<number> {
+  // Loaded here because most processes watch none.
+  const { connect } = await import('node:tls');
+  const end = place.lastIndexOf(':');
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const host = place.slice(0, end);
+  // Only the time is read. A certificate of another name, or one that has expired, must be seen too.
+  const socket = connect({ host, port: Number(place.slice(end + 1)), rejectUnauthorized: false }, () => {
+    resolve(Date.parse(socket.getPeerCertificate().valid_to));
+    socket.destroy();
+  });
+  socket.setTimeout(connectWithinMs, () => socket.destroy(new Error('The server did not answer in time')));
+  socket.once('error', reject);
+  return promise;
+}

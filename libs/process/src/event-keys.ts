@@ -1,0 +1,178 @@
+import { hkdfSync } from 'node:crypto';
+import {
+  eventConsumers,
+  eventSources,
+  listenersOf,
+  type ServiceName,
+} from '@clinical-launch/contracts/events/catalogue';
+import {
+  createEventVerifier,
+  createEventWriter,
+  deriveEventKey,
+  type EventSigningKey,
+  type EventVerifier,
+  type EventWriter,
+  ForgedEventError,
+} from '@clinical-launch/crypto/event-macs';
+import { ConfigurationError, type Environment, readTogether } from '@clinical-launch/runtime/environment';
+import { meter } from '@clinical-launch/runtime/metrics';
+import { isProduction } from '@clinical-launch/runtime/mode';
+import { readSharedKeys } from './sealing-keys.ts';
+
+const signingSetting = 'EVENT_SIGNING_KEYS';
+const verificationSetting = 'EVENT_VERIFICATION_KEYS';
+
+/** The settings with event keys; each may be given as a file too. */
+export const eventKeySettings: readonly string[] = [signingSetting, verificationSetting];
+
+/** The keys with which a process signs its events and verifies those of others. */
+export type EventKeys = {
+  readonly writeEvent: EventWriter;
+  /**
+   * Returns the verifier of one of its consumers, by the name of the queue; undefined for another service's.
+   */
+  readonly verifierOf: (consumer: string) => EventVerifier | undefined;
+};
+
+/**
+ * Reads the keys of one service, and none for a process that is not a service of the platform.
+ * `EVENT_SIGNING_KEYS` has `listener:key` for each service that consumes its events.
+ * `EVENT_VERIFICATION_KEYS`, for a consuming service, has the keys from which those of its sources are
+ * derived (`deriveEventKey`). Keys are 32 bytes in Base64URL, several separated by commas. Outside production
+ * they may be derived from `SEALING_KEYS`, or the key of the demo.
+ * @throws ConfigurationError with every problem at once: invalid keys, and missing ones in production
+ */
+export function readEventKeys(environment: Environment, service: string): EventKeys {
+  if (!isService(service)) return { writeEvent: JSON.stringify, verifierOf: () => undefined };
+  const { signing, verification } = readTogether({
+    signing: () => readSigningKeys(environment, service),
+    verification: () => readVerificationKeys(environment, service),
+  });
+  return eventKeysOf(signing, new Map([[service, verification]]));
+}
+
+const isService = (name: string): name is ServiceName => Object.hasOwn(eventSources, name);
+
+/**
+ * Derives the keys of all services from `SEALING_KEYS`, for one process with all services.
+ * @throws ConfigurationError as `openSealers`
+ */
+export function readSharedEventKeys(environment: Environment): EventKeys {
+  const services = Object.keys(eventSources) as ServiceName[];
+  const signing = services.flatMap((source) => sharedSigningKeys(environment, source));
+  const verification = new Map(
+    services.map((service) => [service, sharedListenerKeys(environment, service)]),
+  );
+  return eventKeysOf(signing, verification);
+}
+
+function eventKeysOf(
+  signing: readonly EventSigningKey[],
+  verification: ReadonlyMap<ServiceName, readonly Uint8Array[]>,
+): EventKeys {
+  const consumers: readonly [string, { readonly service: ServiceName }][] = Object.entries(eventConsumers);
+  const verifiers = new Map(
+    consumers.flatMap(([consumer, { service }]) => {
+      const keys = verification.get(service);
+      if (keys === undefined || keys.length === 0) return [];
+      const verify = createEventVerifier(service, keys);
+      return [[consumer, verify] as const];
+    }),
+  );
+  return {
+    writeEvent: createEventWriter(signing),
+    verifierOf(consumer) {
+      const verify = verifiers.get(consumer);
+      // Here and not above: the keys are read before the process measures anything.
+      return verify === undefined ? undefined : counting(consumer, verify);
+    },
+  };
+}
+
+/** Counts events that fail verification: each is an error of the configuration, or an attack. */
+function counting(consumer: string, verify: EventVerifier): EventVerifier {
+  const count = meter().createCounter('clinical_launch.events.refused', {
+    description: 'Events that failed verification of their source; they are dead letters',
+    unit: '{event}',
+  });
+  const about = { 'clinical_launch.consumer.name': consumer };
+  // A series that begins with its first event would show no increase.
+  count.add(0, about);
+  return (event) => {
+    try {
+      return verify(event);
+    } catch (error) {
+      if (error instanceof ForgedEventError) count.add(1, about);
+      throw error;
+    }
+  };
+}
+
+function readSigningKeys(environment: Environment, source: ServiceName): readonly EventSigningKey[] {
+  const listeners = listenersOf(source);
+  const isSet = Boolean(environment[signingSetting]);
+  if (!isSet && !isProduction(environment)) return sharedSigningKeys(environment, source);
+  const given = new Map(isSet ? entriesOf(environment, signingSetting) : []);
+  assertNotOfDemo(environment, signingSetting, {
+    keys: [...given.values()],
+    ofDemo: sharedSigningKeys(demo, source).map(({ key }) => key),
+  });
+  const missing = listeners.filter((listener) => !given.has(listener));
+  if (missing.length > 0) {
+    throw new ConfigurationError(missing.map((listener) => `${signingSetting} has no key for ${listener}`));
+  }
+  return listeners.map((listener) => ({ source, listener, key: given.get(listener) ?? Buffer.alloc(0) }));
+}
+
+function readVerificationKeys(environment: Environment, service: ServiceName): readonly Uint8Array[] {
+  const isListening = Object.values(eventConsumers).some((consumer) => consumer.service === service);
+  if (!isListening) return [];
+  if (environment[verificationSetting]) {
+    const keys = entriesOf(environment, verificationSetting).map(([, key]) => key);
+    assertNotOfDemo(environment, verificationSetting, { keys, ofDemo: sharedListenerKeys(demo, service) });
+    return keys;
+  }
+  if (isProduction(environment)) throw new ConfigurationError([`${verificationSetting} is not set`]);
+  return sharedListenerKeys(environment, service);
+}
+
+/** Without settings, keys are those of the demo. Its files have the same. */
+const demo: Environment = { NODE_ENV: 'demo' };
+
+/** @throws ConfigurationError when a key is one of the demo's, in production. */
+function assertNotOfDemo(
+  environment: Environment,
+  setting: string,
+  { keys, ofDemo }: Readonly<Record<'keys' | 'ofDemo', readonly Uint8Array[]>>,
+): void {
+  const isOfDemo = keys.some((key) => ofDemo.some((known) => Buffer.compare(key, known) === 0));
+  if (isProduction(environment) && isOfDemo)
+    throw new ConfigurationError([`${setting} contains a key of the demo, which is publicly known`]);
+}
+
+/** @throws ConfigurationError when an entry is not `name:key`. */
+function entriesOf(environment: Environment, setting: string): (readonly [string, Uint8Array])[] {
+  return (environment[setting] ?? '').split(',').map((entry) => {
+    const [, name, key] = /^\s*([a-z0-9-]{1,40}):([\w-]{43})=?\s*$/i.exec(entry) ?? [];
+    if (name === undefined || key === undefined) {
+      throw new ConfigurationError([
+        `${setting} must be name:key, with a key of 32 bytes in Base64URL; separate several with commas`,
+      ]);
+    }
+    return [name, Buffer.from(key, 'base64url')] as const;
+  });
+}
+
+function sharedListenerKeys(environment: Environment, listener: ServiceName): readonly Uint8Array[] {
+  const info = `clinical-launch events for ${listener}`;
+  return readSharedKeys(environment).map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', info, 32)));
+}
+
+/** Returns the shared keys: the first signs, all verify. */
+function sharedSigningKeys(environment: Environment, source: ServiceName): readonly EventSigningKey[] {
+  return listenersOf(source).flatMap((listener) =>
+    sharedListenerKeys(environment, listener)
+      .slice(0, 1)
+      .map((key) => ({ source, listener, key: deriveEventKey(key, source) })),
+  );
+}

@@ -1,0 +1,90 @@
+import { meter } from '@clinical-launch/runtime/metrics';
+import type { DatabaseLevel, PoolLevel } from '@clinical-launch/storage/storage';
+import type { RedisLevel } from '@clinical-launch/tickets/redis-level';
+
+/*
+ * The servers that this process uses, under the names of OpenTelemetry receivers. Every process measures its
+ * own, so that no further exporter is needed: take the maximum over the processes. A server that does not
+ * answer shows nothing.
+ */
+
+/** Observes the memory and the load of each node of Redis. */
+export function observeRedis(measure: () => Promise<readonly RedisLevel[]>): void {
+  const gauge = (name: string, description: string, unit: string) =>
+    meter().createObservableGauge(name, { description, unit });
+  const used = gauge('redis.memory.used', 'Memory that Redis has allocated', 'By');
+  const limit = gauge('redis.maxmemory', 'Memory that Redis may allocate; 0 without a limit', 'By');
+  const keys = gauge('redis.db.keys', 'Keys in Redis', '{key}');
+  const clients = gauge('redis.clients.connected', 'Connections to Redis', '{client}');
+  const commands = meter().createObservableCounter('redis.commands.processed', {
+    description: 'Commands that Redis has processed',
+    unit: '{command}',
+  });
+  meter().addBatchObservableCallback(
+    async (result) => {
+      for (const node of (await measure().catch(() => undefined)) ?? []) {
+        const about = { 'server.address': node.address };
+        result.observe(used, node.usedBytes, about);
+        result.observe(limit, node.maxBytes, about);
+        result.observe(keys, node.keys, about);
+        result.observe(clients, node.clients, about);
+        result.observe(commands, node.commands, about);
+      }
+    },
+    [used, limit, keys, clients, commands],
+  );
+}
+
+/** Observes the connections and the size of the database. */
+export function observeDatabase(measure: () => Promise<DatabaseLevel>): void {
+  const backends = meter().createObservableGauge('postgresql.backends', {
+    description: 'Connections of all clients to the server',
+    unit: '{connection}',
+  });
+  const limit = meter().createObservableGauge('postgresql.connection.max', {
+    description: 'Connections that the server accepts',
+    unit: '{connection}',
+  });
+  const size = meter().createObservableGauge('postgresql.db_size', {
+    description: 'Size of the database on disk, without the write-ahead log',
+    unit: 'By',
+  });
+  meter().addBatchObservableCallback(
+    async (result) => {
+      const level = await measure().catch(() => undefined);
+      if (level === undefined) return;
+      result.observe(backends, level.connections);
+      result.observe(limit, level.maxConnections);
+      result.observe(size, level.bytes);
+    },
+    [backends, limit, size],
+  );
+}
+
+/** Observes the pool of connections of this process (semantic conventions for database clients). */
+export function observePool(pool: string, level: () => PoolLevel): void {
+  const about = { 'db.client.connection.pool.name': pool };
+  const state = (value: 'idle' | 'used') => ({ ...about, 'db.client.connection.state': value });
+  const count = meter().createObservableUpDownCounter('db.client.connection.count', {
+    description: 'Connections in the pool, by their state',
+    unit: '{connection}',
+  });
+  const limit = meter().createObservableUpDownCounter('db.client.connection.max', {
+    description: 'Connections that the pool may open',
+    unit: '{connection}',
+  });
+  const waiting = meter().createObservableUpDownCounter('db.client.connection.pending_requests', {
+    description: 'Requests that wait for a connection',
+    unit: '{request}',
+  });
+  meter().addBatchObservableCallback(
+    (result) => {
+      const { idle, used, max, pending } = level();
+      result.observe(count, idle, state('idle'));
+      result.observe(count, used, state('used'));
+      result.observe(limit, max, about);
+      result.observe(waiting, pending, about);
+    },
+    [count, limit, waiting],
+  );
+}

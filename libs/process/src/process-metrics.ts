@@ -1,0 +1,99 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Type } from '@clinical-launch/contracts/type';
+import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import {
+  loadMetricExporter,
+  MeterProvider,
+  MetricReader,
+  metrics,
+  PeriodicExportingMetricReader,
+  resourceFromAttributes,
+} from '@clinical-launch/runtime/open-telemetry';
+import type { MetricReader as Reader } from '@opentelemetry/sdk-metrics';
+import { openMetricsType, prometheusType, writeMetrics } from './prometheus-text.ts';
+import { observeRuntime } from './runtime-metrics.ts';
+
+const endpoint = Type.Optional(
+  Type.String({ pattern: '^https?://', description: 'must be an http address' }),
+);
+
+/** OpenTelemetry's own settings for pushed metrics; its exporter reads them, and those of its headers. */
+export const metricSettings = Type.Object({
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: endpoint,
+  /** Milliseconds between two exports. */
+  OTEL_METRIC_EXPORT_INTERVAL: Type.Integer({ minimum: 1000, default: 60_000 }),
+});
+
+/** Less than Prometheus waits, so that a part that does not answer costs its own metrics alone. */
+const collectWithinMs = 3000;
+
+export type ProcessMetrics = {
+  /** Answers a scrape: in OpenMetrics, with exemplars, if the scraper accepts it. */
+  readonly answer: RequestListener;
+  /** Pushes what was measured last. */
+  stop(): Promise<void>;
+};
+
+type MetricsOptions = {
+  readonly service: string;
+  readonly environment: Environment;
+  readonly logger: Logger;
+};
+
+/**
+ * Measures this process. Prometheus fetches the metrics at `/metrics` of the admin port. If an endpoint is
+ * configured, they are pushed there by OTLP too.
+ */
+export function startMetrics({ service, environment, logger }: MetricsOptions): ProcessMetrics {
+  const scraped = new ScrapedReader();
+  const provider = new MeterProvider({
+    readers: [scraped, ...pushReaders(environment)],
+    resource: resourceFromAttributes({ 'service.name': service }),
+  });
+  metrics.setGlobalMeterProvider(provider);
+  observeRuntime();
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const { resourceMetrics, errors } = await scraped.collect({ timeoutMillis: collectWithinMs });
+    for (const error of errors) logger.warn({ err: error }, 'some metrics could not be collected');
+    const isOpenMetrics = request.headers.accept?.includes('application/openmetrics-text') === true;
+    response.setHeader('Content-Type', isOpenMetrics ? openMetricsType : prometheusType);
+    response.end(writeMetrics(resourceMetrics, isOpenMetrics));
+  };
+  return {
+    answer: (request, response) => {
+      answer(request, response).catch((error: unknown) => {
+        logger.error({ err: error }, 'the metrics could not be collected');
+        response.destroy();
+      });
+    },
+    // A collector that is away must not delay the end of the process.
+    stop: () => provider.shutdown({ timeoutMillis: collectWithinMs }).catch(() => undefined),
+  };
+}
+
+function pushReaders(environment: Environment): Reader[] {
+  const settings = readEnvironment(metricSettings, environment);
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: shared, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: own } = settings;
+  if (shared === undefined && own === undefined) return [];
+  const { OTLPMetricExporter } = loadMetricExporter();
+  return [
+    new PeriodicExportingMetricReader({
+      exporter: new OTLPMetricExporter(),
+      exportIntervalMillis: settings.OTEL_METRIC_EXPORT_INTERVAL,
+      exportTimeoutMillis: Math.min(settings.OTEL_METRIC_EXPORT_INTERVAL, 30_000),
+    }),
+  ];
+}
+
+/** Collects when it is asked to, with cumulative values. */
+class ScrapedReader extends MetricReader {
+  protected onForceFlush(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  protected onShutdown(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,199 @@
+import { Type } from '@clinical-launch/contracts/type';
+import type { EventBus } from '@clinical-launch/events/event-bus';
+import type { Refusals } from '@clinical-launch/http/refusals';
+import { createAdminApp, listen } from '@clinical-launch/http/server';
+import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
+import {
+  ConfigurationError,
+  type Environment,
+  readEnvironment,
+  readTogether,
+} from '@clinical-launch/runtime/environment';
+import { createServiceLogger, type Logger, logLevelSetting } from '@clinical-launch/runtime/logger';
+import { assertPublicAddresses, isProduction } from '@clinical-launch/runtime/mode';
+import { readWatchedCertificates, watchCertificates } from './certificates.ts';
+import { type EventKeys, readEventKeys } from './event-keys.ts';
+import type { RunningPart } from './part.ts';
+import { metricSettings, startMetrics } from './process-metrics.ts';
+import { releaseMemoryOfStart } from './release-memory.ts';
+import { withSecretFiles } from './secret-files.ts';
+import { type Mount, startServices } from './start-services.ts';
+import { readTracing, startTracing, type TracingSettings } from './tracing.ts';
+
+const port = { minimum: 0, maximum: 65_535 };
+
+const environmentSchema = Type.Object({
+  PORT: Type.Integer({ ...port, default: 8080 }),
+  HOST: Type.Optional(Type.String()),
+  ADMIN_PORT: Type.Integer({ ...port, default: 9090 }),
+  /** Reverse proxies in front, for callers' addresses. */
+  TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
+  /** Given to load balancers to notice that this process is going, before it takes no more connections. */
+  SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
+  LOG_LEVEL: logLevelSetting,
+});
+
+type ProcessTools = {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly name: string;
+  readonly eventKeys: EventKeys;
+  /** Takes over a part: its checks count for readiness, and it is stopped after the services. */
+  own<Part extends RunningPart>(part: Part): Part;
+};
+
+type ProcessPlan<Config> = {
+  readonly name: string;
+  /** Reads the service's part of the environment. @throws ConfigurationError */
+  configure(environment: Environment): Config;
+  /**
+   * Connects the parts and makes the services, with the paths below which the edge sends requests to them.
+   */
+  open(
+    config: Config,
+    tools: ProcessTools,
+  ): Promise<{
+    readonly mounts: readonly Mount[];
+    /** Where the services' consumers listen. */
+    readonly bus?: EventBus;
+    /** Limits and audits the refusals of all services of the process. */
+    readonly refusals?: Refusals;
+  }>;
+};
+
+/**
+ * Runs one process of the platform until SIGTERM or SIGINT: reads the configuration (every problem at once,
+ * exit code 1), connects, serves, and on the signal lets what is under way finish before it stops everything
+ * in reverse order. A secret may also be given as `<NAME>_FILE`, a file that holds it.
+ */
+export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<void> {
+  // The first process of a container would ignore the signal while it waits for its parts.
+  process.once('SIGTERM', endBeforeStart);
+  try {
+    const environment = withSecretFiles(process.env);
+    const { settings, tracing, config, eventKeys } = readTogether({
+      settings: () => readEnvironment(environmentSchema, environment),
+      tracing: () => readTracing(environment),
+      metrics: () => readEnvironment(metricSettings, environment),
+      certificates: () => readWatchedCertificates(environment),
+      addresses: () => assertPublicAddresses(environment),
+      eventKeys: () => readEventKeys(environment, plan.name),
+      config: () => plan.configure(environment),
+    });
+    const logger = createServiceLogger(plan.name, { level: settings.LOG_LEVEL });
+    const running = await start(plan, config, { environment, settings, tracing, eventKeys, logger });
+    process.off('SIGTERM', endBeforeStart);
+    stopOnSignal(running, logger);
+    process.stdout.write(
+      `ready ${plan.name} http://localhost:${running.port} admin http://localhost:${running.adminPort}\n`,
+    );
+    setImmediate(releaseMemoryOfStart);
+  } catch (error) {
+    endAtStart(error);
+  }
+}
+
+const endBeforeStart = () => process.exit(0);
+
+/**
+ * Ends a process that cannot start, with exit code 1: one line for what the operator can change, the stack of
+ * anything else.
+ */
+export function endAtStart(error: unknown): never {
+  process.stderr.write(`${reasonOf(error)}\n`);
+  process.exit(1);
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ConfigurationError) return error.message;
+  const { code, port, stack } = error as NodeJS.ErrnoException & { readonly port?: number };
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is in use. Stop the other program, or set PORT to another port.`;
+  if (code === 'EACCES' && port !== undefined)
+    return `Port ${port} needs more rights than this process has. Set PORT to 1024 or higher.`;
+  return String(stack ?? error);
+}
+
+/**
+ * Ends this process on SIGTERM or SIGINT, once everything has stopped: exit code 0, or 1 if something failed.
+ */
+export function stopOnSignal(running: { stop(): Promise<void> }, logger: Logger): void {
+  const stop = (signal: NodeJS.Signals) => {
+    logger.info({ signal }, 'stopping');
+    running.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.fatal({ err: error }, 'did not stop cleanly');
+        process.exit(1);
+      },
+    );
+  };
+  process.once('SIGTERM', stop).once('SIGINT', stop);
+}
+
+type StartOptions = {
+  readonly environment: Environment;
+  readonly settings: ReturnType<typeof readEnvironment<typeof environmentSchema>>;
+  readonly tracing: TracingSettings;
+  readonly eventKeys: EventKeys;
+  readonly logger: Logger;
+};
+
+async function start<Config>(
+  plan: ProcessPlan<Config>,
+  config: Config,
+  { environment, settings, tracing, eventKeys, logger }: StartOptions,
+) {
+  const metrics = startMetrics({ service: plan.name, environment, logger });
+  const traces = startTracing(tracing, { name: plan.name, logger });
+  const parts: RunningPart[] = [];
+  const checks: Record<string, () => Promise<boolean>> = { serving: async () => isServing };
+  let isServing = false;
+  const admin = await listen(createAdminApp(checks, metrics.answer), {
+    port: settings.ADMIN_PORT,
+    logger,
+    ...(settings.HOST === undefined ? {} : { host: settings.HOST }),
+  });
+  const own = <Part extends RunningPart>(part: Part): Part => {
+    parts.push(part);
+    Object.assign(checks, part.checks);
+    return part;
+  };
+  own(watchCertificates(readWatchedCertificates(environment), logger));
+  const clock = systemClock;
+  const { mounts, bus, refusals } = await plan.open(config, {
+    environment,
+    clock,
+    logger,
+    name: plan.name,
+    eventKeys,
+    own,
+  });
+  const services = await startServices({
+    mounts,
+    bus,
+    logger,
+    clock,
+    isProduction: isProduction(environment),
+    trustedProxies: settings.TRUSTED_PROXIES,
+    publicUrl: environment.PUBLIC_URL ?? '',
+    refusals,
+  });
+  const server = await listen(services.listener, {
+    port: settings.PORT,
+    logger,
+    ...(settings.HOST === undefined ? {} : { host: settings.HOST }),
+  });
+  isServing = true;
+
+  return {
+    port: server.port,
+    adminPort: admin.port,
+    async stop() {
+      isServing = false;
+      await new Promise((resolve) => setTimeout(resolve, settings.SHUTDOWN_DELAY_MS));
+      for (const one of [server, services, ...parts.toReversed(), metrics, admin, traces]) await one.stop();
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Sealer, SealingKey } from '@clinical-launch/crypto/sealing';
+import {
+  createPurposeSealer,
+  type Sealers,
+  type SealingPurpose,
+  sealingPurposes,
+} from '@clinical-launch/crypto/sealing-purposes';
+import { ConfigurationError, type Environment, readTogether } from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
+import { demoSealingKey } from '@clinical-launch/trust/demo-sealing-key';
+
+const sharedSetting = 'SEALING_KEYS';
+
+/** The setting with the keys of one purpose, for instance `SEALING_KEYS_ACCESS_TOKEN`. */
+const sealingSetting = (purpose: SealingPurpose): string =>
+  `${sharedSetting}_${purpose.toUpperCase().replaceAll('-', '_')}`;
+
+/** The settings with sealing keys; each may be given as a file too. */
+export const sealingSettings: readonly string[] = [sharedSetting, ...sealingPurposes.map(sealingSetting)];
+
+type KeyTerms = {
+  /**
+   * Whether `SEALING_KEYS` alone is enough in production: for the process with all services, and for
+   * commands. Outside production it always is.
+   */
+  readonly acceptsShared?: boolean;
+};
+
+/**
+ * Opens a sealer for each of the purposes: with the keys of its own setting (`SEALING_KEYS_ORDER` for
+ * `order`), else of `SEALING_KEYS`, else of the demo. A setting is `id:key`, with a key of 32 bytes in
+ * Base64URL, several separated by commas; the first seals, all open.
+ * @throws ConfigurationError with every problem at once: invalid keys, and missing ones in production
+ */
+export function openSealers<Purpose extends SealingPurpose>(
+  environment: Environment,
+  purposes: readonly Purpose[],
+  terms: KeyTerms = {},
+): Pick<Sealers, Purpose> {
+  const readers = Object.fromEntries(
+    purposes.map((purpose) => [purpose, () => openSealer(environment, purpose, terms)]),
+  ) as Record<Purpose, () => Sealer>;
+  return readTogether(readers);
+}
+
+function openSealer(environment: Environment, purpose: SealingPurpose, { acceptsShared }: KeyTerms): Sealer {
+  const own = sealingSetting(purpose);
+  if (environment[own]) return createPurposeSealer(purpose, readKeys(environment, own));
+  if (isProduction(environment) && !acceptsShared) {
+    throw new ConfigurationError([`${own} is not set`]);
+  }
+  return createPurposeSealer(purpose, readSharedKeys(environment));
+}
+
+/**
+ * Reads the keys of `SEALING_KEYS`, or returns that of the demo.
+ * @throws ConfigurationError when they are invalid, or missing in production
+ */
+export function readSharedKeys(environment: Environment): readonly SealingKey[] {
+  if (environment[sharedSetting]) return readKeys(environment, sharedSetting);
+  if (isProduction(environment)) throw new ConfigurationError([`${sharedSetting} is not set`]);
+  return [demoSealingKey];
+}
+
+function readKeys(environment: Environment, setting: string): readonly SealingKey[] {
+  const keys = (environment[setting] ?? '').split(',').map((entry) => {
+    const [, id = '', key = ''] = /^\s*([A-Za-z0-9-]{1,20}):([A-Za-z0-9_-]{43})=?\s*$/.exec(entry) ?? [];
+    return { id, key: Buffer.from(key, 'base64url') };
+  });
+  if (keys.some(({ id }) => id === '')) {
+    throw new ConfigurationError([
+      `${setting} must be id:key, with a key of 32 bytes in Base64URL; separate several with commas`,
+    ]);
+  }
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) {
+    throw new ConfigurationError([`${setting} has two keys with the same id`]);
+  }
+  if (isProduction(environment) && keys.some(({ key }) => key.equals(demoSealingKey.key))) {
+    throw new ConfigurationError([`${setting} contains the key of the demo, which is publicly known`]);
+  }
+  return keys;
+}

@@ -1,0 +1,35 @@
+import type { RequestListener } from 'node:http';
+import type { EventBus } from '@clinical-launch/events/event-bus';
+import { type AppOptions, createApp } from '@clinical-launch/http/server';
+import type { Service } from './service.ts';
+
+/** A service and the path below which it answers; `/` keeps the path whole. */
+export type Mount = { readonly path: string; readonly service: Service };
+
+type StartOptions = Omit<AppOptions, 'mounts'> & {
+  /** The edge map. */
+  readonly mounts: readonly Mount[];
+  /** The bus of the services' consumers. */
+  readonly bus?: Pick<EventBus, 'consume'> | undefined;
+};
+
+/** Services that answer and consume. */
+export type StartedServices = {
+  readonly listener: RequestListener;
+  /** Stops them in reverse order. Close the server before, and the bus after. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Connects services to the bus and serves them with one listener: in a process, on the platform, in a test.
+ */
+export async function startServices({ mounts, bus, ...options }: StartOptions): Promise<StartedServices> {
+  const services = mounts.map(({ service }) => service);
+  for (const consumer of services.flatMap(({ consumers = [] }) => consumers)) await bus?.consume(consumer);
+  return {
+    listener: createApp({ mounts, ...options }),
+    async stop() {
+      for (const service of services.toReversed()) await service.stop?.();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer } from 'node:tls';
+import { createAdminApp, listen } from '@clinical-launch/http/server';
+import { metrics } from '@clinical-launch/runtime/open-telemetry';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { until } from '@clinical-launch/testing/until';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { readWatchedCertificates, watchCertificates } from '../src/certificates.ts';
+import { startMetrics } from '../src/process-metrics.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-certificates-'));
+const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc', '-days', '30'];
+execFileSync(
+  'openssl',
+  ['req', ...kind, '-keyout', key, '-out', certificate, '-subj', '/CN=launch.example'],
+  {
+    stdio: 'ignore',
+  },
+);
+const stops: (() => unknown)[] = [() => metrics.disable()];
+afterAll(async () => {
+  for (const stop of stops.toReversed()) await stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe('watched certificates', () => {
+  it('show when they expire, of files and of servers, also of another name', async () => {
+    const server = createServer({ key: readFileSync(key), cert: readFileSync(certificate) }).listen(0);
+    stops.push(() => server.close());
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const { logger, lines } = createRecordedLogger();
+    const measured = startMetrics({ service: 'test', environment: {}, logger });
+    const admin = await listen(createAdminApp({}, measured.answer), { port: 0, host: '127.0.0.1' });
+    stops.push(
+      () => measured.stop(),
+      () => admin.stop(),
+    );
+    const places = [certificate, `127.0.0.1:${port}`, join(folder, 'none.pem')];
+    const watched = watchCertificates(
+      readWatchedCertificates({ WATCHED_CERTIFICATES: places.join(', ') }),
+      logger,
+    );
+    stops.push(() => watched.stop());
+
+    const scrape = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${admin.port}/metrics`)).text();
+      return [...text.matchAll(/^clinical_launch_certificate_expiry_seconds\{.+="(.+)"\} (\d+)$/gm)];
+    };
+    await until(async () => (await scrape()).length === 2);
+    const read = await scrape();
+    expect(new Set(read.map(([, name]) => name))).toEqual(new Set(places.slice(0, 2)));
+    for (const [, , at] of read) {
+      const days = (Number(at) - Date.now() / 1000) / 86_400;
+      expect(days).toBeGreaterThan(29.9);
+      expect(days).toBeLessThan(30.1);
+    }
+    expect(lines.join('')).toContain('a certificate could not be read');
+  });
+
+  it.each(['edge', 'certificate.pem', 'https://launch.example', 'edge:443 other:443'])(
+    'are refused as %s',
+    (text) => {
+      expect(() => readWatchedCertificates({ WATCHED_CERTIFICATES: text })).toThrow('WATCHED_CERTIFICATES');
+    },
+  );
+
+  it('are none by default', () => {
+    expect(readWatchedCertificates({})).toEqual([]);
+  });
+});

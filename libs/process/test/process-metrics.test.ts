@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { createAdminApp, listen } from '@clinical-launch/http/server';
+import { meter } from '@clinical-launch/runtime/metrics';
+import { metrics } from '@clinical-launch/runtime/open-telemetry';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { until } from '@clinical-launch/testing/until';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { serveRoutes } from '../../http/test/serve-routes.ts';
+import { startMetrics } from '../src/process-metrics.ts';
+
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+  metrics.disable();
+});
+afterAll(() => metrics.disable());
+
+/** Starts the metrics of a process and its admin port, and a service with one route. */
+async function startMeasured(environment: Readonly<Record<string, string>> = {}) {
+  const { logger } = createRecordedLogger();
+  const measured = startMetrics({ service: 'launch-api', environment, logger });
+  const admin = await listen(createAdminApp({}, measured.answer), { port: 0, host: '127.0.0.1' });
+  const served = await serveRoutes((router) => {
+    router.get('/launches/:guid', (_request, response) => void response.json({}));
+  });
+  stops.push(...[served, admin, measured].map((one) => () => one.stop()));
+  return {
+    request: (headers: Record<string, string> = {}) => fetch(`${served.url}/launches/1`, { headers }),
+    scrape: async (accept = 'text/plain') => {
+      const answer = await fetch(`http://127.0.0.1:${admin.port}/metrics`, { headers: { accept } });
+      return { type: answer.headers.get('content-type') ?? '', text: await answer.text() };
+    },
+  };
+}
+
+const openMetrics =
+  'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5';
+const route = 'http_request_method="GET",http_route="/launches/:guid",http_response_status_code="200"';
+
+describe('the metrics of a process', () => {
+  it('have the names that published dashboards use, with their units', async () => {
+    const { request, scrape } = await startMeasured();
+    await request();
+    const { type, text } = await scrape();
+    expect(type).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(text).toContain(`\nhttp_server_request_duration_seconds_bucket{${route},le="+Inf"} 1\n`);
+    expect(text).toContain(`\nhttp_server_request_duration_seconds_count{${route}} 1\n`);
+    expect(text).toMatch(/^target_info\{service_name="launch-api"\} 1$/m);
+    for (const name of [
+      'process_cpu_time_seconds_total{cpu_mode="user"}',
+      'process_memory_usage_bytes',
+      'v8js_memory_heap_used_bytes{v8js_heap_space_name="old_space"}',
+      'nodejs_eventloop_utilization_ratio',
+    ])
+      expect(text).toContain(`\n${name} `);
+  });
+
+  it('write a bound as a float in both formats, so that rules find it by one name', async () => {
+    const { request, scrape } = await startMeasured();
+    await request();
+    for (const accept of ['text/plain', openMetrics])
+      expect((await scrape(accept)).text).toContain(`_bucket{${route},le="1.0"} 1`);
+  });
+
+  it('link a bucket to the trace of its latest request, in OpenMetrics alone', async () => {
+    const { request, scrape } = await startMeasured();
+    await request({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
+    const { type, text } = await scrape(openMetrics);
+    expect(type).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+    expect(text).toMatch(
+      new RegExp(`_bucket\\{.*\\} \\d+ # \\{trace_id="${traceId}",span_id="[0-9a-f]{16}"\\} 0?\\.?\\d`),
+    );
+    expect(text).toMatch(/\n# EOF\n$/);
+    expect((await scrape()).text).not.toContain(traceId);
+  });
+
+  it('link to no trace that was not sampled', async () => {
+    const { request, scrape } = await startMeasured();
+    const other = traceId.replaceAll('4', 'a');
+    await request({ traceparent: `00-${other}-00f067aa0ba902b7-00` });
+    expect((await scrape(openMetrics)).text).not.toContain(other);
+  });
+
+  it('have no value of a caller in a label that could end it', async () => {
+    const { scrape } = await startMeasured();
+    meter().createCounter('a.count', { unit: '{thing}' }).add(2, { 'a.name': 'one "two" \\ \n three' });
+    expect((await scrape()).text).toContain('\na_count_total{a_name="one \\"two\\" \\\\ \\n three"} 2\n');
+    expect((await scrape(openMetrics)).text).toContain('\n# TYPE a_count counter\n');
+  });
+});
+
+describe('pushed metrics', () => {
+  it('go by OTLP to the endpoint of the settings, the last ones when the process stops', async () => {
+    const received: { path: string; type: string; body: Buffer }[] = [];
+    const collector = createServer(async (request, response) => {
+      const { url: path = '', headers } = request;
+      received.push({ path, type: headers['content-type'] ?? '', body: await buffer(request) });
+      response.end();
+    });
+    collector.listen(0, '127.0.0.1');
+    await once(collector, 'listening');
+    const { port } = collector.address() as AddressInfo;
+    process.env.OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${port}`;
+    try {
+      const { request } = await startMeasured({
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+        OTEL_METRIC_EXPORT_INTERVAL: '60000',
+      });
+      await request();
+      for (const stop of stops.splice(0)) await stop();
+      await until(() => received.length > 0);
+      expect(received[0]).toMatchObject({ path: '/v1/metrics', type: 'application/x-protobuf' });
+      expect(received[0]?.body.includes('http.server.request.duration')).toBe(true);
+    } finally {
+      delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
+      collector.close();
+    }
+  });
+
+  it.each([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+    ['OTEL_METRIC_EXPORT_INTERVAL', '10'],
+  ])('are refused with %s=%s', (name, value) => {
+    const { logger } = createRecordedLogger();
+    expect(() => startMetrics({ service: 'launch-api', environment: { [name]: value }, logger })).toThrow(
+      name,
+    );
+  });
+});

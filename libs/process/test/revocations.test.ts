@@ -1,0 +1,136 @@
+import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
+import { InMemoryRevokedTokens } from '@clinical-launch/tickets/revocations/in-memory-revoked-tokens';
+import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
+import { TicketsUnavailable } from '@clinical-launch/tickets/tickets';
+import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
+import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { type FollowedRevocations, followRevocations } from '../src/revocations.ts';
+
+const audience = 'api://clinical-launch';
+
+let clock: TestClock;
+let issuer: Awaited<ReturnType<typeof startTokenIssuer>>;
+let store: RevokedTokens;
+let isAway: boolean;
+let revocations: FollowedRevocations;
+/** Advances the time between two reads; resolves when the list was read. */
+let passTime: (seconds: number) => Promise<void>;
+let lines: string[];
+
+beforeEach(async () => {
+  clock = new TestClock();
+  issuer = await startTokenIssuer({ clock, audience });
+  isAway = false;
+  store = new InMemoryRevokedTokens({ clock, outbox: { append: async () => undefined } });
+  const recorded = createRecordedLogger();
+  ({ lines } = recorded);
+  let [wake, waiting] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  revocations = await followRevocations(
+    {
+      readAfter: async (position) => {
+        if (isAway) throw new TicketsUnavailable('Redis does not answer');
+        return await store.readAfter(position);
+      },
+    },
+    {
+      clock,
+      logger: recorded.logger,
+      wait: async (_ms, signal) => {
+        waiting.resolve();
+        signal.addEventListener('abort', () => wake.resolve());
+        await wake.promise;
+      },
+    },
+  );
+  passTime = async (seconds) => {
+    clock.advance({ seconds });
+    const woken = wake;
+    [wake, waiting] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    woken.resolve();
+    await waiting.promise;
+  };
+});
+afterEach(async () => {
+  await revocations.stop();
+  await issuer.stop();
+});
+
+/** Returns a verifier that trusts the issuer, for the client `pms`, and the authorization of one token. */
+async function verifying(tokenId: string) {
+  const trustedIssuers = [{ issuer: issuer.issuer, clients: [{ clientId: 'pms' }] }];
+  const addresses = { publicUrl: 'http://localhost', identityProviderUrl: 'http://localhost/idp' };
+  const verifier = createAccessTokenVerifier({
+    issuers: issuerPolicies({ realms: [], trustedIssuers }, { ...addresses, audience }),
+    clock,
+    fetchOutbound: createOutboundFetch({ allowedNetworks: loopbackNetworks }),
+    revocations,
+  });
+  const authorization = `Bearer ${await issuer.sign({ claims: { client_id: 'pms', jti: tokenId } })}`;
+  return () => verifier.verify(authorization);
+}
+
+const revoke = (tokenId: string, forSeconds = 3600) =>
+  store.revoke(tokenId, { owner: 'pms', forSeconds, events: [] });
+
+it('a token that was revoked is refused from the next reading on, also one that was verified before', async () => {
+  const [revoked, other] = [await verifying('revoked'), await verifying('other')];
+  expect(await revoked()).toMatchObject({ clientId: 'pms' });
+  await revoke('revoked');
+  await passTime(2);
+  await expect(revoked()).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
+  expect(await other()).toMatchObject({ clientId: 'pms' });
+});
+
+it('a token that was revoked before the process started is refused at once', async () => {
+  await revoke('revoked');
+  const following = await followRevocations(store, { clock, logger: createRecordedLogger().logger });
+  expect(following.has('revoked')).toBe(true);
+  await following.stop();
+});
+
+it('a revocation is forgotten when it ends', async () => {
+  await revoke('revoked', 60);
+  await passTime(2);
+  expect(revocations.has('revoked')).toBe(true);
+  await passTime(59);
+  expect(revocations.has('revoked')).toBe(false);
+});
+
+it('a revocation that was read counts on when the store has lost it', async () => {
+  await revoke('revoked');
+  await passTime(2);
+  store = new InMemoryRevokedTokens({ clock, outbox: { append: async () => undefined } });
+  await passTime(2);
+  expect(revocations.has('revoked')).toBe(true);
+});
+
+it('tokens are accepted for 30 seconds without a reading, then answered 503 until the list can be read', async () => {
+  const verify = await verifying('one');
+  isAway = true;
+  await passTime(30);
+  expect(await verify()).toMatchObject({ clientId: 'pms' });
+  expect(revocations.isCurrent()).toBe(true);
+  await passTime(1);
+  await expect(verify()).rejects.toMatchObject({ status: 503, code: 'temporarily_unavailable' });
+  expect(revocations.isCurrent()).toBe(false);
+  isAway = false;
+  await passTime(1);
+  expect(await verify()).toMatchObject({ clientId: 'pms' });
+  // Once for each change, not for each read.
+  expect(lines.filter((line) => line.includes('cannot be read'))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('can be read again'))).toHaveLength(1);
+});
+
+it('no token is accepted by a process that has never read the list', async () => {
+  const never = await followRevocations(
+    { readAfter: () => Promise.reject(new TicketsUnavailable('Redis does not answer')) },
+    { clock, logger: createRecordedLogger().logger },
+  );
+  expect(() => never.has('one')).toThrow(expect.objectContaining({ status: 503 }));
+  await never.stop();
+});

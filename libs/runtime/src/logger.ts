@@ -1,0 +1,140 @@
+import { types } from 'node:util';
+import { Type } from '@clinical-launch/contracts/type';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { describeError } from './logged-error.ts';
+import { currentSpan, type SpanContext } from './tracing.ts';
+import { version } from './version.ts';
+
+export type { Logger } from 'pino';
+
+/**
+ * Fields that are never written, wherever a log call puts them. Patient data must never be in a log call;
+ * this is the second line of defence.
+ */
+const redactedFields = [
+  'authorization',
+  'cookie',
+  'client_secret',
+  'code_verifier',
+  'codeVerifier',
+  'launchToken',
+  'ticket',
+  'access_token',
+  'patient',
+  'payload',
+  'body',
+  'context',
+];
+const redacted = '[redacted]';
+const isRedacted = new Set(redactedFields);
+
+const levels = [...Object.keys(pino.levels.values), 'silent'];
+
+/** The setting `LOG_LEVEL`: the least severe lines that are written. */
+export const logLevelSetting = Type.String({
+  default: 'info',
+  pattern: `^(${levels.join('|')})$`,
+  description: `must be ${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}`,
+});
+
+/** Returns the level to log at until the configuration is checked: `info` for a `LOG_LEVEL` that is none. */
+export function initialLogLevel(level: string | undefined): string {
+  return level !== undefined && levels.includes(level) ? level : 'info';
+}
+
+/** Milliseconds that a line waits at most for others, to be written with them. */
+const writeEveryMs = 100;
+let output: ReturnType<typeof pino.destination> | undefined;
+
+/**
+ * Returns standard output, which writes several lines at once: a system call for each line takes a tenth of a
+ * launch. What waits is written when the process ends, unless it is killed; the audit trail is elsewhere.
+ */
+function standardOutput() {
+  if (output !== undefined) return output;
+  const opened = pino.destination({ dest: 1, sync: true, minLength: 8192, periodicFlush: writeEveryMs });
+  process.on('exit', () => opened.flushSync());
+  output = opened;
+  return opened;
+}
+
+/** The logs of requests, whose lines name their trace already. */
+const ofRequests = new WeakSet<object>();
+
+/** Creates the log of one request, with the fields that each of its lines has. */
+export function createRequestLogger(logger: Logger, fields: object): Logger {
+  const own = logger.child(fields);
+  ofRequests.add(own);
+  return own;
+}
+
+/** Returns the fields by which a line is found from its trace, as in the log data model of OpenTelemetry. */
+export const traceFields = ({ traceId, spanId }: Pick<SpanContext, 'traceId' | 'spanId'>) => ({
+  trace_id: traceId,
+  span_id: spanId,
+});
+
+/** Creates the log of a process: JSON lines on standard output, times in ISO 8601. */
+export function createLogger({
+  level = 'info',
+  destination,
+}: {
+  level?: string;
+  destination?: DestinationStream;
+} = {}): Logger {
+  const options: LoggerOptions = {
+    level,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    // Errors are left to their serializer, which pino also calls for the bindings of child loggers.
+    formatters: {
+      log: ({ err, ...fields }) => ({ ...redactFields(fields), ...(err === undefined ? {} : { err }) }),
+    },
+    mixin(_fields, _level, logger) {
+      const span = ofRequests.has(logger) ? undefined : currentSpan();
+      return span === undefined ? {} : traceFields(span);
+    },
+    // For the bindings of child loggers, which no formatter receives.
+    redact: { paths: redactedFields, censor: redacted },
+    serializers: { err: (thrown: unknown) => describeError(thrown) },
+    hooks: {
+      logMethod([first, ...others], method) {
+        // Otherwise pino would use the error's message as that of the line.
+        if (types.isNativeError(first) && others.length === 0) method.call(this, { err: first }, 'failed');
+        else method.call(this, first, ...others);
+      },
+    },
+  };
+  return pino(options, destination ?? standardOutput());
+}
+
+/** Creates the log of a service, whose lines name the service and its version. */
+export const createServiceLogger = (service: string, options?: Parameters<typeof createLogger>[0]): Logger =>
+  createLogger(options).child({ service, version });
+
+/**
+ * Returns a copy without the redacted fields, at any depth. Pino's `redact` needs a path for each depth and
+ * becomes slower with each.
+ */
+function redactFields(fields: object, done = new Map<object, unknown>()): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      isRedacted.has(name) ? redacted : redactValue(value, done),
+    ]),
+  );
+}
+
+function redactValue(value: unknown, done: Map<object, unknown>): unknown {
+  if (types.isNativeError(value)) return describeError(value);
+  if (typeof value !== 'object' || value === null) return value;
+  // A value with its own JSON form (a Date) keeps it.
+  if ('toJSON' in value) return value;
+  if (!done.has(value)) {
+    done.set(value, '[circular]');
+    const copy = Array.isArray(value)
+      ? value.map((entry) => redactValue(entry, done))
+      : redactFields(value, done);
+    done.set(value, copy);
+  }
+  return done.get(value);
+}

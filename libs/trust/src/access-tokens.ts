@@ -1,0 +1,215 @@
+import { hash } from 'node:crypto';
+import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
+import { type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts/practice-binding';
+import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
+import { ServiceError } from '@clinical-launch/http/errors';
+import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { DpopProof } from './dpop-proof.ts';
+import { invalidToken, missingToken, refusedToken } from './invalid-token.ts';
+import { createIssuerKeys } from './issuer-keys.ts';
+import type { IssuerPolicy } from './issuer-policies.ts';
+import {
+  dpopChallenge,
+  type Possession,
+  type PresentedToken,
+  provePossession,
+} from './proof-of-possession.ts';
+import type { Revocations } from './revocations.ts';
+import { assertNoIdToken, assertPossibleTimes } from './token-claims.ts';
+
+/** The caller of a verified access token. */
+export type Caller = {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** The rights in the token that the registry grants to this client. */
+  readonly rights: ReadonlySet<string>;
+  readonly policy: LaunchPolicy;
+  /** The practices that the client is bound to; any when absent. */
+  readonly practices?: PracticeBinding;
+  /** All verified claims, for callers that need the other claims. Their types are not checked. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /**
+   * The proof of possession of a bound token: claim it before you serve the request, so that it counts once.
+   */
+  readonly proof?: DpopProof;
+};
+
+export type AccessTokenVerifier = {
+  /**
+   * Verifies the access token of an Authorization header (RFC 6750 section 2.1). A token that is bound to a
+   * key needs a proof of possession (RFC 9449); a token that is bound to a certificate needs that certificate
+   * (RFC 8705). Endpoints that pass neither accept only unbound tokens.
+   * @throws ServiceError 401 when there is none or it is invalid or revoked, 503 when the issuer's keys or
+   * the revocations cannot be read
+   */
+  verify(authorization: string | undefined, possession?: Possession): Promise<Caller>;
+};
+
+const clockToleranceSeconds = 10;
+/** Milliseconds that a verified token is cached at most, so that a withdrawn key is no longer accepted. */
+const rememberedMs = 5 * 60_000;
+/**
+ * The least recently used tokens are removed first, so a flood of tokens only makes a busy client verify
+ * again.
+ */
+const rememberedTokens = 10_000;
+
+type VerifierOptions = {
+  readonly issuers: readonly IssuerPolicy[];
+  readonly clock: Clock;
+  /** Fetches discovery documents and keys. */
+  readonly fetchOutbound: OutboundFetch;
+  /** The tokens that were revoked by their id. Absent if none of the accepted tokens can be revoked so. */
+  readonly revocations?: Revocations | undefined;
+};
+
+/** Creates the verifier for all trusted issuers. Fetches keys when they are first needed and caches them. */
+export function createAccessTokenVerifier({
+  issuers,
+  clock,
+  fetchOutbound,
+  revocations,
+}: VerifierOptions): AccessTokenVerifier {
+  const trusted = new Map(
+    issuers.map((policy) => [
+      policy.issuer,
+      { policy, keys: createIssuerKeys(policy, fetchOutbound), bindings: bindingsOf(policy) },
+    ]),
+  );
+  const remembered = new LRUCache<string, { caller: Caller; until: number }>({ max: rememberedTokens });
+
+  const callerWith = async (token: string): Promise<Caller> => {
+    const fingerprint = hash('sha256', token, 'base64');
+    const known = remembered.get(fingerprint);
+    if (known !== undefined && known.until > clock.now()) return known.caller;
+    remembered.delete(fingerprint);
+
+    const found = trusted.get(claimedIssuer(token));
+    if (found === undefined) throw invalidToken('the issuer is not trusted');
+    const claims = await verifySignature(token, found, clock);
+    const caller = callerOf(claims, found);
+    const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1000;
+    remembered.set(fingerprint, { caller, until: Math.min(expiresAt, clock.now() + rememberedMs) });
+    return caller;
+  };
+
+  return {
+    async verify(authorization, possession = {}) {
+      const presented = presentedToken(authorization, possession);
+      const caller = await callerWith(presented.token);
+      const { cnf, jti } = caller.claims;
+      // At each request, because a token may be revoked while it is cached.
+      if (typeof jti === 'string' && revocations?.has(jti)) throw invalidToken('the token was revoked');
+      const proof = await provePossession(presented, { cnf, possession, now: clock.now() });
+      return proof === undefined ? caller : { ...caller, proof };
+    },
+  };
+}
+
+const presentedForm = /^(Bearer|DPoP) +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i;
+
+function presentedToken(authorization: string | undefined, { dpop }: Possession): PresentedToken {
+  if (authorization === undefined)
+    throw missingToken(dpop === undefined ? 'Bearer' : `Bearer, ${dpopChallenge}`);
+  const [, scheme = '', token] = presentedForm.exec(authorization) ?? [];
+  const isBearer = scheme.toLowerCase() === 'bearer';
+  if (token === undefined || !(isBearer || dpop !== undefined))
+    throw invalidToken('the Authorization header has no Bearer token');
+  return { scheme: isBearer ? 'bearer' : 'dpop', token };
+}
+
+/** Returns the claimed issuer, which only selects the keys to try; the signature decides. */
+function claimedIssuer(token: string): string {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    if (typeof claims === 'object' && claims !== null && 'iss' in claims && typeof claims.iss === 'string')
+      return claims.iss;
+  } catch {
+    // Falls through: an unreadable token names no issuer.
+  }
+  throw invalidToken('the token cannot be read');
+}
+
+async function verifySignature(
+  token: string,
+  { policy, keys }: { policy: IssuerPolicy; keys: JWTVerifyGetKey },
+  clock: Clock,
+): Promise<JWTPayload> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      issuer: policy.issuer,
+      audience: [...policy.audiences],
+      algorithms: asymmetricAlgorithms,
+      clockTolerance: clockToleranceSeconds,
+      currentDate: new Date(clock.now()),
+      requiredClaims: ['exp'],
+      ...(policy.requiresAccessTokenType ? { typ: 'at+jwt' } : {}),
+    });
+    if (policy.requiresKeyId && protectedHeader.kid === undefined)
+      throw invalidToken('the token names no key');
+    assertPossibleTimes(payload, clock.now() / 1000 + clockToleranceSeconds);
+    return payload;
+  } catch (error) {
+    throw error instanceof errors.JOSEError ? refusedToken(error) : error;
+  }
+}
+
+type Bindings = ReadonlyMap<string, PracticeBinding>;
+
+/** Computes the bindings once for all requests, because a client may be bound to many practices. */
+function bindingsOf({ clients }: IssuerPolicy): Bindings {
+  return new Map(
+    [...clients].flatMap(([clientId, { policy }]) => {
+      const binding = practiceBindingOf(policy.practices);
+      return binding === undefined ? [] : [[clientId, binding] as const];
+    }),
+  );
+}
+
+type Accepted = { readonly policy: IssuerPolicy; readonly bindings: Bindings };
+
+/**
+ * Decides the rights, the only place that does: a right counts if the token contains it and the registry
+ * grants it.
+ */
+function callerOf(claims: JWTPayload, { policy: issuerPolicy, bindings }: Accepted): Caller {
+  const { issuer, rightClaims, clientIdClaims, clients, ...policy } = issuerPolicy;
+  const clientId = clientIdClaims.map((name) => claims[name]).find((claim) => typeof claim === 'string');
+  if (typeof clientId !== 'string') throw invalidToken('the token names no client');
+  if (!policy.requiresAccessTokenType) assertNoIdToken(claims, clientId);
+  const client = clients.get(clientId);
+  if (client === undefined) throw invalidToken('the client is not registered here');
+  const carried = new Set(rightClaims.flatMap((name) => wordsOf(claims[name])));
+  const rights = new Set(client.grants.filter((right) => carried.has(right)));
+  const practices = bindings.get(clientId);
+  return {
+    issuer,
+    clientId,
+    policy: client.policy,
+    rights,
+    claims,
+    ...(practices === undefined ? {} : { practices }),
+  };
+}
+
+function wordsOf(claim: unknown): string[] {
+  if (typeof claim === 'string') return claim.split(' ');
+  return Array.isArray(claim) ? claim.filter((word) => typeof word === 'string') : [];
+}
+
+/**
+ * Checks that the caller has a right.
+ * @throws ServiceError 403 (RFC 6750 section 3.1, insufficient_scope)
+ */
+export function assertRight(caller: Caller, right: string): void {
+  if (caller.rights.has(right)) return;
+  throw new ServiceError({
+    status: 403,
+    code: 'insufficient_scope',
+    message: `The token does not have the right ${right}`,
+    headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${right}"` },
+  });
+}

@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Directory, directoryError, parseDirectory } from '@clinical-launch/contracts/directory';
+import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
+import { findJsonSyntaxFault, placeIn } from '@clinical-launch/http/json-syntax';
+import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import { parseDirectoryCsv } from './directory-csv.ts';
+import { readRegistryFile } from './registry-file.ts';
+import { type WatchedFile, watchFile } from './watched-file.ts';
+
+/** The current directory of each client (OLTR: "values must be agreed"). */
+export type Directories = {
+  /**
+   * Returns the directory of a client; undefined if every value is accepted. @throws Error for a directory
+   * that is not followed
+   */
+  of(policy: Pick<LaunchPolicy, 'directory'>): Directory | undefined;
+};
+
+export type FollowedDirectories = Directories & {
+  /**
+   * Follows the files that the clients of a registry name, and keeps those that a later registry no longer
+   * names, because a request may still use them. Call it before the registry takes effect.
+   * @throws TypeError that names the entry of the registry, and lists every error of its directory
+   */
+  follow(registry: Registry): void;
+  stop(): void;
+};
+
+type Options = {
+  /** The directory of the clients without their own. */
+  readonly sharedFile: string | undefined;
+  /** Clients name their files relative to it. */
+  readonly registryFile: string | URL;
+  readonly logger: Pick<Logger, 'info' | 'error'>;
+  readonly everyMs?: number;
+};
+
+/**
+ * Opens the shared directory, and follows every directory file as the registry is followed.
+ * @throws TypeError that lists every error of the shared directory
+ */
+export function openDirectories({ sharedFile, registryFile, logger, everyMs }: Options): FollowedDirectories {
+  const watch = (path: string) =>
+    watchFile(path, {
+      parse: (text) => parseDirectoryText(text, path),
+      onChange: () => logger.info({ file: path }, 'the changed directory is in use'),
+      onFault: (error) =>
+        logger.error(
+          { err: error, file: path },
+          'the changed directory is invalid; the previous one stays in use',
+        ),
+      ...(everyMs === undefined ? {} : { everyMs }),
+    });
+  const shared = sharedFile === undefined ? undefined : watch(sharedFile);
+  const byName = new Map<string, WatchedFile<Directory>>();
+  return {
+    of({ directory: name }) {
+      if (name === undefined) return shared?.current();
+      const own = byName.get(name);
+      if (own === undefined) throw new Error('The directory of a client is not followed');
+      return own.current();
+    },
+    follow(registry) {
+      for (const { name, path } of directoriesOf(registry)) {
+        if (byName.has(name)) continue;
+        byName.set(
+          name,
+          named(path, () => watch(besideRegistry(registryFile, name))),
+        );
+      }
+    },
+    stop() {
+      for (const watched of [shared, ...byName.values()]) watched?.stop();
+    },
+  };
+}
+
+/**
+ * Checks the shared directory (`DIRECTORY_FILE`) and those that the registry (`REGISTRY_FILE`) names, and
+ * returns the path of the shared one. The registry's own check reports a registry that cannot be read.
+ * @throws ConfigurationError that lists every error of every directory, and no value
+ */
+export function readDirectories({
+  DIRECTORY_FILE,
+  REGISTRY_FILE,
+  PUBLIC_URL,
+}: Environment): string | undefined {
+  const sharedFile = DIRECTORY_FILE || undefined;
+  const problems = sharedFile === undefined ? [] : problemsOf('DIRECTORY_FILE', sharedFile);
+  const registry = REGISTRY_FILE ? readableRegistry(REGISTRY_FILE, PUBLIC_URL) : undefined;
+  for (const { name, path } of registry === undefined ? [] : directoriesOf(registry)) {
+    problems.push(...problemsOf(`REGISTRY_FILE: ${path}:`, besideRegistry(REGISTRY_FILE ?? '', name)));
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return sharedFile;
+}
+
+function readableRegistry(path: string, publicUrl: string | undefined): Registry | undefined {
+  try {
+    return readRegistryFile(path, { publicUrl: publicUrl || 'http://localhost' });
+  } catch {
+    return undefined;
+  }
+}
+
+function problemsOf(named: string, path: string): string[] {
+  try {
+    readDirectoryFile(path);
+    return [];
+  } catch (error) {
+    return [`${named} ${reasonOf(error)}`];
+  }
+}
+
+/** Returns the errors of a directory, which contain no value, or the code of an error of the system. */
+function reasonOf(error: unknown): string {
+  if (error instanceof TypeError) return error.message;
+  const { code } = error as { readonly code?: unknown };
+  return `cannot be read (${String(code)})`;
+}
+
+function named<Made>(path: string, make: () => Made): Made {
+  try {
+    return make();
+  } catch (cause) {
+    throw new TypeError(`${path} ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** Returns every directory that a registry names, with its place. */
+function directoriesOf({ realms, trustedIssuers = [] }: Registry): { name: string; path: string }[] {
+  const namedBy = (clients: readonly Pick<LaunchPolicy, 'directory'>[], owner: string) =>
+    clients.flatMap(({ directory: name }, index) =>
+      name === undefined ? [] : [{ name, path: `${owner}.clients[${index}].directory` }],
+    );
+  return [
+    ...realms.flatMap(({ clients }, at) => namedBy(clients, `realms[${at}]`)),
+    ...trustedIssuers.flatMap(({ clients }, at) => namedBy(clients, `trustedIssuers[${at}]`)),
+  ];
+}
+
+const besideRegistry = (registryFile: string | URL, name: string) =>
+  resolve(dirname(registryFile instanceof URL ? fileURLToPath(registryFile) : registryFile), name);
+
+/**
+ * Reads a directory file.
+ * @throws TypeError that lists every error of the directory, and no value; the error of the system if it
+ * cannot be read
+ */
+export const readDirectoryFile = (path: string): Directory =>
+  parseDirectoryText(readFileSync(path, 'utf8'), path);
+
+/** Reads a directory: CSV if its name ends in `.csv`, otherwise JSON. */
+function parseDirectoryText(text: string, path: string): Directory {
+  if (path.toLowerCase().endsWith('.csv')) return parseDirectoryCsv(text);
+  return parseDirectory(parseJson(text));
+}
+
+/** @throws TypeError with the place of the error, because the message of JSON.parse would quote the text */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const { at, message } = findJsonSyntaxFault(text);
+    const { line, column } = placeIn(text, at);
+    throw directoryError([`${message}, at line ${line}, column ${column}`]);
+  }
+}

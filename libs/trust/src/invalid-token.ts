@@ -1,0 +1,112 @@
+import type { RefusalCode } from '@clinical-launch/contracts/refusal-codes';
+import { ServiceError } from '@clinical-launch/http/errors';
+import { errors } from 'jose';
+
+/**
+ * Why an access token is refused: the `error_description` of the challenge. `docs/errors.md` explains each.
+ * Printable ASCII without quotation marks (RFC 6750 section 3).
+ */
+export const tokenReasons = [
+  'the token expired',
+  'the token was revoked',
+  'the launch was revoked',
+  'the token does not say when it expires',
+  'the token expires too late',
+  'the token expires before it is issued',
+  'the token is not valid yet',
+  'the token is from the future',
+  'a time of the token is no date',
+  'a claim of the token is not valid',
+  'the token is for another audience',
+  'the issuer is not trusted',
+  'the client is not registered here',
+  'the token names no client',
+  'the token names no key',
+  'the token is signed with a key that its issuer does not publish',
+  'the token is signed with a key that is too weak',
+  'the token is signed with an algorithm that is not accepted',
+  'the signature of the token is not valid',
+  'the token cannot be read',
+  'the Authorization header has no Bearer token',
+  'the token is an ID token',
+  'the type in the header of the token is not at+jwt',
+  'the token comes from no desktop launch',
+  'the context of the token cannot be opened',
+  'the context of the token is not of a desktop launch',
+  'the token is bound to no key: send it as Bearer',
+  'the token is bound to a key: send it as DPoP, with a proof',
+  'the token is bound to a certificate: connect by TLS with that certificate',
+  'the token is bound to another certificate than the one of this connection',
+  'the token is bound to a certificate alone: send it as Bearer',
+  'the token is bound to a key, which this endpoint cannot check',
+] as const;
+export type TokenReason = (typeof tokenReasons)[number];
+
+type InvalidTokenOptions = {
+  /** The challenge without `error_description`, which is added. */
+  readonly challenge?: string;
+  readonly cause?: unknown;
+};
+
+/**
+ * Creates the 401 of a refused token (RFC 6750 section 3). Its body is empty, so the challenge contains the
+ * reason.
+ */
+export const invalidToken = (
+  reason: TokenReason,
+  { challenge = 'Bearer error="invalid_token"', cause }: InvalidTokenOptions = {},
+): ServiceError =>
+  unauthorized(reason, {
+    code: 'invalid_token',
+    challenge: `${challenge}, error_description="${reason}"`,
+    cause,
+  });
+
+/**
+ * Creates the 401 of a request without a token, which only states how to authenticate (RFC 6750 section 3.1).
+ */
+export function missingToken(challenge: string): ServiceError {
+  return unauthorized('there is no Bearer token', { code: 'invalid_token', challenge });
+}
+
+/** Creates a 401; the challenge is the header of the response. */
+export function unauthorized(
+  reason: string,
+  { code, challenge, cause }: { code: RefusalCode; challenge: string; cause?: unknown },
+): ServiceError {
+  return new ServiceError({
+    status: 401,
+    code,
+    message: `Not authorised: ${reason}`,
+    headers: { 'WWW-Authenticate': challenge },
+    cause,
+  });
+}
+
+/**
+ * Creates the 401 of a token that jose refused. jose checks the signature first, so only the bearer of a
+ * valid token learns about its claims.
+ */
+export function refusedToken(error: errors.JOSEError): ServiceError {
+  return invalidToken(reasonOf(error), { cause: error });
+}
+
+function reasonOf(error: errors.JOSEError): TokenReason {
+  if (error instanceof errors.JWTExpired) return 'the token expired';
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return reasonsByClaim.get(error.claim) ?? 'a claim of the token is not valid';
+  if (error instanceof errors.JWSSignatureVerificationFailed)
+    return 'the signature of the token is not valid';
+  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
+    return 'the token is signed with a key that its issuer does not publish';
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return 'the token is signed with an algorithm that is not accepted';
+  return 'the token cannot be read';
+}
+
+const reasonsByClaim: ReadonlyMap<string, TokenReason> = new Map([
+  ['aud', 'the token is for another audience'],
+  ['exp', 'the token does not say when it expires'],
+  ['nbf', 'the token is not valid yet'],
+  ['typ', 'the type in the header of the token is not at+jwt'],
+]);

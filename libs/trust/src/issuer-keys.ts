@@ -1,0 +1,94 @@
+import { leastRsaBits } from '@clinical-launch/contracts/client-keys';
+import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/errors';
+import { asResponse, type OutboundAnswer, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { meter } from '@clinical-launch/runtime/metrics';
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+import { invalidToken } from './invalid-token.ts';
+import type { IssuerPolicy } from './issuer-policies.ts';
+
+/**
+ * Creates the function that finds the keys of an issuer when they are first needed. @throws ServiceError 503
+ * when they cannot be fetched
+ */
+export function createIssuerKeys(policy: IssuerPolicy, fetchOutbound: OutboundFetch): JWTVerifyGetKey {
+  const get = countingFetches(policy.issuer, (address) =>
+    fetchOutbound(address, { isOperators: policy.isConfigured }),
+  );
+  let remote: Promise<JWTVerifyGetKey> | undefined;
+  const find = () => {
+    remote ??= locateKeys(policy, get).then((address) =>
+      createRemoteJWKSet(address, { [customFetch]: async (url) => asResponse(await get(new URL(url))) }),
+    );
+    // A failed look-up is not cached.
+    remote.catch(() => {
+      remote = undefined;
+    });
+    return remote;
+  };
+  return async (header, token) => {
+    try {
+      return strong(await (await find())(header, token));
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
+        throw error;
+      throw temporarilyUnavailable("The issuer's signing keys could not be fetched", {
+        retryAfterSeconds: 2,
+        cause: error,
+      });
+    }
+  };
+}
+
+type Get = (address: URL) => Promise<OutboundAnswer>;
+
+/** Counts how often the keys of an issuer, or the document that locates them, were fetched. */
+function countingFetches(issuer: string, get: Get): Get {
+  const count = meter().createCounter('clinical_launch.issuer_keys.fetches', {
+    description: 'Requests for the signing keys of an issuer, by their outcome',
+    unit: '{request}',
+  });
+  const add = (outcome: 'ok' | 'failed', by: number) =>
+    count.add(by, { 'clinical_launch.issuer': issuer, 'clinical_launch.outcome': outcome });
+  // A series that begins with its first event would show no increase.
+  add('ok', 0);
+  add('failed', 0);
+  return async (address) => {
+    let outcome: 'ok' | 'failed' = 'failed';
+    try {
+      const answer = await get(address);
+      if (answer.status === 200) outcome = 'ok';
+      return answer;
+    } finally {
+      add(outcome, 1);
+    }
+  };
+}
+
+/**
+ * jose refuses a key that is too weak with a TypeError, as if this program were at fault. @throws
+ * ServiceError 401 for a key that others can compute
+ */
+function strong<Key extends object>(key: Key): Key {
+  const bits: unknown = 'algorithm' in key ? Object(key.algorithm).modulusLength : undefined;
+  if (typeof bits === 'number' && bits < leastRsaBits)
+    throw invalidToken('the token is signed with a key that is too weak');
+  return key;
+}
+
+async function locateKeys({ issuer, jwksUri }: IssuerPolicy, get: Get): Promise<URL> {
+  if (jwksUri !== undefined) return new URL(jwksUri);
+  const { status, body } = await get(new URL(`${issuer}/.well-known/openid-configuration`));
+  const metadata: unknown = status === 200 ? JSON.parse(body.toString()) : undefined;
+  if (typeof metadata !== 'object' || metadata === null)
+    throw new Error('The discovery document could not be fetched');
+  const { issuer: statedIssuer, jwks_uri: stated } = metadata as { issuer?: unknown; jwks_uri?: unknown };
+  // OpenID Connect Discovery 1.0 section 4.3
+  if (statedIssuer !== issuer || typeof stated !== 'string')
+    throw new Error('The discovery document belongs to another issuer');
+  const address = new URL(stated);
+  // An external document must not choose where this service sends requests.
+  if (address.origin !== new URL(issuer).origin)
+    throw new Error("The keys are not on the issuer's origin. Register their address as jwksUri");
+  return address;
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { partnerAddressFault } from '@clinical-launch/contracts/registered-address';
+import {
+  callbackSecretPurpose,
+  type LaunchPolicy,
+  type RegisteredCallback,
+  type RegisteredClient,
+  type RegisteredPartner,
+  type Registry,
+  type TrustedIssuer,
+} from '@clinical-launch/contracts/registry';
+import { createPurposeSealer } from '@clinical-launch/crypto/sealing-purposes';
+import { ConfigurationError } from '@clinical-launch/runtime/environment';
+import { demoSealingKey } from './demo-sealing-key.ts';
+
+/** The clients of the demo registry. The secret of each is its id with `-secret`, so it is public. */
+const demoClients = [
+  'pms-demo',
+  'pms-other',
+  'pms-noscope',
+  'pms-limited',
+  'host-demo',
+  'audit-demo',
+  'partner-demo',
+  'partner-standard',
+  'partner-native',
+];
+const demoClientIds = new Set(demoClients);
+const demoSecretHashes = new Set(
+  demoClients.map((clientId) => createHash('sha256').update(`${clientId}-secret`).digest('hex')),
+);
+const demoSealer = createPurposeSealer('callback', [demoSealingKey]);
+
+/**
+ * Returns the errors of an entry in production, each with its place in the entry:
+ * `.callback.url must be https`.
+ */
+type Rule<Entry> = (entry: Entry) => readonly string[];
+
+/** Rules for clients of our realms. */
+const clientRules: readonly Rule<RegisteredClient>[] = [
+  ({ clientId }) => demoIdProblems(clientId),
+  ({ jwksUri }) => (jwksUri === undefined ? [] : httpsProblems(jwksUri, '.jwksUri')),
+  ({ secrets }) =>
+    secrets.flatMap(({ sha256 }, index) =>
+      demoSecretHashes.has(sha256) ? [`.secrets[${index}] is a secret of the demo`] : [],
+    ),
+  (client) => (client.scopes.includes('ocs-launch.write') ? unstatedPractices(client) : []),
+];
+
+/** Refuses a client that may name every practice of the country unless the registry states so. */
+const unstatedPractices: Rule<LaunchPolicy> = ({ practices }) =>
+  practices === undefined
+    ? ['.practices is required. List the practices that the client may launch for, or state "any"']
+    : [];
+
+/** Rules for all clients that may launch, of our realms and of trusted issuers. */
+const launchingClientRules: readonly Rule<LaunchPolicy>[] = [
+  ({ frameAncestors = [] }) =>
+    frameAncestors.flatMap((origin, index) => frameAncestorProblems(origin, `.frameAncestors[${index}]`)),
+  ({ resultOrigin }) =>
+    resultOrigin === undefined || secureOrigin.test(resultOrigin)
+      ? []
+      : ['.resultOrigin must be one https origin'],
+  ({ launchErrorPage: page }) => (page === undefined ? [] : httpsProblems(page, '.launchErrorPage')),
+  ({ callback }) => (callback === undefined ? [] : callbackProblems(callback)),
+];
+
+const partnerRules: readonly Rule<RegisteredPartner>[] = [
+  ({ clientId }) => demoIdProblems(clientId),
+  ({ jwksUri }) => (jwksUri === undefined ? [] : httpsProblems(jwksUri, '.jwksUri')),
+  ({ redirectUris }) =>
+    redirectUris.flatMap((address, index) => partnerAddressProblems(address, `.redirectUris[${index}]`)),
+  ({ launchUrl }) => partnerAddressProblems(launchUrl, '.launchUrl'),
+  ({ backchannelLogoutUri: uri }) => (uri === undefined ? [] : httpsProblems(uri, '.backchannelLogoutUri')),
+];
+
+/** Over http, an attacker on the path can replace the keys and sign tokens. */
+const issuerRules: readonly Rule<TrustedIssuer>[] = [
+  ({ issuer }) => httpsProblems(issuer, '.issuer'),
+  ({ jwksUri }) => (jwksUri === undefined ? [] : httpsProblems(jwksUri, '.jwksUri')),
+];
+
+/**
+ * Lists the errors of a registry in production, by path: public secrets, addresses that are not https,
+ * unstated practices.
+ */
+export function productionRegistryProblems({ realms, trustedIssuers = [] }: Registry): string[] {
+  return [
+    ...realms.flatMap(({ clients, desktop }, realm) => [
+      ...problemsOf(clients, `realms[${realm}].clients`, [...clientRules, ...launchingClientRules]),
+      ...problemsOf(desktop?.partners ?? [], `realms[${realm}].desktop.partners`, partnerRules),
+    ]),
+    ...problemsOf(trustedIssuers, 'trustedIssuers', issuerRules),
+    ...trustedIssuers.flatMap(({ clients }, issuer) =>
+      problemsOf(clients, `trustedIssuers[${issuer}].clients`, [unstatedPractices, ...launchingClientRules]),
+    ),
+  ];
+}
+
+/**
+ * Checks that a registry may be used in production.
+ * @throws ConfigurationError that names every problem at once, and no value
+ */
+export function assertProductionRegistry(registry: Registry): void {
+  const problems = productionRegistryProblems(registry);
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+function problemsOf<Entry>(entries: readonly Entry[], path: string, rules: readonly Rule<Entry>[]): string[] {
+  return entries.flatMap((entry, index) =>
+    rules.flatMap((rule) => rule(entry)).map((problem) => `${path}[${index}]${problem}`),
+  );
+}
+
+const demoIdProblems = (clientId: string) =>
+  demoClientIds.has(clientId) ? ['.clientId is a client of the demo'] : [];
+
+function partnerAddressProblems(address: string, place: string): string[] {
+  const fault = partnerAddressFault(address);
+  return fault === undefined ? [] : [`${place} ${fault}`];
+}
+
+const httpsProblems = (address: string, place: string) =>
+  address.startsWith('https://') && URL.canParse(address) ? [] : [`${place} must be https`];
+
+const secureOrigin = /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?$/i;
+/**
+ * All subdomains of one domain of at least three labels: below many domains of two, such as `co.uk`, `nhs.uk`
+ * and those of hosting providers, anybody can have one.
+ */
+const secureSubdomains = /^https:\/\/\*(?:\.[a-z0-9-]+){3,}(?::\d{1,5})?$/i;
+
+const frameAncestorProblems = (origin: string, place: string) =>
+  secureOrigin.test(origin) || secureSubdomains.test(origin)
+    ? []
+    : [`${place} must be an https origin, with \`*\` only before a domain of three labels or more`];
+
+function callbackProblems({ url, secrets }: RegisteredCallback): string[] {
+  return [
+    ...secrets.flatMap(({ sealed }, index) =>
+      isSealedByDemo(sealed) ? [`.callback.secrets[${index}] is sealed with the key of the demo`] : [],
+    ),
+    ...httpsProblems(url, '.callback.url'),
+  ];
+}
+
+function isSealedByDemo(sealed: string): boolean {
+  try {
+    demoSealer.open(callbackSecretPurpose, sealed, []);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,76 @@
+import { Type } from '@clinical-launch/contracts/type';
+import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
+import {
+  ConfigurationError,
+  type Environment,
+  originSetting,
+  readEnvironment,
+} from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
+import type { IssuerPoliciesOptions } from './issuer-policies.ts';
+import { assertProductionRegistry } from './production-registry.ts';
+import { readRegistryFile } from './registry-file.ts';
+
+/** APP_ID_URI: the audience of access tokens for the platform's APIs. */
+export const audienceSetting = Type.String({ default: 'api://clinical-launch' });
+
+const environmentSchema = Type.Object({
+  PUBLIC_URL: originSetting,
+  AUDIENCE: audienceSetting,
+  REGISTRY_FILE: Type.String(),
+  /** The address of the identity provider within the deployment. */
+  IDENTITY_PROVIDER_URL: Type.String({
+    pattern: '^https?://',
+    description: 'must be an http or https address',
+  }),
+});
+
+/** The registry file and the settings that issuer policies are built from. */
+export type Trust = {
+  readonly registryFile: string;
+  readonly options: IssuerPoliciesOptions;
+  /** Networks, in addition to the public internet, in which issuers may be. */
+  readonly allowedNetworks: readonly string[];
+  readonly isProduction: boolean;
+};
+
+/**
+ * Reads the issuers that a service trusts, and checks the registry.
+ * @throws ConfigurationError that names the invalid variables, or every error of the registry file
+ */
+export function readTrust(environment: Environment): Trust {
+  const read = readEnvironment(environmentSchema, environment);
+  checkRegistryFile(environment, { path: read.REGISTRY_FILE, publicUrl: read.PUBLIC_URL });
+  const allowedNetworks = readAllowedNetworks(environment);
+  return {
+    allowedNetworks,
+    isProduction: isProduction(environment),
+    registryFile: read.REGISTRY_FILE,
+    options: {
+      publicUrl: read.PUBLIC_URL,
+      identityProviderUrl: read.IDENTITY_PROVIDER_URL,
+      audience: read.AUDIENCE,
+    },
+  };
+}
+
+type RegistryPlace = { readonly path: string; readonly publicUrl: string };
+
+/**
+ * Checks that the registry file of a process is valid, including for production.
+ * @throws ConfigurationError with every problem of the file, and no value of it
+ */
+export function checkRegistryFile(environment: Environment, { path, publicUrl }: RegistryPlace): void {
+  try {
+    const registry = readRegistryFile(path, { publicUrl });
+    if (isProduction(environment)) assertProductionRegistry(registry);
+  } catch (cause) {
+    if (cause instanceof ConfigurationError) {
+      throw new ConfigurationError(
+        cause.problems.map((problem) => `REGISTRY_FILE: ${problem}`),
+        { cause },
+      );
+    }
+    throw new ConfigurationError([`REGISTRY_FILE: ${(cause as Error).message}`], { cause });
+  }
+}

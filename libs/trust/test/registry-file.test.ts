@@ -1,0 +1,188 @@
+import { mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Registry } from '@clinical-launch/contracts/registry';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  fixedRegistry,
+  followRegistry,
+  type WatchedRegistry,
+  watchRegistryFile,
+} from '../src/registry-file.ts';
+
+const registryOf = (...names: string[]) =>
+  JSON.stringify({ realms: names.map((realm) => ({ realm, clients: [] })) });
+
+let folder: string;
+let path: string;
+let watched: WatchedRegistry | undefined;
+let changes: Registry[];
+let faults: unknown[];
+let wake: () => void;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'registry-'));
+  path = join(folder, 'registry.json');
+  await replace(registryOf('north'));
+  [changes, faults, wake, watched] = [[], [], () => undefined, undefined];
+});
+afterEach(async () => {
+  watched?.stop();
+  await rm(folder, { recursive: true });
+});
+
+function watch(check?: (registry: Registry) => void): WatchedRegistry {
+  watched = watchRegistryFile(path, {
+    publicUrl: 'https://launch.example',
+    everyMs: 5,
+    ...(check === undefined ? {} : { check }),
+    onChange: (registry) => {
+      changes.push(registry);
+      wake();
+    },
+    onFault: (error) => {
+      faults.push(error);
+      wake();
+    },
+  });
+  return watched;
+}
+
+/** Resolves at the next change or fault. */
+const told = () => new Promise<void>((resolve) => (wake = resolve));
+const realmsOf = ({ realms }: Registry) => realms.map(({ realm }) => realm);
+
+/** Replaces the file in one step: a poll never reads half of it. */
+async function replace(text: string): Promise<void> {
+  await writeFile(`${path}.next`, text);
+  await rename(`${path}.next`, path);
+}
+
+/** Changes the file and waits until that is reported. */
+async function change(make: () => Promise<void>): Promise<void> {
+  const hearing = told();
+  await make();
+  await hearing;
+}
+
+/**
+ * Replaces the file in one step: on a busy machine a file that is half written would be reported as a fault.
+ */
+async function replaceFile(text: string): Promise<void> {
+  await writeFile(`${path}.new`, text);
+  await rename(`${path}.new`, path);
+}
+
+describe('a registry file that is followed', () => {
+  it('takes effect when it changed, without a restart', async () => {
+    const { current } = watch();
+    expect(realmsOf(current())).toEqual(['north']);
+    await change(() => replaceFile(registryOf('north', 'south')));
+    expect(realmsOf(current())).toEqual(['north', 'south']);
+    await change(() => replaceFile(registryOf('south')));
+    expect(realmsOf(current())).toEqual(['south']);
+    expect(changes).toHaveLength(2);
+    expect(faults).toEqual([]);
+  });
+
+  it('leaves out what is suspended, and is checked with it', async () => {
+    const client = { clientId: 'a', name: 'A', secrets: [], scopes: [] };
+    const partner = { clientId: 'c', name: 'C', scopes: [], launchUrl: 'c:/l', redirectUris: ['c:/r'] };
+    const registryWith = (state: object) => ({
+      realms: [
+        {
+          realm: 'north/desktop',
+          clients: [client, { ...client, clientId: 'b', ...state }],
+          desktop: { partners: [{ ...partner, ...state }], sessionSeconds: 600 },
+        },
+      ],
+      trustedIssuers: [
+        { issuer: 'https://i.example', clients: [{ clientId: 'd', ...state }], audiences: ['x'] },
+      ],
+    });
+    const { current } = watch((registry) => {
+      if (JSON.stringify(registry).includes('"b"')) checked += 1;
+    });
+    let checked = 0;
+    await change(() => replaceFile(JSON.stringify(registryWith({ suspended: true }))));
+    expect(checked).toBe(1);
+    expect(current()).toEqual({
+      realms: [{ realm: 'north/desktop', clients: [client], desktop: { partners: [], sessionSeconds: 600 } }],
+      trustedIssuers: [{ issuer: 'https://i.example', clients: [], audiences: ['x'] }],
+    });
+    const resumed = registryWith({});
+    await change(() => replaceFile(JSON.stringify(resumed)));
+    expect(current()).toEqual(resumed);
+  });
+
+  it('writes the platform address where its name stands', async () => {
+    const { current } = watch();
+    const issuer = { issuer: '${PUBLIC_URL}/issuer', clients: [] };
+    await change(() => replaceFile(JSON.stringify({ realms: [], trustedIssuers: [issuer] })));
+    expect(current().trustedIssuers?.[0]?.issuer).toBe('https://launch.example/issuer');
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['of another shape', '{"realms":[{"realm":"NORTH","clients":[]}]}'],
+    ['registered twice', registryOf('north', 'north')],
+    ['empty', ''],
+  ])('keeps the one before when the new one is %s, says so once, and recovers', async (_what, text) => {
+    const { current } = watch();
+    await change(() => replaceFile(text));
+    expect(realmsOf(current())).toEqual(['north']);
+    expect(faults).toHaveLength(1);
+    await change(() => replaceFile(registryOf('south')));
+    expect(realmsOf(current())).toEqual(['south']);
+    expect(faults).toHaveLength(1);
+  });
+
+  it('keeps the one before when the file is gone, and finds it again', async () => {
+    const { current } = watch();
+    await change(() => unlink(path));
+    expect(realmsOf(current())).toEqual(['north']);
+    expect(String(faults[0])).toContain('ENOENT');
+    await change(() => replaceFile(registryOf('south')));
+    expect(realmsOf(current())).toEqual(['south']);
+  });
+
+  it('keeps the one before when the new one may not be used here', async () => {
+    const { current } = watch(({ realms }) => {
+      if (realms.some(({ realm }) => realm === 'demo')) throw new TypeError('not in production');
+    });
+    await change(() => replaceFile(registryOf('demo')));
+    expect(realmsOf(current())).toEqual(['north']);
+    expect(String(faults[0])).toContain('not in production');
+  });
+
+  it('follows a link to another file, as orchestrators mount a changed one', async () => {
+    await writeFile(join(folder, 'first.json'), registryOf('first'));
+    await writeFile(join(folder, 'second.json'), registryOf('second'));
+    await unlink(path);
+    await symlink('first.json', path);
+    const { current } = watch();
+    await change(async () => {
+      await symlink('second.json', join(folder, 'next'));
+      await rename(join(folder, 'next'), path);
+    });
+    expect(realmsOf(current())).toEqual(['second']);
+  });
+
+  it('must be usable at the start', async () => {
+    await writeFile(path, '{"realms":1}');
+    expect(() => watch()).toThrow('The registry is invalid');
+  });
+});
+
+describe('what is made of a registry', () => {
+  it('is made again only when the registry is another', () => {
+    const [one, other] = [{ realms: [] }, { realms: [] }];
+    let registry: Registry = one;
+    let times = 0;
+    const made = followRegistry({ current: () => registry }, () => (times += 1));
+    expect([made(), made()]).toEqual([1, 1]);
+    registry = other;
+    expect([made(), made()]).toEqual([2, 2]);
+    expect(followRegistry(fixedRegistry(one), (given) => given)()).toBe(one);
+  });
+});

@@ -1,0 +1,189 @@
+import { readFileSync, utimesSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
+import { describe, expect, it } from '@jest/globals';
+import { ownDatabase, root, run, startDemo, walk } from './run-command.ts';
+
+const otherNames = {
+  AUDIENCE: 'api://another-name',
+  FHIR_NS: 'https://fhir.another.example',
+  NHS_NS: 'https://nhs.another.example',
+  HL7UK_NS: 'https://hl7uk.another.example',
+};
+
+describe('npm start', () => {
+  it('serves at the address that it says is ready, tells its health elsewhere, and stops cleanly on SIGTERM', async () => {
+    const port = String(await findFreePort());
+    const start = run('npm', ['start'], { PORT: port });
+    const [, url = ''] = await start.said(/^ready (.*)$/m);
+    expect(url).toBe(`http://localhost:${port}`);
+    expect((await fetch(url)).status).toBe(200);
+    expect((await fetch(`${url}/healthz`)).status).toBe(404);
+    const [, adminUrl = ''] = await start.said(/"adminUrl":"([^"]+)"/);
+    const ready = await fetch(`${adminUrl}/readyz`);
+    expect([ready.status, (await fetch(`${adminUrl}/healthz`)).status]).toEqual([200, 200]);
+    start.child.kill('SIGTERM');
+    expect(await start.exited).toBe(0);
+  });
+
+  it('uses PUBLIC_URL in the addresses that it gives out', async () => {
+    const port = String(await findFreePort());
+    const environment = { PUBLIC_URL: 'https://launch.example', DATABASE_URL: await ownDatabase() };
+    const start = run('npm', ['start'], { PORT: port, ...environment });
+    await start.said(/^ready https:\/\/launch\.example$/m);
+    const discovery = await fetch(`http://127.0.0.1:${port}/idp/demo/v2.0/.well-known/openid-configuration`);
+    expect(await discovery.json()).toMatchObject({ issuer: 'https://launch.example/idp/demo/v2.0' });
+    start.child.kill('SIGINT');
+    expect(await start.exited).toBe(0);
+  });
+
+  it('names every mistake of the configuration at once, and starts nothing', async () => {
+    const start = run('npm', ['start'], {
+      PORT: 'many',
+      LOG_LEVEL: 'loud',
+      ORIGINATING_ID_RETENTION_DAYS: '0',
+      AUDIT_RETENTION_YEARS: '0',
+    });
+    expect(await start.exited).not.toBe(0);
+    expect(start.output()).toMatch(
+      /PORT must be[^]*LOG_LEVEL must be[^]*ORIGINATING_ID_RETENTION_DAYS must be[^]*AUDIT_RETENTION_YEARS must be/,
+    );
+    expect(start.output()).not.toMatch(/^ready|many/m);
+  });
+
+  it('does not start in production, and says everything that is missing', async () => {
+    const start = run('npm', ['start'], {
+      NODE_ENV: 'production',
+      REDIS_URL: '',
+      AMQP_URL: '',
+      DATABASE_URL: '',
+    });
+    expect(await start.exited).not.toBe(0);
+    for (const name of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL', 'REGISTRY_FILE', 'SEALING_KEYS']) {
+      expect(start.output()).toContain(`${name} is not set`);
+    }
+  });
+});
+
+describe('npm start, when it cannot start', () => {
+  it('says in one line that its port is in use', async () => {
+    const server = createServer().listen(0);
+    try {
+      const { port } = server.address() as AddressInfo;
+      const start = run('node', ['tools/platform/src/main.ts'], { PORT: String(port) });
+      expect(await start.exited).toBe(1);
+      expect(start.output()).toBe(
+        `Port ${port} is in use. Stop the other program, or set PORT to another port.\n`,
+      );
+    } finally {
+      server.close();
+    }
+  });
+
+  it('names a file that is missing', async () => {
+    const start = run('node', ['tools/platform/src/main.ts'], { REGISTRY_FILE: '/nowhere/registry.json' });
+    expect(await start.exited).toBe(1);
+    expect(start.output()).toMatch(
+      /^The configuration is invalid:\n {2}REGISTRY_FILE: .*\/nowhere\/registry.json.*\n$/,
+    );
+  });
+});
+
+describe('npm start at a terminal', () => {
+  it('shows where to begin, the clients of the demo and a readable log', async () => {
+    const port = String(await findFreePort());
+    // A terminal of util-linux's making.
+    const start = run('script', ['-qec', 'exec node tools/platform/src/main.ts', '/dev/null'], {
+      PORT: port,
+    });
+    await start.said(/^ready (.*)$/m);
+    const shown = start.output();
+    expect(shown).toMatch(/^\[\d\d:\d\d:\d\d\].*INFO/m);
+    expect(shown).not.toContain('{"level"');
+    expect(shown).toMatch(new RegExp(`Start here +http://localhost:${port}/`));
+    expect(shown).toMatch(/Clients of demo +pms-demo, /);
+    start.child.kill('SIGTERM');
+    await start.exited;
+  });
+});
+
+describe('npm run dev', () => {
+  it('serves as npm start does, and serves again after a source file was saved', async () => {
+    const dev = run('npm', ['run', 'dev'], { PORT: String(await findFreePort()) });
+    const [, url = ''] = await dev.said(/^ready (.*)$/m);
+    const now = new Date();
+    utimesSync(`${root}services/launch-api/src/service.ts`, now, now);
+    await dev.said(/^ready [^]*^ready /m);
+    expect((await fetch(url)).status).toBe(200);
+    dev.child.kill('SIGTERM');
+    await dev.exited;
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
+});
+
+describe('npm run demo', () => {
+  it('plays one OLTR launch and one desktop launch on a private instance, and shows what came back', async () => {
+    const demo = run('npm', ['run', 'demo']);
+    expect([await demo.exited, demo.output()]).toEqual([
+      0,
+      expect.stringMatching(
+        /<\/onlineOrder>[^]*ok {2}the ID token carries the context: .*Whitfield[^]*ok {2}GET \/resource\/patient .*Whitfield[^]*ok {2}the audit trail has the story: .*desktop\.launch\.issued/,
+      ),
+    ]);
+  });
+
+  it('plays both on an instance that runs already', async () => {
+    const demo = run('npm', ['run', 'demo'], { BASE_URL: await startDemo() });
+    expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
+  });
+
+  it('plays both on a platform with another audience and other namespaces', async () => {
+    const demo = run('npm', ['run', 'demo'], { ...otherNames, DATABASE_URL: await ownDatabase() });
+    expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
+  });
+
+  it('fails where nothing answers', async () => {
+    const demo = run('npm', ['run', 'demo'], { BASE_URL: `http://127.0.0.1:${await findFreePort()}` });
+    expect(await demo.exited).toBe(1);
+  });
+});
+
+describe('the simulators of a platform with another audience and other namespaces', () => {
+  it('launch: the practice system for the OLTR application, the host for a partner', async () => {
+    const url = await startDemo(otherNames);
+    const sent = (path: string, form: Record<string, string>) =>
+      fetch(`${url}/demo/${path}`, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
+    const pms = await sent('pms/launches', { action: 'OrderTest', patient: 'record-1' });
+    expect([pms.status, pms.headers.get('location')]).toEqual([
+      303,
+      expect.stringContaining('/secureLaunch?'),
+    ]);
+    const host = await sent('host/launches', { partner: 'partner-demo', patient: 'record-1' });
+    expect([host.status, host.headers.get('location')]).toEqual([303, expect.stringContaining('launch=')]);
+  });
+});
+
+describe('the tour of the README', () => {
+  it('works command by command', async () => {
+    const readme = readFileSync(`${root}README.md`, 'utf8');
+    const [, tour = ''] = /## A five-minute tour[^]*?```sh\n([^]*?)```/.exec(readme) ?? [];
+    expect(await walk(tour, await startDemo())).toEqual({
+      code: 0,
+      output: expect.stringMatching(/200 OK[^]*410 Gone[^]*launch\.token\.redeemed/),
+    });
+  });
+});
+
+describe('the partner guide', () => {
+  it('leads command by command from onboarding to tokens, the resource, a refresh and the end', async () => {
+    const guide = readFileSync(`${root}docs/partner-guide.md`, 'utf8');
+    const commands = [...guide.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block);
+    expect(commands).toHaveLength(9);
+    expect(await walk(commands.join('\n'), await startDemo())).toEqual({
+      code: 0,
+      output: expect.stringMatching(
+        /^Adaeze Okonkwo - Harbour Surgery - agmt-agmt\.read clinical-cr\.read\npatient-context 1\.0\.0 - Cathal Ó Súilleabháin 03-Nov-1987\n\{"user".*\}\{"title":"Mr".*\}\{"user".*\}[^]*401\n$/,
+      ),
+    });
+  });
+});

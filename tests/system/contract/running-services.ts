@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { parseRegistry } from '@clinical-launch/contracts/registry';
+import { Unavailable } from '@clinical-launch/contracts/unavailable';
+import { createSealer } from '@clinical-launch/crypto/sealing';
+import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
+import { createRouter } from '@clinical-launch/http/router';
+import { hashClientSecret } from '@clinical-launch/identity-provider/domain/client-secrets';
+import { identityProvider } from '@clinical-launch/identity-provider/service';
+import { readLaunchApiConfig } from '@clinical-launch/launch-api/config';
+import { launchApi } from '@clinical-launch/launch-api/service';
+import { readLaunchGatewayConfig } from '@clinical-launch/launch-gateway/config';
+import { launchGateway } from '@clinical-launch/launch-gateway/service';
+import { createAttempts } from '@clinical-launch/limits/counted-attempts';
+import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
+import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
+import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
+import type { RequestHandler, Router } from 'express';
+
+const audience = 'api://clinical-launch';
+/** What the documents' examples name. */
+const partner = {
+  clientId: 'example-partner',
+  name: 'The partner application of the examples',
+  redirectUris: ['https://partner.example/callback'],
+  launchUrl: 'https://partner.example/launch',
+  scopes: ['openid', 'launch'],
+};
+const client = (clientId: string, scopes: readonly string[]) => ({
+  clientId,
+  name: clientId,
+  secrets: [{ sha256: hashClientSecret(`the secret of ${clientId}`) }],
+  scopes,
+  practices: 'any',
+});
+const registry = parseRegistry({
+  realms: [
+    {
+      realm: 'demo',
+      clients: [
+        client('example-client', ['ocs-launch.write', 'launch.issue', 'token.introspect']),
+        client('client-without-rights', []),
+      ],
+    },
+    { realm: 'demo/desktop', clients: [], desktop: { partners: [partner] } },
+  ],
+});
+
+type ServicesOptions = { readonly isLimited?: boolean } & Parameters<typeof openTestStorage>[0];
+
+/**
+ * Serves the services that OpenAPI documents describe, with parts that can be made to fail.
+ * @param isLimited whether an address has one refusal
+ */
+export async function startServices({ isLimited = false, ...storageOptions }: ServicesOptions = {}) {
+  const refusalLimit = { refusals: isLimited ? 1 : 100_000, windowSeconds: 10 };
+  const clock = new TestClock();
+  const backing = createTestBacking(clock, { refusalLimit });
+  const storage = await openTestStorage(storageOptions);
+  let fault: (() => Error) | undefined;
+  const failing = <Part extends object>(part: Part) => failingWith(part, () => fault);
+
+  // The documents and the issuers hold the address, which is known only when the server listens.
+  let addressed: Router | undefined;
+  const router = createRouter();
+  const delegate: RequestHandler = (request, response, next) => addressed?.(request, response, next);
+  router.use(delegate);
+  const server = await serveForTest({
+    mounts: [{ path: '/', service: { name: 'addressed', router } }],
+    backing,
+  });
+  const { url } = server;
+  const environment = { PUBLIC_URL: url };
+  const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
+  const fetchOutbound = createOutboundFetch({ allowedNetworks: loopbackNetworks });
+  const trust = { publicUrl: url, identityProviderUrl: `${url}/idp`, audience };
+  const parts = {
+    ...backing,
+    storage,
+    fetchOutbound,
+    attempts: createAttempts(backing),
+    sealers: { 'access-token': sealer, 'signing-key': sealer },
+    tickets: failing(backing.tickets),
+    revokedTokens: failing(backing.revokedTokens),
+    events: failing(backing.bus),
+    registry: failing({ current: () => registry }),
+    tokens: failing(
+      createAccessTokenVerifier({
+        issuers: issuerPolicies(registry, trust),
+        clock: backing.clock,
+        fetchOutbound,
+      }),
+    ),
+  };
+  const idpConfig = {
+    publicUrl: url,
+    audience,
+    isProduction: false,
+    pseudonyms: readPatientPseudonyms({}),
+  };
+  const services = {
+    identityProvider: await identityProvider(idpConfig, parts),
+    launchApi: launchApi(readLaunchApiConfig(environment), parts),
+    launchGateway: launchGateway(readLaunchGatewayConfig(environment), parts),
+  };
+  addressed = createRouter()
+    .use('/idp', services.identityProvider.router)
+    .use(services.launchApi.router, services.launchGateway.router);
+
+  return {
+    url,
+    services,
+    storage,
+    clock,
+    /** Makes every part fail until `heal`: as one that does not answer, or as one with a defect. */
+    fail(how: 'unavailable' | 'defect') {
+      fault = () => (how === 'unavailable' ? new Unavailable('stopped by the test') : new Error('a defect'));
+    },
+    heal: () => {
+      fault = undefined;
+    },
+    async stop() {
+      fault = undefined;
+      await services.identityProvider.stop?.();
+      await server.stop();
+      await storage.close().catch(() => undefined);
+    },
+  };
+}
+
+/** A part whose methods throw while there is a fault. */
+function failingWith<Part extends object>(part: Part, fault: () => (() => Error) | undefined): Part {
+  return new Proxy(part, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...sent: unknown[]): unknown => {
+        const make = fault();
+        if (make !== undefined) throw make();
+        return Reflect.apply(member, target, sent);
+      };
+    },
+  });
+}

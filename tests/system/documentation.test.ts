@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { faultCodes } from '@clinical-launch/contracts/fault';
+import { refusalCodes } from '@clinical-launch/contracts/refusal-codes';
+import { tokenReasons } from '@clinical-launch/trust/invalid-token';
+import { describe, expect, it } from '@jest/globals';
+import { root } from './run-command.ts';
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(root, path)));
+const documents = tracked.filter((path) => path.endsWith('.md'));
+/** Everything else that people write, and that may name a document. */
+const sources = tracked.filter((path) => /\.(ts|js|ya?ml|env|cfg|njk|sh|lua|conf)$|Dockerfile$/.test(path));
+
+const withoutCode = (markdown: string) => markdown.replace(/^```[^]*?^```$/gm, '');
+
+/** Returns the targets of links and pictures within the repository. */
+function linksIn(markdown: string): string[] {
+  const text = withoutCode(markdown).replace(/`[^`\n]*`/g, '');
+  const found = [
+    ...text.matchAll(/\]\(([^)\s]+)\)/g),
+    ...text.matchAll(/^\[[^\]]+\]: (\S+)$/gm),
+    ...text.matchAll(/<(?:img|a)\s[^>]*?(?:src|href)="([^"]+)"/g),
+  ];
+  return found.map(([, target = '']) => target).filter((target) => !/^[a-z]+:/.test(target));
+}
+
+/** Returns the anchors of a document's headings, as GitHub names them. */
+function anchorsIn(markdown: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of withoutCode(markdown).matchAll(/^#+ (.+)$/gm)) {
+    const plain = heading.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').toLowerCase();
+    const name = plain.replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+    let anchor = name;
+    for (let count = 1; anchors.has(anchor); count += 1) anchor = `${name}-${count}`;
+    anchors.add(anchor);
+  }
+  return anchors;
+}
+
+/** Returns whether a link from a file, or from the root, leads to a file and one of its headings. */
+function leadsSomewhere(from: string, target: string): boolean {
+  const [path = '', anchor] = target.split('#');
+  const file = path === '' ? from : normalize(join(dirname(from), path));
+  if (!existsSync(join(root, file))) return false;
+  return anchor === undefined || (file.endsWith('.md') && anchorsIn(read(file)).has(anchor));
+}
+
+describe('the documentation', () => {
+  it.each(documents)('%s links to files and headings that exist', (path) => {
+    expect(linksIn(read(path)).filter((target) => !leadsSomewhere(path, target))).toEqual([]);
+  });
+
+  it('exists wherever code, manifests and OpenAPI name it', () => {
+    const named = sources.flatMap((path) =>
+      [...read(path).matchAll(/(?<![\w/-])docs\/[\w/-]+\.(?:md|yaml)(?:#[\w-]+)?/g)].map(([target]) => [
+        path,
+        target,
+      ]),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter(([, target = '']) => !leadsSomewhere('', target))).toEqual([]);
+  });
+
+  it.each(documents)('%s names only npm scripts that exist', (path) => {
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'));
+    const commands = read(path).matchAll(/npm (?:run (?:--silent )?([a-z:-]+)|(start|test))\b/g);
+    const named = [...commands].map(([, script, word]) => script ?? word ?? '');
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
+
+describe('docs/errors.md', () => {
+  /** Returns the first cells of the table below a heading, without backquotes. */
+  function rowsBelow(heading: string): string[] {
+    const [, section = ''] = read('docs/errors.md').split(`\n## ${heading}\n`);
+    const rows = section.split('\n## ')[0]?.match(/^\|.*$/gm) ?? [];
+    return rows.slice(2).map((row) => (/^\| (.*?) \|/.exec(row)?.[1] ?? '').replaceAll('`', ''));
+  }
+
+  it.each([
+    ['Codes of faults', faultCodes],
+    ['Why an access token is refused', tokenReasons],
+    ['Codes of refusals', refusalCodes],
+  ])('lists under “%s” every code that the services can send, and no other', (heading, codes) => {
+    expect(rowsBelow(heading).toSorted()).toEqual(codes.toSorted());
+  });
+});

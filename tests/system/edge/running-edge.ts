@@ -1,0 +1,151 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { provideHaproxy, startHaproxy } from '@clinical-launch/testing/servers/haproxy';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
+
+const shipped = new URL('../../../deploy/docker/edge/haproxy.cfg', import.meta.url);
+
+/**
+ * The number of bytes of a body that the service behind the edge reads before it answers 413, as our services
+ * do.
+ */
+const serviceLimit = 262_144;
+
+export type RunningEdge = Awaited<ReturnType<typeof startEdge>>;
+
+/**
+ * Runs the shipped configuration in front of one small service. Only the addresses differ: the edge's ports,
+ * and the names of the services, which a container network would resolve.
+ */
+export async function startEdge(environment: NodeJS.ProcessEnv = {}) {
+  const service = await startService();
+  const edge = await startEdgeBefore({ port: service.port, environment }).catch(async (error: unknown) => {
+    await service.stop();
+    throw error;
+  });
+  return {
+    ...edge,
+    service,
+    async stop() {
+      await edge.stop();
+      await service.stop();
+    },
+  };
+}
+
+type EdgePlan = {
+  /** The port at which one service, or the platform in one process, answers every path. */
+  readonly port: number;
+  /** The port at which it answers `/readyz`. */
+  readonly adminPort?: number;
+  /** Whether it expects whole paths, as the platform in one process does. */
+  readonly keepsPrefix?: boolean;
+  readonly environment: NodeJS.ProcessEnv;
+};
+
+/** Runs the shipped configuration in front of a running server. */
+export async function startEdgeBefore({
+  port: servicePort,
+  adminPort = servicePort,
+  keepsPrefix = false,
+  environment,
+}: EdgePlan) {
+  const [plain, tls, admin] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const addresses = new Map<RegExp, string>([
+    [/^( +bind ):8080$/gm, `$1127.0.0.1:${plain}`],
+    [/^( +bind ):8443 /gm, `$1127.0.0.1:${tls} `],
+    [/^( +bind ):9090$/gm, `$1127.0.0.1:${admin}`],
+    [
+      /server-template replica- 10 "[a-z-]+\$\{EDGE_SERVICE_DOMAIN\}:8080"$/gm,
+      `server replica-1 127.0.0.1:${servicePort} port ${adminPort}`,
+    ],
+    ...(keepsPrefix ? [[/^ +http-request set-path .*$/gm, ''] as const] : []),
+  ]);
+  const haproxy = await startHaproxy({
+    configuration: withAddresses(readFileSync(shipped, 'utf8'), addresses),
+    url: `http://127.0.0.1:${plain}`,
+    readyUrl: `http://127.0.0.1:${admin}/readyz`,
+    environment,
+  });
+  return { url: haproxy.url, plain, tls, admin, log: () => haproxy.log(), stop: () => haproxy.stop() };
+}
+
+function withAddresses(configuration: string, addresses: ReadonlyMap<RegExp, string>): string {
+  return [...addresses].reduce((text, [pattern, replacement]) => {
+    if (text.search(pattern) < 0) throw new Error(`The configuration has nothing like ${pattern.source}`);
+    return text.replaceAll(pattern, replacement);
+  }, configuration);
+}
+
+/** Checks the shipped configuration with these settings: returns a container's output before it ends. */
+export async function checkConfiguration(environment: NodeJS.ProcessEnv) {
+  const { status, stderr } = spawnSync(await provideHaproxy(), ['-c', '-f', shipped.pathname], {
+    env: { ...process.env, ...environment },
+    encoding: 'utf8',
+  });
+  return { status, output: stderr };
+}
+
+/**
+ * Starts a service behind the edge: it stores the requests, and answers 200, or 413 beyond its limit and
+ * closes.
+ */
+async function startService() {
+  const reached: { path: string; headers: IncomingMessage['headers'] }[] = [];
+  let bytesRead = 0;
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url === '/readyz') return void response.end();
+    reached.push({ path: request.url ?? '', headers: request.headers });
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      bytesRead += chunk.length;
+      if (bytes <= serviceLimit || response.headersSent) return;
+      response.writeHead(413, { Connection: 'close' }).end(() => request.destroy());
+    });
+    request.on('end', () => response.end('answered'));
+  };
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    reached,
+    bytesRead: () => bytesRead,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Creates a certificate of 127.0.0.1, for one day by default, and the PEM file for the edge. */
+export function makeCertificate({ days = 1 } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-edge-'));
+  const [key, certificate, both] = ['key.pem', 'certificate.pem', 'edge.pem'].map((name) =>
+    join(folder, name),
+  );
+  if (key === undefined || certificate === undefined || both === undefined)
+    throw new TypeError('Three files');
+  const kind = [
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-noenc',
+    '-days',
+    `${days}`,
+  ];
+  const name = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  execFileSync('openssl', ['req', ...kind, '-keyout', key, '-out', certificate, ...name], {
+    stdio: 'ignore',
+  });
+  const ca = readFileSync(certificate, 'utf8');
+  writeFileSync(both, ca + readFileSync(key, 'utf8'));
+  return { path: both, ca, remove: () => rmSync(folder, { recursive: true }) };
+}

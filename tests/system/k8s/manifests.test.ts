@@ -1,0 +1,217 @@
+import { readFileSync } from 'node:fs';
+import { brokerAccess, databaseAccess } from '@clinical-launch/ops/service-access';
+import { redisAccess } from '@clinical-launch/tickets/redis-access';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startPlatformForTest } from '../running-platform.ts';
+import { edgeMap, ingressPaths } from './edge-map.ts';
+import {
+  type IngressSpec,
+  matches,
+  numberOf,
+  ofKind,
+  type PolicySpec,
+  type ServiceSpec,
+  sourcesIn,
+  workloadsOf,
+} from './objects.ts';
+import { type Manifest, overlays, render, root } from './render.ts';
+
+/** The Secrets that an operator of production creates, as the table of the overlay's README lists them. */
+function secretsOfProduction(): (readonly [object: string, keys: readonly string[]])[] {
+  const readme = readFileSync(`${root}k8s/overlays/production/README.md`, 'utf8');
+  return [...readme.matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)].map(([, name = '', keys = '']) => [
+    `Secret ${name}`,
+    [...keys.matchAll(/`([a-z.-]+)`/g)].map(([, key = '']) => key),
+  ]);
+}
+
+/** @throws Error with what the API of Kubernetes would refuse */
+async function validate(object: Manifest): Promise<void> {
+  const models: Record<string, new (data: Manifest) => { validate(): void }> = await import(
+    `kubernetes-models/${object.apiVersion}`
+  );
+  const Model = models[object.kind];
+  if (Model === undefined) throw new Error(`${object.apiVersion} has no ${object.kind}`);
+  new Model(object).validate();
+}
+
+/** The ports of the parts, without and with TLS, and the services that have rights in them. */
+const parts = [
+  { name: 'redis', ports: [6379], variable: 'REDIS_URL_FILE', users: Object.keys(redisAccess) },
+  { name: 'rabbitmq', ports: [5672, 5671], variable: 'AMQP_URL_FILE', users: Object.keys(brokerAccess) },
+  { name: 'postgres', ports: [5432], variable: 'DATABASE_URL_FILE', users: Object.keys(databaseAccess) },
+];
+
+describe.each(overlays)('the overlay %s', (overlay) => {
+  const isProduction = overlay === 'production';
+  let objects: readonly Manifest[];
+  let workloads: ReturnType<typeof workloadsOf>;
+  /** The keys of each ConfigMap and Secret; no keys of other objects. */
+  let keys: ReadonlyMap<string, readonly string[]>;
+  beforeAll(() => {
+    objects = render(overlay);
+    workloads = workloadsOf(objects);
+    keys = new Map([
+      ...(isProduction ? secretsOfProduction() : []),
+      ...objects.map(
+        ({ kind, metadata, data = {} }) => [`${kind} ${metadata.name}`, Object.keys(data)] as const,
+      ),
+    ]);
+  });
+
+  it('renders objects that are valid by their schemas, each once', async () => {
+    await Promise.all(objects.map(validate));
+    const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(names).toEqual([...new Set(names)]);
+    expect(names.length).toBeGreaterThan(50);
+  });
+
+  it('has every object and key that another object names', () => {
+    const scaled = ofKind<{ scaleTargetRef: { kind: string; name: string } }>(
+      objects,
+      'HorizontalPodAutoscaler',
+    );
+    const named = [
+      ...workloads.map(({ pod }) => `ServiceAccount ${pod.serviceAccountName}`),
+      ...scaled.map(({ spec: { scaleTargetRef: target } }) => `${target.kind} ${target.name}`),
+      ...ofKind<IngressSpec>(objects, 'Ingress').flatMap(({ spec }) =>
+        (spec.tls ?? []).map(({ secretName }) => `Secret ${secretName}`),
+      ),
+    ];
+    expect(named.filter((object) => !keys.has(object))).toEqual([]);
+    const sources = workloads.flatMap(({ pod }) => sourcesIn(pod));
+    const lost = sources.flatMap(({ object, items = [] }) => {
+      const known = keys.get(object);
+      if (known === undefined) return [object];
+      return items.filter(({ key }) => !known.includes(key)).map(({ key }) => `${object}: ${key}`);
+    });
+    expect(lost).toEqual([]);
+  });
+
+  // Kustomize appends a hash of the content, and Kubernetes refuses to change a Job.
+  it('has Jobs that name no ConfigMap or Secret whose name changes with its content', () => {
+    const named = workloads.flatMap(({ kind, pod }) => (kind === 'Job' ? sourcesIn(pod) : []));
+    expect(named.filter(({ object }) => /-[a-z0-9]{10}$/.test(object))).toEqual([]);
+  });
+
+  it('has every volume that a container mounts, and every file that a variable names', () => {
+    const lost = workloads.flatMap(({ name: workload, containers, volumes }) =>
+      containers.flatMap(({ env = [], volumeMounts = [] }) => {
+        const files = volumeMounts.flatMap(({ name, mountPath }) =>
+          sourcesIn(volumes.get(name)).flatMap(({ object, items }) =>
+            (items?.map(({ path }) => path) ?? keys.get(object) ?? []).map((file) => `${mountPath}/${file}`),
+          ),
+        );
+        const isLost = (path: string) => !files.some((file) => `${file}/`.startsWith(`${path}/`));
+        return [
+          ...volumeMounts.map(({ name }) => name).filter((name) => !volumes.has(name)),
+          ...env.flatMap(({ value = '' }) => (/^\/(run|etc)\/./.test(value) && isLost(value) ? [value] : [])),
+        ].map((fault) => `${workload}: ${fault}`);
+      }),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  it('has Pods with the ports of each Service, and each selector selects one workload', () => {
+    const services = ofKind<ServiceSpec>(objects, 'Service');
+    const budgets = ofKind<{ selector: PolicySpec['podSelector'] }>(objects, 'PodDisruptionBudget');
+    const selected = [
+      ...services.map(({ spec }) => ({ matchLabels: spec.selector })),
+      ...budgets.map(({ spec }) => spec.selector),
+      ...workloads.flatMap(({ kind, selector }) => (kind === 'Job' ? [] : [selector ?? {}])),
+    ].map((selector) => workloads.filter(({ labels }) => matches(selector, labels)).length);
+    expect(new Set(selected)).toEqual(new Set([1]));
+    const lost = services.flatMap(({ name, spec }) => {
+      const pods = workloads.filter(({ labels }) => matches({ matchLabels: spec.selector }, labels));
+      return spec.ports
+        .filter(({ targetPort }) =>
+          pods.some(({ containers }) => numberOf(containers, targetPort) === undefined),
+        )
+        .map((port) => `${name}: ${port.targetPort}`);
+    });
+    expect(lost).toEqual([]);
+  });
+
+  it('gives each service the parts that it has rights in, and no other', () => {
+    const policies = ofKind<PolicySpec>(objects, 'NetworkPolicy').map(({ spec }) => spec);
+    const rulesOf = (labels: Readonly<Record<string, string>>, way: 'ingress' | 'egress') =>
+      policies
+        .filter(({ podSelector }) => matches(podSelector, labels))
+        .flatMap((policy) => policy[way] ?? []);
+    const isDenied = ({ podSelector, policyTypes }: PolicySpec) =>
+      Object.keys(podSelector).length === 0 && policyTypes.join() === 'Ingress,Egress';
+    expect(policies.some(isDenied)).toBe(true);
+    const services = workloads.filter(({ name }) => name in redisAccess);
+    expect(services).toHaveLength(7);
+    for (const { name: service, labels, containers } of services) {
+      const rights = parts.filter(({ users }) => users.includes(service));
+      const reached = parts.filter(({ name, ports }) => {
+        const part = workloads.find((workload) => workload.name === name);
+        const hasPort = (rule: { ports: readonly { port: string | number }[] }) =>
+          rule.ports.some(({ port }) =>
+            ports.includes(numberOf(part?.containers ?? [], port) ?? Number(port)),
+          );
+        const leaves = rulesOf(labels, 'egress').some(hasPort);
+        const enters = rulesOf(part?.labels ?? {}, 'ingress').some(
+          (rule) =>
+            hasPort(rule) &&
+            (rule.from ?? []).some(
+              ({ podSelector }) => podSelector !== undefined && matches(podSelector, labels),
+            ),
+        );
+        return leaves && (part === undefined || enters);
+      });
+      const variables = new Set(containers.flatMap(({ env = [] }) => env.map(({ name }) => name)));
+      expect([service, reached]).toEqual([service, rights]);
+      expect([service, parts.filter(({ variable }) => variables.has(variable))]).toEqual([service, rights]);
+    }
+  });
+
+  it('has the paths of the edge map in its Ingresses, and all lead to the edge', () => {
+    const paths = ofKind<IngressSpec>(objects, 'Ingress').flatMap(({ name, spec }) =>
+      spec.rules.flatMap(({ http }) => http.paths.map((path) => ({ name, ...path }))),
+    );
+    expect(new Set(paths.map(({ backend: { service } }) => `${service.name}:${service.port.name}`))).toEqual(
+      new Set(['edge:http']),
+    );
+    const realm = isProduction ? 'example/desktop' : 'demo/desktop';
+    expect(paths.map(({ name, pathType, path }) => `${name}: ${pathType} ${path}`).toSorted()).toEqual(
+      ingressPaths({ realm, withDemo: !isProduction }).toSorted(),
+    );
+  });
+});
+
+describe('the edge map', () => {
+  let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
+  beforeAll(async () => {
+    platform = await startPlatformForTest();
+  });
+  afterAll(() => platform.stop());
+
+  /** An address below each path, with the status that only its service answers. */
+  const probes: Readonly<Record<string, readonly [string, number]>> = {
+    '/idp/': ['/idp/demo/discovery/v2.0/keys', 200],
+    '/AccessApi/': ['/AccessApi/openapi.json', 200],
+    '/secureLaunch': ['/secureLaunch', 401],
+    '/oltr/': ['/oltr/', 200],
+    '/orders/': ['/orders/d3b07384-d9a0-4c9b-8f2e-000000000001/notepad', 401],
+    '/audit': ['/audit', 308],
+    '/audit/': ['/audit/events', 401],
+    '/resource/': ['/resource/me', 401],
+    '/': ['/', 200],
+    '/demo/': ['/demo/pms', 200],
+  };
+
+  it('is that of the platform in one process', async () => {
+    expect(Object.keys(probes).toSorted()).toEqual(edgeMap.map(({ path }) => path).toSorted());
+    const statuses = await Promise.all(
+      Object.values(probes).map(async ([address]) => {
+        const response = await fetch(`${platform.url}${address}`, { redirect: 'manual' });
+        await response.arrayBuffer();
+        return [address, response.status];
+      }),
+    );
+    expect(statuses).toEqual(Object.values(probes));
+    expect((await fetch(`${platform.url}/nowhere/`)).status).toBe(404);
+  });
+});

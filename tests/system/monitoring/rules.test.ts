@@ -1,0 +1,274 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findAmtool, findPrometheus } from '@clinical-launch/testing/servers/prometheus';
+import { describe, expect, it } from '@jest/globals';
+import { stringify } from 'yaml';
+import { alerts, root, ruleFiles } from './rule-files.ts';
+
+const folder = fileURLToPath(new URL('deploy/telemetry/prometheus/', root));
+
+/** Series by their names, each with the values of an hour in promtool's notation. */
+type Series = Readonly<Record<string, string>>;
+
+const always = (value: number) => `${value}x60`;
+/** A counter that grows by this in each minute. */
+const growing = (byMinute: number) => `0+${byMinute}x60`;
+
+const serviceNames = [
+  'identity-provider',
+  'launch-api',
+  'launch-gateway',
+  'ordering',
+  'order-renderer',
+  'audit-trail',
+  'resource-api',
+];
+const up = (service: string) => `up{job="services",service="${service}",instance="${service}:9090"}`;
+
+const endpoints = {
+  Token: ['identity-provider', '/*realm/oauth2/v2.0/token', '0.25'],
+  LaunchUrl: ['launch-api', '/AccessApi/RequestLaunchUrl', '0.25'],
+  SecureLaunch: ['launch-gateway', '/secureLaunch', '0.25'],
+  Submit: ['ordering', '/oltr/:launchId/review', '1.0'],
+} as const;
+type Endpoint = keyof typeof endpoints;
+
+const requests = 'http_server_request_duration_seconds';
+function request(endpoint: Endpoint, status: number, part: 'count' | 'bucket' = 'count'): string {
+  const [service, route, le] = endpoints[endpoint];
+  const bound = part === 'bucket' ? `,le="${le}"` : '';
+  return `${requests}_${part}{service="${service}",http_request_method="POST",http_route="${route}",http_response_status_code="${status}"${bound}}`;
+}
+
+/** Sixty requests a minute, of which so many are slow. */
+const answered = (endpoint: Endpoint, slow: number): Series => ({
+  [request(endpoint, 200)]: growing(60),
+  [request(endpoint, 200, 'bucket')]: growing(60 - slow),
+});
+
+/** Sixty events a minute, of which so many are late. */
+const timely = (histogram: string, le: string, late: number): Series => ({
+  [`${histogram}_bucket{le="${le}"}`]: growing(60 - late),
+  [`${histogram}_count`]: growing(60),
+});
+
+const audited = (late: number) => timely('clinical_launch_audit_lag_seconds', '60.0', late);
+const delivered = (late: number) => timely('clinical_launch_delivery_duration_seconds', '300.0', late);
+
+const outboxAge = 'clinical_launch_outbox_oldest_age_seconds{clinical_launch_outbox_name="tickets"}';
+const outboxRejected =
+  'clinical_launch_outbox_rejected_total{clinical_launch_outbox_name="tickets",service="launch-api",instance="launch-api:9090"}';
+const dropped = 'clinical_launch_refusals_dropped_total{service="launch-api"}';
+const refused =
+  'clinical_launch_events_refused_total{clinical_launch_consumer_name="audit-trail",service="audit-trail",instance="audit-trail:9090"}';
+const uptime = (service: string) => `process_uptime_seconds{service="${service}",instance="${service}:9090"}`;
+const deadLetters = 'rabbitmq_detailed_queue_messages{queue="clinical-launch.order-renderer.dead-letters"}';
+const fetches = (outcome: string) =>
+  `clinical_launch_issuer_keys_fetches_total{clinical_launch_issuer="https://issuer.example",clinical_launch_outcome="${outcome}"}`;
+const credential = (kind: string) =>
+  `clinical_launch_credential_expiry_seconds{clinical_launch_credential_kind="${kind}",clinical_launch_credential_owner="demo pms"}`;
+const certificate =
+  'clinical_launch_certificate_expiry_seconds{clinical_launch_certificate_name="edge:8443"}';
+const redis = (series: string) => `${series}{server_address="redis:6379",service="launch-api"}`;
+const verified = 'clinical_launch_audit_verified_time_seconds';
+const loopDelay = 'nodejs_eventloop_delay_p99_seconds{service="launch-api",instance="launch-api:9090"}';
+const pending = 'db_client_connection_pending_requests{service="ordering",instance="ordering:9090"}';
+
+const daySeconds = 86_400;
+
+/** The platform when nothing is wrong. Time begins at 0. */
+const healthy: Series = {
+  ...Object.fromEntries(serviceNames.map((service) => [up(service), always(1)])),
+  'up{job="rabbitmq",instance="rabbitmq:15692"}': always(1),
+  ...answered('Token', 0),
+  ...answered('LaunchUrl', 0),
+  ...answered('SecureLaunch', 0),
+  ...answered('Submit', 0),
+  ...audited(0),
+  ...delivered(0),
+  [outboxAge]: always(1),
+  [outboxRejected]: always(0),
+  [dropped]: always(0),
+  [refused]: always(0),
+  [uptime('launch-api')]: '360000+60x60',
+  [uptime('audit-trail')]: '360000+60x60',
+  [deadLetters]: always(0),
+  [fetches('ok')]: growing(1),
+  [fetches('failed')]: always(0),
+  [credential('client_secret')]: always(30 * daySeconds),
+  [credential('signing_key')]: always(20 * daySeconds),
+  [certificate]: always(60 * daySeconds),
+  [redis('redis_memory_used_bytes')]: always(1e8),
+  [redis('redis_maxmemory_bytes')]: always(1e9),
+  postgresql_backends: always(40),
+  postgresql_connection_max: always(100),
+  postgresql_db_size_bytes: always(1e9),
+  [pending]: always(0),
+  [loopDelay]: always(0.02),
+  clinical_launch_delivery_oldest_age_seconds: always(3),
+  clinical_launch_delivery_dead: always(0),
+  clinical_launch_audit_chain_faults: always(0),
+  [verified]: always(0),
+};
+
+/** The share of errors that uses up a budget in two days, and one that takes a fortnight. */
+const failing = (endpoint: Endpoint, share: number): Series => ({
+  [request(endpoint, 503)]: growing(60 * share),
+});
+
+type Cause = readonly [alert: string, severity: 'page' | 'ticket', name: string, series: Series];
+
+const ofObjectives = (Object.keys(endpoints) as Endpoint[]).flatMap((endpoint): Cause[] => [
+  [`${endpoint}Unavailable`, 'page', '3% are answered 503', failing(endpoint, 0.03)],
+  [`${endpoint}Unavailable`, 'ticket', '0.2% are answered 503', failing(endpoint, 0.002)],
+  [`${endpoint}Slow`, 'page', '20% are slow', answered(endpoint, 12)],
+  [`${endpoint}Slow`, 'ticket', '2% are slow', answered(endpoint, 1.2)],
+]);
+
+/** What makes each alert fire. */
+const causes: readonly Cause[] = [
+  ...ofObjectives,
+  ['AuditLate', 'page', '3% of the events are stored late', audited(1.8)],
+  ['AuditLate', 'ticket', '0.2% of the events are stored late', audited(0.12)],
+  ['DeliveryLate', 'ticket', '20% of the documents are late', delivered(12)],
+  ['ServiceMissing', 'page', 'no replica answers', { [up('ordering')]: always(0) }],
+  ['ServiceMissing', 'page', 'no replica is known', { [up('resource-api')]: '_x60' }],
+  [
+    'PartMissing',
+    'ticket',
+    'RabbitMQ is away',
+    { 'up{job="rabbitmq",instance="rabbitmq:15692"}': always(0) },
+  ],
+  ['RequestsFail', 'page', '3% are answered 503', failing('Submit', 0.03)],
+  ['EventLoopBlocked', 'ticket', 'the event loop is late', { [loopDelay]: always(0.4) }],
+  ['EventsWait', 'page', 'RabbitMQ is away', { [outboxAge]: growing(60) }],
+  ['RefusalsDropped', 'ticket', 'there is a flood', { [dropped]: growing(5) }],
+  ['EventsRejected', 'ticket', 'an event was set aside', { [outboxRejected]: '0x20 1x40' }],
+  ['EventsRefused', 'page', 'an event was not proven', { [refused]: '0x20 1x40' }],
+  [
+    'EventsRejected',
+    'ticket',
+    'an event was set aside as soon as a process started',
+    { [outboxRejected]: '_x40 1x20', [uptime('launch-api')]: '_x40 5+60x20' },
+  ],
+  [
+    'EventsRefused',
+    'page',
+    'an event was not proven as soon as a process started',
+    { [refused]: '_x40 1x20', [uptime('audit-trail')]: '_x40 5+60x20' },
+  ],
+  ['DeadLetters', 'ticket', 'one event is a dead letter', { [deadLetters]: always(1) }],
+  ['AuditChainBroken', 'page', 'a row was changed', { clinical_launch_audit_chain_faults: always(1) }],
+  ['AuditVerificationLate', 'ticket', 'three days ago', { [verified]: always(-3 * daySeconds) }],
+  ['DeliveriesWait', 'ticket', 'two hours', { clinical_launch_delivery_oldest_age_seconds: always(7200) }],
+  ['DeliveriesDead', 'ticket', 'one is dead', { clinical_launch_delivery_dead: always(1) }],
+  ['RedisMemoryHigh', 'ticket', '85%', { [redis('redis_memory_used_bytes')]: always(8.5e8) }],
+  ['RedisMemoryHigh', 'page', '95%', { [redis('redis_memory_used_bytes')]: always(9.5e8) }],
+  ['PostgresConnectionsHigh', 'ticket', '90%', { postgresql_backends: always(90) }],
+  ['PostgresPoolExhausted', 'ticket', 'three requests wait', { [pending]: always(3) }],
+  ['PostgresDiskHigh', 'ticket', 'it is full', { postgresql_db_size_bytes: always(1.7e10) }],
+  ['PostgresDiskHigh', 'ticket', 'it will be', { postgresql_db_size_bytes: '1000000000+10000000x60' }],
+  ['CredentialExpires', 'ticket', 'in a week', { [credential('client_secret')]: always(7 * daySeconds) }],
+  ['SigningKeyOverdue', 'ticket', 'for two days', { [credential('signing_key')]: always(-2 * daySeconds) }],
+  ['CertificateExpires', 'ticket', 'in a fortnight', { [certificate]: always(14 * daySeconds) }],
+  ['CertificateExpires', 'page', 'tomorrow', { [certificate]: always(daySeconds) }],
+  [
+    'IssuerKeysUnavailable',
+    'page',
+    'each fetch fails',
+    { [fetches('ok')]: always(0), [fetches('failed')]: growing(1) },
+  ],
+];
+
+/** Puts causes together that change no series in common, because each run of the rules takes seconds. */
+function scenarios(): Cause[][] {
+  const together: Cause[][] = [];
+  for (const cause of causes) {
+    const changes = (other: Cause) => Object.keys(cause[3]).some((name) => name in other[3]);
+    const free = together.find((others) => !others.some(changes));
+    if (free === undefined) together.push([cause]);
+    else free.push(cause);
+  }
+  return together;
+}
+
+const firing = (alert: string, severity: string) =>
+  `count(ALERTS{alertname="${alert}",severity="${severity}",alertstate="firing"} or ALERTS{alertname="none"}) > bool 0 or vector(0)`;
+
+function expected(expr: string, value: 0 | 1) {
+  return { expr, eval_time: '45m', exp_samples: [{ labels: '{}', value }] };
+}
+
+const inputOf = (series: Series) =>
+  Object.entries(series).map(([name, values]) => ({ series: name, values }));
+
+/** Runs promtool on tests, and returns its output if one fails. */
+function runTests(tests: readonly object[]): string {
+  const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-rules-'));
+  try {
+    const file = join(directory, 'tests.yml');
+    const files = ruleFiles.map((name) => join(folder, name));
+    writeFileSync(file, stringify({ rule_files: files, evaluation_interval: '5m', tests }));
+    const { status, stdout, stderr } = spawnSync(findPrometheus('promtool'), ['test', 'rules', file], {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    });
+    return status === 0 ? '' : `${stdout}${stderr}`.slice(0, 4000);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+describe('the rules', () => {
+  it('are valid, and so is the configuration that loads them', () => {
+    const promtool = findPrometheus('promtool');
+    const check = (...args: string[]) =>
+      execFileSync(promtool, ['check', ...args], { cwd: folder, encoding: 'utf8' });
+    expect(check('config', 'prometheus.yml')).toContain('SUCCESS');
+    expect(check('rules', ...ruleFiles)).not.toContain('FAILED');
+  });
+
+  it('have a cause in this test for each alert and severity', () => {
+    const tested = new Set(causes.map(([alert, severity]) => `${alert} ${severity}`));
+    expect(new Set(alerts().map(({ alert, labels }) => `${alert} ${labels.severity}`))).toEqual(tested);
+  });
+
+  it('alert for each cause, and are silent when nothing is wrong', () => {
+    const silent = {
+      name: 'nothing is wrong',
+      interval: '1m',
+      input_series: inputOf(healthy),
+      promql_expr_test: alerts().map(({ alert, labels }) =>
+        expected(firing(alert, labels.severity ?? ''), 0),
+      ),
+    };
+    const loud = scenarios().map((together) => ({
+      name: together.map(([alert, severity, name]) => `${alert} (${severity}): ${name}`).join('; '),
+      interval: '1m',
+      input_series: inputOf(Object.assign({}, healthy, ...together.map(([, , , series]) => series))),
+      promql_expr_test: together.map(([alert, severity]) => expected(firing(alert, severity), 1)),
+    }));
+    expect(runTests([silent, ...loud])).toBe('');
+  });
+});
+
+describe('the configuration of Alertmanager', () => {
+  const file = fileURLToPath(new URL('deploy/telemetry/alertmanager/alertmanager.yml', root));
+  const amtool = (...args: string[]) =>
+    execFileSync(findAmtool(), args, { encoding: 'utf8', stdio: 'pipe' }).trim();
+
+  it('is valid', () => {
+    expect(amtool('check-config', file)).toContain('SUCCESS');
+  });
+
+  it.each([
+    ['page', 'pages'],
+    ['ticket', 'tickets'],
+  ])('sends a %s to %s', (severity, receiver) => {
+    const route = ['config', 'routes', 'test', `--config.file=${file}`];
+    expect(amtool(...route, `severity=${severity}`, 'alertname=EventsWait')).toBe(receiver);
+  });
+});

@@ -1,0 +1,33 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { alerts, root } from './rule-files.ts';
+
+const folder = '{{ $externalLabels.runbooks }}/';
+const linked = new Set(alerts().map(({ annotations }) => annotations['runbook_url'] ?? ''));
+const pages = globSync('docs/runbooks/*.md', { cwd: root.pathname })
+  .map((path) => basename(path))
+  .filter((name) => name !== 'README.md');
+
+describe('the runbooks', () => {
+  it('have a page for each alert, and no other page', () => {
+    expect([...linked].toSorted()).toEqual(pages.map((page) => folder + page).toSorted());
+  });
+
+  it.each(alerts().map(({ alert, annotations }) => [alert, annotations['runbook_url']] as const))(
+    'have the page that %s links to, under its name',
+    (alert, url = '') => {
+      const text = readFileSync(new URL(`docs/runbooks/${url.replace(folder, '')}`, root), 'utf8');
+      expect(text).toMatch(new RegExp(`^# ${alert}\n`));
+    },
+  );
+});
+
+describe('the compose file', () => {
+  it('mounts every file of Prometheus and Alertmanager', () => {
+    const compose = readFileSync(new URL('docker-compose.yml', root), 'utf8');
+    const mounted = compose.matchAll(/file: \.\/(deploy\/(?:prometheus|alertmanager)\/.+?) \}/g);
+    const files = globSync('deploy/telemetry/{prometheus,alertmanager}/*', { cwd: root.pathname });
+    expect(new Set([...mounted].map(([, path]) => path))).toEqual(new Set(files));
+  });
+});

@@ -1,0 +1,164 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import {
+  createClientSecret,
+  hashClientSecret,
+} from '@clinical-launch/identity-provider/domain/client-secrets';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { root, run } from './run-command.ts';
+
+const demoRegistry = `${root}tools/simulators/registry.json`;
+const sealingKeys = `k1:${randomBytes(32).toString('base64url')}`;
+
+let folder: string;
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'production-'));
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await database.drop();
+});
+
+/** The settings of every service in production, with the errors of an operator who copied the demo. */
+const demoInProduction: NodeJS.ProcessEnv = {
+  NODE_ENV: 'production',
+  PUBLIC_URL: 'http://launch.example',
+  IDENTITY_PROVIDER_URL: 'http://identity-provider:8080',
+  REGISTRY_FILE: demoRegistry,
+  REDIS_URL: 'redis://127.0.0.1:1',
+  AMQP_URL: 'amqp://127.0.0.1:1',
+  DATABASE_URL: 'postgres://127.0.0.1:1/none',
+};
+const withRegistry = ['identity-provider', 'launch-api', 'resource-api', 'audit-trail', 'order-renderer'];
+/** The settings with the sealing keys of each service. */
+const sealingSettings: Readonly<Record<string, readonly string[]>> = {
+  'identity-provider': ['DESKTOP', 'ACCESS_TOKEN', 'SIGNING_KEY'],
+  'launch-api': ['LAUNCH'],
+  'launch-gateway': ['LAUNCH'],
+  ordering: ['LAUNCH', 'ORDER'],
+  'order-renderer': ['LAUNCH', 'ORDER', 'CALLBACK'],
+  'resource-api': ['ACCESS_TOKEN'],
+  'audit-trail': [],
+};
+const services = [...withRegistry, 'launch-gateway', 'ordering'];
+/** The keys of each service that no purpose names. */
+const otherKeys: Readonly<Record<string, readonly string[]>> = {
+  'identity-provider': ['PATIENT_PSEUDONYM_KEY'],
+  'launch-api': ['PATIENT_PSEUDONYM_KEY'],
+  ordering: ['PATIENT_PSEUDONYM_KEY'],
+  'audit-trail': ['PATIENT_PSEUDONYM_KEY', 'AUDIT_SIGNING_KEY'],
+};
+const demoSecrets = `${root}deploy/docker/demo-secrets`;
+/** Returns the setting that a file of the secrets holds: `REDIS_URL` for `services/ordering/redis-url`. */
+const settingOf = (file: string) => basename(file).toUpperCase().replaceAll('-', '_');
+
+describe('a service in production', () => {
+  it.each(services)(
+    '%s does not start with a key, a registry or an address of the demo, and says all',
+    async (name) => {
+      const start = run(process.execPath, [`services/${name}/src/main.ts`], demoInProduction);
+      expect(await start.exited).toBe(1);
+      const missing = [...start.output().matchAll(/SEALING_KEYS_([A-Z_]+) is not set/g)];
+      expect(missing.map(([, purpose]) => purpose)).toEqual(sealingSettings[name]);
+      expect(start.output()).toContain('PUBLIC_URL must be an https address in production');
+      for (const problem of [
+        'realms[0].clients[0].clientId is a client of the demo',
+        'realms[0].clients[0].secrets[0] is a secret of the demo',
+        'realms[0].clients[0].callback.secrets[0] is sealed with the key of the demo',
+        'realms[0].clients[0].callback.url must be https',
+      ]) {
+        expect(start.output().includes(`REGISTRY_FILE: ${problem}`)).toBe(withRegistry.includes(name));
+      }
+      expect(start.output()).not.toMatch(/launch\.example|pms-demo/);
+    },
+  );
+
+  it.each(services)('%s does not start with a secret of the demo, and says which', async (name) => {
+    const own = readdirSync(join(demoSecrets, 'services', name)).map((file) => `services/${name}/${file}`);
+    const keys = readdirSync(demoSecrets).filter((file) => /^(sealing-keys|patient|audit)-/.test(file));
+    const files = [...own, ...keys].map((file) => [`${settingOf(file)}_FILE`, join(demoSecrets, file)]);
+    const environment = { ...demoInProduction, ...Object.fromEntries(files) };
+    for (const part of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']) delete environment[part];
+    const start = run(process.execPath, [`services/${name}/src/main.ts`], environment);
+    expect(await start.exited).toBe(1);
+    const refused = [
+      ...start.output().matchAll(/(\w+) (?:is|contains) [a-z ]+ of the demo, which is publicly known/g),
+    ];
+    expect(new Set(refused.map(([, setting]) => setting))).toEqual(
+      new Set([
+        ...own.map(settingOf),
+        ...(sealingSettings[name] ?? []).map((purpose) => `SEALING_KEYS_${purpose}`),
+        ...(otherKeys[name] ?? []),
+      ]),
+    );
+    expect(start.output()).not.toMatch(/demo-(redis|amqp|database)/);
+  });
+
+  it.each(services)('%s does not start with a mode that nobody knows', async (name) => {
+    const environment = { ...demoInProduction, NODE_ENV: 'prod', SEALING_KEYS: sealingKeys };
+    const start = run(process.execPath, [`services/${name}/src/main.ts`], environment);
+    expect(await start.exited).toBe(1);
+    expect(start.output()).toContain('NODE_ENV must be one of development, demo, test, production');
+  });
+});
+
+describe('the platform in one process', () => {
+  const start = (environment: NodeJS.ProcessEnv) =>
+    run(process.execPath, ['tools/platform/src/main.ts'], { ADMIN_PORT: '0', ...environment });
+
+  it('does not start as a demo by a mode that nobody knows', async () => {
+    const platform = start({ PORT: '0', PUBLIC_URL: 'https://x.example', NODE_ENV: 'Production' });
+    expect(await platform.exited).toBe(1);
+    expect(platform.output()).toContain('NODE_ENV must be one of development, demo, test, production');
+  });
+
+  it('keeps its registry in production when the file becomes that of the demo', async () => {
+    const path = join(folder, 'registry.json');
+    const secret = createClientSecret();
+    const secrets = [{ sha256: hashClientSecret(secret) }];
+    const clients = [{ clientId: 'pms', name: 'PMS', secrets, scopes: [] }];
+    await writeFile(path, JSON.stringify({ realms: [{ realm: 'demo', clients }] }));
+    const port = String(await findFreePort());
+    const platform = start({ ...realParts(), PORT: port, REGISTRY_FILE: path, SEALING_KEYS: sealingKeys });
+    await platform.said(/^ready /m);
+    await writeFile(path, await readFile(demoRegistry));
+    await platform.said(/the changed registry is invalid/);
+    const statusOf = async (clientId: string, clientSecret: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}/idp/demo/oauth2/v2.0/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'client_credentials',
+          client_id: clientId,
+          client_secret: clientSecret,
+          scope: 'api://clinical-launch/.default',
+        }),
+      });
+      return response.status;
+    };
+    expect(await statusOf('pms-demo', 'pms-demo-secret')).toBe(401);
+    expect(await statusOf('pms', secret)).toBe(200);
+    platform.child.kill('SIGTERM');
+    expect(await platform.exited).toBe(0);
+  });
+});
+
+/** Returns the settings for production on the servers of the tests, in a namespace of this run. */
+function realParts() {
+  const own = `test-${randomUUID()}`;
+  return {
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'https://launch.example',
+    REDIS_URL: process.env.TEST_REDIS_URL,
+    REDIS_PREFIX: own,
+    AMQP_URL: process.env.TEST_AMQP_URL,
+    AMQP_NAMESPACE: own,
+    DATABASE_URL: database.url,
+  };
+}

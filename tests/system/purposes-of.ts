@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { type SealingPurpose, sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
+import { root } from './run-command.ts';
+
+/** Returns the purposes that a service opens sealers for, in the order in its `main.ts`. */
+export function purposesOf(service: string): SealingPurpose[] {
+  const main = readFileSync(`${root}services/${service}/src/main.ts`, 'utf8');
+  const [, list = ''] = /openSealers\(environment, \[([^\]]*)\]/.exec(main) ?? [];
+  const named = [...list.matchAll(/'([a-z-]+)'/g)].map(([, name = '']) => name);
+  return named.flatMap((name) => sealingPurposes.filter((purpose) => purpose === name));
+}

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** Returns the variables of the external parts, in a namespace of this run. */
+function realParts() {
+  const own = `test-${randomUUID()}`;
+  return {
+    REDIS_URL: process.env.TEST_REDIS_URL,
+    REDIS_PREFIX: own,
+    AMQP_URL: process.env.TEST_AMQP_URL,
+    AMQP_NAMESPACE: own,
+    DATABASE_URL: database.url,
+  };
+}
+
+function play(environment: Record<string, string | undefined>): Promise<string> {
+  // The environment of the test runner must not reach the command.
+  const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      ['tools/platform/src/play.ts'],
+      { cwd: root, env: { ...inherited, ...environment } },
+      (error, output, complaints) =>
+        error === null ? resolve(output) : reject(new Error(output + complaints)),
+    );
+  });
+}
+
+describe('one whole launch', () => {
+  it('works on Redis, RabbitMQ and PostgreSQL, and again after a restart of the platform', async () => {
+    const parts = realParts();
+    expect(await play(parts)).toContain('the audit trail has the story');
+    expect(await play(parts)).toContain('the audit trail has the story');
+  });
+
+  it.each(['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'])(
+    'works with %s unset, whose part is embedded then',
+    async (name) => {
+      expect(await play({ ...realParts(), [name]: '' })).toContain('the audit trail has the story');
+    },
+  );
+});

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
+import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
+import { createPmsClient } from '@clinical-launch/pms-client';
+import { Browser, plainText } from '@clinical-launch/simulators/play/browser';
+import { schemaFaultsOf, textsAt } from '@clinical-launch/testing/xml';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startPlatformForTest } from './running-platform.ts';
+
+const directory = new URL('../../libs/testing/samples/', import.meta.url);
+const samples = readdirSync(directory).filter((name) => name.endsWith('.json'));
+const readServiceRequest = createServiceRequestReader(defaultNamespaces);
+
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
+beforeAll(async () => {
+  platform = await startPlatformForTest();
+});
+afterAll(() => platform.stop());
+
+async function launch(name: string) {
+  const payload = JSON.parse(readFileSync(new URL(name, directory), 'utf8'));
+  payload.identifier[0].value = randomUUID();
+  const pms = createPmsClient({
+    baseUrl: platform.url,
+    tokenUrl: `${platform.url}/idp/demo/oauth2/v2.0/token`,
+    clientId: 'pms-demo',
+    clientSecret: 'pms-demo-secret',
+    scope: 'api://clinical-launch/.default',
+  });
+  const { url } = await pms.requestLaunch(payload);
+  const browser = new Browser();
+  return { browser, page: await browser.open(url), reading: readServiceRequest(payload) };
+}
+
+it.each(samples)('%s is accepted and can be launched', async (name) => {
+  const { page, reading } = await launch(name);
+  expect(page.status).toBe(200);
+  if (!('request' in reading)) throw new Error('the sample has faults');
+  const { action, patient, practice } = reading.request;
+  // The banner writes the name as it was sent, with all its characters; an action for a whole practice has no
+  // patient.
+  expect(plainText(page.html)).toContain(action.startsWith('Location') ? practice.name : patient.name.family);
+});
+
+describe('the action of a sample', () => {
+  it.each([
+    ['02-UpdateTest.json', 'Requests that can be changed', true],
+    ['03-PatientSampleQueue.json', 'Samples to collect', true],
+    ['04-PatientRequestList.json', 'Samples to collect', false],
+    ['05-LocationSampleQueue.json', 'Samples to collect in this practice', false],
+    ['06-PatientReport.json', 'This patient’s requests', true],
+    ['07-PatientReportList.json', 'This patient’s requests', false],
+    ['08-LocationReportList.json', 'Practice requests', false],
+  ])('%s opens with its list, since its identifier was never seen before', async (name, heading, isNamed) => {
+    const { page } = await launch(name);
+    expect(/<h1[^>]*>([^<]*)<\/h1>/.exec(page.html)?.[1]).toBe(heading);
+    expect(page.html.includes('The request that you opened in your practice system was not found')).toBe(
+      isNamed,
+    );
+    expect(page.html).not.toMatch(/<iframe|<textarea/);
+  });
+});
+
+describe('a submitted order', () => {
+  const orders = samples.filter((name) => /^(01|09|11|12)-/.test(name));
+
+  it.each(orders)('of %s comes back as valid XML with the names character for character', async (name) => {
+    const { browser, page, reading } = await launch(name);
+    if (!('request' in reading)) throw new Error('the sample has faults');
+    const { patient, requester } = reading.request;
+    const [, code = ''] = /name="test" type="checkbox" value="([^"]+)"/.exec(page.html) ?? [];
+    const review = await browser.open(page.url, new URLSearchParams({ test: code, action: 'review' }));
+    const [, version = ''] = /name="version" value="([^"]*)"/.exec(review.html) ?? [];
+    const result = await browser.open(review.url, new URLSearchParams({ version, action: 'submit' }));
+    const [, source = ''] = /<iframe name="Notepad"[^>]*? src="([^"]+)"/.exec(result.html) ?? [];
+    const notepad = await browser.open(new URL(source, result.url).href);
+    const [, output = ''] = /<textarea[^>]*name="Output"[^>]*>([^]*?)<\/textarea>/.exec(notepad.html) ?? [];
+    const document = plainText(output);
+
+    expect(await schemaFaultsOf(document)).toEqual([]);
+    const texts = {
+      'patient/familyName': patient.name.family,
+      'patient/firstNames': patient.name.given.join(' '),
+      'patient/title': patient.name.title ?? '',
+      'patient/dateOfBirth': patient.birthDate.replaceAll('-', ''),
+      'orderHeader/requestor/familyName': requester.name.family,
+      'orderHeader/requestor/identificationCode/value': requester.identifier.value,
+      'orderHeader/orderBatch/testOrder/code/value': code,
+    };
+    expect(await textsAt(document, Object.keys(texts))).toEqual(texts);
+
+    const download = await browser.open(new URL(source.replace('/notepad', '.xml'), result.url).href);
+    expect([download.status, download.html]).toEqual([200, document]);
+  });
+});

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { until } from '@clinical-launch/testing/until';
+import { describe, expect, it } from '@jest/globals';
+import { startCollector } from '../faults/collector.ts';
+import { root, run } from './run-command.ts';
+
+const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+
+/** Starts a process with two pages, and returns its address and its log. */
+async function startTraced(environment: NodeJS.ProcessEnv) {
+  const traced = run('node', ['tests/system/traced-service.ts'], {
+    PORT: '0',
+    ADMIN_PORT: '0',
+    HOST: '127.0.0.1',
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+    ...environment,
+  });
+  const [, url = ''] = await traced.said(/^ready traced (\S+)/m);
+  const log = () =>
+    traced
+      .output()
+      .split('\n')
+      // What follows the last line break is the beginning of a line, or nothing.
+      .slice(0, -1)
+      .filter((line) => line.startsWith('{'))
+      .map((line): Record<string, unknown> => JSON.parse(line));
+  const modules = async () => (await (await fetch(`${url}/modules`)).json()) as string[];
+  return { url, log, modules };
+}
+
+const sdk = /@opentelemetry\/(sdk-trace|exporter-trace|otlp|context-async-hooks)/;
+
+describe('a process without a collector', () => {
+  it('loads no package of the SDK, and names trace and span in its log', async () => {
+    const { modules, log } = await startTraced({});
+    expect((await modules()).filter((path) => sdk.test(path))).toEqual([]);
+    await until(() => log().some(({ msg }) => msg === 'request answered'));
+    const line = log().find(({ msg }) => msg === 'request answered');
+    expect(line).toMatchObject({
+      service: 'traced',
+      version,
+      client: 'pms-1',
+      trace_id: String(line?.['correlationId']).replaceAll('-', ''),
+      span_id: expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
+  });
+});
+
+describe('a process with a collector', () => {
+  it('exports a trace that is not sampled if its request fails, and no other', async () => {
+    const collector = await startCollector();
+    const { url, modules, log } = await startTraced({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    });
+    expect((await modules()).filter((path) => sdk.test(path))).not.toEqual([]);
+    expect((await fetch(`${url}/fails`)).status).toBe(500);
+    // Sampled by its caller, so that it comes after all that is exported before.
+    const parent = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
+    await fetch(`${url}/modules`, { headers: parent });
+    await until(() => collector.spans.some(({ traceId }) => traceId === 'a'.repeat(32)));
+    expect(collector.spans.map(({ name, hasFailed }) => ({ name, hasFailed }))).toEqual([
+      { name: 'GET /fails', hasFailed: true },
+      { name: 'GET /modules', hasFailed: false },
+    ]);
+    expect(collector.text()).toContain('deployment.environment.name');
+    expect(collector.text()).not.toContain('Whitfield');
+    // The lines of a request have the ids of its span.
+    const [failed] = collector.spans;
+    const lines = () => log().filter(({ trace_id: traceId }) => traceId === failed?.traceId);
+    await until(() => lines().length >= 2);
+    expect(lines().map(({ span_id: spanId }) => spanId)).toEqual(lines().map(() => failed?.spanId));
+    await collector.stop();
+  });
+
+  it('samples by the ratio', async () => {
+    const collector = await startCollector();
+    const { url } = await startTraced({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.3',
+    });
+    for (let request = 0; request < 200; request += 1) await fetch(`${url}/modules`);
+    await fetch(`${url}/fails`);
+    await until(() => collector.spans.some(({ name }) => name === 'GET /fails'));
+    const sampled = collector.spans.filter(({ name }) => name === 'GET /modules').length;
+    expect(sampled).toBeGreaterThan(20);
+    expect(sampled).toBeLessThan(110);
+    await collector.stop();
+  });
+
+  it('answers and stops as before when the collector is down', async () => {
+    const { modules, log } = await startTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+    await modules();
+    await until(() => log().some(({ msg }) => String(msg).startsWith('spans are lost')));
+    expect(await modules()).not.toEqual([]);
+  });
+});

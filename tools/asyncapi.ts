@@ -1,0 +1,190 @@
+/**
+ * `npm run asyncapi`: writes `docs/asyncapi.yaml`, the AsyncAPI 3.0 document of the events on the bus and of
+ * the callbacks to partners. It is derived from the catalogue of events and the schemas of callbacks; a test
+ * fails if the file differs from them.
+ */
+import { writeFileSync } from 'node:fs';
+import {
+  type EventType,
+  eventCatalogue,
+  eventConsumers,
+  eventSources,
+  listenersTo,
+} from '@clinical-launch/contracts/events/catalogue';
+import { cloudEventSchema } from '@clinical-launch/contracts/events/cloud-event';
+import { type JsonSchema, publishedSchema } from '@clinical-launch/contracts/published/schema';
+import { contentType } from '@clinical-launch/events/confirmed-publish';
+import { exchangesOf, topologyOf } from '@clinical-launch/events/rabbitmq-topology';
+import {
+  callbackHeadersSchema,
+  callbackSchema,
+} from '@clinical-launch/order-renderer/domain/callback-schema';
+import { stringify } from 'yaml';
+
+const topology = topologyOf();
+const types = Object.keys(eventCatalogue) as EventType[];
+const sources = Object.entries(eventSources);
+
+/** The path of the document. */
+export const asyncApiFile = new URL('../docs/asyncapi.yaml', import.meta.url);
+
+/** Returns the document as it must be in `docs/asyncapi.yaml`. */
+export function asyncApiText(): string {
+  return `# Written by \`npm run asyncapi\`. Change the catalogue of events or the schemas of callbacks instead.\n${stringify(asyncApiDocument(), { singleQuote: true })}`;
+}
+
+function asyncApiDocument(): JsonSchema {
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Clinical Launch: events and callbacks',
+      version: '1.0.0',
+      description:
+        'The events between the services, and the messages that the platform posts to partners. Every event is delivered at least once: recognise a repetition by its `id`. Ignore members that you do not know: a newer release may add some. No event contains patient data in the clear.',
+      license: { name: 'Apache-2.0' },
+    },
+    defaultContentType: contentType,
+    servers: {
+      broker: {
+        host: '{broker}',
+        protocol: 'amqp',
+        protocolVersion: '0.9.1',
+        description: 'The RabbitMQ of the platform (`AMQP_URL`).',
+        variables: { broker: { default: 'localhost:5672' } },
+      },
+    },
+    channels: { events: eventChannel(), orderDocument, logoutToken },
+    operations: { ...eventOperations(), ...callbackOperations },
+    components: {
+      messages: Object.fromEntries(types.map((type) => [type, eventMessage(type)])),
+      schemas: { CloudEvent: publishedSchema(cloudEventSchema) },
+    },
+  };
+}
+
+function eventChannel(): JsonSchema {
+  const [exchange] = exchangesOf(topology).filter(({ name }) => name === topology.events);
+  return {
+    address: '{type}',
+    title: 'The events of the platform',
+    description: 'The type of an event is its routing key.',
+    servers: [{ $ref: '#/servers/broker' }],
+    parameters: { type: { description: 'The type of the event.', enum: types } },
+    messages: Object.fromEntries(types.map((type) => [type, { $ref: `#/components/messages/${type}` }])),
+    bindings: {
+      amqp: {
+        is: 'routingKey',
+        exchange: { ...exchange, durable: true, autoDelete: false },
+        bindingVersion: '0.3.0',
+      },
+    },
+  };
+}
+
+/** Returns the whole message: envelope and data (CloudEvents AMQP binding section 3.2, structured mode). */
+function eventMessage(type: EventType): JsonSchema {
+  const tellers = sources.filter(([, told]) => told.some((one) => one === type)).map(([name]) => name);
+  return {
+    name: type,
+    title: type,
+    summary: `Sent by ${tellers.join(', ')}. Received by ${listenersTo(type).join(', ')}.`,
+    contentType,
+    headers: {
+      type: 'object',
+      properties: { traceparent: { type: 'string', description: 'W3C Trace Context, as in the event.' } },
+    },
+    payload: {
+      allOf: [
+        { $ref: '#/components/schemas/CloudEvent' },
+        {
+          type: 'object',
+          properties: {
+            type: { const: type },
+            source: { type: 'string', enum: tellers.map((name) => `/${name}`) },
+            data: publishedSchema(eventCatalogue[type]),
+          },
+        },
+      ],
+    },
+  };
+}
+
+const messageOf = (type: EventType) => ({ $ref: `#/channels/events/messages/${type}` });
+
+/** Returns one operation for each service that sends events, and one for each queue that receives them. */
+function eventOperations(): Record<string, JsonSchema> {
+  const channel = { $ref: '#/channels/events' };
+  const sending = sources.map(([service, told]) => [
+    `${service}.sends`,
+    { action: 'send', channel, summary: `What ${service} reports.`, messages: told.map(messageOf) },
+  ]);
+  const receiving = Object.entries(eventConsumers).map(([name, { service, types: wanted = types }]) => [
+    `${name}.receives`,
+    {
+      action: 'receive',
+      channel,
+      summary: `What the queue ${topology.queueOf(name)} of ${service} receives.`,
+      messages: wanted.map(messageOf),
+    },
+  ]);
+  return Object.fromEntries([...sending, ...receiving]);
+}
+
+const address = (description: string) => ({
+  address: '{url}',
+  parameters: { url: { description } },
+});
+
+const orderDocument = {
+  ...address('The callback address that the operator registered for the practice management system.'),
+  title: 'Order documents',
+  messages: {
+    orderDocument: {
+      name: 'order.document',
+      title: 'A submitted or amended order',
+      description: 'Signed as in Standard Webhooks. Sent again with growing waits until the answer is 2xx.',
+      contentType: 'application/json',
+      headers: publishedSchema(callbackHeadersSchema),
+      payload: publishedSchema(callbackSchema),
+    },
+  },
+};
+
+const logoutToken = {
+  ...address('The `backchannelLogoutUri` that the operator registered for the partner application.'),
+  title: 'Logout tokens',
+  messages: {
+    logoutToken: {
+      name: 'logout_token',
+      title: 'A desktop launch was revoked',
+      description:
+        'OpenID Connect Back-Channel Logout 1.0 section 2.5. Sent again with growing waits until it is accepted.',
+      contentType: 'application/x-www-form-urlencoded',
+      payload: {
+        type: 'object',
+        properties: {
+          logout_token: { type: 'string', description: 'A JWT (`logout+jwt`) whose `sid` names the launch.' },
+        },
+        required: ['logout_token'],
+      },
+    },
+  },
+};
+
+const posted = { http: { method: 'POST', bindingVersion: '0.3.0' } };
+const callbackOperations = {
+  'order-renderer.posts': {
+    action: 'send',
+    channel: { $ref: '#/channels/orderDocument' },
+    summary: 'Posts an order document to its practice management system.',
+    bindings: posted,
+  },
+  'identity-provider.posts': {
+    action: 'send',
+    channel: { $ref: '#/channels/logoutToken' },
+    summary: 'Posts a logout token to a partner application.',
+    bindings: posted,
+  },
+};
+
+if (import.meta.main) writeFileSync(asyncApiFile, asyncApiText());

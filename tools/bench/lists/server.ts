@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { createSealer } from '@clinical-launch/crypto/sealing';
+import { InProcessBus } from '@clinical-launch/events/in-process-bus';
+import { createApp, listen } from '@clinical-launch/http/server';
+import { readCatalogues } from '@clinical-launch/ordering/catalogue-file';
+import { ordering } from '@clinical-launch/ordering/service';
+import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
+import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
+import { systemClock as clock } from '@clinical-launch/runtime/clock';
+import { createLogger } from '@clinical-launch/runtime/logger';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
+import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
+
+/**
+ * The ordering service in a separate process for a benchmark, on the PostgreSQL of `DATABASE_URL`. Its parent
+ * requests sessions, as the launch gateway would issue them, and the memory in use.
+ */
+const logger = createLogger({ level: 'error' });
+const bus = new InProcessBus({ onDeadLetter: () => undefined });
+const tickets = new InMemoryTickets({ clock, outbox: bus });
+const storage = await openPostgresStorage({ url: process.env.DATABASE_URL ?? '', applicationName: 'bench' });
+const sealer = createSealer([{ id: 'bench', key: randomBytes(32) }]);
+const service = await ordering(
+  {
+    publicUrl: 'https://launch.example.org',
+    catalogues: readCatalogues(),
+    timeZone: 'Europe/London',
+    pseudonyms: readPatientPseudonyms({}),
+  },
+  { tickets, storage, bus, sealers: { order: sealer }, clock, logger },
+);
+const app = createApp({ mounts: [{ path: '/', service }], logger, clock, isProduction: false });
+const server = await listen(app, { port: 0, host: '127.0.0.1' });
+
+/** Bytes after a garbage collection: of the whole process, and of its live objects. */
+export type Memory = { readonly rss: number; readonly heapUsed: number };
+
+process.on('message', (question: LaunchContext | 'memory') => {
+  void answer(question).then((told) => process.send?.(told));
+});
+// Exits with a benchmark that was stopped.
+process.on('disconnect', () => process.exit());
+process.send?.(`http://127.0.0.1:${server.port}`);
+
+async function answer(question: LaunchContext | 'memory'): Promise<string | Memory> {
+  if (question === 'memory') {
+    globalThis.gc?.();
+    const { rss, heapUsed } = process.memoryUsage();
+    return { rss, heapUsed };
+  }
+  const issue = await tickets.issue('launch-session', {
+    context: question,
+    ttlSeconds: launchSessionIdleSeconds,
+    correlationId: question.launchId,
+    events: [],
+  });
+  if (issue.outcome !== 'issued') throw new Error('No session was issued');
+  return issue.ticket;
+}

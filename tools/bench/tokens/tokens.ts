@@ -1,0 +1,68 @@
+import { startPostgres } from '@clinical-launch/testing/servers/postgres';
+import { startRedis } from '@clinical-launch/testing/servers/redis';
+import type { Bench, Figure } from '../bench.ts';
+import { contest, figuresOf, shareOf } from '../contest.ts';
+import { post } from '../load.ts';
+import { keepAll, leaveFirstCore, startMeasured } from '../processes.ts';
+import { signingAlgorithms, tokenRequest, writeRegistry } from '../registry.ts';
+
+/** How many of our tokens cost as much as one of oidc-provider, which writes no audit event. */
+const goals = { RS256: 1.3, ES256: 1.7, EdDSA: 2 };
+
+/** CPU of a token of the client credentials grant, audit event included, beside oidc-provider and jose. */
+export const tokens: Bench = {
+  name: 'tokens',
+  async run({ short, progress }) {
+    await leaveFirstCore();
+    const { kept, stop } = keepAll();
+    try {
+      const [redis, postgres] = [await kept(startRedis()), await kept(startPostgres())];
+      const registry = await kept(writeRegistry());
+      const ours = await kept(
+        startMeasured({
+          program: 'services/identity-provider/src/main.ts',
+          environment: {
+            REDIS_URL: redis.url,
+            DATABASE_URL: postgres.url,
+            PUBLIC_URL: 'http://launch.example',
+            REGISTRY_FILE: registry.path,
+            IDENTITY_PROVIDER_URL: 'http://127.0.0.1:1',
+          },
+        }),
+      );
+      const figures: Figure[] = [];
+      for (const algorithm of signingAlgorithms) {
+        const { path, body } = tokenRequest(algorithm);
+        const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+        const requests = Array.from({ length: short ? 100 : 3000 }, () => post(path, body, headers));
+        const program = 'tools/bench/tokens/contenders.ts';
+        const others = await Promise.all(
+          ['oidc-provider', 'bare'].map(async (name) => ({
+            name,
+            server: await kept(startMeasured({ program, arguments: [name, algorithm], environment: {} })),
+          })),
+        );
+        const results = await contest(
+          [{ name: 'identity-provider', server: ours }, ...others],
+          async () => requests,
+          {
+            rounds: short ? 1 : 7,
+            warmUps: short ? 1 : 2,
+            progress: (text) => progress(`${algorithm}: ${text}`),
+          },
+        );
+        const row = `token ${algorithm}`;
+        const measured = figuresOf(row, results);
+        figures.push(
+          ...measured,
+          shareOf(measured, row, 'oidc-provider', goals[algorithm]),
+          shareOf(measured, row, 'bare'),
+        );
+        for (const { server } of others) await server.stop();
+      }
+      return figures;
+    } finally {
+      await stop();
+    }
+  },
+};

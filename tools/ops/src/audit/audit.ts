@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { type AuditDesk, openAuditDesk } from '@clinical-launch/audit-trail/audit-desk';
+import { readAuditKeys } from '@clinical-launch/audit-trail/config';
+import { sentenceOf } from '@clinical-launch/audit-trail/domain/audit-fault';
+import type { Environment } from '@clinical-launch/runtime/environment';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
+import type { Answers, Argument, Group, Option, Setting } from '../command.ts';
+import { databaseUrl, required } from '../settings.ts';
+import { ArgumentsError, UsageError } from '../usage-error.ts';
+import { exportEntries, exportOptions } from './export.ts';
+
+const signingKey: Setting = {
+  name: 'AUDIT_SIGNING_KEY',
+  summary:
+    'The key of the audit trail, a JWK; or AUDIT_SIGNING_KEY_FILE. For verify, the public key is enough for the checkpoints',
+};
+const settings = [
+  { ...databaseUrl, summary: `The database of the audit trail: ${databaseUrl.summary}` },
+  signingKey,
+];
+
+const dayForm = /^\d{4}-\d\d-\d\d$/;
+const dayFault = (value: string) =>
+  dayForm.test(value) && !Number.isNaN(Date.parse(value)) ? undefined : 'must be a date: 2026-11-21';
+const day: Option = {
+  name: 'day',
+  value: 'date',
+  summary: 'Only events of this day (UTC)',
+  isOptional: true,
+  faultOf: dayFault,
+};
+const from: Option = {
+  name: 'from',
+  value: 'date',
+  summary: 'Only events from the beginning of this day',
+  isOptional: true,
+  faultOf: dayFault,
+};
+const to: Option = {
+  name: 'to',
+  value: 'date',
+  summary: 'Only events to the end of this day',
+  isOptional: true,
+  faultOf: dayFault,
+};
+const checkpointFile: Option = {
+  name: 'checkpoints',
+  value: 'file',
+  summary: 'Checkpoints that were stored elsewhere, one a line, as `checkpoints` prints them',
+  isOptional: true,
+};
+const firstNumber: Argument = {
+  name: 'number',
+  summary: 'The first one; 1 if it is not given',
+  isOptional: true,
+  faultOf: (value) => (/^[1-9]\d{0,14}$/.test(value) ? undefined : 'must be a whole number from 1'),
+};
+
+/** `npm run ops -- audit` */
+export const audit: Group = {
+  summary: 'Verifies and exports the audit trail.',
+  commands: {
+    verify: {
+      summary: 'Compares every row with its hash and seal, and the log with its signed checkpoints.',
+      details:
+        'Finds rows that were changed, removed or inserted, also by a superuser, and says where: partition, number,\n' +
+        'id and time. Only checkpoints that were stored elsewhere show that the newest rows were removed together\n' +
+        'with their checkpoints.',
+      options: [day, from, to, checkpointFile],
+      settings,
+      async run({ options, environment }) {
+        const period = periodOf(options);
+        const external = externalOf(options);
+        const { rows, checkpoints, faults } = await atDesk(environment, (desk) =>
+          desk.verify({ ...(period === undefined ? {} : { period }), external }),
+        );
+        return {
+          lines: [`${rows} rows and ${checkpoints} checkpoints verified, ${faults.length} faults`],
+          result: { rows, checkpoints, faults },
+          problems: faults.map(sentenceOf),
+        };
+      },
+    },
+    checkpoints: {
+      summary: 'Prints the signed checkpoints, one a line, to be stored elsewhere.',
+      arguments: [firstNumber],
+      settings,
+      run: ({ arguments: [number = '1'], environment }) =>
+        atDesk(environment, async (desk) => {
+          const lines: string[] = [];
+          for await (const jws of desk.checkpoints(Number(number))) lines.push(jws);
+          return { lines, result: lines };
+        }),
+    },
+    export: {
+      summary: 'Prints the events that match, newest first, one JSON object a line.',
+      details:
+        'The export is an event of the audit trail itself, with the name of the user who runs the command.',
+      options: exportOptions,
+      settings,
+      run: (input) => exportEntries(input, (work) => atDesk(input.environment, work)),
+    },
+  },
+};
+
+/** Returns the days of the options as a period that ends with the end of its last day. */
+function periodOf(options: Answers) {
+  const [first] = options.get(day.name) ?? options.get(from.name) ?? [];
+  const [last] = options.get(day.name) ?? options.get(to.name) ?? [];
+  if (options.has(day.name) && (options.has(from.name) || options.has(to.name))) {
+    throw new ArgumentsError('Give --day, or --from and --to');
+  }
+  if (first === undefined && last === undefined) return undefined;
+  const end = new Date(last ?? '9999-12-30');
+  end.setUTCDate(end.getUTCDate() + 1);
+  return { from: new Date(first ?? '0001-01-01'), to: end };
+}
+
+function externalOf(options: Answers): readonly string[] {
+  const [path] = options.get(checkpointFile.name) ?? [];
+  if (path === undefined) return [];
+  try {
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+  } catch (cause) {
+    throw new UsageError(`${path} cannot be read`, { cause });
+  }
+}
+
+const slowestStatementMs = 600_000;
+
+async function atDesk<Result>(
+  environment: Environment,
+  work: (desk: AuditDesk) => Promise<Result>,
+): Promise<Result> {
+  const keys = readAuditKeys(environment);
+  const url = required(environment, databaseUrl);
+  const storage = await openPostgresStorage({
+    url,
+    applicationName: 'ops audit',
+    poolSize: 2,
+    statementTimeoutMs: slowestStatementMs,
+  });
+  try {
+    return await work(await openAuditDesk(storage, keys));
+  } finally {
+    await storage.close();
+  }
+}

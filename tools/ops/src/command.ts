@@ -1,0 +1,88 @@
+import type { Environment } from '@clinical-launch/runtime/environment';
+
+/** A positional argument: `<event id>`. */
+export type Argument = {
+  /** The name in the usage. */
+  readonly name: string;
+  readonly summary: string;
+  readonly isOptional?: true;
+  /** Only the last argument can be repeated. */
+  readonly isRepeatable?: true;
+  /** Returns the error of a value: `must be …`. */
+  readonly faultOf?: FaultOf;
+};
+
+/** One option, `--client-id <id>`; a flag if it has no `value`. */
+export type Option = {
+  readonly name: string;
+  /** The name of its value in the usage; absent for a flag. */
+  readonly value?: string;
+  /** Explains the option; also the question on a terminal. */
+  readonly summary: string;
+  /** Flags are optional. */
+  readonly isOptional?: true;
+  readonly isRepeatable?: true;
+  /** Whether the terminal never asks for it. */
+  readonly isUnasked?: true;
+  /** Returns the error of a value: `must be …`. */
+  readonly faultOf?: FaultOf;
+};
+
+type FaultOf = (value: string) => string | undefined;
+
+/** An environment variable that a command reads. */
+export type Setting = { readonly name: string; readonly summary: string };
+
+/** The input of a command. */
+export type Input = {
+  readonly arguments: readonly string[];
+  /** The values of the given options, by name; none for a flag. */
+  readonly options: Answers;
+  readonly environment: Environment;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Whether the result is wanted as one JSON value. */
+  readonly isJson: boolean;
+  /** Prints a line at once, for more lines than fit into memory. */
+  readonly print: (line: string) => Promise<void>;
+};
+
+/** The values of options by their name. Optional ones may be missing. */
+export type Answers = ReadonlyMap<string, readonly string[]>;
+
+/** The result of a command. */
+export type Outcome = {
+  /** For people, a line each. */
+  readonly lines: readonly string[];
+  /** For programs: printed as JSON with `--json`. */
+  readonly result: unknown;
+  /** The problems found: the command exits with 1 if there are any. */
+  readonly problems?: readonly string[];
+};
+
+/** One command of a tool; its usage, help and argument parsing follow from this description. */
+export type Command = {
+  /** What it does, as a sentence that begins with a verb. */
+  readonly summary: string;
+  readonly details?: string;
+  readonly arguments?: readonly Argument[];
+  readonly options?: readonly Option[];
+  readonly settings?: readonly Setting[];
+  /** Whether the terminal asks for missing options. */
+  readonly isInteractive?: true;
+  /** @throws UsageError for invalid arguments or settings, and any other error if the command fails */
+  run(input: Input): Promise<Outcome>;
+};
+
+/** Several commands on one subject. */
+export type Group = { readonly summary: string; readonly commands: Readonly<Record<string, Command>> };
+
+/** The target of `npm run ops -- <name>`: a group of commands, or one command. */
+export type Tool = Group | Command;
+
+/** Returns the value of an option that a command requires. @throws TypeError if it has none */
+export function one(answers: Answers, { name }: Pick<Option, 'name'>): string {
+  const [answer] = answers.get(name) ?? [];
+  if (answer === undefined) throw new TypeError(`--${name} has no value`);
+  return answer;
+}

@@ -1,0 +1,80 @@
+import { guidPattern } from '@clinical-launch/contracts/schema';
+import {
+  type DeliveryDesk,
+  deliveryStates,
+  openDeliveryDesk,
+} from '@clinical-launch/order-renderer/delivery-desk';
+import type { Environment } from '@clinical-launch/runtime/environment';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
+import type { Argument, Group, Option } from '../command.ts';
+import { databaseUrl, required } from '../settings.ts';
+import { ArgumentsError } from '../usage-error.ts';
+
+const settings = [{ ...databaseUrl, summary: `The database of the order renderer: ${databaseUrl.summary}` }];
+const stateArgument: Argument = {
+  name: 'state',
+  summary: `One of ${deliveryStates.join(', ')}; dead if it is not given`,
+  isOptional: true,
+  faultOf: (value) =>
+    deliveryStates.some((state) => state === value)
+      ? undefined
+      : `must be one of ${deliveryStates.join(', ')}`,
+};
+const guid = new RegExp(guidPattern);
+const messageIds: Argument = {
+  name: 'message id',
+  summary: 'The deliveries to replay, also those that were delivered',
+  isOptional: true,
+  isRepeatable: true,
+  faultOf: (value) => (guid.test(value) ? undefined : 'must be a message id, as list prints it'),
+};
+const all: Option = { name: 'all', summary: 'Replays every dead delivery' };
+
+/** `npm run ops -- deliveries` */
+export const deliveries: Group = {
+  summary: 'Lists and replays deliveries of order documents to callback addresses.',
+  commands: {
+    list: {
+      summary:
+        'Prints the deliveries in a state, oldest first, one JSON object a line, without the document.',
+      arguments: [stateArgument],
+      settings,
+      async run({ arguments: [name = 'dead'], environment }) {
+        const state = deliveryStates.find((known) => known === name) ?? 'dead';
+        const found = await atDesk(environment, (desk) => desk.list(state));
+        return { lines: found.map((delivery) => JSON.stringify(delivery)), result: found };
+      },
+    },
+    replay: {
+      summary: 'Delivers documents again, and prints the message ids of those that it replays.',
+      arguments: [messageIds],
+      options: [all],
+      settings,
+      async run({ arguments: ids, options, environment, now }) {
+        if (options.has(all.name) === ids.length > 0) throw new ArgumentsError('Give --all, or message ids');
+        const replayed = await atDesk(environment, (desk) =>
+          desk.replay(now, ids.length > 0 ? ids : undefined),
+        );
+        const missing = ids.filter((id) => !replayed.includes(id));
+        return {
+          lines: replayed,
+          result: { replayed, missing },
+          problems: missing.map((id) => `No delivery ${id} can be replayed`),
+        };
+      },
+    },
+  },
+};
+
+async function atDesk<Result>(
+  environment: Environment,
+  work: (desk: DeliveryDesk) => Promise<Result>,
+): Promise<Result> {
+  const url = required(environment, databaseUrl);
+  const storage = await openPostgresStorage({ url, applicationName: 'ops deliveries', poolSize: 1 });
+  try {
+    return await work(await openDeliveryDesk(storage));
+  } finally {
+    await storage.close();
+  }
+}

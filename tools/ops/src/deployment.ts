@@ -1,0 +1,82 @@
+import { requireParts } from '@clinical-launch/process/required-parts';
+import { writeAccess } from './access.ts';
+import type { Argument, Command, Option } from './command.ts';
+import { makeSecrets } from './make-secrets.ts';
+import { amqpNamespace, databaseUrl, optional, required, secretsDirectory } from './settings.ts';
+
+const directory: Argument = { name: 'directory', summary: 'Is created if it is missing' };
+const redisPrefix = { name: 'REDIS_PREFIX', summary: 'The prefix of the keys, if it is not the default one' };
+
+const check: Option = {
+  name: 'check',
+  summary: 'Lists the pending migrations; exits with 1 if there are any',
+};
+
+/** `npm run ops -- migrate` */
+export const migrateDatabase: Command = {
+  summary: 'Applies the pending migrations of every service.',
+  details:
+    'With SERVICE_SECRETS_DIR, also creates a PostgreSQL role for each service that reaches its own schema only,\n' +
+    'and sets its password. Safe to repeat. DATABASE_URL is the address of the owner of the database, who has\n' +
+    'CREATEROLE. With --check, changes nothing.',
+  options: [check],
+  settings: [databaseUrl, secretsDirectory],
+  async run({ environment, options }) {
+    const url = required(environment, databaseUrl);
+    // Refuses the password of the demo in production.
+    requireParts(environment, ['DATABASE_URL']);
+    // The schemas of all services are loaded only for this command.
+    const { findPending, migrate } = await import('./migrate.ts');
+    if (options.has(check.name)) {
+      const pending = await findPending(url);
+      const schemas = Object.entries(pending);
+      return {
+        lines: schemas.filter(([, names]) => names.length === 0).map(([schema]) => `${schema}: up to date`),
+        result: { pending },
+        problems: schemas.flatMap(([schema, names]) => names.map((name) => `${schema}: ${name} is pending`)),
+      };
+    }
+    const report = await migrate(url, optional(environment, secretsDirectory));
+    const lines = [
+      ...report.schemas.map((schema) => `${schema}: up to date`),
+      ...report.roles.map((role) => `${role}: ready`),
+    ];
+    return { lines, result: report };
+  },
+};
+
+/** `npm run ops -- secrets` */
+export const secrets: Command = {
+  summary: 'Creates the secrets of a deployment by docker-compose.yml.',
+  details:
+    'Creates sealing keys, keys of events, and a user and password of each service for each part. Existing files are\n' +
+    'kept, so this also adds what a new version needs.',
+  arguments: [directory],
+  async run({ arguments: [target = ''] }) {
+    const files = makeSecrets(target);
+    return { lines: [`${files.length} files written, in ${target}`], result: { files } };
+  },
+};
+
+/** `npm run ops -- access` */
+export const access: Command = {
+  summary: 'Writes users.acl for Redis (aclfile) and definitions.json for RabbitMQ (load_definitions).',
+  details:
+    'They have a user for each service that may do what the service does and no more, and what the services\n' +
+    'publish to and consume from. They contain hashes of the passwords. Safe to repeat; both servers read the\n' +
+    'files when they start.\n' +
+    'If SERVICE_SECRETS_DIR has operator/amqp-url, that user may list and replay dead letters.',
+  arguments: [directory],
+  settings: [secretsDirectory, redisPrefix, amqpNamespace],
+  async run({ arguments: [target = ''], environment }) {
+    const prefix = optional(environment, redisPrefix);
+    const namespace = optional(environment, amqpNamespace);
+    const report = writeAccess({
+      directory: target,
+      secrets: required(environment, secretsDirectory),
+      ...(prefix === undefined ? {} : { prefix }),
+      ...(namespace === undefined ? {} : { namespace }),
+    });
+    return { lines: report.files.map((file) => `${file}: written`), result: report };
+  },
+};

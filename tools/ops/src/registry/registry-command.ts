@@ -1,0 +1,119 @@
+import { dirname, resolve } from 'node:path';
+import type { Registry } from '@clinical-launch/contracts/registry';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { openSealers } from '@clinical-launch/process/sealing-keys';
+import { isProduction } from '@clinical-launch/runtime/mode';
+import { readDirectoryFile } from '@clinical-launch/trust/directory-file';
+import type { Answers, Command, Input, Option } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
+import { entriesIn } from './entries.ts';
+import { options as o } from './options.ts';
+import { parseDocument, type RegistryDocument, readDocument, writeDocument } from './registry-document.ts';
+
+/** The report of a command, a line each: `client_secret: …`. */
+export type Reported = readonly (readonly [name: string, value: string])[];
+
+/** The effect of a command on a registry: the new text of the file, if it changes, and the report. */
+export type Edit = {
+  readonly text?: string;
+  readonly reported: Reported;
+  /** For `--json`, if it differs from the report. */
+  readonly result?: unknown;
+  /** The problems found. */
+  readonly problems?: readonly string[];
+};
+
+/** The further input of a command, besides the registry and its options. */
+export type Context = {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly isProduction: boolean;
+  /** Whether `SEALING_KEYS_CALLBACK` or `SEALING_KEYS` is set; without them the demo's key seals. */
+  readonly hasKeys: boolean;
+  /** @throws ConfigurationError if the keys are invalid */
+  openSealer(): Sealer;
+};
+
+type RegistryCommand = {
+  readonly summary: string;
+  readonly details?: string;
+  readonly options: readonly Option[];
+  /** Whether it uses the sealing keys of callback secrets. */
+  readonly seals?: true;
+  /** @throws Error with the reason; then nothing is written */
+  readonly edit: (document: RegistryDocument, answers: Answers, context: Context) => Edit;
+};
+
+const registryFile = { name: 'REGISTRY_FILE', summary: 'The registry file, if --file is not given' };
+const sealingKeys = {
+  name: 'SEALING_KEYS_CALLBACK',
+  summary: 'The sealing keys of callback secrets, or SEALING_KEYS; each may be a file (_FILE)',
+};
+
+/** Creates a command that reads a registry file and changes it, as a whole or not at all. */
+export function registryCommand({ options, seals, edit, ...texts }: RegistryCommand): Command {
+  return {
+    ...texts,
+    options: [...options, o.file],
+    settings: seals ? [registryFile, sealingKeys] : [registryFile],
+    isInteractive: true,
+    async run(input) {
+      const document = await readDocument(pathOf(input));
+      const { text, reported, result, problems } = edit(document, input.options, contextOf(input));
+      if (text !== undefined) {
+        assertNewDirectories(document, text);
+        await writeDocument(document, text);
+      }
+      return {
+        lines: reported.map(([name, value]) => (name === '' ? value : `${name}: ${value}`)),
+        result: result ?? Object.fromEntries(reported.map(([name, value]) => [wordOf(name), value])),
+        ...(problems === undefined ? {} : { problems }),
+      };
+    },
+  };
+}
+
+function pathOf({ options, environment }: Input): string {
+  const path = options.get(o.file.name)?.at(-1) ?? environment[registryFile.name];
+  if (path === undefined || path === '') {
+    throw new UsageError('--file is missing, and REGISTRY_FILE is not set');
+  }
+  return path;
+}
+
+const contextOf = ({ environment, now }: Input): Context => ({
+  now,
+  isProduction: isProduction(environment),
+  hasKeys: Boolean(environment['SEALING_KEYS_CALLBACK'] || environment['SEALING_KEYS']),
+  openSealer: () => openSealers(environment, ['callback'], { acceptsShared: true }).callback,
+});
+
+/** `sealed with the key` → `sealed_with_the_key` */
+const wordOf = (name: string) => name.replaceAll(' ', '_');
+
+/**
+ * Checks new directories, because the services refuse a registry that names a directory that they cannot
+ * read.
+ */
+function assertNewDirectories({ path, registry }: RegistryDocument, text: string): void {
+  const known = new Set(directoriesIn(registry));
+  const added = directoriesIn(parseDocument(text)).filter((name) => !known.has(name));
+  const problems = directoryProblems(path, added);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+}
+
+/** Returns the directory files that clients name. */
+export const directoriesIn = (registry: Registry): string[] => [
+  ...new Set(entriesIn(registry).flatMap(({ client: { directory } }) => directory ?? [])),
+];
+
+/** Returns the errors of directory files, whose paths are relative to the registry file. */
+export const directoryProblems = (registryPath: string, names: readonly string[]): string[] =>
+  names.flatMap((name) => {
+    try {
+      readDirectoryFile(resolve(dirname(registryPath), name));
+      return [];
+    } catch (error) {
+      return [`The directory ${name} is invalid: ${error instanceof Error ? error.message : String(error)}`];
+    }
+  });

@@ -1,0 +1,33 @@
+import type { Environment } from '@clinical-launch/runtime/environment';
+import type { Setting } from './command.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Settings of several commands. Each may also be a file: `<NAME>_FILE` is its path. */
+export const databaseUrl: Setting = {
+  name: 'DATABASE_URL',
+  summary: 'postgres://user:password@host:5432/database; or DATABASE_URL_FILE, a file that contains it',
+};
+export const amqpUrl: Setting = {
+  name: 'AMQP_URL',
+  summary: "The broker as the operator's user, amqp://user:password@host:5672; or AMQP_URL_FILE",
+};
+export const amqpNamespace: Setting = {
+  name: 'AMQP_NAMESPACE',
+  summary: 'The prefix of exchanges and queues, if it is not the default one',
+};
+export const secretsDirectory: Setting = {
+  name: 'SERVICE_SECRETS_DIR',
+  summary:
+    'Directory with <service>/database-url, redis-url and amqp-url, the addresses that the services use',
+};
+
+/** Returns the value of a setting. @throws UsageError if it is not set */
+export function required(environment: Environment, { name }: Setting): string {
+  const value = environment[name];
+  if (value === undefined || value === '') throw new UsageError(`${name} is not set`);
+  return value;
+}
+
+/** Returns the value of a setting; undefined if it is not set, or empty. */
+export const optional = (environment: Environment, { name }: Setting): string | undefined =>
+  environment[name] || undefined;

@@ -1,0 +1,224 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import {
+  callbackSecretPurpose,
+  parseRegistry,
+  type RegisteredCallback,
+} from '@clinical-launch/contracts/registry';
+import { openSealers } from '@clinical-launch/process/sealing-keys';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openRegistryCopy } from './registry-copy.ts';
+
+let copy: Awaited<ReturnType<typeof openRegistryCopy>>;
+beforeEach(async () => {
+  copy = await openRegistryCopy();
+});
+afterEach(async () => copy.remove());
+
+const key = (letter: string) => `${letter}:${Buffer.alloc(32, letter).toString('base64url')}`;
+const keys = { SEALING_KEYS: key('a') };
+const other = ['--realm', 'demo', '--client-id', 'pms-other'];
+const url = 'https://pms.example/callbacks';
+const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
+
+const callbackOf = async (clientId = 'pms-other') => (await copy.clientNamed('demo', clientId))?.callback;
+
+/** Returns the secrets as the services read them. */
+const secretsOf = (callback: RegisteredCallback | undefined, environment = keys) =>
+  callback?.secrets.map(({ sealed }) =>
+    openSealers(environment, ['callback']).callback.open(callbackSecretPurpose, sealed, []),
+  );
+
+/** Registers a callback of `pms-other`; returns its secret. */
+async function aCallback(environment = keys): Promise<string> {
+  const { told } = await copy.runWith(environment, 'set-callback', ...other, '--url', url);
+  return String(told.get('callback_secret'));
+}
+
+describe('set-callback', () => {
+  it('prints the secret once and keeps its seal alone, among the lines as they were', async () => {
+    const { code, told, errors } = await copy.runWith(keys, 'set-callback', ...other, '--url', url);
+    expect({ code, errors, by: told.get('sealed with the key') }).toEqual({ code: 0, errors: '', by: 'a' });
+    const secret = String(told.get('callback_secret'));
+    expect(secret).toMatch(secretForm);
+    const callback = await callbackOf();
+    expect(callback?.url).toBe(url);
+    expect(secretsOf(callback)).toEqual([secret]);
+    expect(await copy.text()).not.toContain('whsec_');
+    expect((await copy.changedLines()).isKept).toBe(true);
+  });
+
+  it('moves a callback that there is, and keeps its secret', async () => {
+    const secret = await aCallback();
+    const { code, told } = await copy.runWith(keys, 'set-callback', ...other, '--url', `${url}/new`);
+    expect([code, told.has('callback_secret')]).toEqual([0, false]);
+    expect((await callbackOf())?.url).toBe(`${url}/new`);
+    expect(secretsOf(await callbackOf())).toEqual([secret]);
+  });
+
+  it('registers a callback of a client of an issuer that is trusted', async () => {
+    const issuer = 'https://login.example/tenant';
+    const registry = JSON.parse(copy.before) as object;
+    const trusted = { ...registry, trustedIssuers: [{ issuer, clients: [{ clientId: 'pms' }] }] };
+    await writeFile(copy.path, JSON.stringify(trusted, null, 2));
+    const of = ['--realm', issuer, '--client-id', 'pms'];
+    const { code, told } = await copy.runWith(keys, 'set-callback', ...of, '--url', url);
+    expect(code).toBe(0);
+    const { trustedIssuers } = parseRegistry(
+      JSON.parse((await copy.text()).replaceAll('${PUBLIC_URL}', 'https://p.example')),
+    );
+    expect(secretsOf(trustedIssuers?.[0]?.clients[0]?.callback)).toEqual([told.get('callback_secret')]);
+  });
+
+  it.each([
+    ['https://pms.example', true],
+    ['https://pms.example:8443/callbacks?practice=7', true],
+    ['${PUBLIC_URL}/demo/pms/callbacks', true],
+    ['http://127.0.0.1:9000/callbacks', true],
+    ['http://localhost/callbacks', true],
+    ['http://[::1]/callbacks', true],
+    ['http://pms.example/callbacks', false],
+    ['http://127.0.0.1.pms.example/', false],
+    ['https://user:secret@pms.example/', false],
+    ['https://pms.example/#part', false],
+    ['https://pms.example/ä', false],
+    ['ftp://pms.example/', false],
+    ['pms.example', false],
+  ])('takes %s: %s', async (address, isFine) => {
+    const { code, errors } = await copy.runWith(keys, 'set-callback', ...other, '--url', address);
+    expect({ address, code }).toEqual({ address, code: isFine ? 0 : 2 });
+    expect(errors).toMatch(isFine ? /^$/ : /^--url must /);
+  });
+
+  it('takes no http in production, and no key of the demo', async () => {
+    const production = { ...keys, NODE_ENV: 'production' };
+    const set = (environment: typeof production | { NODE_ENV: string }, address: string) =>
+      copy.runWith(environment, 'set-callback', ...other, '--url', address);
+    expect((await set(production, 'http://127.0.0.1/')).errors).toBe('--url must be https\n');
+    expect((await set({ NODE_ENV: 'production' }, url)).errors).toContain('SEALING_KEYS is not set');
+    expect(await copy.text()).toBe(copy.before);
+    expect((await set(production, url)).code).toBe(0);
+  });
+
+  it('knows the client, or says that there is none', async () => {
+    const set = (...of: string[]) => copy.runWith(keys, 'set-callback', ...of, '--url', url);
+    expect((await set('--realm', 'demo', '--client-id', 'nobody')).errors).toBe(
+      'The realm demo has no client nobody\n',
+    );
+    expect((await set('--realm', 'https://nobody.example', '--client-id', 'x')).errors).toBe(
+      'The issuer https://nobody.example has no client x\n',
+    );
+  });
+});
+
+describe('roll-callback-secret', () => {
+  it('gives a new secret, and lets the old one sign on for a day', async () => {
+    const old = await aCallback();
+    const startedAt = Date.now();
+    const { code, told } = await copy.runWith(keys, 'roll-callback-secret', ...other);
+    expect(code).toBe(0);
+    const callback = await callbackOf();
+    expect(secretsOf(callback)).toEqual([old, told.get('callback_secret')]);
+    const hours = (Date.parse(callback?.secrets[0]?.expires ?? '') - startedAt) / 3_600_000;
+    expect(hours).toBeGreaterThanOrEqual(24);
+    expect(hours).toBeLessThan(24.1);
+    expect(callback?.secrets[1]).not.toHaveProperty('expires');
+  });
+
+  it('ends the old one at once when told so, and no second live one unasked', async () => {
+    await aCallback();
+    await copy.runWith(keys, 'roll-callback-secret', ...other);
+    const { code, errors } = await copy.runWith(keys, 'roll-callback-secret', ...other);
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: expect.stringMatching(/^Two secrets are live, one until/),
+    });
+    const atOnce = ['roll-callback-secret', ...other, '--keep-old-hours', '0'];
+    const { told } = await copy.runWith(keys, ...atOnce);
+    expect(secretsOf(await callbackOf())).toEqual([told.get('callback_secret')]);
+  });
+
+  it('says that there is no callback', async () => {
+    const { code, errors } = await copy.runWith(keys, 'roll-callback-secret', ...other);
+    expect({ code, errors }).toEqual({ code: 1, errors: 'The client pms-other has no callback\n' });
+  });
+});
+
+describe('remove-callback', () => {
+  it('leaves the file as it was before there was one', async () => {
+    await aCallback();
+    const { code } = await copy.runWith({}, 'remove-callback', ...other);
+    expect([code, await copy.text()]).toEqual([0, copy.before]);
+  });
+
+  it('takes out one that is not the last of its client, and the only member of its client', async () => {
+    const callback = { url, secrets: [{ sealed: `a.${'A'.repeat(80)}` }] };
+    const client = (members: object) => JSON.stringify({ ...members, clientId: 'pms' }, null, 2);
+    const issuer = (clients: string) =>
+      `{ "realms": [], "trustedIssuers": [{ "issuer": "https://i.example", "clients": [${clients}] }] }`;
+    await writeFile(copy.path, issuer(client({ callback })));
+    await copy.runWith({}, 'remove-callback', '--realm', 'https://i.example', '--client-id', 'pms');
+    expect(await copy.text()).toBe(issuer(client({})));
+  });
+});
+
+describe('reseal-callbacks', () => {
+  it('seals every secret with the first key, so that the old one can go', async () => {
+    await writeFile(copy.path, copy.before.replace(/,\s+"callback": \{[^]*?\}\s+\]\s+\}/, ''));
+    const secret = await aCallback();
+    const rolled = { SEALING_KEYS: `${key('b')},${key('a')}` };
+    const { code, told } = await copy.runWith(rolled, 'reseal-callbacks');
+    expect([code, told.get('sealed anew'), told.get('sealed with the key')]).toEqual([0, '1', 'b']);
+    expect(secretsOf(await callbackOf(), { SEALING_KEYS: key('b') })).toEqual([secret]);
+    const again = await readFile(copy.path, 'utf8');
+    expect((await copy.runWith(rolled, 'reseal-callbacks')).told.get('sealed anew')).toBe('0');
+    expect(await copy.text()).toBe(again);
+  });
+
+  it('changes nothing when one cannot be opened', async () => {
+    await aCallback();
+    const before = await copy.text();
+    const { code, errors } = await copy.runWith({ SEALING_KEYS: key('b') }, 'reseal-callbacks');
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: 'The key that sealed this value is not configured\n',
+    });
+    expect(await copy.text()).toBe(before);
+  });
+});
+
+describe('check', () => {
+  it('tells of a secret that the services cannot open', async () => {
+    await aCallback({ SEALING_KEYS: key('b') });
+    const { code, errors } = await copy.runWith(keys, 'check');
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: [0, 1]
+        .map(
+          (client) =>
+            `realms[0].clients[${client}].callback.secrets[0] cannot be opened with the keys of SEALING_KEYS_CALLBACK\n`,
+        )
+        .join(''),
+    });
+  });
+
+  it('tells what production refuses: the key of the demo, and http', async () => {
+    await copy.runWith(keys, 'set-callback', ...other, '--url', 'http://127.0.0.1:9000/');
+    const { code, output } = await copy.runWith({}, 'check');
+    expect(code).toBe(0);
+    const ofCallbacks = output.split('\n').filter((line) => line.includes('.callback'));
+    expect(ofCallbacks).toEqual([
+      'production refuses it: realms[0].clients[0].callback.secrets[0] is sealed with the key of the demo',
+      'production refuses it: realms[0].clients[1].callback.url must be https',
+    ]);
+  });
+
+  it('tells of an address that the file was given by hand', async () => {
+    await aCallback();
+    await writeFile(copy.path, (await copy.text()).replace(url, 'http://pms.example/'));
+    expect(await copy.runWith({}, 'check')).toMatchObject({
+      code: 1,
+      errors:
+        'realms[0].clients[1].callback.url must be https; http is allowed only for this machine, outside production\n',
+    });
+  });
+});

@@ -1,0 +1,104 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPurposeSealer, sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
+import { openSealers } from '@clinical-launch/process/sealing-keys';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { purposesOf } from '../../../tests/system/purposes-of.ts';
+import { root } from '../../../tests/system/run-command.ts';
+import { serviceNames } from '../src/service-access.ts';
+import { runOps, runOpsHere } from './run-ops.ts';
+
+const directory = join(mkdtempSync(join(tmpdir(), 'clinical-launch-secrets-')), 'secrets');
+let first: Awaited<ReturnType<typeof runOps>>;
+beforeAll(async () => {
+  first = await runOps(['secrets', directory], {});
+});
+afterAll(() => rmSync(join(directory, '..'), { recursive: true }));
+
+const read = (path: string) => readFileSync(join(directory, path), 'utf8').trim();
+const listed = () =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted((a, b) => a.localeCompare(b));
+
+describe('npm run ops -- secrets', () => {
+  it('makes every file that the compose file mounts, and prints none of them', () => {
+    expect(first).toMatchObject({ code: 0, errors: '' });
+    const compose = readFileSync(`${root}docker-compose.yml`, 'utf8');
+    const mounted = [...compose.matchAll(/SECRETS_DIR:-\.\/deploy\/docker\/demo-secrets\}\/([\w/-]+)/g)];
+    expect(mounted.length).toBeGreaterThan(30);
+    const missing = mounted.map(([, path = '']) => path).filter((path) => !existsSync(join(directory, path)));
+    expect(missing).toEqual([]);
+    expect(first.output).not.toContain(read('postgres-password'));
+    expect(statSync(directory).mode & 0o066).toBe(0);
+  });
+
+  it('makes passwords of 256 bits, each for one user of one part', () => {
+    const addresses = listed()
+      .filter((path) => path.endsWith('-url'))
+      .map(read);
+    const passwords = addresses.map((address) => new URL(address).password);
+    expect(new Set(passwords).size).toBe(addresses.length);
+    for (const password of passwords) expect(password).toMatch(/^[\w-]{43}$/);
+  });
+
+  it('keeps what is there when it runs again, and adds what is missing', async () => {
+    const before = listed();
+    const kept = read('services/ordering/redis-url');
+    rmSync(join(directory, 'grafana-password'));
+    const again = await runOpsHere(['secrets', directory], {});
+    expect(again.output).toContain('1 files written');
+    expect(listed()).toEqual(before);
+    expect(read('services/ordering/redis-url')).toBe(kept);
+  });
+
+  it('makes no keys of events that do not fit those that are there', async () => {
+    const path = join(directory, 'services/ordering/event-signing-keys');
+    const keys = readFileSync(path);
+    rmSync(path);
+    const refused = await runOpsHere(['secrets', directory], {});
+    expect([refused.code, refused.errors]).toEqual([2, expect.stringContaining('Remove the others')]);
+    writeFileSync(path, keys);
+    chmodSync(path, 0o444);
+  });
+});
+
+describe('the sealing keys of one service', () => {
+  const environment = () => ({
+    NODE_ENV: 'production',
+    ...Object.fromEntries(
+      sealingPurposes.map((purpose) => [
+        `SEALING_KEYS_${purpose.toUpperCase().replaceAll('-', '_')}`,
+        read(`sealing-keys-${purpose}`),
+      ]),
+    ),
+  });
+  const place = ['a place'];
+
+  it.each(serviceNames)('open and make nothing of a purpose that is not one of %s', (service) => {
+    const everyone = openSealers(environment(), sealingPurposes);
+    const own = purposesOf(service);
+    const ownKeys = own.map((purpose) => {
+      const [id = '', key = ''] = read(`sealing-keys-${purpose}`).split(':');
+      return { id, key: Buffer.from(key, 'base64url') };
+    });
+    for (const purpose of sealingPurposes.filter((one) => !own.includes(one))) {
+      const sealed = everyone[purpose].seal('anything', 'a secret', place);
+      for (const key of ownKeys) {
+        const forger = createPurposeSealer(purpose, [key]);
+        expect(() => forger.open('anything', sealed, place)).toThrow(/.+/);
+        expect(() =>
+          everyone[purpose].open('anything', forger.seal('anything', 'forged', place), place),
+        ).toThrow(/.+/);
+      }
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import { createServer, request as sendRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
+import { connectRedis } from '@clinical-launch/tickets/connect-redis';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { run } from '../../../tests/system/run-command.ts';
+import { type ServiceName, serviceNames } from '../src/service-access.ts';
+import { type SeparatedParts, startSeparatedParts } from './separated-parts.ts';
+
+let parts: SeparatedParts;
+beforeAll(async () => {
+  parts = await startSeparatedParts();
+});
+afterAll(() => parts.stop());
+
+const registry = fileURLToPath(new URL('../../simulators/registry.json', import.meta.url));
+
+/** The edge map; the prefix of the identity provider is removed. */
+const paths: readonly (readonly [string, ServiceName])[] = [
+  ['/idp/', 'identity-provider'],
+  ['/AccessApi/', 'launch-api'],
+  ['/secureLaunch', 'launch-gateway'],
+  ['/oltr/', 'ordering'],
+  ['/orders/', 'order-renderer'],
+  ['/audit/', 'audit-trail'],
+  ['/resource/', 'resource-api'],
+];
+
+/** Routes each path to its service, as the edge does, and everything else to the simulators. */
+async function startEdge(portOf: (service: ServiceName | 'simulators') => number) {
+  const server = createServer((request, response) => {
+    const url = request.url ?? '';
+    const [prefix = '', service = 'simulators' as const] =
+      paths.find(([start]) => url.startsWith(start)) ?? [];
+    const path = service === 'identity-provider' ? url.slice(prefix.length - 1) : url;
+    const { method, headers } = request;
+    const passed = sendRequest(
+      { host: '127.0.0.1', port: portOf(service), path, method, headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    passed.on('error', () => response.writeHead(502).end());
+    request.pipe(passed);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** Scrapes a process, whose first line names its admin port: its users may measure the parts. */
+async function metricsOf(output: string): Promise<string> {
+  const [, adminUrl = ''] = /admin (http:\S+)/.exec(output) ?? [];
+  return (await fetch(`${adminUrl}/metrics`)).text();
+}
+
+describe('the platform with a user of its own for each service', () => {
+  it('plays both launches to the end, and Redis refuses nobody anything', async () => {
+    const names = [...serviceNames, 'simulators'] as const;
+    const ports = new Map(
+      await Promise.all(names.map(async (name) => [name, await findFreePort()] as const)),
+    );
+    const portOf = (name: ServiceName | 'simulators') => ports.get(name) ?? 0;
+    const edge = await startEdge(portOf);
+    try {
+      const shared = {
+        NODE_ENV: 'demo',
+        HOST: '127.0.0.1',
+        ADMIN_PORT: '0',
+        PUBLIC_URL: edge.url,
+        PLATFORM_URL: edge.url,
+        IDENTITY_PROVIDER_URL: `http://127.0.0.1:${portOf('identity-provider')}`,
+        REGISTRY_FILE: registry,
+        LOG_LEVEL: 'warn',
+      };
+      const started = names.map((name) => {
+        const file = name === 'simulators' ? 'tools/simulators/src/main.ts' : `services/${name}/src/main.ts`;
+        const own = name === 'simulators' ? {} : parts.addressesOf(name);
+        return run(process.execPath, [file], { ...shared, PORT: String(portOf(name)), ...own });
+      });
+      await Promise.all(started.map((process) => process.said(/^ready /m)));
+      const play = run(process.execPath, ['tools/platform/src/play.ts'], { BASE_URL: edge.url });
+      expect({ code: await play.exited, output: play.output() }).toMatchObject({
+        code: 0,
+        output: expect.stringContaining('the audit trail has the story'),
+      });
+      const measured = await metricsOf(started[names.indexOf('ordering')]?.output() ?? '');
+      expect(measured).toMatch(/^postgresql_backends [1-9]/m);
+      expect(measured).toMatch(/^postgresql_db_size_bytes [1-9]/m);
+      expect(measured).toMatch(/^redis_memory_used_bytes\{.+\} [1-9]/m);
+      const admin = await connectRedis(parts.redisAdmin);
+      const denials = admin instanceof Redis ? await admin.acl('LOG') : ['not one Redis'];
+      admin.disconnect();
+      expect(denials).toEqual([]);
+      expect(started.map((process) => process.output()).join('')).not.toMatch(/ACCESS.REFUSED|NOPERM/);
+    } finally {
+      edge.server.closeAllConnections();
+      edge.server.close();
+    }
+  });
+});

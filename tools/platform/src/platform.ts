@@ -1,0 +1,249 @@
+import type { RequestListener } from 'node:http';
+import { readAuditTrailConfig } from '@clinical-launch/audit-trail/config';
+import { auditTrail } from '@clinical-launch/audit-trail/service';
+import { sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
+import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
+import { createAdminApp, listen, type RunningServer } from '@clinical-launch/http/server';
+import { readIdentityProviderConfig } from '@clinical-launch/identity-provider/config';
+import { identityProvider } from '@clinical-launch/identity-provider/service';
+import { readLaunchApiConfig } from '@clinical-launch/launch-api/config';
+import { launchApi } from '@clinical-launch/launch-api/service';
+import { readLaunchGatewayConfig } from '@clinical-launch/launch-gateway/config';
+import { launchGateway } from '@clinical-launch/launch-gateway/service';
+import { readOrderRendererConfig } from '@clinical-launch/order-renderer/config';
+import { orderRenderer } from '@clinical-launch/order-renderer/service';
+import { readOrderingConfig } from '@clinical-launch/ordering/config';
+import { ordering } from '@clinical-launch/ordering/service';
+import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
+import { openRevocationsPart } from '@clinical-launch/process/revocations';
+import { openSealers } from '@clinical-launch/process/sealing-keys';
+import { type Mount, startServices } from '@clinical-launch/process/start-services';
+import { readResourceApiConfig } from '@clinical-launch/resource-api/config';
+import { resourceApi } from '@clinical-launch/resource-api/service';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { type Environment, readTogether } from '@clinical-launch/runtime/environment';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import { assertPublicAddresses, isProduction } from '@clinical-launch/runtime/mode';
+import { dialectOf } from '@clinical-launch/simulators/dialect';
+import { simulators } from '@clinical-launch/simulators/simulators';
+import { openDirectories, readDirectories } from '@clinical-launch/trust/directory-file';
+import { createFollowingVerifier, watchRegistry } from '@clinical-launch/trust/following-registry';
+import { desktopIssuerPolicies, issuerPolicies } from '@clinical-launch/trust/issuer-policies';
+import { checkRegistryFile } from '@clinical-launch/trust/trust';
+import { assertFitForProduction, readDemoConfig } from './config.ts';
+import { chooseBus, chooseStorage, chooseTicketParts } from './parts.ts';
+
+export type Platform = {
+  /** The address that browsers and backends use. */
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+  /** Lets what is under way finish, then ends everything in reverse order. */
+  stop(): Promise<void>;
+};
+
+type PlatformOptions = {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Answers `/metrics` at the admin address; there is none without it. */
+  readonly answerMetrics?: RequestListener;
+};
+
+/**
+ * Starts the whole platform in this process, behind the edge map, with the simulators. A part whose variable
+ * (`REDIS_URL`, `AMQP_URL`, `DATABASE_URL`) is unset is embedded, and what it holds ends with the process.
+ * @throws TypeError that names every fault of the configuration at once.
+ */
+export async function startPlatform(options: PlatformOptions): Promise<Platform> {
+  const { environment, clock, logger, answerMetrics } = options;
+  let answer: RequestListener = startingUp;
+  const { demo } = readTogether({
+    demo: () => readDemoConfig(environment),
+    production: () => assertFitForProduction(environment),
+    addresses: () => assertPublicAddresses(environment),
+    registry: () => checkRegistry(environment),
+    directories: () => readDirectories(environment),
+    networks: () => readAllowedNetworks(environment),
+    // Read again below, with the address; here so that a faulty setting is reported before a port is taken.
+    sealers: () => openEverySealer(environment),
+    eventKeys: () => readSharedEventKeys(environment),
+    services: () => readConfigs({ ...environment, PUBLIC_URL: environment.PUBLIC_URL || 'http://localhost' }),
+  });
+  const server = await listen((request, response) => answer(request, response), { ...demo, logger });
+  try {
+    const publicUrl = demo.publicUrl ?? `http://localhost:${server.port}`;
+    const platformUrl = `http://127.0.0.1:${server.port}`;
+    const parts = await openParts({
+      environment,
+      configs: readConfigs({ ...reachingItself(environment, platformUrl), PUBLIC_URL: publicUrl }),
+      registryFile: demo.registryFile,
+      trustedProxies: demo.trustedProxies,
+      platformUrl,
+      clock,
+      logger,
+    });
+    const admin = await listen(createAdminApp(parts.checks, answerMetrics), {
+      port: demo.adminPort,
+      host: '127.0.0.1',
+      logger,
+    });
+    answer = parts.listener;
+    return {
+      publicUrl,
+      adminUrl: `http://127.0.0.1:${admin.port}`,
+      stop: () => stopAll([server, parts, admin]),
+    };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+const startingUp: RequestListener = (_request, response) => {
+  response.writeHead(503, { 'Retry-After': '1' }).end();
+};
+
+async function stopAll(running: readonly Pick<RunningServer, 'stop'>[]): Promise<void> {
+  for (const one of running) await one.stop();
+}
+
+type PartsOptions = PlatformOptions & {
+  readonly configs: ReturnType<typeof readConfigs>;
+  readonly registryFile: string | URL;
+  /** Where this process reaches itself. */
+  readonly platformUrl: string;
+  readonly trustedProxies: number;
+};
+
+async function openParts(options: PartsOptions) {
+  const { environment, configs, trustedProxies, clock, logger } = options;
+  const parts = await connectParts(options);
+  const { bus } = parts.dependencies;
+  const services = await startServices({
+    mounts: await createMounts(options, parts),
+    bus,
+    logger,
+    clock,
+    isProduction: isProduction(environment),
+    trustedProxies,
+    publicUrl: configs.identityProvider.publicUrl,
+    refusals: parts.refusals,
+  });
+  parts.startRelay();
+  return {
+    listener: services.listener,
+    checks: parts.checks,
+    stop: () => stopAll([services, parts]),
+  };
+}
+
+/** Connects or embeds what the services depend on. */
+async function connectParts({
+  environment,
+  configs,
+  registryFile,
+  platformUrl,
+  clock,
+  logger,
+}: PartsOptions) {
+  const { publicUrl, audience } = configs.identityProvider;
+  const options = {
+    environment,
+    clock,
+    logger,
+    eventKeys: readSharedEventKeys(environment),
+    name: 'clinical-launch',
+  };
+  const directories = openDirectories({ sharedFile: readDirectories(environment), registryFile, logger });
+  const registry = watchRegistry(registryFile, {
+    publicUrl,
+    logger,
+    isProduction: isProduction(environment),
+    check: (next) => directories.follow(next),
+  });
+  const sealers = openEverySealer(environment);
+  const storagePart = await chooseStorage(options);
+  const busPart = await chooseBus(options);
+  const ticketParts = await chooseTicketParts({ ...options, sealers, requiresCompleteClaims: true });
+  const revocationsPart = await openRevocationsPart(ticketParts, { clock, logger });
+  const fetchOutbound = createOutboundFetch({ allowedNetworks: readAllowedNetworks(environment) });
+  const trust = { publicUrl, audience, identityProviderUrl: `${platformUrl}/idp` };
+  const verifierOf = (policies: typeof issuerPolicies) =>
+    createFollowingVerifier(registry, {
+      clock,
+      revocations: revocationsPart.revocations,
+      policiesOf: (current) => policies(current, trust),
+      fetchOutbound,
+    });
+  const { tickets, claims, limiter, attempts, outbox: events, refusals } = ticketParts;
+  const { revokedTokens, endedSessions } = ticketParts;
+  const { bus } = busPart;
+  const { storage } = storagePart;
+  const own = { clock, logger, registry, directories, sealers, bus, storage, fetchOutbound };
+  const onTickets = { tickets, revokedTokens, endedSessions, claims, limiter, attempts, events };
+  return {
+    dependencies: { ...own, ...onTickets, tokens: verifierOf(issuerPolicies) },
+    desktopTokens: verifierOf(desktopIssuerPolicies),
+    refusals,
+    checks: { ...storagePart.checks, ...ticketParts.checks, ...revocationsPart.checks },
+    startRelay: () => ticketParts.startRelay(bus),
+    async stop() {
+      registry.stop();
+      directories.stop();
+      await stopAll([revocationsPart, ticketParts, busPart, storagePart]);
+    },
+  };
+}
+
+/** The edge map: services see their whole path, but for the identity provider, whose prefix is removed. */
+async function createMounts(
+  { environment, configs, platformUrl }: PartsOptions,
+  { dependencies, desktopTokens }: Awaited<ReturnType<typeof connectParts>>,
+): Promise<Mount[]> {
+  const { publicUrl, audience } = configs.identityProvider;
+  const dialect = dialectOf({ audience, namespaces: configs.launchApi.namespaces });
+  const services = [
+    launchApi(configs.launchApi, dependencies),
+    launchGateway(configs.launchGateway, dependencies),
+    await ordering(configs.ordering, dependencies),
+    await orderRenderer(configs.orderRenderer, dependencies),
+    await auditTrail(configs.auditTrail, dependencies),
+    resourceApi(configs.resourceApi, { ...dependencies, tokens: desktopTokens }),
+    ...(isProduction(environment) ? [] : [simulators({ publicUrl, platformUrl, dialect }, dependencies)]),
+  ];
+  return [
+    { path: '/idp', service: await identityProvider(configs.identityProvider, dependencies) },
+    ...services.map((service) => ({ path: '/', service })),
+  ];
+}
+
+/**
+ * Checks the operator's registry with the rest of the configuration; that of the demo is fit for a demo
+ * alone.
+ */
+function checkRegistry(environment: Environment): void {
+  const { REGISTRY_FILE: path, PUBLIC_URL: publicUrl } = environment;
+  if (path) checkRegistryFile(environment, { path, publicUrl: publicUrl || 'http://localhost' });
+}
+
+/** In the demo documents are posted to the simulators in this process. */
+function reachingItself(environment: Environment, platformUrl: string): Environment {
+  return isProduction(environment) ? environment : { ...environment, PLATFORM_URL: platformUrl };
+}
+
+const openEverySealer = (environment: Environment) =>
+  openSealers(environment, sealingPurposes, { acceptsShared: true });
+
+/** Reads every service's configuration; the problems of all of them are reported together. */
+function readConfigs(environment: Environment) {
+  return readTogether({
+    identityProvider: () => readIdentityProviderConfig(environment),
+    launchApi: () => readLaunchApiConfig(environment),
+    auditTrail: () => readAuditTrailConfig(environment),
+    launchGateway: () => readLaunchGatewayConfig(environment),
+    ordering: () => readOrderingConfig(environment),
+    orderRenderer: () => readOrderRendererConfig(environment),
+    resourceApi: () => readResourceApiConfig(environment),
+  });
+}

@@ -1,0 +1,30 @@
+import { endAtStart, stopOnSignal } from '@clinical-launch/process/process';
+import { startMetrics } from '@clinical-launch/process/process-metrics';
+import { releaseMemoryOfStart } from '@clinical-launch/process/release-memory';
+import { readTracing, startTracing } from '@clinical-launch/process/tracing';
+import { systemClock } from '@clinical-launch/runtime/clock';
+import { createServiceLogger, initialLogLevel } from '@clinical-launch/runtime/logger';
+import { startPlatform } from './platform.ts';
+import { readableLog, summaryOf } from './terminal.ts';
+
+const { stdout, env: environment } = process;
+
+try {
+  const level = initialLogLevel(environment.LOG_LEVEL);
+  const name = 'clinical-launch';
+  const logger = createServiceLogger(name, stdout.isTTY ? { level, destination: readableLog() } : { level });
+  const metrics = startMetrics({ service: name, environment, logger });
+  const traces = startTracing(readTracing(environment), { name, logger });
+  const answerMetrics = metrics.answer;
+  const platform = await startPlatform({ environment, clock: systemClock, logger, answerMetrics });
+  const stop = async () => {
+    for (const one of [platform, metrics, traces]) await one.stop();
+  };
+  stopOnSignal({ stop }, logger);
+  if (stdout.isTTY) stdout.write(summaryOf(platform, environment));
+  else logger.info({ adminUrl: platform.adminUrl }, 'health, readiness and metrics');
+  stdout.write(`ready ${platform.publicUrl}\n`);
+  setImmediate(releaseMemoryOfStart);
+} catch (error) {
+  endAtStart(error);
+}

@@ -1,0 +1,49 @@
+import type { Environment } from '@clinical-launch/runtime/environment';
+import { readRegistryFile } from '@clinical-launch/trust/registry-file';
+import pretty from 'pino-pretty';
+import { readDemoConfig } from './config.ts';
+import type { Platform } from './platform.ts';
+
+/** Returns where the log is written for a person at a terminal: a line each, with the time of day. */
+export function readableLog() {
+  return pretty({
+    ignore: 'pid,hostname,service,version,trace_id,span_id',
+    translateTime: 'SYS:HH:MM:ss',
+    singleLine: true,
+    sync: true,
+  });
+}
+
+/** Returns what a person needs first: where to look, with which clients to try it, and what is kept. */
+export function summaryOf({ publicUrl, adminUrl }: Platform, environment: Environment): string {
+  const rows = [
+    ['Start here', `${publicUrl}/`],
+    ['API descriptions', `${publicUrl}/AccessApi/openapi.json  ${publicUrl}/idp/openapi.json`],
+    ['Health', `${adminUrl}/readyz`],
+    ...clientRows(publicUrl, environment),
+    ['Documentation', 'README.md, docs/partner-guide.md, docs/operations.md'],
+    ['Stored data', storedData(environment)],
+  ];
+  const lines = rows.map(([name = '', text = '']) => `  ${name.padEnd(18)}${text}\n`);
+  return `\nClinical Launch\n\n${lines.join('')}\n`;
+}
+
+/** The clients of the demo registry: the secret of each is its id with `-secret`. */
+function clientRows(publicUrl: string, environment: Environment): string[][] {
+  if (environment.REGISTRY_FILE) return [['Registry', environment.REGISTRY_FILE]];
+  return readRegistryFile(readDemoConfig(environment).registryFile, { publicUrl })
+    .realms.filter(({ clients }) => clients.length > 0)
+    .map(({ realm, clients }) => [
+      `Clients of ${realm}`,
+      `${clients.map(({ clientId }) => clientId).join(', ')} (secret: the name and "-secret")`,
+    ]);
+}
+
+function storedData({ REDIS_URL: redis, AMQP_URL: amqp, DATABASE_URL: database }: Environment): string {
+  const embedded = [
+    ...(database ? [] : ['orders, documents and the audit trail']),
+    ...(redis ? [] : ['launches']),
+    ...(amqp ? [] : ['events']),
+  ];
+  return embedded.length === 0 ? 'kept by your servers' : `${embedded.join(', ')}: lost when you stop it`;
+}

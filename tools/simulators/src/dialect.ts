@@ -1,0 +1,32 @@
+import type { Namespaces } from '@clinical-launch/contracts/namespaces';
+import { Type } from '@clinical-launch/contracts/type';
+import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
+import { namespaceSettings, namespacesOf } from '@clinical-launch/runtime/namespace-settings';
+import { audienceSetting } from '@clinical-launch/trust/trust';
+
+/** The scope and namespaces that callers of a platform must use, as its operator configured them. */
+export type Dialect = {
+  /** The scope for all rights of a client: `<APP_ID_URI>/.default`. */
+  readonly scope: string;
+  /** The namespaces of payloads. */
+  readonly namespaces: Namespaces;
+};
+
+const environmentSchema = Type.Object({ AUDIENCE: audienceSetting, ...namespaceSettings });
+
+/** Reads the dialect from the platform's own settings. @throws ConfigurationError */
+export function readDialect(environment: Environment): Dialect {
+  const read = readEnvironment(environmentSchema, environment);
+  return dialectOf({ audience: read.AUDIENCE, namespaces: namespacesOf(read) });
+}
+
+/** Returns the dialect of a platform with this APP_ID_URI and these namespaces. */
+export function dialectOf({
+  audience,
+  namespaces,
+}: {
+  readonly audience: string;
+  readonly namespaces: Namespaces;
+}): Dialect {
+  return { scope: `${audience}/.default`, namespaces };
+}

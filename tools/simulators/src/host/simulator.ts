@@ -1,0 +1,59 @@
+import { readForm } from '@clinical-launch/http/body';
+import { callOf } from '@clinical-launch/http/call';
+import { queryOf } from '@clinical-launch/http/request-target';
+import { createRouter } from '@clinical-launch/http/router';
+import { TokenRefused } from '@clinical-launch/pms-client';
+import type { RequestHandler, Router } from 'express';
+import { badRequest, getPatient, records } from '../records.ts';
+import type { Simulation } from '../simulator.ts';
+import { createHostClient, DesktopLaunchRefused } from './desktop-launch.ts';
+
+const application = { name: 'Harbour Desktop (simulator)', home: '/demo/host' };
+const partners = ['partner-demo', 'partner-native'];
+/** The name of the user's permission to read the clinical record. */
+const clinicalPermission = 'clinical-cr.read';
+
+/**
+ * Creates a small host application, for the demo: its user is signed in, and its backend requests the launch
+ * of a partner application with the open patient. The user's browser then opens the launch URL.
+ */
+export function hostSimulator(simulation: Simulation): Router {
+  const { show, sendTo } = simulation;
+  const client = createHostClient(simulation);
+
+  const showRecord: RequestHandler = (request, response) => {
+    const patient = getPatient(queryOf(request).get('patient'));
+    show(response, 'host/views/record.njk', { application, records, patient, clinicalPermission });
+  };
+
+  const launch: RequestHandler = async (request, response) => {
+    const form = await readForm(request, response);
+    const patient = getPatient(form.get('patient') ?? '');
+    const clientId = partners.find((name) => name === form.get('partner'));
+    if (clientId === undefined) throw badRequest('Partner application not found');
+    const authorizations = records.host.authorizations.filter(
+      (name) => name !== clinicalPermission || form.get('permission') === clinicalPermission,
+    );
+    try {
+      const { launchUrl, expiresInSeconds } = await client.requestLaunch({
+        clientId,
+        patient,
+        authorizations,
+      });
+      const scheme = new URL(launchUrl).protocol;
+      if (/^https?:$/.test(scheme)) return sendTo(response, launchUrl);
+      // The browser asks its user before it starts another program, so they use a link that explains it.
+      const model = { application, patient, launchUrl, scheme, expiresInSeconds };
+      show(response, 'host/views/native.njk', model);
+    } catch (error) {
+      if (!(error instanceof DesktopLaunchRefused || error instanceof TokenRefused)) throw error;
+      callOf(response).logger.warn({ err: error }, 'the launch was refused');
+      show(response.status(502), 'host/views/refused.njk', { application, error, patient });
+    }
+  };
+
+  const router = createRouter();
+  router.get('/demo/host', showRecord);
+  router.post('/demo/host/launches', launch);
+  return router;
+}

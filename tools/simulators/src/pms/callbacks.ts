@@ -1,0 +1,105 @@
+import { readForm } from '@clinical-launch/http/body';
+import { callOf } from '@clinical-launch/http/call';
+import { createRouter } from '@clinical-launch/http/router';
+import { CallbackRefused, verifyCallback } from '@clinical-launch/pms-client';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import express, { type RequestHandler, type Router } from 'express';
+import { badRequest, getPatient } from '../records.ts';
+import { Memory, type Simulation } from '../simulator.ts';
+import type { ReturnedDocuments } from './returned-documents.ts';
+
+/** Public, as all secrets of the demo are; its registry contains it sealed. */
+const secrets = ['whsec_Y2xpbmljYWwtbGF1bmNoLWRlbW8tY2FsbGJhY2tzISE='];
+
+/** The answers of the simulated PMS to callbacks, with their texts. */
+const answers = {
+  take: 'Callbacks are accepted.',
+  'refuse-two': 'The next two callbacks are answered 503, as if this system were restarting.',
+  refuse: 'Every callback is answered 503, as if this system were down.',
+} as const;
+type Answer = keyof typeof answers;
+
+const answerLabels: Readonly<Record<Answer, string>> = {
+  take: 'Take callbacks',
+  'refuse-two': 'Refuse the next two',
+  refuse: 'Refuse all',
+};
+
+type SeenCallback = {
+  /** RFC 3339 */
+  readonly at: string;
+  /** `webhook-id`; empty for a callback that was refused unread. */
+  readonly id: string;
+  readonly outcome: string;
+};
+
+const shownCallbacks = 5;
+
+/** Creates the callback address of the simulated PMS, and the part of its page about callbacks. */
+export function pmsCallbacks({ clock, sendTo }: Simulation, documents: ReturnedDocuments) {
+  const seen: SeenCallback[] = [];
+  const filed = new Memory<true>();
+  let answer: Answer = 'take';
+  let refusals = 0;
+
+  const note = (id: string, outcome: string) => {
+    seen.unshift({ at: new Date(clock.now()).toISOString(), id, outcome });
+    seen.splice(shownCallbacks);
+  };
+
+  const isRefused = () => {
+    if (answer !== 'refuse-two') return answer === 'refuse';
+    refusals += 1;
+    if (refusals === 2) answer = 'take';
+    return true;
+  };
+
+  const take: RequestHandler = (request, response) => {
+    if (isRefused()) {
+      note('', 'answered 503');
+      return void response.status(503).end();
+    }
+    const { id, data } = readCallback(request, clock);
+    const isRepeated = filed.has(id);
+    if (!isRepeated) documents.file(data, 'callback');
+    filed.set(id, true);
+    note(id, isRepeated ? 'known already' : 'filed');
+    callOf(response).adopt(data.launchId);
+    response.status(204).end();
+  };
+
+  const choose: RequestHandler = async (request, response) => {
+    const form = await readForm(request, response);
+    const chosen = (Object.keys(answers) as Answer[]).find((name) => name === form.get('answer'));
+    if (chosen === undefined) throw badRequest('Answer not found');
+    answer = chosen;
+    refusals = 0;
+    sendTo(response, `/demo/pms?patient=${getPatient(form.get('patient')).id}`);
+  };
+
+  return {
+    router: createCallbackRouter(take, choose),
+    /** Returns the model of the page. */
+    shown: () => ({ answer, says: answers[answer], answerLabels, seen }),
+  };
+}
+
+function createCallbackRouter(take: RequestHandler, choose: RequestHandler): Router {
+  const router = createRouter();
+  // The signature covers the bytes as they were received.
+  router.post('/demo/pms/callbacks', express.raw({ type: 'application/json', limit: '1mb' }), take);
+  router.post('/demo/pms/callbacks/answer', choose);
+  return router;
+}
+
+/** @throws ServiceError 400 when it is not a callback of the platform */
+function readCallback({ headers, body }: Parameters<RequestHandler>[0], clock: Clock) {
+  const bytes: unknown = body;
+  if (!Buffer.isBuffer(bytes)) throw badRequest('Send a callback as application/json');
+  try {
+    return verifyCallback({ headers, body: bytes, secrets, now: () => clock.now() });
+  } catch (error) {
+    if (error instanceof CallbackRefused) throw badRequest(`The callback is refused: ${error.code}`);
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import { ServiceError } from '@clinical-launch/http/errors';
+
+/** A patient of the invented practice. */
+export type Patient = LaunchRequest['patient'] & {
+  readonly id: string;
+  readonly guid: string;
+  readonly ehrPartnerId: string;
+};
+
+/** The records of the simulated applications: one practice, its people and its patients. */
+export type Records = Omit<LaunchRequest, 'action' | 'originatingId' | 'authoredOn' | 'patient'> & {
+  /** The host application's record of the same user and practice. */
+  readonly host: {
+    readonly userERN: string;
+    readonly email: string;
+    readonly orgERN: string;
+    readonly cdb: string;
+    readonly authorizations: readonly string[];
+  };
+  readonly patients: readonly Patient[];
+};
+
+export const records = JSON.parse(
+  readFileSync(new URL('./records.json', import.meta.url), 'utf8'),
+) as Records;
+
+/** Returns the patient of this id; the first one without an id. @throws ServiceError 400 for an unknown id */
+export function getPatient(id: string | null): Patient {
+  const patient = id === null ? records.patients[0] : records.patients.find((one) => one.id === id);
+  if (patient === undefined) throw badRequest('Patient not found');
+  return patient;
+}
+
+/** Creates the 400 of a simulator's own form. */
+export const badRequest = (message: string) =>
+  new ServiceError({ status: 400, code: 'invalid_request', message });

@@ -1,0 +1,78 @@
+import { fileURLToPath } from 'node:url';
+import { Type } from '@clinical-launch/contracts/type';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
+import { createPages } from '@clinical-launch/pages/templates';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { type Environment, originSetting, readEnvironment } from '@clinical-launch/runtime/environment';
+import type { Response } from 'express';
+import { type Dialect, readDialect } from './dialect.ts';
+
+export type SimulatorConfig = {
+  /** The platform's address for browsers. */
+  readonly publicUrl: string;
+  /** The platform's address for the simulators' backends. */
+  readonly platformUrl: string;
+  readonly dialect: Dialect;
+};
+
+const environmentSchema = Type.Object({
+  PUBLIC_URL: originSetting,
+  PLATFORM_URL: Type.Optional(
+    Type.String({ pattern: '^https?://', description: 'must be an http or https address' }),
+  ),
+});
+
+/** Reads the simulators' configuration. @throws ConfigurationError that names the invalid variables */
+export function readSimulatorConfig(environment: Environment): SimulatorConfig {
+  const { PUBLIC_URL, PLATFORM_URL } = readEnvironment(environmentSchema, environment);
+  const dialect = readDialect(environment);
+  return Object.freeze({ publicUrl: PUBLIC_URL, platformUrl: PLATFORM_URL ?? PUBLIC_URL, dialect });
+}
+
+/** The dependencies of each simulator. */
+export type Simulation = {
+  readonly config: SimulatorConfig;
+  readonly clock: Clock;
+  /** Returns the address at which this backend reaches `address`, which is for browsers. */
+  readonly reach: (address: string) => string;
+  /** The headers of every page. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Returns a page of the named application. */
+  readonly page: (template: string, model: object) => string;
+  /** Answers with a page of the named application. */
+  readonly show: (response: Response, template: string, model: object) => void;
+  /** Redirects the browser with a GET. */
+  readonly sendTo: (response: Response, address: string) => void;
+};
+
+/** Prepares the shared parts of the simulators. */
+export function createSimulation(config: SimulatorConfig, clock: Clock): Simulation {
+  const { publicUrl, platformUrl } = config;
+  const pages = createPages(fileURLToPath(new URL('.', import.meta.url)));
+  // Forms lead to the platform's own address, even if the user opened the simulators under another name of
+  // this machine.
+  const headers = pageHeaders({ scriptHashes: [pages.scriptHash], formActions: [publicUrl] });
+  return {
+    config,
+    clock,
+    headers,
+    page: (template, model) => pages.render(template, model),
+    reach: (address) =>
+      address.startsWith(`${publicUrl}/`) ? platformUrl + address.slice(publicUrl.length) : address,
+    show: (response, template, model) =>
+      void response.set(headers).type('html').send(pages.render(template, model)),
+    sendTo: (response, address) => response.set(headers).redirect(303, address),
+  };
+}
+
+const remembered = 200;
+
+/** The memory of a simulator: it runs for ever, so the oldest entries are removed. */
+export class Memory<Kept> extends Map<string, Kept> {
+  override set(key: string, value: Kept): this {
+    super.set(key, value);
+    const [oldest] = this.keys();
+    if (this.size > remembered && oldest !== undefined) this.delete(oldest);
+    return this;
+  }
+}
