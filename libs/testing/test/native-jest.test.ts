@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** Test files, by name; the import of Jest's globals precedes each. */
 const planted = {
   passes: `
-    import { createSealer } from '${root}libs/contracts/src/index.ts';
+    import { createSealer } from '${root}libs/crypto/src/sealing.ts';
     import { describeShared } from './shared.ts';
     it('loads a module of ours', () => expect(createSealer).toBeInstanceOf(Function));
     it.each([1, 2])('takes row %i', (row: number) => expect(row).toBeGreaterThan(0));

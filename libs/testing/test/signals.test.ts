@@ -19,7 +19,8 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** Starts one of everything and hangs; half of the processes have lost their parent. */
 const hangingTest = `
 import { spawn } from 'node:child_process';
-import { createTestDatabase, startRedis } from '${root}libs/testing/src/index.ts';
+import { startRedis } from '${root}libs/testing/src/servers/redis.ts';
+import { createTestDatabase } from '${root}libs/testing/src/test-database.ts';
 import { it } from '@jest/globals';
 it('hangs', async () => {
   await createTestDatabase(process.env.TEST_DATABASE_URL, process.env.TEST_REDIS_URL, process.env.TEST_AMQP_URL);
