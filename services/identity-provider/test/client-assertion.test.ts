@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type { Storage } from '@clinical-launch/storage/storage';
-import { MachineClock } from '@clinical-launch/testing/test-clock';
+import { MachineClock, TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { createTestKey, startTokenIssuer, type TestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -204,6 +204,29 @@ describe('a client assertion is refused', () => {
     const response = await post(assertionForm(await sign(), { client_id: 'by-both' }));
     expect(await refusalOf(response)).toMatchObject({ status: 401, error: 'invalid_client' });
     expect(lastReason()).toBe('assertion_of_other_client');
+  });
+
+  it('that is repeated in the seconds in which clocks may differ, after its end', async () => {
+    const testClock = new TestClock(Date.now());
+    const jwks = { keys: [key.publicJwk] };
+    const realms = [{ realm: 'assured', clients: [aClient({ clientId: 'by-key', secrets: [], jwks })] }];
+    const other = await runDesktop({ clock: testClock, storage, realms });
+    const audience = other.issuer('assured');
+    const exp = Math.floor(testClock.now() / 1000) + 5;
+    const assertion = await assertionFor({
+      clientId: 'by-key',
+      audience,
+      key,
+      clock: testClock,
+      claims: { exp },
+      header: {},
+    });
+    const send = () => other.idp.postForm('/assured/oauth2/v2.0/token', assertionForm(assertion));
+    expect((await send()).status).toBe(200);
+    testClock.advance({ seconds: 14 });
+    expect((await send()).status).toBe(401);
+    expect(record(other.published.at(-1)?.data).reason).toBe('used_assertion');
+    await other.stop();
   });
 
   it('without its type, which names what to send', async () => {

@@ -172,6 +172,19 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     await later.stop();
   });
 
+  it('is remembered for a minute after the token has expired, since the clocks of verifiers may be behind', async () => {
+    const testClock = new TestClock(Date.now());
+    const own = await runDesktop({ clock: testClock, storage });
+    const token = String((await own.idp.token('north')).access_token);
+    const { jti = '' } = decodeJwt(token);
+    await own.idp.postForm('/north/oauth2/v2.0/revoke', asClient(token));
+    testClock.advance({ seconds: 3600 + 58 });
+    expect(await own.revokedTokens.has(jti)).toBe(true);
+    testClock.advance({ seconds: 3 });
+    expect(await own.revokedTokens.has(jti)).toBe(false);
+    await own.stop();
+  });
+
   it('is 400 without a token', async () => {
     const response = await revoke({ client_id: 'pms-north', client_secret: secret });
     expect(await refusalOf(response)).toEqual(refused('invalid_request'));

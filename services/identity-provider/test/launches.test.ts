@@ -282,6 +282,25 @@ describe('a launch URL that the service calls itself', () => {
     expect(handler.asked).toEqual([]);
   });
 
+  it('is refused in production unless it is https', async () => {
+    handler.asked.length = 0;
+    const partners = [aPartner({ clientId: 'called', launchUrl: `${handler.base}/launch` })];
+    const [hosts = {}] = desktopRealms();
+    const production = await runDesktop({
+      clock,
+      storage,
+      realms: [hosts, { realm: 'calls/desktop', clients: [], desktop: { partners } }],
+      isProduction: true,
+    });
+    const launch = aLaunch({ client_id: 'called', call: true });
+    const response = await production.postLaunch(launch, { at: 'calls/desktop' });
+    const { errors } = record(await response.json());
+    await production.stop();
+    expect(response.status).toBe(400);
+    expect(errors).toEqual([{ path: 'call', message: expect.any(String), code: 'not-supported' }]);
+    expect(handler.asked).toEqual([]);
+  });
+
   it('is refused for a custom scheme, which only the user’s machine can open', async () => {
     const { status, errors } = await launchOf('native');
     expect(status).toBe(400);

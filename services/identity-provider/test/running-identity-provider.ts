@@ -52,6 +52,8 @@ type RunOptions = {
   readonly sealer?: Sealer;
   readonly isProduction?: boolean;
   readonly allowedNetworks?: readonly string[];
+  /** The header in which an edge would forward client certificates; without it, none counts. */
+  readonly clientCertificateHeader?: string;
   /** Creates the registry when the address is known; by default from `realms`, unchanging. */
   readonly registryAt?: (publicUrl: string) => RegistrySource;
 };
@@ -100,6 +102,7 @@ export async function runIdentityProvider({
     audience,
     isProduction,
     pseudonyms: readPatientPseudonyms({}),
+    clientCertificateHeader: given.clientCertificateHeader,
   };
   const services: Service[] = [];
   const stop = async () => {

@@ -78,6 +78,7 @@ describe('set-callback', () => {
     ['http://[::1]/callbacks', true],
     ['http://pms.example/callbacks', false],
     ['http://127.0.0.1.pms.example/', false],
+    ['http://127.0.0.example/', false],
     ['https://user:secret@pms.example/', false],
     ['https://pms.example/#part', false],
     ['https://pms.example/ä', false],
