@@ -93,6 +93,26 @@ describe('traceparent', () => {
   });
 });
 
+describe('the address of a caller', () => {
+  it.each([
+    [0, '127.0.0.1'],
+    [1, '192.0.2.1'],
+    [2, '198.51.100.7'],
+  ])('with %i trusted proxies in front is %s', async (trustedProxies, address) => {
+    const own = await serveRoutes(
+      (router) => {
+        router.get('/address', (_request, response) => void response.send(callOf(response).address));
+      },
+      { trustedProxies },
+    );
+    // Each proxy appends the address of its own caller; what came before may be invented.
+    const headers = { 'X-Forwarded-For': '10.0.0.1, 198.51.100.7, 192.0.2.1' };
+    const response = await fetch(`${own.url}/address`, { headers });
+    expect(await response.text()).toBe(address);
+    await own.stop();
+  });
+});
+
 describe('the log line of a request', () => {
   it('tells method, path without query, status and duration under the GUID', async () => {
     const own = await start();

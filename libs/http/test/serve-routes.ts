@@ -11,8 +11,11 @@ export async function serveRoutes(
   addRoutes: (router: Router) => void,
   {
     isProduction = false,
+    trustedProxies = 0,
     ...refusing
-  }: { isProduction?: boolean } & Partial<Pick<RefusalsOptions, 'limits' | 'limit'>> = {},
+  }: { isProduction?: boolean; trustedProxies?: number } & Partial<
+    Pick<RefusalsOptions, 'limits' | 'limit'>
+  > = {},
 ) {
   const clock = new TestClock();
   const { logger, lines } = createRecordedLogger();
@@ -21,7 +24,7 @@ export async function serveRoutes(
   const mounts = [{ path: '/', service: { router } }];
   const { limits = keepsNothing, limit } = refusing;
   const refusals = createRefusals({ limits, limit, clock, logger });
-  const server = await listen(createApp({ mounts, logger, clock, isProduction, refusals }), {
+  const server = await listen(createApp({ mounts, logger, clock, isProduction, trustedProxies, refusals }), {
     port: 0,
     host: '127.0.0.1',
     logger,

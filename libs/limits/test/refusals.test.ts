@@ -72,7 +72,7 @@ async function serve({ limits: given }: { limits?: Pick<Limits, 'refuse'> } = {}
       return counting.refuse(...refusal);
     },
   };
-  const served = await serveRoutes(addRoutes, { limits, limit });
+  const served = await serveRoutes(addRoutes, { limits, limit, trustedProxies: 1 });
   now = () => served.clock.now();
   endings.push(() => served.stop());
   const get = async (path: string) => {
@@ -102,6 +102,15 @@ describe('refusals of one address', () => {
     expect(kept).toHaveLength(1);
     clock.advance({ seconds: 7 });
     expect((await get('/anonymous/401')).status).toBe(401);
+  });
+
+  it('include those of other addresses of its network, which one IPv6 subscriber can choose', async () => {
+    const { url } = await serve();
+    const get = async (address: string) =>
+      (await fetch(`${url}/anonymous/401`, { headers: { 'X-Forwarded-For': address } })).status;
+    for (let host = 1; host <= 5; host += 1) expect(await get(`2001:db8:1:2::${host}`)).toBe(401);
+    expect(await get('2001:db8:1:2::6')).toBe(429);
+    expect(await get('2001:db8:1:3::6')).toBe(401);
   });
 
   it('never limit accepted requests from the same address', async () => {

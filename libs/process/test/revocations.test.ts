@@ -126,6 +126,28 @@ it('tokens are accepted for 30 seconds without a reading, then answered 503 unti
   expect(lines.filter((line) => line.includes('can be read again'))).toHaveLength(1);
 });
 
+it('a reading counts from its beginning, because what was revoked since may not be in it', async () => {
+  const slow = await followRevocations(
+    {
+      readAfter: async (position) => {
+        clock.advance({ seconds: 20 });
+        return await store.readAfter(position);
+      },
+    },
+    {
+      clock,
+      logger: createRecordedLogger().logger,
+      wait: (_ms, signal) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    },
+  );
+  clock.advance({ seconds: 10 });
+  expect(slow.isCurrent()).toBe(true);
+  clock.advance({ seconds: 1 });
+  expect(slow.isCurrent()).toBe(false);
+  await slow.stop();
+});
+
 it('no token is accepted by a process that has never read the list', async () => {
   const never = await followRevocations(
     { readAfter: () => Promise.reject(new TicketsUnavailable('Redis does not answer')) },

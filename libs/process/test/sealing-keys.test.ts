@@ -51,6 +51,10 @@ describe('the keys of a service in production', () => {
     expect(problemsOf({ ...production, ...environment })).toEqual(
       settings.map((name) => `${name} contains the key of the demo, which is publicly known`),
     );
+    const beside = `${setting('k1', bytes)},${setting('mine', demoKey)}`;
+    expect(problemsOf({ ...production, ...environment, SEALING_KEYS_ORDER: beside })).toContain(
+      'SEALING_KEYS_ORDER contains the key of the demo, which is publicly known',
+    );
     expect(
       problemsOf({ ...production, SEALING_KEYS: setting('k', demoKey) }, { acceptsShared: true }),
     ).toEqual(['SEALING_KEYS contains the key of the demo, which is publicly known']);
