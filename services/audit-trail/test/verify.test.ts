@@ -10,6 +10,7 @@ import { sql } from 'kysely';
 import { readAuditKeys, sealKeyFrom } from '../src/config.ts';
 import type { AuditFault } from '../src/domain/audit-fault.ts';
 import { columnsOf } from '../src/domain/audit-row.ts';
+import { readCheckpoint, signCheckpoint } from '../src/domain/checkpoint.ts';
 import { hashOfRow, sealOf } from '../src/domain/row-chain.ts';
 import { createAuditStore } from '../src/store/audit-store.ts';
 import { createChainReader } from '../src/store/chain-reader.ts';
@@ -183,6 +184,18 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
+  it('finds a checkpoint here that is not the one of the same number that was stored elsewhere', async () => {
+    const { partition, signed } = await aMonth();
+    const read = await readCheckpoint(signed[0] ?? '', keys);
+    if (read === undefined) throw new Error('A checkpoint was signed');
+    const { jws: _jws, ...checkpoint } = read;
+    const other = await signCheckpoint({ ...checkpoint, time: '2025-12-31T00:00:00.000Z' }, keys);
+    const missing = { kind: 'checkpoint-missing', checkpoint: checkpoint.number };
+    expect((await verify({ external: signed })).faults).not.toContainEqual(missing);
+    expect((await verify({ external: [other] })).faults).toContainEqual(missing);
+    await tamper(partition, `truncate audit_trail.${partition}`);
+  });
+
   it('finds a partition that was dropped, unless a checkpoint says that it was out of retention', async () => {
     const { partition } = await aMonth();
     await sql.raw(`drop table audit_trail.${partition}`).execute(database);
@@ -198,7 +211,12 @@ describe.each<[string, () => Promise<Storage>]>([
     const { logger, lines } = createRecordedLogger();
     const [chain, checkpoints] = [createChainReader(database), createCheckpoints(database, keys)];
     const partitions = createPartitions(database);
-    await dropOld({ chain, checkpoints, partitions, retentionYears: 8, logger }, now);
+    const dropAt = (time: Date) =>
+      dropOld({ chain, checkpoints, partitions, retentionYears: 8, logger }, time);
+    // The last moment of the month is not yet eight years ago.
+    await dropAt(new Date('2012-05-31T23:59:59Z'));
+    expect(await chain.partitions()).toContain('audit_event_2004_05');
+    await dropAt(now);
     expect(await chain.partitions()).not.toContain('audit_event_2004_05');
     expect(await faultsOf('audit_event_2004_05')).toEqual([]);
     expect(lines.filter((line) => line.includes('audit checkpoint'))).toHaveLength(1);

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { createSealer } from '@clinical-launch/contracts';
+import { createRouter, errorEdge, oauthDialect } from '@clinical-launch/service/http';
+import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/testing';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createSessions, type Staff } from '../src/http/pages/session.ts';
+import { signIn } from '../src/http/pages/sign-in.ts';
+import { createStaffDoor } from '../src/http/pages/staff-door.ts';
+import type { PagesDependencies } from '../src/http/pages/visit.ts';
+
+const publicUrl = 'https://audit.example';
+const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
+const reader: Staff = { subject: 's1', username: 'ada', name: 'Ada', mayRead: true };
+
+let clock: TestClock;
+let server: Awaited<ReturnType<typeof serveForTest>>;
+/** Where the last sign-in would return to. */
+let returnTo: string;
+beforeEach(async () => {
+  clock = new TestClock();
+  const backing = createTestBacking(clock);
+  const sessions = createSessions({ sealer, clock, endedSessions: backing.endedSessions, isSecure: true });
+  const router = createRouter();
+  router.get('/audit/opens/:mayRead', (request, response) => {
+    sessions.open(response, { ...reader, mayRead: request.params.mayRead === 'yes' });
+    response.end();
+  });
+  router.post('/audit/ends', async (request, response) => {
+    await sessions.close(request, response);
+    response.end();
+  });
+  const forStaff = createStaffDoor(sessions, {
+    config: { publicUrl, clientId: 'pages' },
+  } as PagesDependencies);
+  router.all(
+    '/audit/page',
+    forStaff(async ({ response, staff }) => void response.send(staff.username)),
+  );
+  const begun = { state: 's', nonce: 'n', codeVerifier: 'v' };
+  router.get(
+    '/audit/sign-in',
+    signIn({
+      sessions,
+      origin: publicUrl,
+      config: { clientId: 'pages' },
+      events: backing.bus,
+      openId: {
+        begin: async (wanted) => {
+          returnTo = wanted;
+          return { signIn: { ...begun, returnTo: wanted }, address: 'https://issuer.example/authorize' };
+        },
+        complete: () => Promise.reject(new Error('not requested here')),
+        signOutAddress: async () => undefined,
+      },
+    }),
+  );
+  router.use('/audit', errorEdge(oauthDialect));
+  server = await serveForTest({ mounts: [{ path: '/', service: { name: 'pages', router } }], backing });
+});
+afterEach(() => server.stop());
+
+const cookieOf = (response: Response) => response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+const open = async (mayRead = 'yes') => cookieOf(await fetch(`${server.url}/audit/opens/${mayRead}`));
+const visit = (cookie: string, { method = 'GET', headers = {} }: Sent = {}) =>
+  fetch(`${server.url}/audit/page`, { redirect: 'manual', method, headers: { cookie, ...headers } });
+
+type Sent = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
+
+describe('a session of the pages', () => {
+  it('ends after half an hour without a page', async () => {
+    const cookie = await open();
+    clock.advance({ seconds: 30 * 60 - 1 });
+    expect((await visit(cookie)).status).toBe(200);
+    clock.advance({ seconds: 1 });
+    expect((await visit(cookie)).status).toBe(303);
+  });
+
+  it('ends eight hours after the sign-in, however often it is used', async () => {
+    let cookie = await open();
+    for (let minutes = 20; minutes < 8 * 60; minutes += 20) {
+      clock.advance({ seconds: 20 * 60 });
+      const response = await visit(cookie);
+      expect({ minutes, status: response.status }).toEqual({ minutes, status: 200 });
+      cookie = cookieOf(response);
+    }
+    clock.advance({ seconds: 20 * 60 });
+    expect((await visit(cookie)).status).toBe(303);
+  });
+
+  it('ends for every copy of its cookie when its user signs out', async () => {
+    const [cookie, other] = [await open(), await open()];
+    await fetch(`${server.url}/audit/ends`, { method: 'POST', headers: { cookie } });
+    expect((await visit(cookie)).status).toBe(303);
+    expect((await visit(other)).status).toBe(200);
+  });
+
+  it('is a cookie that scripts cannot read and that is sent by https below /audit alone', async () => {
+    const response = await fetch(`${server.url}/audit/opens/yes`);
+    expect(response.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Secure-audit-session=[^;]+; Path=\/audit; HttpOnly; Secure; SameSite=Lax$/),
+    ]);
+  });
+});
+
+describe('a page for staff', () => {
+  it('sends somebody without a session to sign in, and back to the same page', async () => {
+    const response = await visit('');
+    expect([response.status, response.headers.get('location')]).toEqual([
+      303,
+      'https://audit.example/audit/sign-in?to=%2Faudit%2Fpage',
+    ]);
+  });
+
+  it('is refused to a person without the right to read the audit trail', async () => {
+    expect((await visit(await open('no'))).status).toBe(403);
+  });
+
+  it('accepts a form from its own site alone', async () => {
+    const cookie = await open();
+    const send = (site: string) => visit(cookie, { method: 'POST', headers: { 'sec-fetch-site': site } });
+    expect((await send('same-origin')).status).toBe(200);
+    for (const site of ['same-site', 'cross-site']) expect((await send(site)).status).toBe(403);
+  });
+});
+
+describe('a sign-in', () => {
+  it.each([
+    ['/audit/activity?from=2026-03-01', '/audit/activity?from=2026-03-01'],
+    ['https://audit.example/audit/patients', '/audit/patients'],
+    ['https://evil.example/audit/', '/audit/'],
+    ['//evil.example/audit/', '/audit/'],
+    ['/\\evil.example/audit/', '/audit/'],
+    ['javascript:alert(1)', '/audit/'],
+    ['/oltr/', '/audit/'],
+    ['/audit/../oltr/', '/audit/'],
+  ])('that was asked for at %s returns to %s', async (to, expected) => {
+    await fetch(`${server.url}/audit/sign-in?${new URLSearchParams({ to }).toString()}`, {
+      redirect: 'manual',
+    });
+    expect(returnTo).toBe(expected);
+  });
+});
