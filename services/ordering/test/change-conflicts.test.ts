@@ -41,6 +41,25 @@ describe('two launches that change one request', () => {
     expect(linesOf(request)).toEqual([['HFBC S2 R', 'BUE S1 D', 'BCRP S1 D', 'BLFT S1 R'], ['XCXR S3 R']]);
   });
 
+  it('keep the answer that the first one changed, where the second one left it as it was', async () => {
+    const ordered = await anOrderToChange(application, ['HIRON']);
+    const fasting = (answer: string): [string, string][] => [['answer:fasting', answer]];
+    await submitChange(await openChange(application, ordered), fasting('Not known'));
+    const [one, other] = [await openChange(application, ordered), await openChange(application, ordered)];
+    await press(other, 'review', { at: other.at, tick: ['BUE'] });
+    const fields = await reviewed(other);
+    await submitChange(one, fasting('Fasting'));
+    const refused = await other.post(`${other.at}review`, [
+      ...fields,
+      ...fasting('Not known'),
+      ['action', 'submit'],
+    ]);
+    expect(locationOf(refused)).toBe(`${other.home}${other.at}review?conflict`);
+    expect(locationOf(await submitChange(other))).toContain('/orders/');
+    const { version, answers } = await stored(application, ordered.guid);
+    expect([version, answers.map(({ answer }) => answer)]).toEqual([4, ['Fasting']]);
+  });
+
   it('at the same instant store one, and tell the other', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launches = [await openChange(application, ordered), await openChange(application, ordered)];

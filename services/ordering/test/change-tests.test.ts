@@ -174,6 +174,15 @@ describe('a change that is submitted', () => {
     ]);
   });
 
+  it('leaves a removed test removed when the sample that it shared is taken', async () => {
+    const ordered = await anOrderToChange(application, ['BUE', 'BLFT']);
+    const launch = await openChange(application, ordered);
+    await press(launch, 'review', { at: launch.at, untick: ['BUE'] });
+    await submitChange(launch);
+    await takeSample(application, ordered, 'serum');
+    expect(linesOf(await stored(application, ordered.guid))).toEqual([['BUE S1 D', 'BLFT S1 S']]);
+  });
+
   it('brings a removed test back as a new line, and the launch may go on', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     const launch = await openChange(application, ordered);
