@@ -72,12 +72,20 @@ type ServeOptions = {
   readonly mounts: readonly Mount[];
   readonly backing: ReturnType<typeof createTestBacking>;
   readonly isProduction?: boolean;
+  /** The number of reverse proxies in front, whose `X-Forwarded-For` counts. */
+  readonly trustedProxies?: number;
 };
 
 /** Starts services on a free port behind one address; `stop` ends them in reverse order. */
-export async function serveForTest({ mounts, backing, isProduction = false }: ServeOptions) {
+export async function serveForTest({
+  mounts,
+  backing,
+  isProduction = false,
+  trustedProxies = 0,
+}: ServeOptions) {
   const { clock, logger, bus, refusals } = backing;
-  const services = await startServices({ mounts, bus, logger, clock, isProduction, refusals });
+  const options = { logger, clock, isProduction, trustedProxies, refusals };
+  const services = await startServices({ mounts, bus, ...options });
   const server = await listen(services.listener, {
     port: 0,
     host: '127.0.0.1',

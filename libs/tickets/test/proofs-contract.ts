@@ -113,6 +113,19 @@ export function describeProofs({ under, event, waiting }: Parts): void {
       expect(await sentOf([sent])).toEqual([{ ...sent, correlationid: correlationId }]);
     });
 
+    waiting.it(
+      'are counted from the first of them, so that the next ones do not prolong a wait',
+      async () => {
+        const correlationId = randomUUID();
+        const limit = { uses: 2, seconds: 3 };
+        expect(await use(correlationId, { limit })).toEqual({ outcome: 'accepted' });
+        await under().pass(1.6);
+        expect(await use(correlationId, { limit })).toEqual({ outcome: 'accepted' });
+        await under().pass(1.6);
+        expect(await use(correlationId, { limit })).toEqual({ outcome: 'accepted' });
+      },
+    );
+
     waiting.it('are refused beyond their limit until its time has passed, and send no event', async () => {
       const correlationId = randomUUID();
       const limit = { uses: 2, seconds: 3 };

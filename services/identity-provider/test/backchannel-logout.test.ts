@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Storage } from '@clinical-launch/storage/storage';
@@ -7,6 +8,8 @@ import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { productionRegistryProblems } from '@clinical-launch/trust/production-registry';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, type JWTPayload, jwtVerify } from 'jose';
+import { createLogouts } from '../src/store/logouts.ts';
+import { openSchema } from '../src/store/tables.ts';
 import {
   aLaunch,
   aPartner,
@@ -288,6 +291,23 @@ describe('a partner that is down', () => {
     await second.stop();
     await up.stop();
     await ownStorage.close();
+  });
+});
+
+describe('a delivery whose lease has ended', () => {
+  it('is left to the process that has it now', async () => {
+    const own = await openTestStorage();
+    const logouts = createLogouts(await openSchema(own));
+    const now = clock.now();
+    const logout = { id: randomUUID(), realm: at, clientId: 'told', launchId: randomUUID() };
+    await logouts.add({ ...logout, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` }, now);
+    const slow = await logouts.claim(now, []);
+    const current = await logouts.claim(now + 76_000, []);
+    if (slow === undefined || current === undefined) throw new Error('The delivery was due');
+    await logouts.settle(slow, { state: 'delivered', status: 200 });
+    // Once more after the second lease.
+    expect(await logouts.claim(now + 152_000, [])).toMatchObject({ id: logout.id, attempts: 3 });
+    await own.close();
   });
 });
 

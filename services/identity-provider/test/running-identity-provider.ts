@@ -83,7 +83,8 @@ export async function runIdentityProvider({
     router.use((request, response, next) => addressed[index]?.(request, response, next));
     return { path: index === 0 ? '/idp' : `/idp-${index + 1}`, service: { name: 'addressed', router } };
   });
-  const server = await serveForTest({ mounts, backing });
+  // A request may say which address it is from.
+  const server = await serveForTest({ mounts, backing, trustedProxies: 1 });
   const registry = registryAt(server.url);
   const fetchOutbound = createOutboundFetch({ allowedNetworks });
   const tokens = verifierByClock(clock, () =>

@@ -19,8 +19,12 @@ beforeEach(async () => {
 
 afterEach(() => running.stop());
 
-const ask = async (form: Record<string, string> = {}, at = running.idp) => {
-  const response = await at.postForm('/north/oauth2/v2.0/token', { ...tokenForm(), ...form });
+const ask = async (
+  form: Record<string, string> = {},
+  { at = running.idp, from = '192.0.2.1' }: { at?: typeof running.idp | undefined; from?: string } = {},
+) => {
+  const headers = { 'X-Forwarded-For': from };
+  const response = await at.postForm('/north/oauth2/v2.0/token', { ...tokenForm(), ...form }, headers);
   await response.text();
   return { status: response.status, retryAfter: response.headers.get('retry-after') };
 };
@@ -57,6 +61,12 @@ describe('wrong client secrets', () => {
     expect(await guessTimes(5)).toEqual([401, 401, 401, 401, 401]);
   });
 
+  it('do not delay the client at its own address, so that nobody elsewhere can lock it out', async () => {
+    await guessTimes(6);
+    expect((await ask({}, { from: '192.0.2.1' })).status).toBe(429);
+    expect((await ask({}, { from: '198.51.100.7' })).status).toBe(200);
+  });
+
   it('do not delay another client', async () => {
     await guessTimes(6);
     expect((await ask({ client_id: 'pms-south' })).status).toBe(200);
@@ -77,6 +87,6 @@ describe('wrong client secrets', () => {
   it('are counted for all replicas together', async () => {
     await guessTimes(5);
     const [other] = running.others;
-    expect(await ask({ client_secret: 'guessed' }, other)).toEqual({ status: 429, retryAfter: '1' });
+    expect(await ask({ client_secret: 'guessed' }, { at: other })).toEqual({ status: 429, retryAfter: '1' });
   });
 });

@@ -229,6 +229,11 @@ describe('npm run ops -- migrate', () => {
     const byService = [...attempts, `select audit_trail.drop_partition('audit_event_2026_11')`];
     const refusals = await refusalsOf(addressOf(roleOf('audit_trail')), byService);
     expect(refusals).toEqual(allWith(byService, '42501'));
+    // It has no right to it, whatever the triggers say.
+    const changes = attempts.filter((attempt) => /^(update|delete|truncate)/.test(attempt));
+    expect(await refusalsOf(addressOf(roleOf('audit_trail')), changes, 'message')).toEqual(
+      allWith(changes, expect.stringContaining('permission denied')),
+    );
     const byOwner = attempts.filter((attempt) =>
       /^(update|delete|truncate) .*(audit_event|checkpoint)/.test(attempt),
     );
