@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createSealer } from '@clinical-launch/contracts';
-import { createRouter, errorEdge, oauthDialect } from '@clinical-launch/service/http';
-import { createTestBacking, serveForTest, TestClock } from '@clinical-launch/testing';
+import { createSealer } from '@clinical-launch/crypto/sealing';
+import { errorEdge, oauthDialect } from '@clinical-launch/http/errors';
+import { createRouter } from '@clinical-launch/http/router';
+import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSessions, type Staff } from '../src/http/pages/session.ts';
 import { signIn } from '../src/http/pages/sign-in.ts';

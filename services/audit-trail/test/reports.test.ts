@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readAuditKeys, sealKeyFrom } from '../src/config.ts';
+import { verdictOf } from '../src/domain/launch-story.ts';
 import { createActivity } from '../src/store/activity.ts';
 import { createAuditSearch } from '../src/store/audit-search.ts';
 import { createAuditStore } from '../src/store/audit-store.ts';
@@ -84,5 +85,14 @@ describe('the counts of the last hours', () => {
     ]);
     expect(sums('launch.token.redeemed.v1')).toEqual([[at(0), 1, 0, null]]);
     expect(sums('launch.token.refused.v1')).toEqual([[at(5), 7, 0, 'token_unknown']]);
+  });
+});
+
+describe('the verdict on a launch that nobody opened', () => {
+  it('is that it can still be opened, until its time is over', async () => {
+    const { entries } = await search({ correlationId: unopened }, { limit: 10 });
+    const titleAt = (time: string) => verdictOf(entries, Date.parse(time)).title;
+    expect(titleAt(at(3, 10))).toBe('The launch has not been opened yet');
+    expect(titleAt(at(3, 11))).toBe('The launch was never opened');
   });
 });

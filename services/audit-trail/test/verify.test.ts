@@ -193,6 +193,18 @@ describe.each<[string, () => Promise<Storage>]>([
     const missing = { kind: 'checkpoint-missing', checkpoint: checkpoint.number };
     expect((await verify({ external: signed })).faults).not.toContainEqual(missing);
     expect((await verify({ external: [other] })).faults).toContainEqual(missing);
+    // The next one names the one that it followed.
+    await tamper(
+      'checkpoint',
+      `update audit_trail.checkpoint set jws = '${other}' where number = ${checkpoint.number}`,
+    );
+    const next = { kind: 'checkpoint-forged', checkpoint: checkpoint.number + 1 };
+    expect((await verify()).faults).toContainEqual(next);
+    await tamper(
+      'checkpoint',
+      `update audit_trail.checkpoint set jws = '${read.jws}' where number = ${checkpoint.number}`,
+    );
+    expect((await verify()).faults).not.toContainEqual(next);
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 

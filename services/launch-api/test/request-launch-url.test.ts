@@ -175,6 +175,10 @@ describe('the code challenge', () => {
     ['body field codeChallenge', { headers: none, payload: () => withField('codeChallenge') }],
     ['body field code_challenge', { headers: none, payload: () => withField('code_challenge') }],
     ['the same value in two places', { query: `?code_challenge=${codeChallenge}` }],
+    [
+      'a header sent twice with one value',
+      { headers: { 'Code-Challenge': `${codeChallenge}, ${codeChallenge}` } },
+    ],
     ['with the method S256', { query: '?code_challenge_method=S256' }],
   ])(
     'is accepted as %s',

@@ -253,6 +253,17 @@ describe('the audit trail of reading', () => {
     expect(events.map(({ data }) => data)).toMatchObject([viewed, viewed]);
   });
 
+  it('is about the patient of the request, also in a launch for another patient of the practice', async () => {
+    const { guid, context } = await orderWith(['HFBC'], []);
+    const request = { ...context.request, action: 'LocationReportList' as const, patient: aPatient() };
+    const launch = await application.openLaunch(aLaunchContext({ request }));
+    await launch.page(`requests/${guid}`);
+    const events = await publishedBy(application, launch, 'order.viewed.v1');
+    expect(events.map(({ data }) => data.patient)).toEqual([
+      application.pseudonyms.ofPatient(context.request.patient),
+    ]);
+  });
+
   it('has none for a HEAD, and a browser that fetches ahead is shown nothing', async () => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     const page = `requests/${launch.guid}`;

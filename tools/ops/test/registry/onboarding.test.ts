@@ -304,6 +304,14 @@ describe('roll-secret', () => {
     expect(await copy.text()).toBe(rolled);
   });
 
+  it('lets a secret end when it should, though it could work for longer', async () => {
+    const only = `"sha256": "${hashClientSecret('host-demo-secret')}"`;
+    const expires = new Date(Date.now() + 3_600_000).toISOString();
+    await writeFile(copy.path, copy.before.replace(only, `${only}, "expires": "${expires}"`));
+    await copy.runHere('roll-secret', ...of);
+    expect((await copy.clientNamed('demo', 'host-demo'))?.secrets?.[0]).toMatchObject({ expires });
+  });
+
   it('drops a secret that has ended', async () => {
     const ended = `"sha256": "${hashClientSecret('host-demo-secret')}"`;
     await writeFile(copy.path, copy.before.replace(ended, `${ended}, "expires": "2020-01-01T00:00:00Z"`));
