@@ -309,7 +309,7 @@ describe('roll-secret', () => {
     const expires = new Date(Date.now() + 3_600_000).toISOString();
     await writeFile(copy.path, copy.before.replace(only, `${only}, "expires": "${expires}"`));
     await copy.runHere('roll-secret', ...of);
-    expect((await copy.clientNamed('demo', 'host-demo'))?.secrets?.[0]).toMatchObject({ expires });
+    expect((await copy.clientNamed('demo', 'host-demo'))?.secrets[0]).toMatchObject({ expires });
   });
 
   it('drops a secret that has ended', async () => {
