@@ -163,11 +163,11 @@ describe('the simulators of a platform with another audience and other namespace
   });
 });
 
-describe('the tour of the README', () => {
-  it('works command by command', async () => {
-    const readme = readFileSync(`${root}README.md`, 'utf8');
-    const [, tour = ''] = /## A five-minute tour[^]*?```sh\n([^]*?)```/.exec(readme) ?? [];
-    expect(await walk(tour, await startDemo())).toEqual({
+describe('the guide for a PMS', () => {
+  it('leads command by command from the token to the events of the launch', async () => {
+    const guide = readFileSync(`${root}docs/guides/pms.md`, 'utf8');
+    const [, commands = ''] = /```sh\n([^]*?)```/.exec(guide) ?? [];
+    expect(await walk(commands, await startDemo())).toEqual({
       code: 0,
       output: expect.stringMatching(/200 OK[^]*410 Gone[^]*launch\.token\.redeemed/),
     });

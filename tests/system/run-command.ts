@@ -79,7 +79,7 @@ export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<st
  */
 export async function walk(commands: string, url: string): Promise<{ code: number | null; output: string }> {
   const address = 'http://localhost:8080';
-  if (!commands.includes(address)) throw new Error('These are not the commands of a tour');
+  if (!commands.includes(address)) throw new Error('These commands are of no guide');
   const walked = run('bash', ['-c', `set -euo pipefail\n${commands.replaceAll(address, url)}`]);
   return { code: await walked.exited, output: walked.output() };
 }
