@@ -31,7 +31,12 @@ for (const name of globSync('*.d.ts', { cwd: target })) {
   writeFileSync(join(target, name), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
 }
 
-const { private: _private, scripts: _scripts, ...manifest } = readManifest();
+const {
+  devDependencies: _devDependencies,
+  private: _private,
+  scripts: _scripts,
+  ...manifest
+} = readManifest();
 const published = {
   ...manifest,
   exports: { '.': { types: './index.d.ts', default: './index.js' } },
