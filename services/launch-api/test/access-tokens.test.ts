@@ -6,12 +6,13 @@ import { listen } from '@clinical-launch/http/server';
 import { createTestKey, startTokenIssuer, type TestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompactSign } from 'jose';
+import * as oauth from 'oauth4webapi';
 import Provider from 'oidc-provider';
 import { audience, startLaunchApi } from './launch-api.ts';
 
 let api: Awaited<ReturnType<typeof startLaunchApi>>;
 beforeAll(async () => {
-  api = await startLaunchApi();
+  api = await startLaunchApi({ revocations: { has: (tokenId) => tokenId === 'revoked' } });
 });
 afterAll(() => api.stop());
 
@@ -26,17 +27,25 @@ const goodClaims = () => ({
   exp: seconds() + 60,
 });
 
-async function expectUnauthorized(token: string) {
+const unreadable = 'the token cannot be read';
+const wrongSignature = 'the signature of the token is not valid';
+const unknownKey = 'the token is signed with a key that its issuer does not publish';
+const wrongAlgorithm = 'the token is signed with an algorithm that is not accepted';
+
+/** Expects a 401 without a body, and one challenge with the reason (RFC 6750 section 3). */
+async function expectUnauthorized(token: string, reason: string) {
   const response = await api.post({ token });
-  expect(response.status).toBe(401);
-  expect(await response.text()).toBe('');
-  expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
+  expect([response.status, await response.text()]).toEqual([401, '']);
+  expect(response.headers.get('www-authenticate')).toBe(
+    `Bearer error="invalid_token", error_description="${reason}"`,
+  );
 }
 
 describe('401: missing or invalid token', () => {
   it('is answered without a body when there is no Authorization header, before the payload is looked at', async () => {
     const response = await fetch(api.url, { method: 'POST', body: 'no json' });
     expect([response.status, await response.text()]).toEqual([401, '']);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
   });
 
   it.each(['Basic cG1zOnNlY3JldA==', 'Bearer', 'Bearer not-a-token', 'Bearer a.b', 'bearer  a.b.c.d'])(
@@ -47,36 +56,73 @@ describe('401: missing or invalid token', () => {
     },
   );
 
-  const claimFaults: [string, () => Record<string, unknown>][] = [
-    ['expired beyond the tolerance', () => ({ exp: seconds() - 11 })],
-    ['without expiry', () => ({ exp: undefined })],
-    ['not valid yet', () => ({ nbf: seconds() + 11 })],
-    ['issued in the future', () => ({ iat: seconds() + 11 })],
-    ['that expires before it was issued', () => ({ iat: seconds(), exp: seconds() - 5 })],
-    ['that lives for more than a week', () => ({ exp: seconds() + 8 * 24 * 3600 })],
-    ['for another audience', () => ({ aud: 'api://another' })],
-    ['without an audience', () => ({ aud: undefined })],
-    ['of another issuer', () => ({ iss: 'https://idp.example' })],
-    ['of an issuer written otherwise', () => ({ iss: `${api.issuer.issuer}/` })],
-    ['without a client', () => ({ client_id: undefined })],
-    ['of a client that is not registered', () => ({ client_id: 'stranger' })],
+  const claimFaults: [string, string, () => Record<string, unknown>][] = [
+    ['expired beyond the tolerance', 'the token expired', () => ({ exp: seconds() - 11 })],
+    ['without expiry', 'the token does not say when it expires', () => ({ exp: undefined })],
+    ['not valid yet', 'the token is not valid yet', () => ({ nbf: seconds() + 11 })],
+    ['issued in the future', 'the token is from the future', () => ({ iat: seconds() + 11 })],
+    [
+      'that expires before it was issued',
+      'the token expires before it is issued',
+      () => ({ iat: seconds(), exp: seconds() - 5 }),
+    ],
+    [
+      'that lives for more than a week',
+      'the token expires too late',
+      () => ({ exp: seconds() + 8 * 24 * 3600 }),
+    ],
+    ['for another audience', 'the token is for another audience', () => ({ aud: 'api://another' })],
+    ['without an audience', 'the token is for another audience', () => ({ aud: undefined })],
+    ['of another issuer', 'the issuer is not trusted', () => ({ iss: 'https://idp.example' })],
+    ['of an issuer written otherwise', 'the issuer is not trusted', () => ({ iss: `${api.issuer.issuer}/` })],
+    ['without an issuer', unreadable, () => ({ iss: undefined })],
+    ['without a client', 'the token names no client', () => ({ client_id: undefined })],
+    [
+      'of a client that is not registered',
+      'the client is not registered here',
+      () => ({ client_id: 'stranger' }),
+    ],
+    ['that was revoked', 'the token was revoked', () => ({ jti: 'revoked' })],
   ];
-  it.each(claimFaults)('is answered to a token %s', async (_fault, claims) => {
-    await expectUnauthorized(await api.issuer.sign({ claims: claims() }));
+  it.each(claimFaults)('is answered to a token %s: %s', async (_fault, reason, claims) => {
+    await expectUnauthorized(await api.issuer.sign({ claims: claims() }), reason);
+  });
+
+  it('names no value of the token', async () => {
+    const claims = { iss: 'https://Whitfield.example', aud: 'Whitfield', client_id: 'Whitfield' };
+    const rows = Object.entries(claims).map(([name, value]) => ({ claims: { [name]: value } }));
+    for (const parts of [...rows, { header: { typ: 'Whitfield' } }, { header: { kid: 'Whitfield' } }]) {
+      const { headers } = await api.post({ token: await api.issuer.sign(parts) });
+      expect(headers.get('www-authenticate')).toMatch(/^Bearer error="invalid_token"(?!.*Whitfield)/);
+    }
+  });
+
+  it('is read by a third-party client: oauth4webapi', async () => {
+    const { WWWAuthenticateChallengeError, allowInsecureRequests, protectedResourceRequest } = oauth;
+    const token = await api.issuer.sign({ claims: { exp: undefined } });
+    const refused = await protectedResourceRequest(token, 'POST', new URL(api.url), undefined, undefined, {
+      [allowInsecureRequests]: true,
+    }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(WWWAuthenticateChallengeError);
+    const parameters = {
+      error: 'invalid_token',
+      error_description: 'the token does not say when it expires',
+    };
+    expect(refused).toMatchObject({ cause: [{ scheme: 'bearer', parameters }] });
   });
 
   it.each([
-    ['names itself another type', { typ: 'JWT' }],
-    ['names no key', { kid: undefined }],
-    ['names a key that is not published', { kid: 'another' }],
-    ['has a critical header that nobody here knows', { crit: ['exp'], exp: 1 }],
-  ])('is answered to a token that %s', async (_fault, header) => {
+    ['names itself another type', 'the type in the header of the token is not at+jwt', { typ: 'JWT' }],
+    ['names no key', 'the token names no key', { kid: undefined }],
+    ['names a key that is not published', unknownKey, { kid: 'another' }],
+    ['has a critical header that nobody here knows', unreadable, { crit: ['exp'], exp: 1 }],
+  ])('is answered to a token that %s: %s', async (_fault, reason, header) => {
     const { kid, privateKey } = api.issuer.key;
     const parts = { alg: 'ES256', typ: 'at+jwt', kid, ...header };
     const signer = new CompactSign(Buffer.from(JSON.stringify(goodClaims())));
     // Serialised and parsed, so that a member set to undefined is absent.
     signer.setProtectedHeader(JSON.parse(JSON.stringify(parts)));
-    await expectUnauthorized(await signer.sign(privateKey, { crit: { exp: true } }));
+    await expectUnauthorized(await signer.sign(privateKey, { crit: { exp: true } }), reason);
   });
 
   it.each(['exp', 'iat', 'nbf'])('is answered to a token whose %s is a number without end', async (name) => {
@@ -84,7 +130,7 @@ describe('401: missing or invalid token', () => {
     const claims = JSON.stringify({ ...goodClaims(), [name]: 'NUMBER' }).replace('"NUMBER"', numbers);
     const header = { alg: 'ES256', typ: 'at+jwt', kid: api.issuer.key.kid };
     const signer = new CompactSign(Buffer.from(claims)).setProtectedHeader(header);
-    await expectUnauthorized(await signer.sign(api.issuer.key.privateKey));
+    await expectUnauthorized(await signer.sign(api.issuer.key.privateKey), 'a time of the token is no date');
   });
 
   it('is answered to a token signed with an RSA key of less than 2048 bits, though its issuer publishes it', async () => {
@@ -107,13 +153,17 @@ describe('401: missing or invalid token', () => {
   });
 
   it("is answered to a token signed with a stranger's key of the same id", async () => {
-    await expectUnauthorized(await api.issuer.sign({ key: await createTestKey(api.issuer.key.kid) }));
+    const key = await createTestKey(api.issuer.key.kid);
+    await expectUnauthorized(await api.issuer.sign({ key }), wrongSignature);
   });
 
   it('is answered to an unsigned token (alg none)', async () => {
     const header = encode({ alg: 'none', typ: 'at+jwt', kid: api.issuer.key.kid });
-    await expectUnauthorized(`${header}.${encode(goodClaims())}.`);
-    await expectUnauthorized(`${header}.${encode(goodClaims())}.AA`);
+    await expectUnauthorized(
+      `${header}.${encode(goodClaims())}.`,
+      'the Authorization header has no Bearer token',
+    );
+    await expectUnauthorized(`${header}.${encode(goodClaims())}.AA`, wrongAlgorithm);
   });
 
   it('is answered to a token whose algorithm was confused: HS256 with the public key as the secret', async () => {
@@ -122,6 +172,7 @@ describe('401: missing or invalid token', () => {
     for (const secret of secrets) {
       await expectUnauthorized(
         `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`,
+        wrongAlgorithm,
       );
     }
   });
@@ -134,16 +185,17 @@ describe('401: missing or invalid token', () => {
     ]) {
       const header = { alg: 'ES256', typ: 'at+jwt', kid: 'mine', ...brought };
       const signer = new CompactSign(Buffer.from(JSON.stringify(goodClaims()))).setProtectedHeader(header);
-      await expectUnauthorized(await signer.sign(privateKey));
+      await expectUnauthorized(await signer.sign(privateKey), unknownKey);
     }
   });
 
   it('is answered to a good token of which one character was changed', async () => {
     const [header, claims = '', signature] = (await api.issuer.sign()).split('.');
     const changed = { ...goodClaims(), client_id: 'other' };
-    await expectUnauthorized(`${header}.${encode(changed)}.${signature}`);
+    await expectUnauthorized(`${header}.${encode(changed)}.${signature}`, wrongSignature);
     await expectUnauthorized(
       `${header}.${claims}.${signature?.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))}`,
+      wrongSignature,
     );
   });
 
@@ -151,7 +203,7 @@ describe('401: missing or invalid token', () => {
     const token = await api.issuer.sign({ claims: { exp: seconds() + 5 } });
     expect((await api.post({ token })).status).toBe(200);
     api.clock.advance({ seconds: 16 });
-    await expectUnauthorized(token);
+    await expectUnauthorized(token, 'the token expired');
   });
 });
 
