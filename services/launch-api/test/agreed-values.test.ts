@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
@@ -266,7 +266,9 @@ describe('the directory of one client', () => {
     };
     const change = async (text: string) => {
       const heard = new Promise<void>((resolve) => (wake = resolve));
-      await writeFile(path, text);
+      // A reader of a file that is written in place may find half of it.
+      await writeFile(`${path}.new`, text);
+      await rename(`${path}.new`, path);
       await heard;
     };
     try {
