@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Action,
-  actions,
   type LaunchContext,
   type LaunchPatient,
 } from '@clinical-launch/contracts/launch-context';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { actionRules } from '../src/domain/action-rules.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import {
   type Application,
@@ -32,17 +30,9 @@ const neighbour: LaunchPatient = {
   birthDate: '1971-06-11',
   identifiers: [{ system: 'nhs-number', value: '9434765870' }],
 };
-const otherPractice = {
-  identifier: { system: 'ods-organization-code' as const, value: 'B82099' },
-  name: 'Quayside Surgery',
-};
 
 const openAs = (action: Action, request: Partial<LaunchContext['request']> = {}, clientId = 'pms-demo') =>
   application.openLaunch(aLaunchContext({ request: { action, ...request }, client: { clientId } }));
-
-/** Returns the addresses of the pages of one request. */
-const pagesOf = (guid: string) =>
-  ['', '/samples', '/tests/', '/tests/review', '/form', '/labels'].map((page) => `requests/${guid}${page}`);
 
 /** Returns the stored request, independent of any sight. */
 async function storedAs(guid: string) {
@@ -86,36 +76,6 @@ const sampleFields = (): [string, string][] => [
 ];
 
 describe('a launch for a patient', () => {
-  const ofPatients = actions.filter((action) => actionRules[action].sees.startsWith('patient'));
-
-  it.each(ofPatients)(
-    '%s sees and changes nothing of another patient, whatever the address says',
-    async (action) => {
-      const order = await anOrder(application, ['HFBC']);
-      const launch = await openAs(action, { patient: neighbour });
-      for (const page of pagesOf(order.guid)) {
-        const response = await launch.send(page);
-        expect([page, response.status >= 400]).toEqual([page, true]);
-        expect(await response.text()).not.toMatch(/Whitfield|NCP-/);
-      }
-      expect((await tryToChange(launch, order.guid)).every((status) => status >= 400)).toBe(true);
-    },
-  );
-
-  it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
-    '%s does not open the request of another patient by its identifier',
-    async (action) => {
-      const order = await anOrder(application, ['HFBC']);
-      const launch = await openAs(action, {
-        patient: neighbour,
-        originatingId: order.context.request.originatingId,
-      });
-      const opened = await launch.send('');
-      expect(opened.headers.get('location')).toBe(`${launch.home}requests?choose`);
-      expect(await launch.page('requests?choose')).not.toContain('NCP-');
-    },
-  );
-
   it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
     '%s does not open the request that another client calls by the same identifier',
     async (action) => {
@@ -125,56 +85,9 @@ describe('a launch for a patient', () => {
       expect((await launch.send('')).headers.get('location')).toBe(`${launch.home}requests?choose`);
     },
   );
-
-  it('does not take the same hospital number at another practice for the same patient', async () => {
-    const numbered = {
-      ...patient,
-      identifiers: [{ system: 'hospital-number' as const, value: randomUUID() }],
-    };
-    const order = await anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: numbered } }));
-    const here = await openAs('PatientReport', { patient: numbered });
-    const there = await openAs('PatientReport', { patient: numbered, practice: otherPractice });
-    expect((await here.send(`requests/${order.guid}`)).status).toBe(200);
-    expect((await there.send(`requests/${order.guid}`)).status).toBe(404);
-  });
-
-  it('sees what another practice requested for the patient, and strikes out none of its tests', async () => {
-    const order = await anOrder(application, ['HFBC']);
-    const reader = await openAs('PatientReport', { practice: otherPractice });
-    expect((await reader.send(`requests/${order.guid}`)).status).toBe(200);
-    const changer = await openAs('UpdateTest', { practice: otherPractice });
-    expect((await changer.send(`requests/${order.guid}/tests/`)).status).toBe(404);
-    expect((await tryToChange(changer, order.guid)).every((status) => status >= 400)).toBe(true);
-  });
 });
 
 describe('two patients with one number', () => {
-  const hospitalNumber = { system: 'hospital-number' as const, value: randomUUID() };
-  const withNumbers = (who: LaunchPatient): LaunchPatient => ({
-    ...who,
-    identifiers: [...who.identifiers, hospitalNumber],
-  });
-  const ofPatients = actions.filter((action) => actionRules[action].sees.startsWith('patient'));
-
-  it.each(ofPatients)(
-    'of which one is a hospital number that was given twice are told apart by their NHS numbers: %s',
-    async (action) => {
-      const context = aLaunchContext({ request: { patient: withNumbers(neighbour) } });
-      const order = await anOrder(application, ['HFBC'], context);
-      const launch = await openAs(action, {
-        patient: withNumbers(patient),
-        originatingId: order.context.request.originatingId,
-      });
-      expect((await launch.send('')).headers.get('location')).toMatch(/requests(\?choose)?$/);
-      expect(await launch.page('requests')).not.toContain(order.guid);
-      for (const page of pagesOf(order.guid)) {
-        expect([page, (await launch.send(page)).status >= 400]).toEqual([page, true]);
-      }
-      const own = await openAs('PatientReport', { patient: { ...neighbour, identifiers: [hospitalNumber] } });
-      expect((await own.send(`requests/${order.guid}`)).status).toBe(200);
-    },
-  );
-
   it('that have another name or date of birth are pointed out, on the list and beside the request', async () => {
     const twin = {
       ...patient,
@@ -199,24 +112,6 @@ describe('two patients with one number', () => {
 });
 
 describe('a launch for a practice', () => {
-  it.each(['LocationSampleQueue', 'LocationReportList'] as const)(
-    '%s sees and changes nothing of the practice next door, not even for the patient that it was launched with',
-    async (action) => {
-      const order = await anOrder(application, ['HFBC']);
-      const launch = await openAs(action, {
-        practice: otherPractice,
-        originatingId: order.context.request.originatingId,
-      });
-      for (const page of pagesOf(order.guid)) {
-        const response = await launch.send(page);
-        expect([page, response.status >= 400]).toEqual([page, true]);
-        expect(await response.text()).not.toMatch(/Whitfield|NCP-/);
-      }
-      expect(await launch.page('requests')).not.toContain('Whitfield');
-      expect((await tryToChange(launch, order.guid)).every((status) => status >= 400)).toBe(true);
-    },
-  );
-
   it('sees every patient of the practice, and shows the one whose request is open', async () => {
     const order = await anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: neighbour } }));
     const launch = await openAs('LocationReportList');

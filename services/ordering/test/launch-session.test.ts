@@ -42,8 +42,8 @@ describe('the launch session', () => {
     ['an empty ticket', '__Secure-launch-session='],
   ])('is asked for on every path: %s is answered 401', async (_case, cookie) => {
     const { home } = await application.openLaunch();
-    const pages = ['', 'review', 'orders/4f9f3b0e-0000-4000-8000-000000000000'];
-    const forms = ['', 'review', 'chosen', 'matches'];
+    const pages = ['', 'review', 'requests', 'orders/4f9f3b0e-0000-4000-8000-000000000000'];
+    const forms = ['', 'review', 'requests', 'chosen', 'matches'];
     for (const [method, paths] of [
       ['GET', pages],
       ['POST', forms],

@@ -92,15 +92,6 @@ describe('the questions of the laboratory', () => {
     ]);
   });
 
-  it.each([
-    ['answer:anticoagulant', 'Aspirin'],
-    ['answer:anticoagulant', '<script>'],
-  ])('take no answer beside the options: %s %s', async (name, answer) => {
-    const launch = await review(['CCLOT']);
-    expect(locationOf(await send(launch, [[name, answer]]))).toBe(`${launch.home}review?check`);
-    expect(await rowsOf(application, launch)).toEqual([]);
-  });
-
   it('are not kept when nothing asks them, nor when there is no such question', async () => {
     const launch = await review(['HFBC']);
     await send(launch, [

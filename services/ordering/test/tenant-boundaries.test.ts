@@ -10,6 +10,7 @@ import { isWithinBinding, listing, maySee, samePatient, samePractice } from './t
 import {
   arbitraryLaunch,
   arbitraryPair,
+  besideNeighbours,
   keepChoices,
   namesakes,
   openTenant,
@@ -61,7 +62,7 @@ describe('for any two clients, practices and patients, and each of the eight act
         const word = launch.action.startsWith('Location') ? 'whitfield' : 'hba1c';
         expect(new Set(listedIn(await search(opened, word)))).toEqual(expected);
       }),
-      { numRuns: 30, examples: [[namesakes.launch]] },
+      { numRuns: 45, examples: [namesakes, ...besideNeighbours(listing)].map(({ launch }) => [launch]) },
     );
   });
 
@@ -83,7 +84,7 @@ describe('for any two clients, practices and patients, and each of the eight act
         const isOpened = home.headers.get('location')?.includes(order.guid) ?? false;
         expect(isOpened && !isSeen).toBe(false);
       }),
-      { numRuns: 40, examples: [[namesakes]] },
+      { numRuns: 60, examples: [namesakes, ...besideNeighbours(actions)].map((pair) => [pair]) },
     );
   });
 
@@ -100,7 +101,7 @@ describe('for any two clients, practices and patients, and each of the eight act
         expect(await stored(order)).toEqual(before);
         expect(await submittedBy(opened)).toEqual([]);
       }),
-      { numRuns: 40, examples: [[namesakes]] },
+      { numRuns: 60, examples: [namesakes, ...besideNeighbours(actions)].map((pair) => [pair]) },
     );
   });
 
@@ -160,6 +161,7 @@ const addressesOf = ({ guid }: StoredOrder) => [
   ),
   `orders/${guid}`,
   `requests?before=${guid}`,
+  `requests?after=${guid}`,
 ];
 
 /**

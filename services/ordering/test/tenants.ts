@@ -111,6 +111,26 @@ export const namesakes: { readonly launch: TenantLaunch; readonly other: Tenant 
   other: { client: demo, practice: local, patient },
 };
 
+/** Pairs that differ in the patient alone, in patients who share a hospital number, in the practice, and in the client. */
+const neighbours: readonly (readonly [Tenant, Tenant])[] = [
+  [0, 3],
+  [2, 3],
+  [0, patients.length],
+  [1, 1 + practices.length * patients.length],
+].flatMap(([own = 0, near = 0]) => {
+  const [tenant, neighbour] = [tenants[own], tenants[near]];
+  return tenant && neighbour ? [[tenant, neighbour] as const] : [];
+});
+
+/** Each of these actions beside each kind of neighbour: no run of the properties is without them. */
+export const besideNeighbours = (actions: readonly Action[]) =>
+  actions.flatMap((action) =>
+    neighbours.map(([tenant, other]) => ({
+      launch: { ...tenant, action, practices: 'any' as const },
+      other,
+    })),
+  );
+
 const differences = (one: Tenant, another: Tenant) =>
   [one.client !== another.client, one.practice !== another.practice, one.patient !== another.patient].filter(
     Boolean,
