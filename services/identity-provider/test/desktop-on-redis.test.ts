@@ -174,30 +174,6 @@ describe('a desktop launch on Redis', () => {
     expect((await everyKey()).filter((name) => name.includes(':presented:'))).toHaveLength(1);
   });
 
-  it('ends what a code gave when the code is replayed', async () => {
-    const fields = await running.codeFor();
-    const tokens = tokensOf(await (await running.postToken(fields)).json());
-    expect(await refusalOf(await running.postToken(fields))).toEqual(refused('invalid_grant'));
-    for (const token of [tokens.accessToken, tokens.refreshToken]) {
-      expect(await running.isActive(token)).toBe(false);
-    }
-  });
-
-  it('leaves one live successor of fifty simultaneous refreshes, at two replicas', async () => {
-    const { refreshToken } = await running.tokensFor();
-    const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
-    const replicas = [running.idp, ...running.others];
-    const asked = Array.from({ length: 25 }, () => replicas).flat();
-    const responses = await Promise.all(
-      asked.map((replica) => replica.postForm('/north/desktop/oauth2/v2.0/token', form)),
-    );
-    const answers = await Promise.all(responses.map(async (response) => tokensOf(await response.json())));
-    const successors = new Set(answers.map((answer) => answer.refreshToken));
-    expect([responses.every(({ ok }) => ok), successors.size]).toEqual([true, 1]);
-    const [successor = ''] = successors;
-    expect((await running.refresh(successor)).status).toBe(200);
-  });
-
   it('is ended by its host at another replica, by its launch identifier', async () => {
     const launch = await running.launchFor();
     const fields = await running.codeFor({}, { launch });
@@ -207,14 +183,5 @@ describe('a desktop launch on Redis', () => {
     const init = { method: 'DELETE', headers: { authorization } };
     expect((await other?.get(`/north/desktop/launches/${launch}`, init))?.status).toBe(204);
     expect(await running.isActive(accessToken)).toBe(false);
-  });
-
-  it('is revoked for every replica', async () => {
-    const { refreshToken, accessToken } = await running.tokensFor();
-    const [other] = running.others;
-    const ended = await other?.postForm('/north/desktop/oauth2/v2.0/revoke', { token: accessToken });
-    expect(ended?.status).toBe(200);
-    expect(await running.isActive(accessToken)).toBe(false);
-    expect((await running.refresh(refreshToken)).status).toBe(400);
   });
 });
