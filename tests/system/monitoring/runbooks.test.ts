@@ -14,13 +14,10 @@ describe('the runbooks', () => {
     expect([...linked].toSorted()).toEqual(pages.map((page) => folder + page).toSorted());
   });
 
-  it.each(alerts().map(({ alert, annotations }) => [alert, annotations['runbook_url']] as const))(
-    'have the page that %s links to, under its name',
-    (alert, url = '') => {
-      const text = readFileSync(new URL(`docs/runbooks/${url.replace(folder, '')}`, root), 'utf8');
-      expect(text).toMatch(new RegExp(`^# ${alert}\n`));
-    },
-  );
+  it.each(alerts())('have the page of $alert where it links to', ({ alert, annotations }) => {
+    const name = alert.replaceAll(/\B[A-Z]/g, '-$&').toLowerCase();
+    expect(annotations['runbook_url']).toBe(`${folder}${name}.md`);
+  });
 });
 
 describe('the compose file', () => {
