@@ -23,7 +23,7 @@ describe('the runbooks', () => {
 describe('the compose file', () => {
   it('mounts every file of Prometheus and Alertmanager', () => {
     const compose = readFileSync(new URL('docker-compose.yml', root), 'utf8');
-    const mounted = compose.matchAll(/file: \.\/(deploy\/(?:prometheus|alertmanager)\/.+?) \}/g);
+    const mounted = compose.matchAll(/file: \.\/(deploy\/telemetry\/(?:prometheus|alertmanager)\/.+?) \}/g);
     const files = globSync('deploy/telemetry/{prometheus,alertmanager}/*', { cwd: root.pathname });
     expect(new Set([...mounted].map(([, path]) => path))).toEqual(new Set(files));
   });
