@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { get } from 'node:http';
-import { startChromium } from '@clinical-launch/testing/chromium';
 import { schemaFaultsOf } from '@clinical-launch/testing/xml';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -9,7 +8,7 @@ import {
   type SubmittedEvent,
   startRendererPlatform,
 } from './renderer-platform.ts';
-import { anOrder, orderPatient } from './submitted-order.ts';
+import { orderPatient } from './submitted-order.ts';
 
 describe('the order renderer', () => {
   let platform: RendererPlatform;
@@ -17,16 +16,6 @@ describe('the order renderer', () => {
     platform = await startRendererPlatform();
   });
   afterAll(() => platform.stop());
-
-  it('puts the order document into the TEXTAREA Output, from which a browser reads it character for character', async () => {
-    const { guid, cookie } = await platform.submitOrder();
-    const { body: xml } = await platform.read(`/orders/${guid}.xml`, cookie);
-    const familyName = anOrder(guid).patient.name.family;
-    expect(await readInBrowser(`${platform.url}/orders/${guid}/notepad`, cookie)).toEqual({
-      xml,
-      familyName,
-    });
-  });
 
   it('serves the Notepad page as HTML with a title and a language', async () => {
     const { guid, cookie } = await platform.submitOrder();
@@ -395,22 +384,3 @@ describe('a document that is not made in time', () => {
     },
   );
 });
-
-/**
- * Reads the page as a PMS in a browser: the TEXTAREA's value, and the family name in it after parsing it as
- * XML.
- */
-async function readInBrowser(address: string, cookie: string): Promise<unknown> {
-  const browser = await startChromium();
-  try {
-    const page = await browser.newPage({ extraHTTPHeaders: { cookie } });
-    await page.goto(address);
-    return await page.evaluate(`(() => {
-      const xml = document.querySelector('textarea[name=Output]').value;
-      const parsed = new DOMParser().parseFromString(xml, 'application/xml');
-      return { xml, familyName: parsed.querySelector('patient > familyName')?.textContent };
-    })()`);
-  } finally {
-    await browser.close();
-  }
-}
