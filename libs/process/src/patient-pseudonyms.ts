@@ -1,16 +1,34 @@
+import { hash } from 'node:crypto';
 import { createPatientPseudonyms, type PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
-import type { Environment } from '@clinical-launch/runtime/environment';
-import { readSecretKey } from './secret-key.ts';
+import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
+import { deriveFromSealingKeys } from './derived-key.ts';
+
+const setting = 'PATIENT_PSEUDONYM_KEY';
+/** Public, so that the demo's processes and restarts share it; production refuses it. */
+const demoKey = hash('sha256', 'clinical-launch demo pseudonym key', 'buffer');
 
 /**
- * Reads the key of the patients' pseudonyms in audit events, `PATIENT_PSEUDONYM_KEY`: the same for all
- * services and for the lifetime of the audit trail.
- * @throws ConfigurationError as `readSecretKey`
+ * Reads the key of the patients' pseudonyms in audit events, `PATIENT_PSEUDONYM_KEY`: 32 bytes in Base64URL,
+ * the same for all services and for the lifetime of the audit trail. Without the setting it is derived from
+ * `SEALING_KEYS`, else it is that of the demo.
+ * @throws ConfigurationError when it is invalid, or missing or public in production
  */
 export const readPatientPseudonyms = (environment: Environment): PatientPseudonyms =>
-  createPatientPseudonyms(
-    readSecretKey(environment, {
-      setting: 'PATIENT_PSEUDONYM_KEY',
-      demo: 'clinical-launch demo pseudonym key',
-    }),
-  );
+  createPatientPseudonyms(readKey(environment));
+
+function readKey(environment: Environment): Buffer {
+  const production = isProduction(environment);
+  const text = environment[setting];
+  if (!text) {
+    const shared = deriveFromSealingKeys(environment, setting);
+    if (shared === undefined && production) throw new ConfigurationError([`${setting} is not set`]);
+    return shared ?? demoKey;
+  }
+  const [, written = ''] = /^\s*([\w-]{43})=?\s*$/.exec(text) ?? [];
+  const key = Buffer.from(written, 'base64url');
+  if (key.length !== 32) throw new ConfigurationError([`${setting} must be 32 bytes in Base64URL`]);
+  if (production && key.equals(demoKey))
+    throw new ConfigurationError([`${setting} is the key of the demo, which is publicly known`]);
+  return key;
+}
