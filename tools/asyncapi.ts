@@ -4,14 +4,9 @@
  * fails if the file differs from them.
  */
 import { writeFileSync } from 'node:fs';
-import {
-  type EventType,
-  eventCatalogue,
-  eventConsumers,
-  eventSources,
-  listenersTo,
-} from '@clinical-launch/contracts/events/catalogue';
+import { type EventType, eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import { cloudEventSchema } from '@clinical-launch/contracts/events/cloud-event';
+import { eventConsumers, eventSources, listenersTo } from '@clinical-launch/contracts/events/event-routes';
 import { type JsonSchema, publishedSchema } from '@clinical-launch/contracts/published/schema';
 import { contentType } from '@clinical-launch/events/confirmed-publish';
 import { exchangesOf, topologyOf } from '@clinical-launch/events/rabbitmq-topology';

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { parseRegistry } from '../src/registry.ts';
+import { parseRegistry } from '../src/registry-reading.ts';
 
 const secret = (text: string) => ({ sha256: createHash('sha256').update(text).digest('hex') });
 const aClient = (changes: object = {}) => ({

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { eventSources, listenersTo, type ServiceName } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { eventSources, listenersTo, type ServiceName } from '@clinical-launch/contracts/events/event-routes';
 
 /**
  * The key with which `source` signs its events for `listener`: 32 bytes that only these two services have

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { EventData, EventType, ServiceName } from '@clinical-launch/contracts/events/catalogue';
+import type { EventData, EventType } from '@clinical-launch/contracts/events/catalogue';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { ServiceName } from '@clinical-launch/contracts/events/event-routes';
 import { createEventVerifier, createEventWriter, deriveEventKey } from '@clinical-launch/crypto/event-macs';
 import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';

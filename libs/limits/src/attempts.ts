@@ -1,3 +1,8 @@
+import { tooMany } from '@clinical-launch/http/errors';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import type { Limits } from '@clinical-launch/tickets/limits/limits';
+
 /** Slows down callers that repeatedly fail to authenticate. */
 export type Attempts = {
   /** Throws ServiceError 429 with `Retry-After` while the key has to wait. Costs no round trip. */
@@ -7,3 +12,43 @@ export type Attempts = {
   /** Deletes the failed attempts that this process knows. */
   succeeded(key: string): Promise<void>;
 };
+
+type AttemptsOptions = {
+  readonly limits: Pick<Limits, 'failAttempt' | 'forgiveAttempts'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/** The number of keys that a process remembers. Beyond it, only the shared count decides. */
+const mostKeys = 10_000;
+
+/**
+ * Creates the slow-down of failed attempts. Failures are counted across all replicas. Each process that saw a
+ * failure remembers the wait, so a successful first attempt never costs a round trip.
+ */
+export function createAttempts({ limits, clock, logger }: AttemptsOptions): Attempts {
+  const waitsUntil = new Map<string, number>();
+  const logFailure = (error: unknown) => {
+    logger.error({ err: error }, 'failed attempts to authenticate cannot be counted');
+  };
+  return {
+    assertMayTry(key) {
+      const leftMs = (waitsUntil.get(key) ?? 0) - clock.now();
+      if (leftMs > 0) throw tooMany(leftMs);
+    },
+    async failed(key) {
+      const attempt = await limits.failAttempt(key).catch(logFailure);
+      if (attempt === undefined) return;
+      if (waitsUntil.size >= mostKeys) forgetEnded(waitsUntil, clock.now());
+      if (waitsUntil.size < mostKeys) waitsUntil.set(key, clock.now() + attempt.waitMs);
+      if (!attempt.isCounted) throw tooMany(attempt.waitMs);
+    },
+    async succeeded(key) {
+      if (waitsUntil.delete(key)) await limits.forgiveAttempts(key).catch(logFailure);
+    },
+  };
+}
+
+function forgetEnded(waitsUntil: Map<string, number>, now: number): void {
+  for (const [key, until] of waitsUntil) if (until <= now) waitsUntil.delete(key);
+}

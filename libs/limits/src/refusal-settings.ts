@@ -2,7 +2,7 @@ import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 
 const environmentSchema = Type.Object({
-  /** The number of refusals of one address in ten seconds that are answered as such; 0 for no limits at all. */
+  /** The refusals of one address in ten seconds that are answered as such; 0 for no limits at all. */
   REFUSALS_PER_ADDRESS: Type.Integer({ minimum: 0, default: 100 }),
 });
 
@@ -16,8 +16,8 @@ const mostEvents = 16_000;
 const mostEventsWithoutLimits = 1_000_000;
 
 /**
- * Reads the limits of refusals. Without a limit for each address, every refusal has an audit event of its own,
- * however many of them wait.
+ * Reads the limits of refusals. Without a limit for each address, every refusal has an audit event of its
+ * own, however many of them wait.
  * @throws ConfigurationError that names the invalid variable
  */
 export function readRefusalSettings(environment: Environment) {

@@ -4,7 +4,7 @@ import {
   eventSources,
   listenersOf,
   type ServiceName,
-} from '@clinical-launch/contracts/events/catalogue';
+} from '@clinical-launch/contracts/events/event-routes';
 import {
   createEventVerifier,
   createEventWriter,

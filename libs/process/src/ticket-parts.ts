@@ -2,7 +2,7 @@ import type { Outbox } from '@clinical-launch/events/event-bus';
 import type { Relay } from '@clinical-launch/events/relay';
 import type { Refusals } from '@clinical-launch/http/refusals';
 import type { Attempts } from '@clinical-launch/limits/attempts';
-import { createAttempts } from '@clinical-launch/limits/counted-attempts';
+import { createAttempts } from '@clinical-launch/limits/attempts';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import { readRefusalSettings } from '@clinical-launch/limits/refusal-settings';
 import { createRefusals } from '@clinical-launch/limits/refusals';

@@ -1,7 +1,7 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type DeadLetter, InProcessBus } from '@clinical-launch/events/in-process-bus';
 import { listen } from '@clinical-launch/http/server';
-import { createAttempts } from '@clinical-launch/limits/counted-attempts';
+import { createAttempts } from '@clinical-launch/limits/attempts';
 import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
 import { createRefusals } from '@clinical-launch/limits/refusals';
 import { type Mount, startServices } from '@clinical-launch/process/start-services';

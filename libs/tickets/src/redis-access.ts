@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ServiceName } from '@clinical-launch/contracts/events/catalogue';
+import type { ServiceName } from '@clinical-launch/contracts/events/event-routes';
 import {
   appendsEvents,
   countsRefusals,

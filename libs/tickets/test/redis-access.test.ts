@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ServiceName } from '@clinical-launch/contracts/events/catalogue';
+import type { ServiceName } from '@clinical-launch/contracts/events/event-routes';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisLimits } from '../src/limits/redis-limits.ts';

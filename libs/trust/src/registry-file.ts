@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { withPublicUrl } from '@clinical-launch/contracts/registered-address';
-import { activeRegistry, parseRegistry, type Registry } from '@clinical-launch/contracts/registry';
+import type { Registry } from '@clinical-launch/contracts/registry';
+import { activeRegistry, parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { type WatchedFile, watchFile } from './watched-file.ts';
 
 /** The source of the registry, which may change between two reads. */

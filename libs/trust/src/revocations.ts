@@ -1,3 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { temporarilyUnavailable } from '@clinical-launch/http/errors';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
+
 /** The revoked access tokens that a verifying process knows. */
 export type Revocations = {
   /**
@@ -6,3 +12,90 @@ export type Revocations = {
    */
   has(tokenId: string): boolean;
 };
+
+/** Revocations that are polled until they are stopped. */
+export type FollowedRevocations = Revocations & {
+  /** Whether the list was read recently enough. */
+  isCurrent(): boolean;
+  /** Stops polling, after the current read. */
+  stop(): Promise<void>;
+};
+
+type FollowOptions = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Milliseconds between two reads. */
+  readonly everyMs?: number;
+  /** Milliseconds after a read in which tokens are accepted by it. */
+  readonly currentForMs?: number;
+  /** Waits between two reads. Rejects when the signal aborts. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+};
+
+const waitOnTimer = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal, ref: false });
+
+/**
+ * Follows the list of revoked tokens: reads the new entries every two seconds, independent of requests, and
+ * removes expired ones. A revocation that was read once counts until it ends, even if the store loses it.
+ * Resolves after the first read, whether it succeeds or not.
+ */
+export async function followRevocations(
+  revokedTokens: Pick<RevokedTokens, 'readAfter'>,
+  { clock, logger, everyMs = 2000, currentForMs = 30_000, wait = waitOnTimer }: FollowOptions,
+): Promise<FollowedRevocations> {
+  /** When each revocation ends, in milliseconds since 1970. */
+  const endsById = new Map<string, number>();
+  const stopping = new AbortController();
+  let position: string | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let isFailing = false;
+
+  const readAll = async () => {
+    const startedAt = clock.now();
+    for (let hasMore = true; hasMore; ) {
+      const page = await revokedTokens.readAfter(position);
+      for (const { tokenId, forMs } of page.tokens) endsById.set(tokenId, clock.now() + forMs);
+      ({ position, hasMore } = page);
+    }
+    for (const [tokenId, endsAt] of endsById) if (endsAt <= startedAt) endsById.delete(tokenId);
+    // Only revocations from before the start of the read are certain to be in it.
+    readAt = startedAt;
+  };
+  const read = async () => {
+    try {
+      await readAll();
+      if (isFailing) logger.info('the revoked tokens can be read again');
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) logger.error({ err: error }, 'the revoked tokens cannot be read');
+      isFailing = true;
+    }
+  };
+  const run = async () => {
+    const { signal } = stopping;
+    const isTime = () =>
+      wait(everyMs, signal).then(
+        () => !signal.aborted,
+        () => false,
+      );
+    while (await isTime()) await read();
+  };
+  const isCurrent = () => clock.now() - readAt <= currentForMs;
+
+  await read();
+  const running = run();
+  return {
+    has(tokenId) {
+      if (!isCurrent())
+        throw temporarilyUnavailable('The list of revoked tokens is not available', {
+          retryAfterSeconds: 2,
+        });
+      return (endsById.get(tokenId) ?? 0) > clock.now();
+    },
+    isCurrent,
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

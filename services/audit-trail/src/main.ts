@@ -3,7 +3,7 @@ import { runProcess } from '@clinical-launch/process/process';
 import { openRabbitMq } from '@clinical-launch/process/rabbitmq-part';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
 import { requireParts } from '@clinical-launch/process/required-parts';
-import { openRevocationsPart } from '@clinical-launch/process/revocations';
+import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { readTogether } from '@clinical-launch/runtime/environment';
 import { openTokenVerifier } from '@clinical-launch/trust/following-registry';
 import { readTrust } from '@clinical-launch/trust/trust';

@@ -27,7 +27,7 @@ const lists: Readonly<Record<string, readonly string[]>> = {
     members,
   ),
   'refused authorization requests': wordsIn(
-    'services/identity-provider/src/errors.ts',
+    'services/identity-provider/src/authorize-errors.ts',
     ['const launchRefusals = {', '} as const'],
     members,
   ),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { parseRegistry } from '@clinical-launch/contracts/registry';
+import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import {
   assertProductionRegistry,
   productionRegistryProblems,

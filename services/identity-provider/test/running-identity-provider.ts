@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { issuerOf } from '@clinical-launch/contracts/realm-addresses';
-import { parseRegistry, type Registry } from '@clinical-launch/contracts/registry';
+import type { Registry } from '@clinical-launch/contracts/registry';
+import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
 import { createRouter } from '@clinical-launch/http/router';
-import { createAttempts } from '@clinical-launch/limits/counted-attempts';
+import { createAttempts } from '@clinical-launch/limits/attempts';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import type { Service } from '@clinical-launch/process/service';
 import type { Storage } from '@clinical-launch/storage/storage';

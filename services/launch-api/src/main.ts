@@ -1,7 +1,7 @@
 import { runProcess } from '@clinical-launch/process/process';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
 import { requireParts } from '@clinical-launch/process/required-parts';
-import { openRevocationsPart } from '@clinical-launch/process/revocations';
+import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
 import { openDirectories, readDirectories } from '@clinical-launch/trust/directory-file';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
-import { openRevocationsPart } from '@clinical-launch/process/revocations';
+import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { systemClock } from '@clinical-launch/runtime/clock';
 import { createLogger } from '@clinical-launch/runtime/logger';
 import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { parseRegistry } from '@clinical-launch/contracts/registry';
+import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import { createSealer } from '@clinical-launch/crypto/sealing';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
@@ -11,7 +11,7 @@ import { readLaunchApiConfig } from '@clinical-launch/launch-api/config';
 import { launchApi } from '@clinical-launch/launch-api/service';
 import { readLaunchGatewayConfig } from '@clinical-launch/launch-gateway/config';
 import { launchGateway } from '@clinical-launch/launch-gateway/service';
-import { createAttempts } from '@clinical-launch/limits/counted-attempts';
+import { createAttempts } from '@clinical-launch/limits/attempts';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';

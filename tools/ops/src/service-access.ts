@@ -1,9 +1,9 @@
+import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 import {
-  type EventType,
   eventConsumers,
   eventSources,
   type ServiceName,
-} from '@clinical-launch/contracts/events/catalogue';
+} from '@clinical-launch/contracts/events/event-routes';
 import type { BrokerAccess } from '@clinical-launch/events/rabbitmq-definitions';
 import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage/database-roles';
 

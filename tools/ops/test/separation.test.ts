@@ -1,4 +1,5 @@
-import { eventCatalogue, eventConsumers } from '@clinical-launch/contracts/events/catalogue';
+import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
+import { eventConsumers } from '@clinical-launch/contracts/events/event-routes';
 import { connectRabbitMq } from '@clinical-launch/events/rabbitmq-bus';
 import { topologyOf } from '@clinical-launch/events/rabbitmq-topology';
 import { redisAccess } from '@clinical-launch/tickets/redis-access';

@@ -16,7 +16,7 @@ import { orderRenderer } from '@clinical-launch/order-renderer/service';
 import { readOrderingConfig } from '@clinical-launch/ordering/config';
 import { ordering } from '@clinical-launch/ordering/service';
 import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
-import { openRevocationsPart } from '@clinical-launch/process/revocations';
+import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { type Mount, startServices } from '@clinical-launch/process/start-services';
 import { readResourceApiConfig } from '@clinical-launch/resource-api/config';

@@ -7,6 +7,7 @@ import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import { launchOf } from '@clinical-launch/tickets/ticket-text';
 import type { Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 import type { Response } from 'express';
+import { AuthorizeRefusal, speculativeRequest } from '../authorize-errors.ts';
 import {
   type AuthorizationRequest,
   readAuthorizationRequest,
@@ -15,7 +16,7 @@ import {
 import { type CodeDetail, codeProof, launchProof } from '../domain/desktop-chain.ts';
 import { readPushedParameters } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
-import { AuthorizeRefusal, speculativeRequest, TokenRefusal } from '../errors.ts';
+import { TokenRefusal } from '../errors.ts';
 import type { DesktopExchange, Found } from './door.ts';
 import { readTokenForm } from './token-form.ts';
 

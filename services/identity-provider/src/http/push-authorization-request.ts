@@ -3,6 +3,7 @@ import type { Handler } from '@clinical-launch/http/exchange';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import { launchOf } from '@clinical-launch/tickets/ticket-text';
 import type { BesideIssue, Tickets } from '@clinical-launch/tickets/tickets';
+import { AuthorizeRefusal } from '../authorize-errors.ts';
 import type { PushedAnswer } from '../domain/answers.ts';
 import {
   type AuthorizationRequest,
@@ -13,7 +14,7 @@ import { isConfidential } from '../domain/client-certificates.ts';
 import { launchProof } from '../domain/desktop-chain.ts';
 import { type PushedParameters, pushedRequestSeconds, requestUriOf } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
-import { AuthorizeRefusal, TokenRefusal, tooManyPushes } from '../errors.ts';
+import { TokenRefusal, tooManyPushes } from '../errors.ts';
 import { usingUp } from '../grants/dpop-binding.ts';
 import type { ClientAuthenticationParts } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { eventConsumers } from '@clinical-launch/contracts/events/catalogue';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { eventConsumers } from '@clinical-launch/contracts/events/event-routes';
 import { type Order, parseOrder } from '@clinical-launch/contracts/order/order';
 import { renderOrderDocument } from '@clinical-launch/contracts/order/order-document';
 import { placeOfOrder } from '@clinical-launch/crypto/seal-places';

@@ -1,6 +1,7 @@
 import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { anyPublicUrl, withPublicUrl } from '@clinical-launch/contracts/registered-address';
-import { parseRegistry, type Registry } from '@clinical-launch/contracts/registry';
+import type { Registry } from '@clinical-launch/contracts/registry';
+import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 
 /** The text of a registry file, and its content. */
 export type RegistryDocument = { readonly path: string; readonly text: string; readonly registry: Registry };

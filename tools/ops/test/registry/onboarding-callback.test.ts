@@ -1,9 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import {
-  callbackSecretPurpose,
-  parseRegistry,
-  type RegisteredCallback,
-} from '@clinical-launch/contracts/registry';
+import { callbackSecretPurpose, type RegisteredCallback } from '@clinical-launch/contracts/registry';
+import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openRegistryCopy } from './registry-copy.ts';

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { parseRegistry } from '@clinical-launch/contracts/registry';
+import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openRegistryCopy } from './registry-copy.ts';
 

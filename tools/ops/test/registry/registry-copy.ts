@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { parseRegistry } from '@clinical-launch/contracts/registry';
+import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { runOps } from '../../src/run.ts';
 
 const demoRegistry = fileURLToPath(new URL('../../../simulators/registry.json', import.meta.url));

@@ -1,0 +1,21 @@
+import { followRevocations, type Revocations } from '@clinical-launch/trust/revocations';
+import type { PartOptions, RunningPart } from './part.ts';
+import type { TicketParts } from './ticket-parts.ts';
+
+export type RevocationsPart = RunningPart & { readonly revocations: Revocations };
+
+/**
+ * Follows the list of revoked access tokens, for a process that verifies such tokens. It is ready when the
+ * list was read.
+ */
+export async function openRevocationsPart(
+  { revokedTokens }: Pick<TicketParts, 'revokedTokens'>,
+  options: Pick<PartOptions, 'clock' | 'logger'>,
+): Promise<RevocationsPart> {
+  const revocations = await followRevocations(revokedTokens, options);
+  return {
+    revocations,
+    checks: { revocations: async () => revocations.isCurrent() },
+    stop: () => revocations.stop(),
+  };
+}
