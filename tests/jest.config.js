@@ -24,6 +24,7 @@ const onServers = { ...unit, globalSetup: `${jest}/setup.ts`, globalTeardown: `$
 
 /** The projects of each tier. */
 const tiers = {
+  unit: [unit],
   test: [unit, { ...onServers, displayName: 'integration', testMatch: files.integration }],
   system: [{ ...onServers, displayName: 'system', testMatch: files.system }],
   faults: [{ ...onServers, displayName: 'faults', testMatch: files.faults }],
