@@ -49,8 +49,8 @@ const environmentSchema = Type.Object({
 });
 
 /**
- * Reads the configuration of the pages, except what the keys of the log give; undefined where there are none: in production without an issuer, and
- * where `PUBLIC_URL` is not set.
+ * Reads the configuration of the pages, except what the keys of the log give. Undefined where there are no
+ * pages: in production without an issuer, and where `PUBLIC_URL` is not set.
  * @throws ConfigurationError that names the invalid variables and prints no value
  */
 export function readAuditPagesConfig(environment: Environment): Omit<AuditPagesConfig, 'sealer'> | undefined {

@@ -100,7 +100,7 @@ describe('a client with a certificate', () => {
     expect(decodeJwt(String(token)).cnf).toEqual({ 'x5t#S256': thumbprint });
   });
 
-  it('gets no token with a certificate that it did not register, whoever issued that', async () => {
+  it('gets no token with a certificate that is not registered for it, from any authority', async () => {
     for (const suffix of ['', ';verified']) {
       const response = await ask('by-thumbprint', forwarded('named', suffix));
       expect(await refusalOf(response)).toMatchObject({ status: 401, error: 'invalid_client' });

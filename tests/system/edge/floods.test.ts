@@ -4,15 +4,19 @@ import { type RunningEdge, startEdge } from './running-edge.ts';
 const launchToken = '0'.repeat(45);
 const guid = '4f9f3b0e-0000-4000-8000-000000000000';
 
+/** The service behind this edge only refuses requests that are too long for it. */
+async function flood({ url }: RunningEdge): Promise<void> {
+  for (let refused = 0; refused < 25; refused += 1) {
+    await fetch(`${url}/nothing/here`, { method: 'POST', body: 'x' });
+    await fetch(`${url}/oltr/${guid}/`, { method: 'POST', body: 'x'.repeat(300_000) });
+  }
+}
+
 describe('an address with extremely many refusals', () => {
   let edge: RunningEdge;
   beforeAll(async () => {
     edge = await startEdge({ REFUSALS_PER_ADDRESS: '1' });
-    // The service behind this edge only refuses requests that are too long for it.
-    for (let refused = 0; refused < 25; refused += 1) {
-      await fetch(`${edge.url}/nothing/here`, { method: 'POST', body: 'x' });
-      await fetch(`${edge.url}/oltr/${guid}/`, { method: 'POST', body: 'x'.repeat(300_000) });
-    }
+    await flood(edge);
   });
   afterAll(() => edge.stop());
 
@@ -42,4 +46,14 @@ describe('an address with extremely many refusals', () => {
   ])('still reaches the services with what may be accepted: %s', async (_name, path, headers) => {
     expect((await fetch(edge.url + path, { headers })).status).toBe(200);
   });
+});
+
+it('answers no flood 429 where refusals have no limit', async () => {
+  const edge = await startEdge({ REFUSALS_PER_ADDRESS: '0' });
+  try {
+    await flood(edge);
+    expect((await fetch(`${edge.url}/resource/patient`)).status).toBe(200);
+  } finally {
+    await edge.stop();
+  }
 });

@@ -22,7 +22,7 @@ import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challe
 
 export const requiredRight = 'ocs-launch.write';
 export const payloadTypes = ['application/json', 'application/fhir+json'];
-/** Some thirty times a request with everything in it. */
+/** Some sixty times the largest sample. */
 export const maxPayloadBytes = 262_144;
 
 export type LaunchCheckDependencies = {

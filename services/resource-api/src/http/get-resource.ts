@@ -28,8 +28,8 @@ type Found = { readonly caller: Caller };
 
 /**
  * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls). Refuses in this order:
- * 401 (the token), 429 (the client), 401 (its launch, its revocation), 403 (permission), 401 (a used proof), 429 (the launch).
- * The audit event is stored before the answer.
+ * 401 (the token), 429 (the client), 401 (its launch, its revocation), 403 (permission), 401 (a used proof),
+ * 429 (the launch). The audit event is stored before the answer.
  */
 export function getResource(
   resource: Resource,
