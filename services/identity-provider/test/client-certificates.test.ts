@@ -15,7 +15,7 @@ import {
 import { aClient, record, tokenForm } from './running-identity-provider.ts';
 
 /*
- * The edge is tested with real connections (deploy/tests/system/edge). Here the header is written as the edge
+ * The edge is tested with real connections (tests/system/edge). Here the header is written as the edge
  * writes it (RFC 9440). Both certificates are self-signed and valid from 2000 until the end of 2099.
  */
 const certificates = {
