@@ -59,7 +59,7 @@ const demoSecrets = `${root}deploy/docker/demo-secrets`;
 /** Returns the setting that a file of the secrets holds: `REDIS_URL` for `services/ordering/redis-url`. */
 const settingOf = (file: string) => basename(file).toUpperCase().replaceAll('-', '_');
 
-describe('a service in production', () => {
+describe('a service', () => {
   it.each(services)(
     '%s does not start with a key, a registry or an address of the demo, and says all',
     async (name) => {
@@ -79,6 +79,14 @@ describe('a service in production', () => {
       expect(start.output()).not.toMatch(/launch\.example|pms-demo/);
     },
   );
+
+  it.each(services)('%s does not start without its parts, in no mode, and names them', async (name) => {
+    const start = run(process.execPath, [`services/${name}/src/main.ts`], { NODE_ENV: 'demo' });
+    expect(await start.exited).toBe(1);
+    const missing = [...start.output().matchAll(/(REDIS_URL|AMQP_URL|DATABASE_URL) is not set/g)];
+    const parts = readdirSync(join(demoSecrets, 'services', name)).filter((file) => file.endsWith('-url'));
+    expect(new Set(missing.map(([, setting]) => setting))).toEqual(new Set(parts.map(settingOf)));
+  });
 
   it.each(services)('%s does not start with a secret of the demo, and says which', async (name) => {
     const own = readdirSync(join(demoSecrets, 'services', name)).map((file) => `services/${name}/${file}`);

@@ -8,7 +8,6 @@ import { requireParts } from '@clinical-launch/process/required-parts';
 import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
 import { createFollowingVerifier, watchRegistry } from '@clinical-launch/trust/following-registry';
 import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { readTrust } from '@clinical-launch/trust/trust';
@@ -22,14 +21,7 @@ await runProcess({
       identityProvider: () => readIdentityProviderConfig(environment),
       trust: () => readTrust(environment),
       sealers: () => openSealers(environment, ['desktop', 'access-token', 'signing-key']),
-      // Without RabbitMQ, no partner is notified of revoked launches; everything else works. Enough outside
-      // production.
-      parts: () =>
-        requireParts(environment, [
-          'REDIS_URL',
-          'DATABASE_URL',
-          ...(isProduction(environment) ? (['AMQP_URL'] as const) : []),
-        ]),
+      parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
     }),
   async open({ identityProvider: config, trust, sealers }, tools) {
     const { logger, clock } = tools;

@@ -75,8 +75,13 @@ export async function openStage({
         environment: { ...common, ...environment },
       }),
     );
-  // Nobody asks it for a key of its own.
-  const issuer = await start('identity-provider', { IDENTITY_PROVIDER_URL: 'http://127.0.0.1:1' });
+  const nowhere = '127.0.0.1:1';
+  const issuer = await start('identity-provider', {
+    // Nobody asks it for a key of its own.
+    IDENTITY_PROVIDER_URL: `http://${nowhere}`,
+    // A broker that is away delays no request.
+    AMQP_URL: `amqp://${nowhere}`,
+  });
   const api = await start('launch-api', { IDENTITY_PROVIDER_URL: issuer.url });
   const gateway = await start('launch-gateway', {});
   const startAuditTrail = async () => {

@@ -24,6 +24,8 @@ export const tokens: Bench = {
           environment: {
             REDIS_URL: redis.url,
             DATABASE_URL: postgres.url,
+            // A broker that is away delays no request.
+            AMQP_URL: 'amqp://127.0.0.1:1',
             PUBLIC_URL: 'http://launch.example',
             REGISTRY_FILE: registry.path,
             IDENTITY_PROVIDER_URL: 'http://127.0.0.1:1',
