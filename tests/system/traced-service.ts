@@ -1,38 +1,35 @@
 // A process with a service of two pages, started by traces.test.ts.
 import { createRequire } from 'node:module';
+import { sendJson } from '@clinical-launch/http/answer';
+import { endpoint } from '@clinical-launch/http/endpoint';
 import { problemDialect } from '@clinical-launch/http/errors';
-import { type Exchange, endpoint, openToAll } from '@clinical-launch/http/exchange';
-import { createRouter } from '@clinical-launch/http/router';
 import { runProcess } from '@clinical-launch/process/process';
 
-const shared = { source: '/traced', dialect: problemDialect({ isProduction: false }), open: openToAll };
-const router = createRouter();
-router.all(
-  '/modules',
+const shared = { source: '/traced', dialect: problemDialect({ isProduction: false }) };
+const endpoints = [
   endpoint({
     ...shared,
+    path: '/modules',
     methods: {
-      GET: ({ response, call }: Exchange) => {
+      GET({ response, call }) {
         call.identify('client of a test', 'pms-1');
-        response.json(Object.keys(createRequire(import.meta.url).cache));
+        sendJson(response, Object.keys(createRequire(import.meta.url).cache));
       },
     },
   }),
-);
-router.all(
-  '/fails',
   endpoint({
     ...shared,
+    path: '/fails',
     methods: {
-      GET: () => {
+      GET() {
         throw new Error('Whitfield');
       },
     },
   }),
-);
+];
 
 await runProcess({
   name: 'traced',
   configure: () => undefined,
-  open: async () => ({ mounts: [{ path: '/', service: { name: 'traced', router } }] }),
+  open: async () => ({ mounts: [{ path: '/', service: { name: 'traced', endpoints } }] }),
 });

@@ -102,8 +102,13 @@ function assertMediaType({ headers }: IncomingMessage, types: readonly string[])
  * Reads the bytes of a body up to a limit. A body with a larger Content-Length is not read at all, and a
  * chunked body only up to the limit. `Expect: 100-continue` is answered only here, after the header was
  * checked.
+ * @throws ServiceError 413, and 400 for a body that ended early
  */
-function readBytes(request: IncomingMessage, response: ServerResponse, limitBytes: number): Promise<Buffer> {
+export function readBytes(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limitBytes: number,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (Number(request.headers['content-length']) > limitBytes) return reject(tooLarge(limitBytes));
     if (isAwaitingContinue(request)) {

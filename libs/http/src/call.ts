@@ -6,7 +6,6 @@ import { guidPattern } from '@clinical-launch/contracts/schema';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { createRequestLogger, type Logger, traceFields } from '@clinical-launch/runtime/logger';
 import { createRequestMeter } from '@clinical-launch/runtime/metrics';
-import type { Request, RequestHandler, Response } from 'express';
 import proxyAddress from 'proxy-addr';
 import { plainAddress } from './address.ts';
 import type { Refusals } from './refusals.ts';
@@ -127,32 +126,22 @@ export class Call {
   /** Names the caller once it is verified: a registered client, or a live session of a client's launch. */
   identify(caller: string, clientId?: string): void {
     this.#identity = caller;
-    if (clientId !== undefined) this.ofClient(clientId);
-  }
-
-  /** Names the client whose launch this request belongs to. */
-  ofClient(clientId: string): void {
-    this.#clientId = clientId;
+    this.#clientId = clientId ?? this.#clientId;
     this.#logger = undefined;
   }
 
-  /** Continues under the GUID of the launch that this request belongs to. */
-  adopt(launchId: string): void {
+  /**
+   * Continues under the GUID of the launch that this request belongs to.
+   * @param clientId the client that began the launch, where it is known
+   */
+  adopt(launchId: string, clientId = this.#clientId): void {
+    this.#clientId = clientId;
     this.trace.follow(launchId);
     if (this.#parts.logger.isLevelEnabled('debug')) this.logger.debug({ launchId }, 'belongs to a launch');
     this.#beganAs ??= this.#correlationId;
     this.#correlationId = launchId;
     this.#logger = undefined;
     if (!this.#response.headersSent) this.#response.setHeader('X-Correlation-Id', launchId);
-  }
-}
-
-declare global {
-  namespace Express {
-    // Express's name for the values of one response.
-    interface Locals {
-      call?: Call;
-    }
   }
 }
 
@@ -198,34 +187,4 @@ export function createCalls(parts: CallParts): OpenCall {
     });
     return call;
   };
-}
-
-/** Opens the context of each request that Express answers. */
-export function correlate(open: OpenCall): RequestHandler {
-  return (request, response, next) => {
-    const call = open(request, response);
-    response.locals.call = call;
-    // Before the listener that logs the request, and after Express has found the route.
-    response.prependListener('close', () => {
-      call.route = routeOf(request);
-    });
-    call.trace.run(next);
-  };
-}
-
-/**
- * Returns the route as it is written in the code, never the path: the caller chooses the path, and each
- * launch has its own.
- */
-function routeOf({ route, baseUrl }: Request): string | undefined {
-  const matched: unknown = route;
-  if (typeof matched !== 'object' || matched === null || !('path' in matched)) return undefined;
-  return `${baseUrl}${String(matched.path)}`;
-}
-
-/** Returns the call that a response belongs to. @throws TypeError when `correlate` was not mounted before */
-export function callOf(response: Response): Call {
-  const { call } = response.locals;
-  if (call === undefined) throw new TypeError('Mount correlate() before the routes');
-  return call;
 }

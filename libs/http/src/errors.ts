@@ -4,9 +4,8 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Fault } from '@clinical-launch/contracts/fault';
 import type { RefusalCode } from '@clinical-launch/contracts/refusal-codes';
 import { Unavailable } from '@clinical-launch/contracts/unavailable';
-import type { ErrorRequestHandler } from 'express';
 import { preferredType, sendJson, sendText, setHeaders } from './answer.ts';
-import { type Call, callOf } from './call.ts';
+import type { Call } from './call.ts';
 import type { OAuthError, Problem } from './openapi/error-schemas.ts';
 import { operationOutcome } from './operation-outcome.ts';
 import type { RefusedRequest } from './refusals.ts';
@@ -66,8 +65,8 @@ type Refusal = {
   readonly response: ServerResponse;
   readonly call: Call;
   readonly dialect: ErrorDialect;
-  /** Creates the audit event of the error, if it has one. Never called for a 429. */
-  readonly audit?: (error: ServiceError) => CloudEvent<RefusalType> | undefined;
+  /** Creates the audit event of the refusal, if it has one. Never called for a 429. */
+  readonly audit?: () => CloudEvent<RefusalType> | undefined;
 };
 
 /**
@@ -80,7 +79,7 @@ export async function refuse(
   { request, response, call, dialect, audit }: Refusal,
 ): Promise<void> {
   const found = asServiceError(thrown);
-  const event = found.status === 429 ? undefined : audit?.(found);
+  const event = found.status === 429 ? undefined : audit?.();
   const error = await withinLimit(found, { event, call, address: call.address });
   // Without `resource`, because its id comes from the caller.
   const faults = error.faults.map(({ path, message, code }) => ({ path, message, code }));
@@ -91,20 +90,6 @@ export async function refuse(
   response.statusCode = error.status;
   setHeaders(response, { 'Cache-Control': 'no-store', ...error.headers });
   dialect(error, { request, response, call });
-}
-
-/**
- * Answers errors that a router throws outside its endpoints.
- * @param audit creates the audit event of an error, if it has one
- */
-export function errorEdge(
-  dialect: ErrorDialect,
-  audit?: (error: ServiceError, call: Call) => CloudEvent<RefusalType> | undefined,
-): ErrorRequestHandler {
-  return (thrown: unknown, request, response, _next) => {
-    const call = callOf(response);
-    return refuse(thrown, { request, response, call, dialect, audit: (error) => audit?.(error, call) });
-  };
 }
 
 type Refused = Pick<RefusedRequest, 'event' | 'address'> & { readonly call: Call };
@@ -190,10 +175,8 @@ export const oauthDialect: ErrorDialect = (error, { response, call }) => {
   sendJson(response, answer);
 };
 
-/** Returns the code with which an error is answered, from the closed set of the catalogues. */
-export const codeOfRefusal = (thrown: unknown): string => asServiceError(thrown).code;
-
-function asServiceError(thrown: unknown): ServiceError {
+/** Returns the error that answers whatever was thrown: 503 for an unavailable part, 500 for a defect. */
+export function asServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (thrown instanceof Unavailable) {
     const { retryAfterSeconds } = thrown;

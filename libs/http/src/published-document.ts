@@ -1,16 +1,15 @@
-import type { Exchange, Handler } from './exchange.ts';
+import { sendText } from './answer.ts';
+import type { Handler } from './endpoint.ts';
 
 type PublishedDocument = {
+  /** Without its charset. */
   readonly contentType: string;
   /** Creates the text; called at the first request, to keep the start fast. */
   readonly make: () => Promise<string>;
 };
 
 /** Serves a document that is the same for every caller: created once, then sent as the same bytes. */
-export function publishDocument({
-  contentType,
-  make,
-}: PublishedDocument): Handler<Pick<Exchange, 'response'>> {
+export function publishDocument({ contentType, make }: PublishedDocument): Handler {
   let making: Promise<Buffer> | undefined;
   const prepare = async () => Buffer.from(await make());
   return async ({ response }) => {
@@ -19,6 +18,7 @@ export function publishDocument({
       throw error;
     });
     const bytes = await making;
-    response.set({ 'Cache-Control': 'public, max-age=300', 'Content-Type': contentType }).send(bytes);
+    response.setHeader('Cache-Control', 'public, max-age=300');
+    sendText(response, contentType, bytes);
   };
 }

@@ -1,67 +1,10 @@
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
-import express, { type Express, type Router } from 'express';
-import { correlate, createCalls, type OpenCall } from './call.ts';
-import { type DirectRoute, withDirectRoutes } from './direct-routes.ts';
-import { errorEdge, problemDialect, ServiceError } from './errors.ts';
+import express, { type Express } from 'express';
 import { http } from './node-http.ts';
-import type { Refusals } from './refusals.ts';
 import { leaveLargeBodiesUnread } from './unread-body.ts';
 import { answerUnreadableRequests, refuseInvalidHeads } from './unreadable-requests.ts';
-
-/** A handler of requests. */
-export type Mounted = {
-  readonly router: Router;
-  /** The routes of the launch path, which the router has too. Used where the service is mounted at `/`. */
-  readonly direct?: readonly DirectRoute[];
-};
-
-export type AppOptions = {
-  /** The edge map: the service below each path. `/` keeps the path whole. */
-  readonly mounts: readonly { readonly path: string; readonly service: Mounted }[];
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly isProduction: boolean;
-  /** The number of reverse proxies in front, to determine a caller's address. */
-  readonly trustedProxies?: number;
-  /** The address that browsers use. With https, every answer tells browsers to use only https. */
-  readonly publicUrl?: string;
-  /** Limits and audits refusals; without it they are only answered. */
-  readonly refusals?: Refusals | undefined;
-};
-
-/**
- * A year in seconds (RFC 6797 section 6.1.1). Without `includeSubDomains`: names below ours belong to the
- * operator of the domain, and dangerous neighbours are next to our name, not below it.
- */
-const strictTransportSecurity = 'max-age=31536000';
-
-/** Creates one listener for several services. Answers 404 without a body for other paths. */
-export function createApp(options: AppOptions): RequestListener {
-  const { mounts, logger, clock, isProduction, trustedProxies = 0, publicUrl = '', refusals } = options;
-  const app = express();
-  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
-  // Endpoints read the query themselves, so that a parameter is always a string and never an array or an
-  // object.
-  app.set('query parser', false);
-  const isHttps = publicUrl.startsWith('https:');
-  const scheme = isHttps ? 'https' : 'http';
-  const createCall = createCalls({ logger, clock, refusals, trustedProxies, scheme });
-  const open: OpenCall = (request, response) => {
-    if (isHttps) response.setHeader('Strict-Transport-Security', strictTransportSecurity);
-    return createCall(request, response);
-  };
-  app.use(correlate(open));
-  for (const { path, service } of mounts) app.use(path, service.router);
-  app.use(() => {
-    throw new ServiceError({ status: 404, code: 'not_found', message: 'There is nothing at this address' });
-  });
-  app.use(errorEdge(problemDialect({ isProduction })));
-  const routes = mounts.flatMap(({ path, service: { direct = [] } }) => (path === '/' ? direct : []));
-  return withDirectRoutes({ routes, open, others: app });
-}
 
 export type RunningServer = {
   readonly port: number;

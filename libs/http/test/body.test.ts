@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sendJson } from '../src/answer.ts';
 import { readForm, readJson } from '../src/body.ts';
 import { exchange, serveRoutes } from './serve-routes.ts';
 
@@ -9,14 +10,16 @@ const limitBytes = 1000;
 const options = { types: ['application/json', 'application/fhir+json'], limitBytes };
 
 const start = () =>
-  serveRoutes((router) => {
-    router.post('/json', async (request, response) => {
-      response.json({ read: await readJson(request, response, options) });
-    });
-    router.post('/form', async (request, response) => {
-      response.json({ read: [...(await readForm(request, response, limitBytes))] });
-    });
-  });
+  serveRoutes((route) => [
+    route('/json', {
+      POST: async ({ request, response }) =>
+        sendJson(response, { read: await readJson(request, response, options) }),
+    }),
+    route('/form', {
+      POST: async ({ request, response }) =>
+        sendJson(response, { read: [...(await readForm(request, response, limitBytes))] }),
+    }),
+  ]);
 
 let server: Awaited<ReturnType<typeof start>>;
 beforeAll(async () => {
@@ -248,11 +251,12 @@ describe('a form', () => {
   });
 
   it('is refused with more fields than any form of ours has (400)', async () => {
-    const own = await serveRoutes((router) => {
-      router.post('/form', async (request, response) => {
-        response.json({ read: (await readForm(request, response)).size });
-      });
-    });
+    const own = await serveRoutes((route) => [
+      route('/form', {
+        POST: async ({ request, response }) =>
+          sendJson(response, { read: (await readForm(request, response)).size }),
+      }),
+    ]);
     const send = (fields: number) =>
       fetch(`${own.url}/form`, {
         method: 'POST',

@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Call, callOf, guidForm } from '../src/call.ts';
+import { sendJson, sendText } from '../src/answer.ts';
+import { type Call, guidForm } from '../src/call.ts';
 import { serveRoutes } from './serve-routes.ts';
 
 const originOf = ({ correlationId, traceparent }: Call) => ({ correlationId, traceparent });
 
 const start = () =>
-  serveRoutes((router) => {
-    router.get('/origin', (_request, response) => {
-      response.json(originOf(callOf(response)));
-    });
-    router.get('/adopt', (_request, response) => {
-      callOf(response).adopt('d3b07384-d9a0-4c9b-8f2e-000000000001');
-      response.json(originOf(callOf(response)));
-    });
-  });
+  serveRoutes((route) => [
+    route('/origin', { GET: ({ response, call }) => sendJson(response, originOf(call)) }),
+    route('/adopt', {
+      GET({ response, call }) {
+        call.adopt('d3b07384-d9a0-4c9b-8f2e-000000000001');
+        sendJson(response, originOf(call));
+      },
+    }),
+  ]);
 
 let server: Awaited<ReturnType<typeof start>>;
 beforeAll(async () => {
@@ -100,9 +101,11 @@ describe('the address of a caller', () => {
     [2, '198.51.100.7'],
   ])('with %i trusted proxies in front is %s', async (trustedProxies, address) => {
     const own = await serveRoutes(
-      (router) => {
-        router.get('/address', (_request, response) => void response.send(callOf(response).address));
-      },
+      (route) => [
+        route('/address', {
+          GET: ({ response, call }) => sendText(response, 'text/plain', String(call.address)),
+        }),
+      ],
       { trustedProxies },
     );
     // Each proxy appends the address of its own caller; what came before may be invented.
@@ -133,9 +136,9 @@ describe('the log line of a request', () => {
   });
 
   it('has the route and not the path, so that nothing a caller names is in it', async () => {
-    const own = await serveRoutes((router) => {
-      router.get('/orders/:guid', (_request, response) => void response.json({}));
-    });
+    const own = await serveRoutes((route) => [
+      route('/orders/:guid', { GET: ({ response }) => sendJson(response, {}) }),
+    ]);
     const addresses = [
       '/orders/Whitfield-9434765919',
       // A caller that encodes the question mark.

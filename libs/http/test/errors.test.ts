@@ -1,9 +1,7 @@
 import type { Fault } from '@clinical-launch/contracts/fault';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Router } from 'express';
-import { errorEdge, oauthDialect, problemDialect, ServiceError } from '../src/errors.ts';
-import { type Exchange, endpoint, openToAll, type RefusalAudit } from '../src/exchange.ts';
-import { createRouter } from '../src/router.ts';
+import { type RefusalAudit, textParameter } from '../src/endpoint.ts';
+import { oauthDialect, ServiceError } from '../src/errors.ts';
 import { serveRoutes } from './serve-routes.ts';
 
 const named: Fault[] = [
@@ -28,62 +26,63 @@ const defect = () => new TypeError('Whitfield is not iterable at /srv/secret.ts'
 const aTokenRefused: RefusalAudit = ({ status, code }, { call }) =>
   call.event('launch.token.refused.v1', { status, reason: code });
 
-function addRoutes(router: Router): void {
-  router.get('/refused/:status', ({ params }) => {
-    throw refusal(Number(params.status));
-  });
-  router.get('/broken', () => {
-    throw defect();
-  });
-  router.get('/rejected', () => Promise.reject(defect()));
-  router.get('/half', (_request, response) => {
-    response.write('the first half');
-    throw defect();
-  });
-  const shared = { source: '/test', open: openToAll };
-  router.all(
-    '/only',
-    endpoint({
-      ...shared,
-      dialect: problemDialect({ isProduction: false }),
-      methods: { GET: ({ response }: Exchange) => void response.end() },
-    }),
-  );
-  const oauth = createRouter();
-  addOauthRoutes(oauth);
-  router.use('/oauth', oauth);
-  const refuse = () => {
-    throw refusal(401);
-  };
-  router.all(
-    '/unaudited',
-    endpoint({ ...shared, dialect: oauthDialect, audit: aTokenRefused, methods: { GET: refuse } }),
-  );
-}
+const throwing = (create: () => Error) => ({
+  GET: () => {
+    throw create();
+  },
+});
 
-function addOauthRoutes(router: Router): void {
-  router.get('/refused', () => {
-    throw new ServiceError({ status: 401, code: 'invalid_client', message: 'The client is not known' });
-  });
-  router.get('/broken', () => {
-    throw defect();
-  });
-  router.get('/faulty', () => {
-    throw new ServiceError({
-      status: 400,
-      code: 'invalid_request',
-      message: 'Mend it and send it again',
-      faults: [{ path: 'name[0]', message: 'is required', code: 'required' }],
-    });
-  });
-  router.use(errorEdge(oauthDialect));
-}
+const createRoutes: Parameters<typeof serveRoutes>[0] = (route) => {
+  const oauth = { dialect: oauthDialect };
+  return [
+    route('/refused/:status', {
+      GET: (exchange) => {
+        throw refusal(Number(textParameter(exchange, 'status')));
+      },
+    }),
+    route('/broken', throwing(defect)),
+    route('/rejected', { GET: () => Promise.reject(defect()) }),
+    route('/half', {
+      GET({ response }) {
+        response.write('the first half');
+        throw defect();
+      },
+    }),
+    route('/only', { GET: ({ response }) => void response.end() }),
+    route(
+      '/oauth/refused',
+      throwing(
+        () => new ServiceError({ status: 401, code: 'invalid_client', message: 'The client is not known' }),
+      ),
+      oauth,
+    ),
+    route('/oauth/broken', throwing(defect), oauth),
+    route(
+      '/oauth/faulty',
+      throwing(
+        () =>
+          new ServiceError({
+            status: 400,
+            code: 'invalid_request',
+            message: 'Mend it and send it again',
+            faults: [{ path: 'name[0]', message: 'is required', code: 'required' }],
+          }),
+      ),
+      oauth,
+    ),
+    route(
+      '/unaudited',
+      throwing(() => refusal(401)),
+      { ...oauth, audit: aTokenRefused },
+    ),
+  ];
+};
 
 let testing: Awaited<ReturnType<typeof serveRoutes>>;
 let production: Awaited<ReturnType<typeof serveRoutes>>;
 beforeAll(async () => {
-  testing = await serveRoutes(addRoutes);
-  production = await serveRoutes(addRoutes, { isProduction: true });
+  testing = await serveRoutes(createRoutes);
+  production = await serveRoutes(createRoutes, { isProduction: true });
 });
 afterAll(async () => {
   await testing.stop();
@@ -260,7 +259,7 @@ describe('500', () => {
 
 describe('the log of an error', () => {
   it('has it once: a defect with its stack, a refusal with its faults, and no id that a caller chose', async () => {
-    const own = await serveRoutes(addRoutes);
+    const own = await serveRoutes(createRoutes);
     const broken = await fetch(`${own.url}/broken`);
     const refused = await fetch(`${own.url}/refused/400`);
     const log = await own.log();
@@ -285,7 +284,7 @@ describe('the log of an error', () => {
 
   it('tells that the audit event was not kept; the caller gets the same answer', async () => {
     const refuse = () => Promise.reject(new Error('the outbox is away'));
-    const own = await serveRoutes(addRoutes, { limits: { refuse } });
+    const own = await serveRoutes(createRoutes, { limits: { refuse } });
     const response = await fetch(`${own.url}/unaudited`);
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ error: 'not_found' });

@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { sendJson } from '../src/answer.ts';
 import { authorizationOf, queryOf } from '../src/request-target.ts';
 import { exchange, serveRoutes } from './serve-routes.ts';
 
 const start = () =>
-  serveRoutes((router) => {
-    router.get('/query', (request, response) => {
-      response.json([...queryOf(request)]);
-    });
-    router.get('/authorization', (request, response) => {
-      response.json(authorizationOf(request) ?? null);
-    });
-  });
+  serveRoutes((route) => [
+    route('/query', { GET: ({ request, response }) => sendJson(response, [...queryOf(request)]) }),
+    route('/authorization', {
+      GET: ({ request, response }) => sendJson(response, authorizationOf(request) ?? null),
+    }),
+  ]);
 
 let server: Awaited<ReturnType<typeof start>>;
 beforeAll(async () => {

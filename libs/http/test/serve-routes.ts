@@ -2,13 +2,20 @@ import { connect } from 'node:net';
 import { createRefusals, type RefusalsOptions } from '@clinical-launch/limits/refusals';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
-import type { Router } from 'express';
-import { createRouter } from '../src/router.ts';
-import { createApp, listen } from '../src/server.ts';
+import { createApp } from '../src/app.ts';
+import { type Endpoint, endpoint, type Handler } from '../src/endpoint.ts';
+import { problemDialect } from '../src/errors.ts';
+import { listen } from '../src/server.ts';
 
-/** Serves routes as in a service, on a free port, and stores the log. */
+type Route = (
+  path: string,
+  methods: Readonly<Partial<Record<'GET' | 'POST', Handler>>>,
+  options?: Partial<Omit<Parameters<typeof endpoint>[0], 'path' | 'methods' | 'place'>>,
+) => Endpoint;
+
+/** Serves endpoints as in a service, on a free port, and stores the log. */
 export async function serveRoutes(
-  addRoutes: (router: Router) => void,
+  createRoutes: (route: Route) => readonly Endpoint[],
   {
     isProduction = false,
     trustedProxies = 0,
@@ -19,9 +26,11 @@ export async function serveRoutes(
 ) {
   const clock = new TestClock();
   const { logger, lines } = createRecordedLogger();
-  const router = createRouter();
-  addRoutes(router);
-  const mounts = [{ path: '/', service: { router } }];
+  const dialect = problemDialect({ isProduction });
+  const endpoints = createRoutes((path, methods, options = {}) =>
+    endpoint({ source: '/test', dialect, ...options, path, methods }),
+  );
+  const mounts = [{ path: '/', service: { endpoints } }];
   const { limits = keepsNothing, limit } = refusing;
   const refusals = createRefusals({ limits, limit, clock, logger });
   const server = await listen(createApp({ mounts, logger, clock, isProduction, trustedProxies, refusals }), {

@@ -1,23 +1,23 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
+import { sendText } from '../src/answer.ts';
 import { readForm } from '../src/body.ts';
-import { callOf } from '../src/call.ts';
 import { exchange, serveRoutes } from './serve-routes.ts';
 
 type Server = Awaited<ReturnType<typeof start>>;
 
 const start = () =>
-  serveRoutes((router) => {
-    router.get('/', (_request, response) => void response.send('answered'));
-    router.post('/form', async (request, response) => {
-      await readForm(request, response);
-      response.end();
-    });
+  serveRoutes((route) => [
+    route('/', { GET: ({ response }) => sendText(response, 'text/plain', 'answered') }),
+    route('/form', {
+      async POST({ request, response }) {
+        await readForm(request, response);
+        response.end();
+      },
+    }),
     // Answers before it has the body.
-    router.post('/early', (_request, response) => {
-      response.write(callOf(response).correlationId);
-    });
-  });
+    route('/early', { POST: ({ response, call }) => void response.write(call.correlationId) }),
+  ]);
 
 async function served(run: (server: Server) => Promise<string>) {
   const server = await start();

@@ -1,57 +1,41 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { networkOf } from '@clinical-launch/http/address';
+import { type Handler, type RefusalAudit, textParameter } from '@clinical-launch/http/endpoint';
 import { oauthDialect, ServiceError } from '@clinical-launch/http/errors';
-import {
-  type Exchange,
-  endpoint,
-  type Handler,
-  openToAll,
-  type RefusalAudit,
-} from '@clinical-launch/http/exchange';
 import { until } from '@clinical-launch/testing/until';
 import { InMemoryLimits } from '@clinical-launch/tickets/limits/in-memory-limits';
 import type { Limits } from '@clinical-launch/tickets/limits/limits';
 import { TicketsUnavailable } from '@clinical-launch/tickets/tickets';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Router } from 'express';
 import { serveRoutes } from '../../http/test/serve-routes.ts';
 
 const audit: RefusalAudit = ({ status, code }, { call }) =>
   call.event('launch.token.refused.v1', { status, reason: code });
 
-function addRoutes(router: Router): void {
-  const refuse = (status: number) => {
-    throw new ServiceError({
-      status,
-      code: status === 410 ? 'token_used' : 'token_unknown',
-      message: 'Refused',
-    });
-  };
-  const serve = (handle: Handler<Exchange>) =>
-    endpoint({ source: '/test', dialect: oauthDialect, audit, open: openToAll, methods: { GET: handle } });
-  router.all(
-    '/ok',
-    serve(({ response }) => void response.end()),
-  );
-  router.all(
-    '/anonymous/:status',
-    serve(({ request }) => refuse(Number(request.params.status))),
-  );
-  router.all(
-    '/client',
-    serve(({ call }) => {
+const refuse = (status: number) => {
+  throw new ServiceError({
+    status,
+    code: status === 410 ? 'token_used' : 'token_unknown',
+    message: 'Refused',
+  });
+};
+
+const createRoutes: Parameters<typeof serveRoutes>[0] = (route) => {
+  const get = (path: string, handle: Handler) =>
+    route(path, { GET: handle }, { dialect: oauthDialect, audit });
+  return [
+    get('/ok', ({ response }) => void response.end()),
+    get('/anonymous/:status', (exchange) => refuse(Number(textParameter(exchange, 'status')))),
+    get('/client', ({ call }) => {
       call.identify('client of a test');
       refuse(400);
     }),
-  );
-  router.all(
-    '/launch',
-    serve(({ call }) => {
+    get('/launch', ({ call }) => {
       call.adopt('d3b07384-d9a0-4c9b-8f2e-000000000001');
       refuse(410);
     }),
-  );
-}
+  ];
+};
 
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -72,7 +56,7 @@ async function serve({ limits: given }: { limits?: Pick<Limits, 'refuse'> } = {}
       return counting.refuse(...refusal);
     },
   };
-  const served = await serveRoutes(addRoutes, { limits, limit, trustedProxies: 1 });
+  const served = await serveRoutes(createRoutes, { limits, limit, trustedProxies: 1 });
   now = () => served.clock.now();
   endings.push(() => served.stop());
   const get = async (path: string) => {

@@ -1,6 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { stringifySetCookie } from 'cookie';
-import type { Request } from 'express';
-import { readSentCookies } from './sent-cookies.ts';
+import { readSentCookies } from './cookies.ts';
 
 /**
  * Returns the name of the cookie that contains a launch session. Each launch has its own, under a path that
@@ -43,5 +43,5 @@ export const openSessionCookie = (ticket: string, options: SessionCookieOptions)
   });
 
 /** Returns the session tickets that the browser sent, in its order; callers try each. */
-export const readLaunchSessionCookies = (request: Request, isSecure: boolean): readonly string[] =>
+export const readLaunchSessionCookies = (request: IncomingMessage, isSecure: boolean): readonly string[] =>
   readSentCookies(request, launchSessionCookie(isSecure));

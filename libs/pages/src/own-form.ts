@@ -1,13 +1,12 @@
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 
 /**
  * Returns whether a form was sent by a page of this origin, and not by a page of another site in the same
  * browser. Browsers report the origin of a form in `Sec-Fetch-Site`, older ones in `Origin`. A client that
  * sends neither is not a browser and has only its own cookies.
  */
-export function isOwnForm(request: Pick<Request, 'get'>, publicOrigin: string): boolean {
-  const site = request.get('sec-fetch-site');
-  const origin = request.get('origin');
+export function isOwnForm({ headers }: Pick<IncomingMessage, 'headers'>, publicOrigin: string): boolean {
+  const { 'sec-fetch-site': site, origin } = headers;
   return site === undefined
     ? origin === undefined || origin === publicOrigin
     : site === 'same-origin' || site === 'none';

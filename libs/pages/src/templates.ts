@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createRouter } from '@clinical-launch/http/router';
-import express, { type Router } from 'express';
+import express, { type RequestHandler, Router } from 'express';
 import nunjucks from 'nunjucks';
 
 /** The directory above `nhsuk/`, with the templates and assets of the NHS.UK frontend library. */
@@ -59,8 +58,8 @@ function readStylesheet(): string {
  * Serves a service's own assets, the stylesheet of all our pages (`page.css`) and, below `nhsuk/`, the
  * stylesheet, script and images of the NHS.UK library.
  */
-export function createAssetsRouter(directory: string): Router {
-  const router = createRouter();
+export function serveAssets(directory: string): RequestHandler {
+  const router = Router({ caseSensitive: true, strict: true });
   const options = { index: false, redirect: false, maxAge: '1d' } as const;
   const nhsuk = `${nhsukRoot}nhsuk`;
   const stylesheet = readStylesheet();

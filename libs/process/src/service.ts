@@ -1,5 +1,5 @@
 import type { Consumer } from '@clinical-launch/events/event-bus';
-import type { Mounted } from '@clinical-launch/http/server';
+import type { Mounted } from '@clinical-launch/http/app';
 
 /** The result of a service's factory, which opened no socket, read no environment and uses no global. */
 export type Service = Mounted & {

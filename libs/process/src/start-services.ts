@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { EventBus } from '@clinical-launch/events/event-bus';
-import { type AppOptions, createApp } from '@clinical-launch/http/server';
+import { type AppOptions, createApp } from '@clinical-launch/http/app';
 import type { Service } from './service.ts';
 
 /** A service and the path below which it answers; `/` keeps the path whole. */

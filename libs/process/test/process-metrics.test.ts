@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { sendJson } from '@clinical-launch/http/answer';
 import { createAdminApp, listen } from '@clinical-launch/http/server';
 import { meter } from '@clinical-launch/runtime/metrics';
 import { metrics } from '@clinical-launch/runtime/open-telemetry';
@@ -24,9 +25,9 @@ async function startMeasured(environment: Readonly<Record<string, string>> = {})
   const { logger } = createRecordedLogger();
   const measured = startMetrics({ service: 'launch-api', environment, logger });
   const admin = await listen(createAdminApp({}, measured.answer), { port: 0, host: '127.0.0.1' });
-  const served = await serveRoutes((router) => {
-    router.get('/launches/:guid', (_request, response) => void response.json({}));
-  });
+  const served = await serveRoutes((route) => [
+    route('/launches/:guid', { GET: ({ response }) => sendJson(response, {}) }),
+  ]);
   stops.push(...[served, admin, measured].map((one) => () => one.stop()));
   return {
     request: (headers: Record<string, string> = {}) => fetch(`${served.url}/launches/1`, { headers }),

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type DeadLetter, InProcessBus } from '@clinical-launch/events/in-process-bus';
 import { listen } from '@clinical-launch/http/server';
@@ -69,7 +70,8 @@ export function createTestBacking(
 const suiteRefusalLimit = { refusals: 100_000, windowSeconds: 10 };
 
 type ServeOptions = {
-  readonly mounts: readonly Mount[];
+  /** The services; a function, if they must know the address. */
+  readonly mounts: readonly Mount[] | ((url: string) => Promise<readonly Mount[]>);
   readonly backing: ReturnType<typeof createTestBacking>;
   readonly isProduction?: boolean;
   /** The number of reverse proxies in front, whose `X-Forwarded-For` counts. */
@@ -84,20 +86,30 @@ export async function serveForTest({
   trustedProxies = 0,
 }: ServeOptions) {
   const { clock, logger, bus, refusals } = backing;
-  const options = { logger, clock, isProduction, trustedProxies, refusals };
-  const services = await startServices({ mounts, bus, ...options });
-  const server = await listen(services.listener, {
+  let answer: RequestListener = (_request, response) => void response.writeHead(503).end();
+  const server = await listen((request, response) => answer(request, response), {
     port: 0,
     host: '127.0.0.1',
     logger,
   });
-  return {
-    url: `http://127.0.0.1:${server.port}`,
-    async stop() {
-      await server.stop();
-      await services.stop();
-      await refusals.stop();
-      await bus.stop();
-    },
-  };
+  const url = `http://127.0.0.1:${server.port}`;
+  try {
+    const options = { logger, clock, isProduction, trustedProxies, refusals, bus };
+    const mounted = typeof mounts === 'function' ? await mounts(url) : mounts;
+    const services = await startServices({ mounts: mounted, ...options });
+    answer = services.listener;
+    return {
+      url,
+      mounts: mounted,
+      async stop() {
+        await server.stop();
+        await services.stop();
+        await refusals.stop();
+        await bus.stop();
+      },
+    };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Outbox } from '@clinical-launch/events/event-bus';
+import type { Mounted } from '@clinical-launch/http/app';
+import { endpoint } from '@clinical-launch/http/endpoint';
 import { problemDialect } from '@clinical-launch/http/errors';
-import { endpoint, openToAll } from '@clinical-launch/http/exchange';
-import { createRouter } from '@clinical-launch/http/router';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
@@ -11,10 +11,10 @@ import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { type AuditTrailConfig, sealKeyFrom } from './config.ts';
 import { onEvent } from './consumers/on-event.ts';
 import { onLaunchUrlIssued } from './consumers/on-launch-url-issued.ts';
-import { auditRefusal } from './http/audit-reader.ts';
+import { auditRefusal, behindReader } from './http/audit-reader.ts';
 import { findEvents } from './http/find-events.ts';
-import { pagesOnDemand } from './http/pages/on-demand.ts';
 import type { EndedSessions } from './http/pages/session.ts';
+import type { PagesDependencies } from './http/pages/visit.ts';
 import { searchByAddress, searchByBody } from './http/search-events.ts';
 import { fhirDialect, searchFhir } from './http/search-fhir.ts';
 import { createLagMeter } from './metrics.ts';
@@ -67,31 +67,27 @@ export async function auditTrail(
   const { pseudonyms } = config;
   const reading = { tokens, events, pseudonyms };
   const searching = { ...reading, search: createAuditSearch(database) };
-  const router = createRouter();
-  const options = {
-    source: '/audit-trail',
-    dialect: problemDialect(config),
-    audit: auditRefusal('events'),
-    open: openToAll,
-  };
+  const api = { source: '/audit-trail', dialect: problemDialect(config), audit: auditRefusal('events') };
+  const fhirApi = { ...api, dialect: fhirDialect, audit: auditRefusal('fhir') };
   const find = findEvents({ ...reading, store, search: searchByAddress(searching) });
-  router.all('/audit/events', endpoint({ ...options, methods: { GET: find } }));
-  router.all('/audit/events/_search', endpoint({ ...options, methods: { POST: searchByBody(searching) } }));
-  const fhir = { ...options, dialect: fhirDialect, audit: auditRefusal('fhir') };
-  const byFhir = searchFhir({ ...searching, publicUrl: config.publicUrl });
-  router.all('/audit/AuditEvent', endpoint({ ...fhir, methods: { GET: byFhir } }));
-  router.all('/audit/AuditEvent/_search', endpoint({ ...fhir, methods: { POST: byFhir } }));
-  router.use(
-    pagesOnDemand(config.pages, {
-      ...backing,
-      ...searching,
-      parties,
-      readActivity: createActivity(database),
-    }),
-  );
+  const byBody = searchByBody(searching);
+  const byFhir = behindReader(reading, searchFhir({ ...searching, publicUrl: config.publicUrl }));
+  const pages = await openPages(config, {
+    ...backing,
+    ...searching,
+    parties,
+    readActivity: createActivity(database),
+  });
   return {
     name: 'audit-trail',
-    router,
+    ...pages,
+    endpoints: [
+      endpoint({ ...api, path: '/audit/events', methods: { GET: behindReader(reading, find) } }),
+      endpoint({ ...api, path: '/audit/events/_search', methods: { POST: behindReader(reading, byBody) } }),
+      endpoint({ ...fhirApi, path: '/audit/AuditEvent', methods: { GET: byFhir } }),
+      endpoint({ ...fhirApi, path: '/audit/AuditEvent/_search', methods: { POST: byFhir } }),
+      ...pages.endpoints,
+    ],
     consumers: [
       onEvent({ store: storing, onStored: createLagMeter(backing.clock) }),
       onLaunchUrlIssued({ ...backing, originatingIds }),
@@ -101,6 +97,18 @@ export async function auditTrail(
       await log.stop();
     },
   };
+}
+
+type PagesBacking = Omit<PagesDependencies, 'config' | 'pages' | 'write'> & { readonly logger: Logger };
+
+/** Loads the pages below `/audit/`. Without a configuration there are none, and one line of the log says so. */
+async function openPages({ pages: config }: AuditTrailConfig, backing: PagesBacking): Promise<Mounted> {
+  if (config === undefined) {
+    backing.logger.info('there are no pages at /audit/, because AUDIT_OIDC_ISSUER is not set');
+    return { endpoints: [] };
+  }
+  const { auditPages } = await import('./http/pages/endpoints.ts');
+  return auditPages({ ...backing, config });
 }
 
 type LogDependencies = Pick<AuditTrailDependencies, 'clock' | 'logger'> & {

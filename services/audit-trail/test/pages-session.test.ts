@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { createSealer } from '@clinical-launch/crypto/sealing';
-import { errorEdge, oauthDialect } from '@clinical-launch/http/errors';
-import { createRouter } from '@clinical-launch/http/router';
+import { sendStatus, sendText } from '@clinical-launch/http/answer';
+import { endpoint, type Handler, textParameter } from '@clinical-launch/http/endpoint';
+import { oauthDialect } from '@clinical-launch/http/errors';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSessions, type Staff } from '../src/http/pages/session.ts';
 import { signIn } from '../src/http/pages/sign-in.ts';
-import { createStaffDoor } from '../src/http/pages/staff-door.ts';
-import type { PagesDependencies } from '../src/http/pages/visit.ts';
+import { signedIn } from '../src/http/pages/signed-in.ts';
+import type { Visit } from '../src/http/pages/visit.ts';
 
 const publicUrl = 'https://audit.example';
 const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
@@ -22,42 +23,60 @@ beforeEach(async () => {
   clock = new TestClock();
   const backing = createTestBacking(clock);
   const sessions = createSessions({ sealer, clock, endedSessions: backing.endedSessions, isSecure: true });
-  const router = createRouter();
-  router.get('/audit/opens/:mayRead', (request, response) => {
-    sessions.open(response, { ...reader, mayRead: request.params.mayRead === 'yes' });
-    response.end();
-  });
-  router.post('/audit/ends', async (request, response) => {
-    await sessions.close(request, response);
-    response.end();
-  });
-  const forStaff = createStaffDoor(sessions, {
-    config: { publicUrl, clientId: 'pages' },
-  } as PagesDependencies);
-  router.all(
-    '/audit/page',
-    forStaff(async ({ response, staff }) => void response.send(staff.username)),
-  );
+  const shared = { source: '/audit-trail', dialect: oauthDialect };
   const begun = { state: 's', nonce: 'n', codeVerifier: 'v' };
-  router.get(
-    '/audit/sign-in',
-    signIn({
-      sessions,
-      origin: publicUrl,
-      config: { clientId: 'pages' },
-      events: backing.bus,
-      openId: {
-        begin: async (wanted) => {
-          returnTo = wanted;
-          return { signIn: { ...begun, returnTo: wanted }, address: 'https://issuer.example/authorize' };
+  const answerUsername: Handler<Visit> = ({ response, staff }) =>
+    sendText(response, 'text/plain', staff.username);
+  const endpoints = [
+    endpoint({
+      ...shared,
+      path: '/audit/opens/:mayRead',
+      methods: {
+        GET(exchange) {
+          const mayRead = textParameter(exchange, 'mayRead') === 'yes';
+          sessions.open(exchange.response, { ...reader, mayRead });
+          sendStatus(exchange.response, 200);
         },
-        complete: () => Promise.reject(new Error('not requested here')),
-        signOutAddress: async () => undefined,
       },
     }),
-  );
-  router.use('/audit', errorEdge(oauthDialect));
-  server = await serveForTest({ mounts: [{ path: '/', service: { name: 'pages', router } }], backing });
+    endpoint({
+      ...shared,
+      path: '/audit/ends',
+      methods: {
+        async POST({ request, response }) {
+          await sessions.close(request, response);
+          sendStatus(response, 200);
+        },
+      },
+    }),
+    endpoint({
+      ...shared,
+      path: '/audit/page',
+      place: signedIn(sessions, { publicUrl, clientId: 'pages' }),
+      methods: { GET: answerUsername, POST: answerUsername },
+    }),
+    endpoint({
+      ...shared,
+      path: '/audit/sign-in',
+      methods: {
+        GET: signIn({
+          sessions,
+          origin: publicUrl,
+          config: { clientId: 'pages' },
+          events: backing.bus,
+          openId: {
+            begin: async (wanted) => {
+              returnTo = wanted;
+              return { signIn: { ...begun, returnTo: wanted }, address: 'https://issuer.example/authorize' };
+            },
+            complete: () => Promise.reject(new Error('not requested here')),
+            signOutAddress: async () => undefined,
+          },
+        }),
+      },
+    }),
+  ];
+  server = await serveForTest({ mounts: [{ path: '/', service: { name: 'pages', endpoints } }], backing });
 });
 afterEach(() => server.stop());
 

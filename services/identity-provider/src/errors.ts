@@ -156,18 +156,22 @@ type RefusalOptions = {
   readonly message?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
+  /** The registered client that the refused credentials name, for the audit trail. */
+  readonly clientId?: string | undefined;
 };
 
 /** A refused token request, with the reason that the audit trail stores. */
 export class TokenRefusal extends ServiceError {
   readonly reason: RefusalReason;
+  readonly clientId: string | undefined;
 
-  constructor(reason: RefusalReason, { parameter, headers, cause, ...exact }: RefusalOptions = {}) {
+  constructor(reason: RefusalReason, { parameter, headers, cause, clientId, ...exact }: RefusalOptions = {}) {
     const { message: general, ...refusal } = refusals[reason];
     const message = exact.message ?? general;
     const sentence = parameter === undefined ? message : `The parameter ${parameter} ${message}`;
     super({ ...refusal, message: sentence, cause, ...(headers === undefined ? {} : { headers }) });
     this.reason = reason;
+    this.clientId = clientId;
   }
 }
 

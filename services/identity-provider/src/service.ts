@@ -1,9 +1,7 @@
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import { allowAnyOrigin } from '@clinical-launch/http/cross-origin';
-import { errorEdge, oauthDialect } from '@clinical-launch/http/errors';
+import { oauthDialect } from '@clinical-launch/http/errors';
 import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
-import { createRouter } from '@clinical-launch/http/router';
 import type { Attempts } from '@clinical-launch/limits/attempts';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
@@ -23,7 +21,7 @@ import { authorizationCode } from './grants/authorization-code.ts';
 import { clientCredentials, defaultScope } from './grants/client-credentials.ts';
 import { createTokenIssue } from './grants/issue-tokens.ts';
 import { refreshToken } from './grants/refresh-token.ts';
-import { desktopRoutes, publishedRoutes, tokenRoutes } from './http/routes.ts';
+import { realmEndpoints } from './http/realm-endpoints.ts';
 import { createClientKeys } from './keys/client-keys.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import { createOwnTokens } from './keys/own-tokens.ts';
@@ -98,11 +96,6 @@ export async function identityProvider(
     findOwnToken: createOwnTokens({ audience, keyRing, clock }),
   };
 
-  const router = createRouter();
-  router.all('/openapi.json', allowAnyOrigin('GET'), publishedDescription(parts));
-  const tokens = tokenRoutes(parts);
-  router.use(tokens.router, desktopRoutes(parts), publishedRoutes(parts));
-  router.use(errorEdge(oauthDialect));
   const logouts = createLogouts(await openSchema(backing.storage));
   const worker = startLogoutDelivery({ ...parts, logouts });
   const consumer = onChainRevoked({
@@ -112,6 +105,11 @@ export async function identityProvider(
       if (await logouts.add(logout, clock.now())) worker.nudge();
     },
   });
-  const { direct = [] } = tokens;
-  return { name: 'identity-provider', router, direct, consumers: [consumer], stop: () => worker.stop() };
+  return {
+    name: 'identity-provider',
+    endpoints: [publishedDescription(parts), ...realmEndpoints(parts)],
+    edges: [{ path: '/', dialect: oauthDialect }],
+    consumers: [consumer],
+    stop: () => worker.stop(),
+  };
 }

@@ -6,10 +6,8 @@ import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
-import { createRouter } from '@clinical-launch/http/router';
 import { createAttempts } from '@clinical-launch/limits/attempts';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
-import type { Service } from '@clinical-launch/process/service';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import type { TestClock } from '@clinical-launch/testing/test-clock';
@@ -18,7 +16,6 @@ import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { type AccessTokenVerifier, createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { fixedRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
-import type { Router } from 'express';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { hashClientSecret } from '../src/domain/client-secrets.ts';
 import { identityProvider } from '../src/service.ts';
@@ -77,70 +74,59 @@ export async function runIdentityProvider({
   const backing = createTestBacking(clock);
   const { events = backing.bus, sealer = deploymentSealer, tickets = backing.tickets } = given;
   const { revokedTokens = backing.revokedTokens } = given;
-  // The issuer contains the address, which is known only once the server listens.
-  const addressed: Router[] = [];
-  const mounts = Array.from({ length: replicas }, (_, index) => {
-    const router = createRouter();
-    router.use((request, response, next) => addressed[index]?.(request, response, next));
-    return { path: index === 0 ? '/idp' : `/idp-${index + 1}`, service: { name: 'addressed', router } };
-  });
-  // A request may say which address it is from.
-  const server = await serveForTest({ mounts, backing, trustedProxies: 1 });
-  const registry = registryAt(server.url);
-  const fetchOutbound = createOutboundFetch({ allowedNetworks });
-  const tokens = verifierByClock(clock, () =>
-    createAccessTokenVerifier({
-      issuers: issuerPolicies(registry.current(), {
-        publicUrl: server.url,
-        identityProviderUrl: `${server.url}/idp`,
+  // A request may say which address it is from. The issuer contains the address of the server.
+  const server = await serveForTest({
+    backing,
+    trustedProxies: 1,
+    async mounts(url) {
+      const registry = registryAt(url);
+      const fetchOutbound = createOutboundFetch({ allowedNetworks });
+      const tokens = verifierByClock(clock, () =>
+        createAccessTokenVerifier({
+          issuers: issuerPolicies(registry.current(), {
+            publicUrl: url,
+            identityProviderUrl: `${url}/idp`,
+            audience,
+          }),
+          clock,
+          fetchOutbound,
+        }),
+      );
+      const config = {
+        publicUrl: url,
         audience,
-      }),
-      clock,
-      fetchOutbound,
-    }),
-  );
-  const config = {
-    publicUrl: server.url,
-    audience,
-    isProduction,
-    pseudonyms: readPatientPseudonyms({}),
-    clientCertificateHeader: given.clientCertificateHeader,
-  };
-  const services: Service[] = [];
-  const stop = async () => {
-    for (const service of services) await service.stop?.();
-    await server.stop();
-  };
-  const startReplica = async () => {
-    const service = await identityProvider(config, {
-      ...backing,
-      attempts: createAttempts(backing),
-      events,
-      tickets,
-      revokedTokens,
-      storage,
-      sealers: { 'access-token': sealer, 'signing-key': sealer },
-      registry,
-      tokens,
-      fetchOutbound,
-    });
-    services.push(service);
-    return service.router;
-  };
-  try {
-    addressed.push(...(await Promise.all(mounts.map(startReplica))));
-    // The replicas of a deployment share a queue, so one of them consumes an event.
-    for (const consumer of services[0]?.consumers ?? []) await backing.bus.consume(consumer);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+        isProduction,
+        pseudonyms: readPatientPseudonyms({}),
+        clientCertificateHeader: given.clientCertificateHeader,
+      };
+      const parts = {
+        ...backing,
+        events,
+        tickets,
+        revokedTokens,
+        storage,
+        sealers: { 'access-token': sealer, 'signing-key': sealer },
+        registry,
+        tokens,
+        fetchOutbound,
+      };
+      return Promise.all(
+        Array.from({ length: replicas }, async (_, index) => {
+          const service = await identityProvider(config, { ...parts, attempts: createAttempts(backing) });
+          // The replicas of a deployment share a queue, so one of them consumes an event.
+          return index === 0
+            ? { path: '/idp', service }
+            : { path: `/idp-${index + 1}`, service: { ...service, consumers: [] } };
+        }),
+      );
+    },
+  });
+  const { mounts } = server;
   const [first, ...others] = mounts.map(({ path }) => clientOf(`${server.url}${path}`));
   if (first === undefined) throw new TypeError('At least one replica');
   return {
     ...server,
     ...backing,
-    stop,
     idp: first,
     others,
     issuer: (realm: string) => issuerOf(server.url, realm),

@@ -1,13 +1,13 @@
-import type { Handler } from '@clinical-launch/http/exchange';
+import type { ServiceError } from '@clinical-launch/http/errors';
 import { countLaunchRefusals } from '@clinical-launch/http/launch-refusals';
 import { meter as getMeter } from '@clinical-launch/runtime/metrics';
-import type { LaunchExchange } from './http/check-launch.ts';
+import type { LaunchRefused } from './http/check-launch.ts';
 
 /** Counts launch URLs, by the client of the registry and the reason of the catalogue. */
 export type LaunchCounts = {
   readonly issued: (clientId: string) => void;
-  /** Returns the handler with its refusals counted, those of its limits included. */
-  countingRefusals(handle: Handler<LaunchExchange>): Handler<LaunchExchange>;
+  /** Counts a refusal, those of the limits included. */
+  readonly refused: (error: ServiceError, exchange: LaunchRefused) => void;
 };
 
 /** Creates the counters of issued and refused launches. */
@@ -17,11 +17,9 @@ export function createLaunchCounts(): LaunchCounts {
     description: 'Launch URLs that were issued',
     unit: '{launch}',
   });
+  const countRefusal = countLaunchRefusals('request');
   return {
     issued: (clientId) => issued.add(1, { 'clinical_launch.client.id': clientId }),
-    countingRefusals: countLaunchRefusals<LaunchExchange>({
-      step: 'request',
-      clientOf: ({ found }) => found.caller?.clientId,
-    }),
+    refused: (error, { caller }) => countRefusal(error, caller?.clientId),
   };
 }

@@ -1,7 +1,5 @@
-import type { DirectRoute } from '@clinical-launch/http/direct-routes';
+import { endpoint } from '@clinical-launch/http/endpoint';
 import { problemDialect } from '@clinical-launch/http/errors';
-import { directEndpoint, endpoint, openToAll } from '@clinical-launch/http/exchange';
-import { createRouter } from '@clinical-launch/http/router';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -10,7 +8,7 @@ import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import type { Directories } from '@clinical-launch/trust/directory-file';
 import type { LaunchApiConfig } from './config.ts';
 import { addresses } from './http/addresses.ts';
-import { auditRefusal, createLaunchCheck } from './http/check-launch.ts';
+import { auditRefusal, behindLaunchCheck } from './http/check-launch.ts';
 import { requestLaunchUrl } from './http/request-launch-url.ts';
 import { validate } from './http/validate.ts';
 import { createLaunchCounts } from './metrics.ts';
@@ -33,24 +31,29 @@ export function launchApi(
   config: LaunchApiConfig,
   { tickets, tokens, limiter, clock, directories }: LaunchApiDependencies,
 ): Service {
-  const check = createLaunchCheck(config, { tokens, clock, limiter, directories });
-  const shared = { source: '/launch-api', dialect: problemDialect(config), open: openToAll };
+  const checked = behindLaunchCheck(config, { tokens, clock, limiter, directories });
   const counts = createLaunchCounts();
-  const request = requestLaunchUrl(config, { tickets, check, clock, onIssued: counts.issued });
-  const launch = directEndpoint({
-    ...shared,
-    audit: auditRefusal(),
-    methods: { POST: counts.countingRefusals(request) },
-  });
-  const router = createRouter();
-  router.all(addresses.requestLaunchUrl, launch);
-  router.all(
-    addresses.validate,
-    endpoint({ ...shared, audit: auditRefusal('validate'), methods: { POST: validate(check) } }),
-  );
-  for (const [path, send] of Object.entries(publishedDocuments(config))) {
-    router.all(path, endpoint({ ...shared, methods: { GET: send, HEAD: send } }));
-  }
-  const direct: DirectRoute = { method: 'POST', path: addresses.requestLaunchUrl, answer: launch.direct };
-  return { name: 'launch-api', router, direct: [direct] };
+  const request = requestLaunchUrl(config, { tickets, clock, onIssued: counts.issued });
+  const shared = { source: '/launch-api', dialect: problemDialect(config) };
+  return {
+    name: 'launch-api',
+    endpoints: [
+      endpoint({
+        ...shared,
+        path: addresses.requestLaunchUrl,
+        methods: { POST: checked(request) },
+        audit: auditRefusal(),
+        onRefused: counts.refused,
+      }),
+      endpoint({
+        ...shared,
+        path: addresses.validate,
+        methods: { POST: checked(validate) },
+        audit: auditRefusal('validate'),
+      }),
+      ...Object.entries(publishedDocuments(config)).map(([path, send]) =>
+        endpoint({ ...shared, path, methods: { GET: send, HEAD: send } }),
+      ),
+    ],
+  };
 }

@@ -1,5 +1,5 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import type { DirectExchange, Handler } from '@clinical-launch/http/exchange';
+import type { ServiceError } from '@clinical-launch/http/errors';
 import { countLaunchRefusals } from '@clinical-launch/http/launch-refusals';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { meter as getMeter } from '@clinical-launch/runtime/metrics';
@@ -7,8 +7,8 @@ import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 /** Counts launches that were opened, and measures how long their users took. */
 export type LaunchMeter = {
   readonly opened: (launch: LaunchContext) => void;
-  /** Returns the handler with its refusals counted. Their client is unknown: nothing was proven. */
-  countingRefusals(handle: Handler<DirectExchange>): Handler<DirectExchange>;
+  /** Counts a launch that was not opened. Its client is unknown: nothing was proven. */
+  readonly refused: (error: ServiceError) => void;
 };
 
 /** Creates the metrics of opened and refused launches. */
@@ -23,12 +23,13 @@ export function createLaunchMeter(clock: Clock): LaunchMeter {
     unit: 's',
     advice: { explicitBucketBoundaries: [0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10] },
   });
+  const countRefusal = countLaunchRefusals('open');
   return {
     opened({ client: { clientId }, issuedAt }) {
       redeemed.add(1, { 'clinical_launch.client.id': clientId });
       // The clocks of two machines may differ.
       wait.record(Math.max(0, clock.now() - issuedAt) / 1000);
     },
-    countingRefusals: countLaunchRefusals<DirectExchange>({ step: 'open' }),
+    refused: (error) => countRefusal(error),
   };
 }

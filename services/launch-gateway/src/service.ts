@@ -1,5 +1,4 @@
-import { directEndpoint, openToAll } from '@clinical-launch/http/exchange';
-import { createRouter } from '@clinical-launch/http/router';
+import { endpoint } from '@clinical-launch/http/endpoint';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
@@ -18,17 +17,19 @@ export function launchGateway(
   config: LaunchGatewayConfig,
   { tickets, clock }: LaunchGatewayDependencies,
 ): Service {
-  const path = '/secureLaunch';
   const launches = createLaunchMeter(clock);
-  const launch = launches.countingRefusals(secureLaunch(config, tickets, launches.opened));
-  const handler = directEndpoint({
-    source: '/launch-gateway',
-    dialect: launchDialect(config),
-    audit: auditRefusal,
-    open: openToAll,
-    methods: { GET: launch, POST: launch },
-  });
-  const router = createRouter();
-  router.all(path, handler);
-  return { name: 'launch-gateway', router, direct: [{ method: 'GET', path, answer: handler.direct }] };
+  const launch = secureLaunch(config, tickets, launches.opened);
+  return {
+    name: 'launch-gateway',
+    endpoints: [
+      endpoint({
+        path: '/secureLaunch',
+        source: '/launch-gateway',
+        dialect: launchDialect(config),
+        methods: { GET: launch, POST: launch },
+        audit: auditRefusal,
+        onRefused: launches.refused,
+      }),
+    ],
+  };
 }

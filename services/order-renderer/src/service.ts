@@ -2,9 +2,8 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import { type Relay, startRelay } from '@clinical-launch/events/relay';
-import { endpoint, openToAll } from '@clinical-launch/http/exchange';
+import { type Endpoint, endpoint } from '@clinical-launch/http/endpoint';
 import type { ResolveName } from '@clinical-launch/http/outbound-fetch';
-import { createRouter } from '@clinical-launch/http/router';
 import { reportRejectedEvents } from '@clinical-launch/process/rejected-events';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -37,8 +36,8 @@ export type OrderRendererDependencies = {
 };
 
 /**
- * Creates the service that renders, stores, returns and delivers order documents. Its router answers whole
- * paths: mount it at `/`. When it resolves, its schema exists and its background work runs.
+ * Creates the service that renders, stores, returns and delivers order documents. It answers whole paths:
+ * mount it at `/`. When it resolves, its schema exists and its background work runs.
  */
 export async function orderRenderer(
   config: OrderRendererConfig,
@@ -72,7 +71,7 @@ export async function orderRenderer(
       if (document.deliverTo !== undefined) worker.nudge();
     },
   });
-  const router = createDocumentRouter(config, {
+  const endpoints = documentEndpoints(config, {
     tickets,
     find: (key) => documents.find(key),
     findOthers: (key) => documents.findOthers(key),
@@ -85,7 +84,7 @@ export async function orderRenderer(
   });
   return {
     name: 'order-renderer',
-    router,
+    endpoints,
     consumers: [consumer],
     async stop() {
       await worker.stop();
@@ -105,11 +104,11 @@ function relayOutbox(
   });
 }
 
-function createDocumentRouter(config: OrderRendererConfig, dependencies: DocumentDependencies) {
-  const shared = { source: '/order-renderer', dialect: pageDialect(config), open: openToAll };
-  const serve = (get: ReturnType<typeof getNotepad>) =>
-    endpoint<object, { readonly guid: string }>({ ...shared, methods: { GET: get, HEAD: get } });
-  return createRouter()
-    .all('/orders/:guid/notepad', serve(getNotepad(dependencies)))
-    .all('/orders/:guid.xml', serve(getDownload(dependencies)));
+function documentEndpoints(config: OrderRendererConfig, dependencies: DocumentDependencies): Endpoint[] {
+  const shared = { source: '/order-renderer', dialect: pageDialect(config) };
+  const [notepad, download] = [getNotepad(dependencies), getDownload(dependencies)];
+  return [
+    endpoint({ ...shared, path: '/orders/:guid/notepad', methods: { GET: notepad, HEAD: notepad } }),
+    endpoint({ ...shared, path: '/orders/:guid.xml', methods: { GET: download, HEAD: download } }),
+  ];
 }

@@ -93,12 +93,16 @@ const advice: Readonly<Record<number, string>> = {
   401: 'Start again from your practice system. For 24 hours, a new request that you did not submit is offered when you open the same patient.',
   403: 'Go back to your practice system and start again from there.',
   404: 'Go back to your practice system and start again from there.',
+  405: 'Go back to your practice system and start again from there.',
   409: 'Close this page and open the request again from your practice system.',
   429: 'Nothing has been changed. Wait a few seconds, then try again.',
 };
 
 /** The titles of error pages that several services share, whose messages are for programs. */
-const titles: Readonly<Record<number, string>> = { 429: 'Too many requests in a short time' };
+const titles: Readonly<Record<number, string>> = {
+  405: 'Page not found',
+  429: 'Too many requests in a short time',
+};
 
 /** Creates the dialect of errors as pages in the layout of the application. */
 export function pageDialect(pages: Pages): ErrorDialect {

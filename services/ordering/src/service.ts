@@ -2,10 +2,8 @@ import { fileURLToPath } from 'node:url';
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import { startRelay } from '@clinical-launch/events/relay';
-import { errorEdge } from '@clinical-launch/http/errors';
-import { createRouter } from '@clinical-launch/http/router';
 import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
-import { createAssetsRouter, createPages } from '@clinical-launch/pages/templates';
+import { createPages, serveAssets } from '@clinical-launch/pages/templates';
 import { reportRejectedEvents } from '@clinical-launch/process/rejected-events';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -15,9 +13,9 @@ import { sqlOutbox } from '@clinical-launch/storage/sql-outbox';
 import type { Storage } from '@clinical-launch/storage/storage';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { OrderingConfig } from './config.ts';
-import { pageDialect } from './errors.ts';
+import { pageDialect, pageNotFound } from './errors.ts';
 import { createSearches } from './http/dependencies.ts';
-import { createRoutes } from './http/routes.ts';
+import { createEndpoints } from './http/endpoints.ts';
 import { createShow } from './http/show.ts';
 import { createTimeWriter } from './present/written-time.ts';
 import { openOrderingDatabase } from './store/database.ts';
@@ -53,7 +51,7 @@ export async function ordering(config: OrderingConfig, backing: OrderingDependen
     onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
   });
   const limiter = createRateLimiter(clock);
-  const routes = createRoutes({
+  const endpoints = createEndpoints({
     tickets,
     database,
     sealer: sealers.order,
@@ -70,12 +68,11 @@ export async function ordering(config: OrderingConfig, backing: OrderingDependen
     write: createTimeWriter(timeZone),
     nudge: () => relay.nudge(),
   });
-  const router = createRouter();
-  router.use('/oltr/assets', createAssetsRouter(directory('../public')));
-  router.use('/oltr', routes, errorEdge(pageDialect(pages)));
   return {
     name: 'ordering',
-    router,
+    endpoints,
+    below: [{ path: '/oltr/assets', serve: serveAssets(directory('../public')) }],
+    edges: [{ path: '/oltr', dialect: pageDialect(pages), notFound: pageNotFound }],
     stop: () => relay.stop(),
   };
 }

@@ -129,7 +129,7 @@ describe('an action that only reads', () => {
       const order = await anOrder(application, ['HFBC']);
       const launch = await openAction(application, action, order);
       expect((await launch.send(`requests/${order.guid}`)).status).toBe(200);
-      expect(await tryToChange(launch, order.guid)).toEqual([403, 403, 403, 404, 404, 404]);
+      expect(await tryToChange(launch, order.guid)).toEqual([403, 403, 403, 405, 405, 405]);
       for (const path of ['', 'review', 'chosen', 'matches']) {
         const refused = await launch.post(path, [
           ['test', 'BLFT'],
@@ -213,7 +213,7 @@ describe('signing out', () => {
 
   it('is not done by a link, or by a page of another site', async () => {
     const launch = await openAs('OrderTest');
-    expect((await launch.send('sign-out')).status).toBe(404);
+    expect((await launch.send('sign-out')).status).toBe(405);
     expect((await launch.post('sign-out', [], { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await launch.send('')).status).toBe(200);
   });

@@ -317,7 +317,7 @@ describe('the address of a request', () => {
       for (const page of ['', '/form', '/labels']) {
         const body = new URLSearchParams({ test: 'BUE', action: 'submit' });
         const response = await launch.send(`requests/${order.guid}${page}`, { method, body });
-        expect([page, response.status]).toEqual([page, 404]);
+        expect([page, response.status, response.headers.get('allow')]).toEqual([page, 405, 'GET']);
       }
     }
     expect(await rowsOf(application, order.launch)).toEqual(before);

@@ -1,8 +1,6 @@
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
-import { allowAnyOrigin } from '@clinical-launch/http/cross-origin';
+import { endpoint } from '@clinical-launch/http/endpoint';
 import { oauthDialect } from '@clinical-launch/http/errors';
-import { endpoint, openToAll } from '@clinical-launch/http/exchange';
-import { createRouter } from '@clinical-launch/http/router';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -31,20 +29,16 @@ export function resourceApi(config: ResourceApiConfig, backing: ResourceApiDepen
   const { tickets, clock, sealers } = backing;
   const sealer = sealers['access-token'];
   const revocations = createRevocations(tickets, clock);
-  const router = createRouter();
-  for (const resource of resources) {
+  const endpoints = resources.map((resource) => {
     const get = getResource(resource, config, { ...backing, sealer, revocations });
-    router.all(
-      `/resource/${resource.name}`,
-      allowAnyOrigin('GET'),
-      endpoint({
-        source: '/resource-api',
-        dialect: oauthDialect,
-        audit: auditRefusal(resource),
-        open: openToAll,
-        methods: { GET: get, HEAD: get },
-      }),
-    );
-  }
-  return { name: 'resource-api', router };
+    return endpoint({
+      path: `/resource/${resource.name}`,
+      source: '/resource-api',
+      dialect: oauthDialect,
+      anyOrigin: true,
+      methods: { GET: get, HEAD: get },
+      audit: auditRefusal(resource),
+    });
+  });
+  return { name: 'resource-api', endpoints };
 }

@@ -4,7 +4,6 @@ import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import { createSealer } from '@clinical-launch/crypto/sealing';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
-import { createRouter } from '@clinical-launch/http/router';
 import { hashClientSecret } from '@clinical-launch/identity-provider/domain/client-secrets';
 import { identityProvider } from '@clinical-launch/identity-provider/service';
 import { readLaunchApiConfig } from '@clinical-launch/launch-api/config';
@@ -13,12 +12,13 @@ import { readLaunchGatewayConfig } from '@clinical-launch/launch-gateway/config'
 import { launchGateway } from '@clinical-launch/launch-gateway/service';
 import { createAttempts } from '@clinical-launch/limits/attempts';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
+import type { Mount } from '@clinical-launch/process/start-services';
+import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
-import type { RequestHandler, Router } from 'express';
 
 const audience = 'api://clinical-launch';
 /** What the documents' examples name. */
@@ -63,16 +63,39 @@ export async function startServices({ isLimited = false, ...storageOptions }: Se
   let fault: (() => Error) | undefined;
   const failing = <Part extends object>(part: Part) => failingWith(part, () => fault);
 
-  // The documents and the issuers hold the address, which is known only when the server listens.
-  let addressed: Router | undefined;
-  const router = createRouter();
-  const delegate: RequestHandler = (request, response, next) => addressed?.(request, response, next);
-  router.use(delegate);
   const server = await serveForTest({
-    mounts: [{ path: '/', service: { name: 'addressed', router } }],
+    mounts: (url) => createMounts(url, { backing, storage, failing }),
     backing,
   });
-  const { url } = server;
+
+  return {
+    url: server.url,
+    mounts: server.mounts,
+    storage,
+    clock,
+    /** Makes every part fail until `heal`: as one that does not answer, or as one with a defect. */
+    fail(how: 'unavailable' | 'defect') {
+      fault = () => (how === 'unavailable' ? new Unavailable('stopped by the test') : new Error('a defect'));
+    },
+    heal: () => {
+      fault = undefined;
+    },
+    async stop() {
+      fault = undefined;
+      await server.stop();
+      await storage.close().catch(() => undefined);
+    },
+  };
+}
+
+type Parts = {
+  readonly backing: ReturnType<typeof createTestBacking>;
+  readonly storage: Storage;
+  readonly failing: <Part extends object>(part: Part) => Part;
+};
+
+/** Creates the services for an address, which their documents and issuers contain. */
+async function createMounts(url: string, { backing, storage, failing }: Parts): Promise<Mount[]> {
   const environment = { PUBLIC_URL: url };
   const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
   const fetchOutbound = createOutboundFetch({ allowedNetworks: loopbackNetworks });
@@ -101,34 +124,11 @@ export async function startServices({ isLimited = false, ...storageOptions }: Se
     isProduction: false,
     pseudonyms: readPatientPseudonyms({}),
   };
-  const services = {
-    identityProvider: await identityProvider(idpConfig, parts),
-    launchApi: launchApi(readLaunchApiConfig(environment), parts),
-    launchGateway: launchGateway(readLaunchGatewayConfig(environment), parts),
-  };
-  addressed = createRouter()
-    .use('/idp', services.identityProvider.router)
-    .use(services.launchApi.router, services.launchGateway.router);
-
-  return {
-    url,
-    services,
-    storage,
-    clock,
-    /** Makes every part fail until `heal`: as one that does not answer, or as one with a defect. */
-    fail(how: 'unavailable' | 'defect') {
-      fault = () => (how === 'unavailable' ? new Unavailable('stopped by the test') : new Error('a defect'));
-    },
-    heal: () => {
-      fault = undefined;
-    },
-    async stop() {
-      fault = undefined;
-      await services.identityProvider.stop?.();
-      await server.stop();
-      await storage.close().catch(() => undefined);
-    },
-  };
+  return [
+    { path: '/idp', service: await identityProvider(idpConfig, parts) },
+    { path: '/', service: launchApi(readLaunchApiConfig(environment), parts) },
+    { path: '/', service: launchGateway(readLaunchGatewayConfig(environment), parts) },
+  ];
 }
 
 /** A part whose methods throw while there is a fault. */

@@ -1,10 +1,13 @@
+import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { Type } from '@clinical-launch/contracts/type';
+import { redirect, sendText, setHeaders } from '@clinical-launch/http/answer';
+import { type Endpoint, endpoint, type Handler } from '@clinical-launch/http/endpoint';
+import { problemDialect } from '@clinical-launch/http/errors';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import { createPages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { type Environment, originSetting, readEnvironment } from '@clinical-launch/runtime/environment';
-import type { Response } from 'express';
 import { type Dialect, readDialect } from './dialect.ts';
 
 export type SimulatorConfig = {
@@ -40,9 +43,9 @@ export type Simulation = {
   /** Returns a page of the named application. */
   readonly page: (template: string, model: object) => string;
   /** Answers with a page of the named application. */
-  readonly show: (response: Response, template: string, model: object) => void;
+  readonly show: (response: ServerResponse, template: string, model: object) => void;
   /** Redirects the browser with a GET. */
-  readonly sendTo: (response: Response, address: string) => void;
+  readonly sendTo: (response: ServerResponse, address: string) => void;
 };
 
 /** Prepares the shared parts of the simulators. */
@@ -59,9 +62,14 @@ export function createSimulation(config: SimulatorConfig, clock: Clock): Simulat
     page: (template, model) => pages.render(template, model),
     reach: (address) =>
       address.startsWith(`${publicUrl}/`) ? platformUrl + address.slice(publicUrl.length) : address,
-    show: (response, template, model) =>
-      void response.set(headers).type('html').send(pages.render(template, model)),
-    sendTo: (response, address) => response.set(headers).redirect(303, address),
+    show(response, template, model) {
+      setHeaders(response, headers);
+      sendText(response, 'text/html', pages.render(template, model));
+    },
+    sendTo(response, address) {
+      setHeaders(response, headers);
+      redirect(response, address);
+    },
   };
 }
 
@@ -76,3 +84,11 @@ export class Memory<Kept> extends Map<string, Kept> {
     return this;
   }
 }
+
+const dialect = problemDialect({ isProduction: false });
+
+/** Creates an endpoint of a simulator, whose requests have no audit events. */
+export const simulated = (
+  path: string,
+  methods: Readonly<Partial<Record<'GET' | 'POST', Handler>>>,
+): Endpoint => endpoint({ path, source: '/simulators', dialect, methods });

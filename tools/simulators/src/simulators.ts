@@ -1,13 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { createRouter } from '@clinical-launch/http/router';
-import { createAssetsRouter } from '@clinical-launch/pages/templates';
+import { serveAssets } from '@clinical-launch/pages/templates';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { hostSimulator } from './host/simulator.ts';
 import { partnerSimulator } from './partner/simulator.ts';
 import { pmsSimulator } from './pms/simulator.ts';
 import { records } from './records.ts';
-import { createSimulation, type SimulatorConfig } from './simulator.ts';
+import { createSimulation, type SimulatorConfig, simulated } from './simulator.ts';
 import { staffSimulator } from './staff/simulator.ts';
 
 /**
@@ -17,13 +16,23 @@ import { staffSimulator } from './staff/simulator.ts';
  */
 export function simulators(config: SimulatorConfig, { clock }: { clock: Clock }): Service {
   const simulation = createSimulation(config, clock);
-  const router = createRouter();
   const application = { name: 'Clinical Launch', home: '/' };
-  router.get('/', (_request, response) =>
-    simulation.show(response, 'views/index.njk', { application, records }),
-  );
-  router.use('/demo/assets', createAssetsRouter(fileURLToPath(new URL('./public', import.meta.url))));
-  router.use(pmsSimulator(simulation), hostSimulator(simulation), partnerSimulator(simulation));
-  router.use(staffSimulator(simulation));
-  return { name: 'simulators', router };
+  const start = simulated('/', {
+    GET: ({ response }) => simulation.show(response, 'views/index.njk', { application, records }),
+  });
+  const staff = staffSimulator(simulation);
+  return {
+    name: 'simulators',
+    endpoints: [
+      start,
+      ...pmsSimulator(simulation),
+      ...hostSimulator(simulation),
+      ...partnerSimulator(simulation),
+      ...staff.endpoints,
+    ],
+    below: [
+      { path: '/demo/assets', serve: serveAssets(fileURLToPath(new URL('./public', import.meta.url))) },
+      ...staff.below,
+    ],
+  };
 }

@@ -1,35 +1,37 @@
 import type { EventData } from '@clinical-launch/contracts/events/catalogue';
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import type { Exchange, RefusalAudit } from '@clinical-launch/http/exchange';
+import { behind, type Exchange, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { authorizationOf } from '@clinical-launch/http/request-target';
 import { type AccessTokenVerifier, assertRight, type Caller } from '@clinical-launch/trust/access-tokens';
 import type { AuditCriteria } from '../store/audit-search.ts';
 
 const requiredRight = 'audit.read';
 
-/** Who asks, once that is proven. */
-export type Found = { readonly caller: Caller };
+/** A search of a caller who may read the log. */
+export type ReaderExchange = Exchange & { readonly caller: Caller };
 
 export type ReaderDependencies = { readonly tokens: AccessTokenVerifier; readonly events: Outbox };
 
-/**
- * Returns the caller of a request, who may read the log.
- * @throws ServiceError 401 or 403
- */
-export async function readerOf(
-  { request, call, found }: Pick<Exchange<Found>, 'request' | 'call' | 'found'>,
+/** Puts a handler behind a caller who may read the log. It throws ServiceError 401 or 403. */
+export function behindReader(
   { tokens }: Pick<ReaderDependencies, 'tokens'>,
-): Promise<Caller> {
-  const caller = await tokens.verify(authorizationOf(request));
-  found.caller = caller;
-  call.identify(`client ${caller.issuer} ${caller.clientId}`, caller.clientId);
-  assertRight(caller, requiredRight);
-  return caller;
+  handle: Handler<ReaderExchange>,
+): Handler {
+  const verifyCaller = async (exchange: Exchange): Promise<ReaderExchange> => {
+    const { request, call } = exchange;
+    const caller = await tokens.verify(authorizationOf(request));
+    call.identify(`client ${caller.issuer} ${caller.clientId}`, caller.clientId);
+    return { ...exchange, caller };
+  };
+  return behind(verifyCaller, (exchange) => {
+    assertRight(exchange.caller, requiredRight);
+    return handle(exchange);
+  });
 }
 
 /** Creates `audit.refused.v1` for a caller that may not read the log. */
-export function auditRefusal(used: EventData<'audit.refused.v1'>['interface']): RefusalAudit<Found> {
-  return ({ status, code }, { call, found: { caller } }) => {
+export function auditRefusal(used: EventData<'audit.refused.v1'>['interface']): RefusalAudit<ReaderExchange> {
+  return ({ status, code }, { call, caller }) => {
     if (status !== 401 && status !== 403) return undefined;
     return call.event('audit.refused.v1', {
       status,
@@ -41,7 +43,6 @@ export function auditRefusal(used: EventData<'audit.refused.v1'>['interface']): 
 }
 
 type Searched = {
-  readonly caller: Caller;
   readonly criteria: Pick<AuditCriteria, 'correlationId' | 'patient'>;
   /** The names of the criteria. */
   readonly names: readonly string[];
@@ -50,9 +51,9 @@ type Searched = {
 
 /** Stores that somebody searched, and for which patient, before the search is answered. */
 export async function recordSearch(
-  { call }: Pick<Exchange, 'call'>,
+  { call, caller }: ReaderExchange,
   { events }: Pick<ReaderDependencies, 'events'>,
-  { caller, criteria, names, format }: Searched,
+  { criteria, names, format }: Searched,
 ): Promise<void> {
   const { correlationId, patient } = criteria;
   const searched = {

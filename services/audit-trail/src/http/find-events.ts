@@ -1,8 +1,9 @@
+import { sendJson } from '@clinical-launch/http/answer';
 import { guidForm } from '@clinical-launch/http/call';
-import type { Exchange, Handler } from '@clinical-launch/http/exchange';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import type { AuditStore } from '../store/audit-store.ts';
-import { type ReaderDependencies, readerOf, recordSearch } from './audit-reader.ts';
+import { type ReaderDependencies, type ReaderExchange, recordSearch } from './audit-reader.ts';
 import { invalidSearch, isSearch } from './search-parameters.ts';
 
 const pageSize = 500;
@@ -10,7 +11,7 @@ const pageSize = 500;
 export type FindEventsDependencies = ReaderDependencies & {
   readonly store: AuditStore;
   /** Answers a query with other criteria than a GUID alone. */
-  readonly search: Handler<Exchange>;
+  readonly search: Handler<ReaderExchange>;
 };
 
 /**
@@ -18,26 +19,25 @@ export type FindEventsDependencies = ReaderDependencies & {
  * `GET /audit/events?correlationId=GUID`. A page contains the next 500 that arrived; `next`, if there are
  * more, is the address of the following page. The look-up is an event too.
  */
-export function findEvents(dependencies: FindEventsDependencies): Handler<Exchange> {
+export function findEvents(dependencies: FindEventsDependencies): Handler<ReaderExchange> {
   const { store, search } = dependencies;
   return async (exchange) => {
     const { request, response } = exchange;
     const query = queryOf(request);
     if (isSearch(query)) return search(exchange);
-    const caller = await readerOf(exchange, dependencies);
     const correlationId = searchedId(query);
     const after = searchedPage(query);
     // One more than the page, to know whether there is a next page.
     const found = await store.findByCorrelation(correlationId, { after, limit: pageSize + 1 });
     const page = found.slice(0, pageSize);
     await recordSearch(exchange, dependencies, {
-      caller,
       criteria: { correlationId },
       names: ['correlationId'],
       format: 'json',
     });
     const last = page.at(-1);
-    response.set('Cache-Control', 'no-store').json({
+    response.setHeader('Cache-Control', 'no-store');
+    sendJson(response, {
       correlationId,
       // They come from several outboxes, so they do not arrive in the order in which they happened.
       events: page

@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { preferredType, sendJson } from '@clinical-launch/http/answer';
 import { readForm, readJson } from '@clinical-launch/http/body';
-import type { Exchange, Handler } from '@clinical-launch/http/exchange';
+import type { Exchange, Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { cursorText } from '../domain/audit-cursor.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import { answeredEntry } from '../present/answered-entry.ts';
 import type { SearchAudit } from '../store/audit-search.ts';
 import { pagesOf } from '../work/read-pages.ts';
-import { type ReaderDependencies, readerOf, recordSearch } from './audit-reader.ts';
+import { type ReaderDependencies, type ReaderExchange, recordSearch } from './audit-reader.ts';
 import { invalidSearch, readSearch, type SearchRequest } from './search-parameters.ts';
 
 const pageSize = 100;
@@ -27,12 +27,11 @@ export type SearchDependencies = ReaderDependencies & {
  * there are more, the cursor `next`; NDJSON has one entry a line, all of them without a limit. The search is
  * an event too.
  */
-export function searchByAddress(dependencies: SearchDependencies): Handler<Exchange> {
+export function searchByAddress(dependencies: SearchDependencies): Handler<ReaderExchange> {
   return async (exchange) => {
-    const caller = await readerOf(exchange, dependencies);
     const { pseudonyms } = dependencies;
     const found = readSearch(queryOf(exchange.request), { isBody: false, pseudonyms });
-    await recordSearch(exchange, dependencies, { caller, ...searchedOf(exchange, found) });
+    await recordSearch(exchange, dependencies, searchedOf(exchange, found));
     await answer(exchange, dependencies, found);
   };
 }
@@ -41,12 +40,11 @@ export function searchByAddress(dependencies: SearchDependencies): Handler<Excha
  * Answers a search with criteria that must not be in an address, as a form or as JSON:
  * `POST /audit/events/_search`.
  */
-export function searchByBody(dependencies: SearchDependencies): Handler<Exchange> {
+export function searchByBody(dependencies: SearchDependencies): Handler<ReaderExchange> {
   return async (exchange) => {
-    const caller = await readerOf(exchange, dependencies);
     const { pseudonyms } = dependencies;
     const found = readSearch(await readFields(exchange), { isBody: true, pseudonyms });
-    await recordSearch(exchange, dependencies, { caller, ...searchedOf(exchange, found) });
+    await recordSearch(exchange, dependencies, searchedOf(exchange, found));
     await answer(exchange, dependencies, found);
   };
 }

@@ -1,14 +1,14 @@
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { sendText } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import type { ErrorDialect } from '@clinical-launch/http/errors';
-import type { Exchange, Handler } from '@clinical-launch/http/exchange';
 import { operationOutcome } from '@clinical-launch/http/operation-outcome';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { type AuditCursor, cursorText } from '../domain/audit-cursor.ts';
 import { type FhirAuditEvent, fhirAuditEvent } from '../present/fhir-audit-event.ts';
 import type { SearchAudit } from '../store/audit-search.ts';
-import { type ReaderDependencies, readerOf, recordSearch } from './audit-reader.ts';
+import { type ReaderDependencies, type ReaderExchange, recordSearch } from './audit-reader.ts';
 import { type FhirSearch, readFhirSearch } from './fhir-parameters.ts';
 
 const fhirJson = 'application/fhir+json';
@@ -30,11 +30,10 @@ export const fhirDialect: ErrorDialect = (error, { response, call }) => {
  * Answers a search by FHIR R4's parameters with a Bundle, newest first: `GET /audit/AuditEvent?date=…`, and
  * `POST /audit/AuditEvent/_search` with a form for what must not be in an address. `next` continues it.
  */
-export function searchFhir(dependencies: FhirDependencies): Handler<Exchange> {
+export function searchFhir(dependencies: FhirDependencies): Handler<ReaderExchange> {
   const { pseudonyms, search } = dependencies;
   return async (exchange) => {
     const { request, response } = exchange;
-    const caller = await readerOf(exchange, dependencies);
     const isBody = request.method === 'POST';
     const given = queryOf(request);
     // FHIR R4, 3.1.0.2.2.1: parameters of a POST are in the body, and may also be in the address.
@@ -43,7 +42,7 @@ export function searchFhir(dependencies: FhirDependencies): Handler<Exchange> {
     const inAddress = readFhirSearch(given, { isBody: false, pseudonyms });
     const found = isBody ? readFhirSearch(new URLSearchParams(fields), { isBody, pseudonyms }) : inAddress;
     const { criteria, names } = found;
-    await recordSearch(exchange, dependencies, { caller, criteria, names, format: 'fhir' });
+    await recordSearch(exchange, dependencies, { criteria, names, format: 'fhir' });
     const { entries, next } = await search(criteria, { after: found.after, limit: found.count });
     const base = `${dependencies.publicUrl}/audit/AuditEvent`;
     const bundle = bundleOf(entries.map(fhirAuditEvent), { base, found, next });

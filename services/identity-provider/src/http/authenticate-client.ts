@@ -15,7 +15,7 @@ import type { ClientRequest } from '../grants/grant.ts';
 import type { FindClientKeys } from '../keys/client-keys.ts';
 import { authenticateByAssertion, readClientAssertion } from './client-assertion.ts';
 import { type ClientCredentials, readClientCredentials } from './client-credentials.ts';
-import type { DirectRealmExchange } from './door.ts';
+import type { FormExchange, NamedExchange } from './realm-guards.ts';
 
 export type ClientAuthenticationParts = {
   readonly findClientKeys: FindClientKeys;
@@ -28,13 +28,11 @@ export type ClientAuthenticationParts = {
   readonly clientCertificateHeader?: string | undefined;
 };
 
-type ClientExchange = Pick<DirectRealmExchange, 'realm' | 'request' | 'call' | 'found'> & {
-  readonly parts: ClientAuthenticationParts & { readonly limiter: RateLimiter };
-  readonly parameters: ReadonlyMap<string, string>;
-};
+export type SenderDependencies = ClientAuthenticationParts & { readonly limiter: RateLimiter };
 
 /** The parts of a request that can authenticate a client. */
-type Authenticating = Omit<ClientExchange, 'request'> & {
+type Authenticating = Pick<FormExchange, 'realm' | 'parameters'> & {
+  readonly parts: SenderDependencies;
   readonly authorization: string | undefined;
   readonly address: string | undefined;
   readonly certificate: ClientCertificate | undefined;
@@ -43,31 +41,35 @@ type Authenticating = Omit<ClientExchange, 'request'> & {
 /** An authenticated client. `commit` uses up an assertion, so that it costs no extra round trip. */
 type AuthenticatedClient = Pick<ClientRequest, 'client' | 'commit'>;
 
+/** A request of an authenticated client, with the certificate of its connection if there is one. */
+export type ClientExchange = FormExchange &
+  NamedExchange &
+  AuthenticatedClient &
+  Pick<Authenticating, 'certificate'>;
+
 /**
- * Authenticates the client of a request by its secret (RFC 6749 section 2.3.1), by an assertion that it
- * signed (RFC 7523 section 2.2), or by the certificate of its connection (RFC 8705 section 2). Counts the
- * request.
- * @returns also the certificate of the connection, if there is one
- * @throws TokenRefusal 401, ServiceError 429 after wrong secrets or beyond the client's limit, and 400 for
- * two kinds of credentials at once
+ * Creates the guard that authenticates the client of a request by its secret (RFC 6749 section 2.3.1), by an
+ * assertion that it signed (RFC 7523 section 2.2), or by the certificate of its connection (RFC 8705 section
+ * 2). It counts the request. It throws TokenRefusal 401, ServiceError 429 after wrong secrets or beyond the
+ * client's limit, and 400 for two kinds of credentials at once.
  */
-export async function authenticateClient({
-  request,
-  ...exchange
-}: ClientExchange): Promise<AuthenticatedClient & Pick<Authenticating, 'certificate'>> {
-  const { parts, realm, call } = exchange;
-  const authorization = authorizationOf(request);
-  const certificate = clientCertificateOf(request, parts.clientCertificateHeader);
-  const proven = await proveClient({ ...exchange, authorization, certificate, address: call.address });
-  const { clientId, requestsPerSecond } = proven.client;
-  call.identify(`client ${realm.issuer} ${clientId}`, clientId);
-  // Counted only now, so that only callers with the client's credentials can use up its limit.
-  await parts.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
-  return { ...proven, certificate };
+export function authenticateClient(parts: SenderDependencies) {
+  return async <In extends FormExchange>(exchange: In): Promise<In & ClientExchange> => {
+    const { request, realm, parameters, call } = exchange;
+    const { address } = call;
+    const authorization = authorizationOf(request);
+    const certificate = clientCertificateOf(request, parts.clientCertificateHeader);
+    const proven = await proveClient({ parts, realm, parameters, authorization, certificate, address });
+    const { clientId, requestsPerSecond } = proven.client;
+    call.identify(`client ${realm.issuer} ${clientId}`, clientId);
+    // Counted only now, so that only callers with the client's credentials can use up its limit.
+    await parts.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
+    return { ...exchange, ...proven, certificate, clientId };
+  };
 }
 
 async function proveClient(exchange: Authenticating): Promise<AuthenticatedClient> {
-  const { parts, realm, parameters, found } = exchange;
+  const { parts, realm, parameters } = exchange;
   const assertion = readClientAssertion(exchange);
   if (assertion === undefined) {
     const client = authenticateByCertificate(exchange) ?? (await authenticateBySecret(exchange));
@@ -80,7 +82,6 @@ async function proveClient(exchange: Authenticating): Promise<AuthenticatedClien
     registered: realm.clients,
     findKeys: parts.findClientKeys,
     clientId: parameters.get('client_id'),
-    found,
     now: parts.clock.now(),
   });
   return { client, commit: (events) => useUp(parts.tickets, singleUse, events) };
@@ -94,9 +95,10 @@ export async function useUp(
   tickets: Pick<Tickets, 'claim'>,
   { name, forSeconds }: SingleUse,
   events: readonly CloudEvent[],
+  clientId?: string,
 ): Promise<void> {
   if (await tickets.claim(name, { forSeconds, events })) return;
-  throw new TokenRefusal('used_assertion');
+  throw new TokenRefusal('used_assertion', { clientId });
 }
 
 /**
@@ -108,16 +110,14 @@ function authenticateByCertificate({
   realm,
   parameters,
   authorization,
-  found,
   certificate,
 }: Authenticating): RegisteredClient | undefined {
   if (certificate === undefined || authorization !== undefined || parameters.has('client_secret'))
     return undefined;
   const client = realm.clients.get(parameters.get('client_id') ?? '');
   if (client === undefined || !hasCertificates(client)) return undefined;
-  found.clientId = client.clientId;
   if (isCertificateOf(client, certificate, parts.clock.now())) return client;
-  throw new TokenRefusal('wrong_certificate');
+  throw new TokenRefusal('wrong_certificate', { clientId: client.clientId });
 }
 
 async function authenticateBySecret(exchange: Authenticating): Promise<RegisteredClient> {
@@ -138,19 +138,18 @@ async function authenticateBySecret(exchange: Authenticating): Promise<Registere
 
 /** Returns the client, or the reason why these credentials are refused. */
 function checkSecret(
-  { parts, realm, found }: Authenticating,
-  { clientId, clientSecret, challenge }: ClientCredentials,
+  { parts, realm }: Authenticating,
+  { clientId, clientSecret, challenge: headers }: ClientCredentials,
 ): RegisteredClient | TokenRefusal {
   const client = realm.clients.get(clientId);
   const check = checkClientSecret(client, clientSecret, parts.clock.now());
-  if (client === undefined) return new TokenRefusal('unknown_client', { headers: challenge });
-  found.clientId = client.clientId;
+  if (client === undefined) return new TokenRefusal('unknown_client', { headers });
   switch (check) {
     case 'accepted':
       return client;
     case 'expired':
-      return new TokenRefusal('expired_secret', { headers: challenge });
+      return new TokenRefusal('expired_secret', { headers, clientId });
     case 'wrong':
-      return new TokenRefusal('wrong_secret', { headers: challenge });
+      return new TokenRefusal('wrong_secret', { headers, clientId });
   }
 }

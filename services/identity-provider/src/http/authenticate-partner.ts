@@ -1,32 +1,39 @@
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { authorizationOf } from '@clinical-launch/http/request-target';
-import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import { hasCertificates, isCertificateOf, isConfidential } from '../domain/client-certificates.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
-import { type ClientAuthenticationParts, useUp } from './authenticate-client.ts';
+import { type SenderDependencies, useUp } from './authenticate-client.ts';
 import { authenticateByAssertion, readClientAssertion } from './client-assertion.ts';
-import type { DirectRealmExchange } from './door.ts';
+import type { DesktopExchange, FormExchange, NamedExchange } from './realm-guards.ts';
 
-type PartnerExchange = Pick<
-  DirectRealmExchange<DesktopIssuingRealm>,
-  'realm' | 'request' | 'call' | 'found'
-> & {
-  readonly parts: ClientAuthenticationParts & { readonly limiter: RateLimiter };
-  readonly parameters: ReadonlyMap<string, string>;
+/** A request of a partner application; undefined if the request names none. */
+export type PartnerExchange = NamedExchange<DesktopIssuingRealm> & {
+  readonly partner: RegisteredPartner | undefined;
 };
 
 /**
- * Returns the partner application that sent a request; undefined if the request names none. A partner without
- * keys and certificates is a public client, proven by the ticket that it holds. Its credentials are refused,
- * because nothing can check them. A partner that registered keys or certificates must authenticate: with an
- * assertion, which is used up here, or by mutual TLS. Its request is counted here, and its refusals are its
- * own.
- * @throws TokenRefusal, and ServiceError 429 beyond the limit of a partner that has authenticated
+ * Creates the guard that finds the partner application that sent a request. A partner without keys and
+ * certificates is a public client, proven by the ticket that it holds. Its credentials are refused, because
+ * nothing can check them. A partner that registered keys or certificates must authenticate: with an assertion,
+ * which is used up here, or by mutual TLS. Its request is counted here, and its refusals are its own. The
+ * guard throws TokenRefusal, and ServiceError 429 beyond the limit of a partner that has authenticated.
  */
-export async function authenticatePartner(exchange: PartnerExchange): Promise<RegisteredPartner | undefined> {
-  const { parts, realm, parameters, request, found } = exchange;
+export function authenticatePartner(parts: SenderDependencies) {
+  return async <In extends FormExchange<DesktopIssuingRealm>>(
+    exchange: In,
+  ): Promise<In & PartnerExchange> => {
+    const partner = await findPartner(parts, exchange);
+    return { ...exchange, partner, clientId: partner?.clientId };
+  };
+}
+
+async function findPartner(
+  parts: SenderDependencies,
+  exchange: FormExchange<DesktopIssuingRealm>,
+): Promise<RegisteredPartner | undefined> {
+  const { realm, parameters, request } = exchange;
   const authorization = authorizationOf(request);
   const { partners: registered } = realm.desktop;
   const clientId = parameters.get('client_id');
@@ -39,11 +46,10 @@ export async function authenticatePartner(exchange: PartnerExchange): Promise<Re
       registered,
       findKeys: parts.findClientKeys,
       clientId,
-      found,
       now: parts.clock.now(),
     });
-    await countAuthenticated(client, exchange);
-    await useUp(parts.tickets, singleUse, []);
+    await countAuthenticated(client, parts, exchange);
+    await useUp(parts.tickets, singleUse, [], client.clientId);
     return client;
   }
   if (authorization !== undefined || parameters.has('client_secret')) {
@@ -52,23 +58,23 @@ export async function authenticatePartner(exchange: PartnerExchange): Promise<Re
   if (clientId === undefined) return undefined;
   const partner = registered.get(clientId);
   if (partner === undefined) throw new TokenRefusal('unknown_partner');
-  found.clientId = partner.clientId;
   const certificate = clientCertificateOf(request, parts.clientCertificateHeader);
   if (certificate !== undefined && hasCertificates(partner)) {
     if (!isCertificateOf(partner, certificate, parts.clock.now()))
-      throw new TokenRefusal('wrong_certificate');
-    await countAuthenticated(partner, exchange);
+      throw new TokenRefusal('wrong_certificate', { clientId });
+    await countAuthenticated(partner, parts, exchange);
     return partner;
   }
-  if (isConfidential(partner)) throw new TokenRefusal('no_authentication');
+  if (isConfidential(partner)) throw new TokenRefusal('no_authentication', { clientId });
   return partner;
 }
 
 /** Names the caller, and counts its request: a public partner is counted once it has shown a live ticket. */
 async function countAuthenticated(
   { clientId, requestsPerSecond }: RegisteredPartner,
-  { parts, realm, call }: Pick<PartnerExchange, 'parts' | 'realm' | 'call'>,
+  { limiter }: SenderDependencies,
+  { realm, call }: DesktopExchange,
 ): Promise<void> {
   call.identify(`partner ${realm.issuer} ${clientId}`, clientId);
-  await parts.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
+  await limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
 }

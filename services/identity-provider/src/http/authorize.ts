@@ -1,12 +1,12 @@
 import { withParameters } from '@clinical-launch/contracts/registered-address';
+import { redirect } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
-import type { Handler, RefusalAudit } from '@clinical-launch/http/exchange';
+import { behind, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { isSpeculative } from '@clinical-launch/http/speculative';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import { launchOf } from '@clinical-launch/tickets/ticket-text';
 import type { Redemption, Tickets } from '@clinical-launch/tickets/tickets';
-import type { Response } from 'express';
 import { AuthorizeRefusal, speculativeRequest } from '../authorize-errors.ts';
 import {
   type AuthorizationRequest,
@@ -17,7 +17,7 @@ import { type CodeDetail, codeProof, launchProof } from '../domain/desktop-chain
 import { readPushedParameters } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
-import type { DesktopExchange, Found } from './door.ts';
+import { type DesktopExchange, type NamedExchange, senderOf } from './realm-guards.ts';
 import { readTokenForm } from './token-form.ts';
 
 type AuthorizeParts = {
@@ -32,12 +32,7 @@ type AuthorizeParts = {
  * `request_uri` names a request that was pushed before (RFC 9126 section 4).
  */
 export function authorize({ tickets, limiter }: AuthorizeParts): Handler<DesktopExchange> {
-  return async ({ realm, request, response, call, found }) => {
-    response.set('Referrer-Policy', 'no-referrer');
-    if (isSpeculative(request)) throw speculativeRequest();
-    const sent = await sentParameters(request, response);
-    const { clientId } = realm.desktop.partners.get(sent.get('client_id') ?? '') ?? {};
-    if (clientId !== undefined) found.clientId = clientId;
+  return behind(readParameters, async ({ realm, response, call, sent }) => {
     const isPushed = sent.has('request_uri');
     const asked = isPushed
       ? assertInOrder(await redeemPushed({ tickets, realm, sent, call }), realm)
@@ -49,18 +44,21 @@ export function authorize({ tickets, limiter }: AuthorizeParts): Handler<Desktop
     const code = assertRedeemed(redemption, call);
     const { redirectUri, state } = asked;
     const issuer = realm.desktop.sendsIssuer ? { iss: realm.issuer } : {};
-    // response.redirect would re-encode the registered address.
-    response
-      .status(302)
-      .set('Location', withParameters(redirectUri, { code, state, ...issuer }))
-      .end();
-  };
+    redirect(response, withParameters(redirectUri, { code, state, ...issuer }), 302);
+  });
 }
 
-/** Returns the form of a POST or the query of a GET, never both. */
-function sentParameters(request: DesktopExchange['request'], response: Response): Promise<URLSearchParams> {
-  if (request.method === 'POST') return readTokenForm(request, response);
-  return Promise.resolve(queryOf(request));
+type ParametersExchange = DesktopExchange &
+  NamedExchange<DesktopIssuingRealm> & { readonly sent: URLSearchParams };
+
+/** Reads the form of a POST or the query of a GET, never both. */
+async function readParameters(exchange: DesktopExchange): Promise<ParametersExchange> {
+  const { realm, request, response } = exchange;
+  response.setHeader('Referrer-Policy', 'no-referrer');
+  if (isSpeculative(request)) throw speculativeRequest();
+  const sent = request.method === 'POST' ? await readTokenForm(request, response) : queryOf(request);
+  const clientId = realm.desktop.partners.get(sent.get('client_id') ?? '')?.clientId;
+  return { ...exchange, sent, clientId };
 }
 
 function assertInOrder(sent: URLSearchParams, realm: DesktopIssuingRealm) {
@@ -192,14 +190,15 @@ function assertRedeemed(redemption: Redemption, call: Call): string {
 const neverAsked = () => new TypeError('Nothing is redeemed here with a proof that counts once or a limit');
 
 /** Creates `desktop.launch.refused.v1`. */
-export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit<Found> {
-  return (error, { call, found: { realm, clientId } }) => {
+export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit<NamedExchange> {
+  return (error, exchange) => {
+    const { call, realm } = exchange;
     if (realm === undefined) return undefined;
     const hasReason = error instanceof AuthorizeRefusal || error instanceof TokenRefusal;
     const parameters = error instanceof AuthorizeRefusal ? error.parameters : [];
     return call.event('desktop.launch.refused.v1', {
-      realm,
-      ...(clientId === undefined ? {} : { clientId }),
+      realm: realm.name,
+      ...senderOf(error, exchange),
       step,
       status: error.status,
       reason: hasReason ? error.reason : error.code,

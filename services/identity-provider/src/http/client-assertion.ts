@@ -3,7 +3,6 @@ import { assertionType, claimedClient, verifyClientAssertion } from '../domain/c
 import type { IssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
 import type { FindClientKeys, KeyOwner } from '../keys/client-keys.ts';
-import type { RealmExchange } from './door.ts';
 
 export const assertionParameters = ['client_assertion', 'client_assertion_type'];
 
@@ -21,7 +20,6 @@ type Asserting<Client> = {
   readonly findKeys: FindClientKeys;
   /** The value of `client_id`, which may be omitted (RFC 7521 section 4.2). */
   readonly clientId: string | undefined;
-  readonly found: RealmExchange['found'];
   /** milliseconds since 1970 */
   readonly now: number;
 };
@@ -57,7 +55,6 @@ export async function authenticateByAssertion<Client extends { readonly clientId
   kind,
   registered,
   findKeys,
-  found,
   now,
   ...sent
 }: Asserting<Client>): Promise<AssertedClient<Client>> {
@@ -65,17 +62,16 @@ export async function authenticateByAssertion<Client extends { readonly clientId
   const client = registered.get(clientId);
   const keys = findKeys({ realm: realm.name, kind, clientId });
   if (client === undefined) throw new TokenRefusal('unknown_client');
-  found.clientId = clientId;
-  if (keys === undefined) throw new TokenRefusal('wrong_assertion');
+  if (keys === undefined) throw new TokenRefusal('wrong_assertion', { clientId });
   if (sent.clientId !== undefined && sent.clientId !== clientId)
-    throw new TokenRefusal('assertion_of_other_client');
+    throw new TokenRefusal('assertion_of_other_client', { clientId });
   const verified = await verifyClientAssertion(assertion, {
     clientId,
     keys,
     audiences: audiencesOf(realm),
     now,
   });
-  if ('fault' in verified) throw new TokenRefusal(verified.fault);
+  if ('fault' in verified) throw new TokenRefusal(verified.fault, { clientId });
   const name = `client-assertion ${kind} ${realm.issuer} ${clientId} ${verified.id}`;
   return { client, singleUse: { name, forSeconds: verified.singleUseSeconds } };
 }

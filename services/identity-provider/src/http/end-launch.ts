@@ -1,13 +1,11 @@
+import { sendStatus } from '@clinical-launch/http/answer';
 import { guidForm } from '@clinical-launch/http/call';
-import type { Handler } from '@clinical-launch/http/exchange';
+import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { launchOwner, revocationSeconds } from '../domain/desktop-chain.ts';
 import { unknownLaunch } from '../errors.ts';
-import type { DesktopExchange, RealmParams } from './door.ts';
-import { authenticateHost, type HostParts } from './issue-launch.ts';
-
-/** The path parameters of a launch. */
-export type LaunchParams = RealmParams & { readonly id: string };
+import { behindHost, type HostParts } from './issue-launch.ts';
+import type { DesktopExchange } from './realm-guards.ts';
 
 /**
  * Ends a launch that the host application requested, by the launch's GUID or its launch identifier:
@@ -15,14 +13,11 @@ export type LaunchParams = RealmParams & { readonly id: string };
  * 204 as well for a launch that has already ended, until its absolute end. Answers 404 for an unknown launch
  * and for a launch of another host.
  */
-export function endLaunch(
-  parts: HostParts & { readonly tickets: Tickets },
-): Handler<DesktopExchange<LaunchParams>> {
+export function endLaunch(parts: HostParts & { readonly tickets: Tickets }): Handler<DesktopExchange> {
   const { tickets } = parts;
-  return async (exchange) => {
-    const { realm, request, response, call } = exchange;
-    const host = await authenticateHost(parts, exchange);
-    const launchId = await findLaunchId(tickets, request.params.id);
+  return behindHost(parts, async (exchange) => {
+    const { realm, host, response, call } = exchange;
+    const launchId = await findLaunchId(tickets, textParameter(exchange, 'id'));
     if (launchId === undefined) throw unknownLaunch();
     const data = { realm: realm.name, reason: 'ended_by_host' } as const;
     const isEnded = await tickets.revokeChain(launchId, {
@@ -32,8 +27,8 @@ export function endLaunch(
     });
     if (!isEnded) throw unknownLaunch();
     call.adopt(launchId);
-    response.status(204).end();
-  };
+    sendStatus(response, 204);
+  });
 }
 
 async function findLaunchId(tickets: Tickets, id: string): Promise<string | undefined> {

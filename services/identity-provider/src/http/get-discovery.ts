@@ -1,12 +1,13 @@
 import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
-import type { Handler } from '@clinical-launch/http/exchange';
+import { sendJson } from '@clinical-launch/http/answer';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { hasKeys } from '../domain/client-assertion.ts';
 import { launchedByHost } from '../domain/desktop-tokens.ts';
 import type { DesktopIssuingRealm, DesktopSettings, IssuingRealm } from '../domain/realms.ts';
 import { type Grant, isOffered } from '../grants/grant.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { clientAuthenticationMethods } from './client-credentials.ts';
-import { type DesktopExchange, isDesktopRealm, type RealmExchange } from './door.ts';
+import { type DesktopExchange, isDesktopRealm, type RealmExchange } from './realm-guards.ts';
 
 type DiscoveryParts = {
   readonly grants: readonly Grant[];
@@ -24,7 +25,8 @@ type DiscoveryParts = {
 export function getDiscovery(parts: DiscoveryParts): Handler<RealmExchange> {
   return async ({ realm, response }) => {
     const keys = await parts.keyRing.publicKeys(realm);
-    response.set('Cache-Control', 'public, max-age=300').json({
+    response.setHeader('Cache-Control', 'public, max-age=300');
+    sendJson(response, {
       ...sharedMetadata(parts, realm),
       ...tokenAuthentication(realm, parts),
       subject_types_supported: ['public'],
@@ -44,7 +46,8 @@ export function getDiscovery(parts: DiscoveryParts): Handler<RealmExchange> {
  */
 export function getSmartConfiguration(parts: DiscoveryParts): Handler<DesktopExchange> {
   return ({ realm, response }) => {
-    response.set('Cache-Control', 'public, max-age=300').json({
+    response.setHeader('Cache-Control', 'public, max-age=300');
+    sendJson(response, {
       ...sharedMetadata(parts, realm),
       ...tokenAuthentication(realm, parts),
       capabilities: ['launch-ehr', 'client-public', 'authorize-post', 'permission-offline'],

@@ -1,6 +1,7 @@
-import type { Handler } from '@clinical-launch/http/exchange';
+import { sendJson } from '@clinical-launch/http/answer';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import type { KeyRing } from '../keys/key-ring.ts';
-import type { RealmExchange } from './door.ts';
+import type { RealmExchange } from './realm-guards.ts';
 
 /**
  * Publishes the realm's public keys: `GET /{realm}/discovery/v2.0/keys` (RFC 7517 section 5). A cache may
@@ -9,6 +10,7 @@ import type { RealmExchange } from './door.ts';
 export function getKeys(keyRing: KeyRing): Handler<RealmExchange> {
   return async ({ realm, response }) => {
     const keys = await keyRing.publicKeys(realm);
-    response.set('Cache-Control', 'public, max-age=300').json({ keys });
+    response.setHeader('Cache-Control', 'public, max-age=300');
+    sendJson(response, { keys });
   };
 }

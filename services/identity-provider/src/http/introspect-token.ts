@@ -1,5 +1,6 @@
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import type { Handler } from '@clinical-launch/http/exchange';
+import { sendJson } from '@clinical-launch/http/answer';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { authorizationOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
@@ -12,7 +13,7 @@ import type { IssuingRealm } from '../domain/realms.ts';
 import { confirmationOf } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
 import type { FindOwnToken } from '../keys/own-tokens.ts';
-import type { RealmExchange } from './door.ts';
+import type { RealmExchange } from './realm-guards.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
 /** The right that a resource server needs. */
@@ -56,7 +57,7 @@ export function introspectToken(parts: IntrospectParts): Handler<RealmExchange> 
       isActive: answer.active,
     });
     await events.append([introspected]);
-    response.json(answer);
+    sendJson(response, answer);
   };
 }
 

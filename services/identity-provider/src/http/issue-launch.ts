@@ -10,10 +10,11 @@ import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { maxFaults } from '@clinical-launch/contracts/schema';
 import { concerningDesktopLaunch } from '@clinical-launch/crypto/concerning';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { sendJson } from '@clinical-launch/http/answer';
 import { readJson } from '@clinical-launch/http/body';
 import type { Call } from '@clinical-launch/http/call';
+import { behind, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
-import type { Handler, RefusalAudit } from '@clinical-launch/http/exchange';
 import { authorizationOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -25,7 +26,7 @@ import type { LaunchAnswer } from '../domain/answers.ts';
 import { launchOwner, launchProof } from '../domain/desktop-chain.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import type { LaunchCaller } from './call-launch-url.ts';
-import type { DesktopExchange, Found, RealmExchange } from './door.ts';
+import type { DesktopExchange } from './realm-guards.ts';
 
 /** The right that a host application needs. */
 export const hostRight = 'launch.issue';
@@ -54,9 +55,7 @@ export type IssueLaunchParts = HostParts & {
  */
 export function issueLaunch(parts: IssueLaunchParts): Handler<DesktopExchange> {
   const { tickets, clock, callLaunchUrl, pseudonyms } = parts;
-  return async (exchange) => {
-    const { realm, request, response, call } = exchange;
-    const host = await authenticateHost(parts, exchange);
+  return behindHost(parts, async ({ realm, request, response, call, host }) => {
     const { launch, partner } = validate(await readJson(request, response, launchBody), realm, parts);
     call.concern(concerningDesktopLaunch(launch, pseudonyms));
     const { launchIdentifierSeconds: ttlSeconds, sessionSeconds: chainSeconds } = realm.desktop;
@@ -74,27 +73,36 @@ export function issueLaunch(parts: IssueLaunchParts): Handler<DesktopExchange> {
     const launchUrl = withParameters(partner.launchUrl, { iss: realm.issuer, launch: issue.ticket });
     const called = launch.call === true ? { called: await callLaunchUrl(launchUrl, call) } : {};
     const answer: LaunchAnswer = { launch: issue.ticket, launchUrl, expires_in: ttlSeconds, ...called };
-    response.status(201).json(answer);
-  };
+    response.statusCode = 201;
+    sendJson(response, answer);
+  });
 }
 
+/** A request of a host application, whose refusals are its own. */
+type HostExchange = DesktopExchange & { readonly host: Caller };
+
 /**
- * Returns the host application that sent a request, authenticated by its access token with the right
- * `launch.issue`. From here on, its refusals are its own.
- * @throws ServiceError 401, 403 or 429
+ * Puts a handler behind the host application that sent a request, authenticated by its access token with the
+ * right `launch.issue`. It throws ServiceError 401, 429 or 403.
  */
-export async function authenticateHost(
+export function behindHost(
   { tokens, limiter, clientCertificateHeader }: HostParts,
-  { request, call, found }: Pick<RealmExchange, 'request' | 'call' | 'found'>,
-): Promise<Caller> {
-  const host = await tokens.verify(authorizationOf(request), {
-    clientCertificate: () => clientCertificateOf(request, clientCertificateHeader),
+  handle: Handler<HostExchange>,
+): Handler<DesktopExchange> {
+  const authenticate = async (exchange: DesktopExchange): Promise<HostExchange> => {
+    const { request, call } = exchange;
+    const host = await tokens.verify(authorizationOf(request), {
+      clientCertificate: () => clientCertificateOf(request, clientCertificateHeader),
+    });
+    call.identify(`client ${host.issuer} ${host.clientId}`, host.clientId);
+    return { ...exchange, host };
+  };
+  return behind(authenticate, async (exchange) => {
+    const { host } = exchange;
+    await limiter.count(`host ${host.issuer} ${host.clientId}`, host.policy.requestsPerSecond);
+    assertRight(host, hostRight);
+    return handle(exchange);
   });
-  found.host = host;
-  call.identify(`client ${host.issuer} ${host.clientId}`, host.clientId);
-  await limiter.count(`host ${host.issuer} ${host.clientId}`, host.policy.requestsPerSecond);
-  assertRight(host, hostRight);
-  return host;
 }
 
 /**
@@ -178,11 +186,11 @@ function issuedEvent({
 }
 
 /** Creates `desktop.launch.refused.v1`. */
-export function auditLaunchRefusal(step: 'launches' | 'end'): RefusalAudit<Found> {
-  return (error, { call, found: { realm, host } }) => {
+export function auditLaunchRefusal(step: 'launches' | 'end'): RefusalAudit<HostExchange> {
+  return (error, { call, realm, host }) => {
     if (realm === undefined) return undefined;
     return call.event('desktop.launch.refused.v1', {
-      realm,
+      realm: realm.name,
       step,
       status: error.status,
       reason: error.code,

@@ -1,6 +1,6 @@
+import { sendJson } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
-import type { Handler } from '@clinical-launch/http/exchange';
-import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import { behind, type Handler } from '@clinical-launch/http/endpoint';
 import { launchOf } from '@clinical-launch/tickets/ticket-text';
 import type { BesideIssue, Tickets } from '@clinical-launch/tickets/tickets';
 import { AuthorizeRefusal } from '../authorize-errors.ts';
@@ -16,18 +16,15 @@ import { type PushedParameters, pushedRequestSeconds, requestUriOf } from '../do
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal, tooManyPushes } from '../errors.ts';
 import { usingUp } from '../grants/dpop-binding.ts';
-import type { ClientAuthenticationParts } from './authenticate-client.ts';
+import type { SenderDependencies } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
 import { countHolder } from './authorize.ts';
 import { clientParameters } from './client-credentials.ts';
-import type { DesktopExchange } from './door.ts';
 import { readDpopProof } from './dpop.ts';
+import type { DesktopExchange, FormExchange } from './realm-guards.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-type PushParts = ClientAuthenticationParts & {
-  readonly tickets: Tickets;
-  readonly limiter: RateLimiter;
-};
+type PushParts = SenderDependencies & { readonly tickets: Tickets };
 
 /** The maximum size of a stored request, as JSON. */
 export const pushedRequestBytes = 4096;
@@ -44,11 +41,8 @@ const pushLimit = { tickets: 10, seconds: 60 };
  */
 export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExchange> {
   const { tickets, limiter } = parts;
-  return async (exchange) => {
-    const { realm, request, response, call } = exchange;
-    const form = await readTokenForm(request, response);
-    const credentials = pickParameters(form, clientParameters);
-    await authenticatePartner({ ...exchange, parts, parameters: credentials });
+  const push = behind(authenticatePartner(parts)<PushExchange>, async (exchange) => {
+    const { realm, request, response, call, form } = exchange;
     const asked = assertPushable(form, realm);
     call.trace.follow(launchOf(asked.launch));
     // A partner that authenticated was counted then.
@@ -68,9 +62,16 @@ export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExcha
       request_uri: requestUriOf(assertIssued(issue, call)),
       expires_in: pushedRequestSeconds,
     };
-    response.status(201).json(answer);
+    response.statusCode = 201;
+    sendJson(response, answer);
+  });
+  return async (exchange) => {
+    const form = await readTokenForm(exchange.request, exchange.response);
+    return push({ ...exchange, form, parameters: pickParameters(form, clientParameters) });
   };
 }
+
+type PushExchange = FormExchange<DesktopIssuingRealm> & { readonly form: URLSearchParams };
 
 /** @throws AuthorizeRefusal or TokenRefusal, and ServiceError 429 for a launch that pushed too often */
 function assertIssued(issue: BesideIssue, call: Call): string {

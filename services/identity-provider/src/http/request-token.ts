@@ -1,57 +1,45 @@
-import { sendJson, setHeaders } from '@clinical-launch/http/answer';
-import type { Handler, RefusalAudit } from '@clinical-launch/http/exchange';
-import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import { sendJson } from '@clinical-launch/http/answer';
+import { behind, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
-import type { RequestHandler } from 'express';
 import { isConfidential } from '../domain/client-certificates.ts';
+import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
-import {
-  type ClientGrant,
-  type Grant,
-  isOffered,
-  type PartnerGrant,
-  type TokenAnswer,
-} from '../grants/grant.ts';
-import { authenticateClient, type ClientAuthenticationParts } from './authenticate-client.ts';
+import { type ClientGrant, type Grant, isOffered, type PartnerGrant } from '../grants/grant.ts';
+import { authenticateClient, type SenderDependencies } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
 import { clientParameters } from './client-credentials.ts';
-import { type DirectRealmExchange, type Found, isDesktopRealm } from './door.ts';
 import { readDpopProof } from './dpop.ts';
+import {
+  type FormExchange,
+  isDesktopRealm,
+  type NamedExchange,
+  type RealmExchange,
+  senderOf,
+} from './realm-guards.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-type RequestTokenParts = ClientAuthenticationParts & {
-  readonly grants: readonly Grant[];
-  readonly limiter: RateLimiter;
-};
+type RequestTokenParts = SenderDependencies & { readonly grants: readonly Grant[] };
 
-/** Of every answer with a token (RFC 6749 section 5.1). */
-export const neverCachedHeaders = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
-
-/** Prevents every answer of this endpoint from being cached (RFC 6749 section 5.1). */
-export const neverCached: RequestHandler = (_request, response, next) => {
-  setHeaders(response, neverCachedHeaders);
-  next();
-};
+/** The headers of every answer with a token (RFC 6749 section 5.1). */
+export const neverCached = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
 
 /** Issues tokens: `POST /{realm}/oauth2/v2.0/token` (RFC 6749 section 3.2). */
-export function requestToken(parts: RequestTokenParts): Handler<DirectRealmExchange> {
+export function requestToken(parts: RequestTokenParts): Handler<RealmExchange> {
+  const serveClient = createClientHandler(parts);
+  const servePartner = createPartnerHandler(parts);
   return async (exchange) => {
-    const { request, response } = exchange;
-    const form = await readTokenForm(request, response);
+    const form = await readTokenForm(exchange.request, exchange.response);
     const grant = chooseGrant(parts.grants, form);
+    const { realm } = exchange;
     const parameters = pickParameters(form, [...clientParameters, ...grant.parameters]);
-    const asked = { ...exchange, parts, parameters };
-    sendJson(
-      response,
-      await (grant.clients === 'public' ? servePartner(grant, asked) : serveClient(grant, asked)),
-    );
+    if (grant.clients === 'public') {
+      if (!isDesktopRealm(realm)) throw new TokenRefusal('grant_not_offered');
+      return servePartner({ ...exchange, realm, parameters, grant });
+    }
+    if (!isOffered(grant, realm)) throw new TokenRefusal('grant_not_offered');
+    return serveClient({ ...exchange, parameters, grant });
   };
 }
-
-type TokenExchange = DirectRealmExchange & {
-  readonly parts: RequestTokenParts;
-  readonly parameters: ReadonlyMap<string, string>;
-};
 
 function chooseGrant(grants: readonly Grant[], form: URLSearchParams): Grant {
   const type = pickParameters(form, ['grant_type']).get('grant_type');
@@ -61,41 +49,52 @@ function chooseGrant(grants: readonly Grant[], form: URLSearchParams): Grant {
   return grant;
 }
 
-async function serveClient(grant: ClientGrant, exchange: TokenExchange): Promise<TokenAnswer> {
-  const { realm, parameters, call } = exchange;
-  if (!isOffered(grant, realm)) throw new TokenRefusal('grant_not_offered');
-  const { client, certificate, commit } = await authenticateClient(exchange);
-  return grant.handle({ realm, client, certificate: certificate?.thumbprint, parameters, call, commit });
+type ClientGrantExchange = FormExchange & { readonly grant: ClientGrant };
+
+function createClientHandler(parts: RequestTokenParts): Handler<ClientGrantExchange> {
+  return behind(
+    authenticateClient(parts)<ClientGrantExchange>,
+    async ({ grant, realm, client, certificate, parameters, call, commit, response }) => {
+      const thumbprint = certificate?.thumbprint;
+      sendJson(
+        response,
+        await grant.handle({ realm, client, certificate: thumbprint, parameters, call, commit }),
+      );
+    },
+  );
 }
 
-async function servePartner(grant: PartnerGrant, exchange: TokenExchange): Promise<TokenAnswer> {
-  const { parts, realm, parameters, request, call } = exchange;
-  if (!isDesktopRealm(realm)) throw new TokenRefusal('grant_not_offered');
-  const partner = await authenticatePartner({ ...exchange, realm });
-  const dpopProof = await readDpopProof({ ...exchange, realm, endpoint: 'token' });
-  return grant.handle({
-    realm,
-    partner,
-    dpopProof,
-    certificate: clientCertificateOf(request, parts.clientCertificateHeader)?.thumbprint,
-    parameters,
-    call,
-    // A partner that authenticated was counted then.
-    count: (holder) =>
-      isConfidential(holder)
-        ? undefined
-        : parts.limiter.count(`${realm.name} ${holder.clientId}`, holder.requestsPerSecond),
+type PartnerGrantExchange = FormExchange<DesktopIssuingRealm> & { readonly grant: PartnerGrant };
+
+function createPartnerHandler(parts: RequestTokenParts): Handler<PartnerGrantExchange> {
+  return behind(authenticatePartner(parts)<PartnerGrantExchange>, async (exchange) => {
+    const { grant, realm, partner, request, response, parameters, call } = exchange;
+    const dpopProof = await readDpopProof({ parts, realm, request, endpoint: 'token' });
+    const answer = await grant.handle({
+      realm,
+      partner,
+      dpopProof,
+      certificate: clientCertificateOf(request, parts.clientCertificateHeader)?.thumbprint,
+      parameters,
+      call,
+      // A partner that authenticated was counted then.
+      count: (holder) =>
+        isConfidential(holder)
+          ? undefined
+          : parts.limiter.count(`${realm.name} ${holder.clientId}`, holder.requestsPerSecond),
+    });
+    sendJson(response, answer);
   });
 }
 
 /** Creates the audit event of a refused token request; none for a realm that does not exist. */
-export const auditRefusal: RefusalAudit<Found> = (error, { call, found: { realm, clientId } }) => {
+export const auditRefusal: RefusalAudit<NamedExchange> = (error, exchange) => {
+  const { call, realm } = exchange;
   if (realm === undefined) return undefined;
-  const reason = error instanceof TokenRefusal ? error.reason : error.code;
   return call.event('access.token.refused.v1', {
-    realm,
-    ...(clientId === undefined ? {} : { clientId }),
+    realm: realm.name,
+    ...senderOf(error, exchange),
     status: error.status,
-    reason,
+    reason: error instanceof TokenRefusal ? error.reason : error.code,
   });
 };

@@ -1,6 +1,6 @@
-import type { Handler } from '@clinical-launch/http/exchange';
+import { sendStatus } from '@clinical-launch/http/answer';
+import { behind, type Handler } from '@clinical-launch/http/endpoint';
 import { authorizationOf } from '@clinical-launch/http/request-target';
-import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
@@ -10,17 +10,16 @@ import { readRefreshToken, revocationSeconds } from '../domain/desktop-chain.ts'
 import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal, tooManyRevokedTokens } from '../errors.ts';
 import type { FindOwnToken } from '../keys/own-tokens.ts';
-import { authenticateClient, type ClientAuthenticationParts } from './authenticate-client.ts';
-import { authenticatePartner } from './authenticate-partner.ts';
+import { authenticateClient, type ClientExchange, type SenderDependencies } from './authenticate-client.ts';
+import { authenticatePartner, type PartnerExchange } from './authenticate-partner.ts';
 import { clientParameters } from './client-credentials.ts';
-import { isDesktopRealm, type RealmExchange } from './door.ts';
+import { type FormExchange, isDesktopRealm, type RealmExchange } from './realm-guards.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-type RevokeParts = ClientAuthenticationParts & {
+type RevokeParts = SenderDependencies & {
   readonly tickets: Tickets;
   readonly revokedTokens: RevokedTokens;
   readonly findOwnToken: FindOwnToken;
-  readonly limiter: RateLimiter;
 };
 
 /**
@@ -29,21 +28,23 @@ type RevokeParts = ClientAuthenticationParts & {
  * the same for a token that is not live.
  */
 export function revokeToken(parts: RevokeParts): Handler<RealmExchange> {
+  const ofClient = behind(authenticateClient(parts)<FormExchange>, (exchange) =>
+    revokeClientToken(parts, exchange),
+  );
+  const ofPartner = behind(authenticatePartner(parts)<FormExchange<DesktopIssuingRealm>>, (exchange) =>
+    revokeLaunch(parts, exchange),
+  );
   return async (sent) => {
     const { realm, request, response } = sent;
     const form = await readTokenForm(request, response);
     const parameters = pickParameters(form, [...clientParameters, 'token', 'token_type_hint']);
-    const exchange = { ...sent, parts, parameters };
-    if (isDesktopRealm(realm) && isPartner(realm, exchange)) await revokeLaunch({ ...exchange, realm });
-    else await revokeClientToken(exchange);
-    response.status(200).end();
+    const exchange = { ...sent, parameters };
+    if (isDesktopRealm(realm) && isPartner(parts, { ...exchange, realm }))
+      await ofPartner({ ...exchange, realm });
+    else await ofClient(exchange);
+    sendStatus(response, 200);
   };
 }
-
-type RevokeExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExchange<Realm> & {
-  readonly parts: RevokeParts;
-  readonly parameters: ReadonlyMap<string, string>;
-};
 
 /**
  * Returns whether a request in a desktop realm is from a partner application. A request with client
@@ -51,9 +52,10 @@ type RevokeExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExchange<R
  * does not reveal which clients exist.
  */
 function isPartner(
-  { clients, desktop }: DesktopIssuingRealm,
-  { parts, parameters, request }: Pick<RevokeExchange, 'parts' | 'parameters' | 'request'>,
+  { clientCertificateHeader }: RevokeParts,
+  { realm, parameters, request }: FormExchange<DesktopIssuingRealm>,
 ): boolean {
+  const { clients, desktop } = realm;
   if (clients.size === 0) return true;
   const assertion = parameters.get('client_assertion');
   const named =
@@ -63,14 +65,16 @@ function isPartner(
     authorizationOf(request) !== undefined ||
     assertion !== undefined ||
     parameters.has('client_secret') ||
-    (named !== undefined && clientCertificateOf(request, parts.clientCertificateHeader) !== undefined);
+    (named !== undefined && clientCertificateOf(request, clientCertificateHeader) !== undefined);
   return !isAuthenticating;
 }
 
-async function revokeLaunch(exchange: RevokeExchange<DesktopIssuingRealm>): Promise<void> {
-  const { parts, realm, call } = exchange;
-  const partner = await authenticatePartner(exchange);
-  const held = await findHeld(exchange, tokenOf(exchange));
+async function revokeLaunch(
+  parts: RevokeParts,
+  exchange: FormExchange<DesktopIssuingRealm> & PartnerExchange,
+): Promise<void> {
+  const { realm, call, partner } = exchange;
+  const held = await findHeld(parts, realm, tokenOf(exchange));
   if (held === undefined) return;
   if (partner !== undefined && held.clientId !== partner.clientId) {
     throw new TokenRefusal('token_of_other_client');
@@ -89,7 +93,8 @@ async function revokeLaunch(exchange: RevokeExchange<DesktopIssuingRealm>): Prom
 type Held = { readonly clientId: string; readonly chain: string };
 
 async function findHeld(
-  { parts: { tickets, findOwnToken }, realm }: RevokeExchange,
+  { tickets, findOwnToken }: RevokeParts,
+  realm: IssuingRealm,
   token: string,
 ): Promise<Held | undefined> {
   const found = await tickets.find('refresh-token', token);
@@ -108,9 +113,8 @@ async function findHeld(
 /** Seconds that verifiers' clocks may be behind ours, their tolerance included. */
 const clockSlackSeconds = 60;
 
-async function revokeClientToken(exchange: RevokeExchange): Promise<void> {
-  const { parts, realm, call } = exchange;
-  const { client, commit } = await authenticateClient(exchange);
+async function revokeClientToken(parts: RevokeParts, exchange: ClientExchange): Promise<void> {
+  const { realm, call, client, commit } = exchange;
   const owner = `${realm.name} ${client.clientId}`;
   const claims = await parts.findOwnToken(realm, tokenOf(exchange));
   if (claims !== undefined && claims.client_id !== client.clientId) {
@@ -128,7 +132,7 @@ async function revokeClientToken(exchange: RevokeExchange): Promise<void> {
   if (revoked.outcome === 'full') throw tooManyRevokedTokens(revoked.retryAfterSeconds);
 }
 
-function tokenOf({ parameters }: Pick<RevokeExchange, 'parameters'>): string {
+function tokenOf({ parameters }: Pick<FormExchange, 'parameters'>): string {
   const token = parameters.get('token');
   if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'token' });
   return token;

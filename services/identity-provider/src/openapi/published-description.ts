@@ -1,5 +1,5 @@
+import { type Endpoint, endpoint } from '@clinical-launch/http/endpoint';
 import { oauthDialect } from '@clinical-launch/http/errors';
-import { endpoint, openToAll } from '@clinical-launch/http/exchange';
 import { publishDocument } from '@clinical-launch/http/published-document';
 import { eventSource } from '../domain/addresses.ts';
 import type { Grant } from '../grants/grant.ts';
@@ -11,18 +11,19 @@ type Described = {
 };
 
 /** Publishes the description of every endpoint, created at the first request: `GET /openapi.json`. */
-export function publishedDescription({ grants, scopes: [scope = ''] }: Described) {
+export function publishedDescription({ grants, scopes: [scope = ''] }: Described): Endpoint {
   const describe = publishDocument({
-    contentType: 'application/json; charset=utf-8',
+    contentType: 'application/json',
     make: async () => {
       const { identityProviderDocument } = await import('./document.ts');
       return JSON.stringify(identityProviderDocument({ grants, scope }));
     },
   });
   return endpoint({
+    path: '/openapi.json',
     source: eventSource,
     dialect: oauthDialect,
-    open: openToAll,
+    anyOrigin: true,
     methods: { GET: describe, HEAD: describe },
   });
 }

@@ -9,8 +9,14 @@ import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { maxFaults } from '@clinical-launch/contracts/schema';
 import { concerningLaunch } from '@clinical-launch/crypto/concerning';
 import { readJson } from '@clinical-launch/http/body';
+import {
+  behind,
+  type Exchange,
+  type Handler,
+  type RefusalAudit,
+  type Refused,
+} from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
-import type { DirectExchange, RefusalAudit } from '@clinical-launch/http/exchange';
 import { authorizationOf, queryOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -34,38 +40,44 @@ export type LaunchCheckDependencies = {
   readonly directories?: Directories | undefined;
 };
 
-/** The content of a valid request. */
-export type CheckedLaunch = {
-  readonly caller: Caller;
+/** A request for a launch URL of a verified caller. */
+export type CallerExchange = Exchange & { readonly caller: Caller };
+
+/** A request for a launch URL that was refused; its caller is known once the token was verified. */
+export type LaunchRefused = Refused<CallerExchange>;
+
+/** A valid request for a launch URL. */
+export type LaunchExchange = CallerExchange & {
   readonly challenge: string;
   readonly launch: LaunchRequest;
   /** Whether the author may change the practice's favourites and order sets; not agreed when absent. */
   readonly isPracticeEditor?: boolean;
 };
 
-/** @throws ServiceError in this order: 401, 429, 403, 413 or 415, 400 */
-export type LaunchCheck = (exchange: LaunchExchange) => Promise<CheckedLaunch>;
-
-/** A request for a launch; its caller is known once the token is verified. */
-export type LaunchExchange = DirectExchange<{ readonly caller: Caller }>;
-
-/** Creates the checks of a request for a launch (OLTR: Endpoints). They use up nothing except the limits. */
-export function createLaunchCheck(
+/**
+ * Puts a handler behind the checks of a request for a launch URL (OLTR: Endpoints), which use up nothing
+ * except the limits. They throw ServiceError in this order: 401, 429, 403, 413 or 415, 400.
+ */
+export function behindLaunchCheck(
   config: LaunchApiConfig,
   { tokens, limiter, clock, directories }: LaunchCheckDependencies,
-): LaunchCheck {
+): (handle: Handler<LaunchExchange>) => Handler {
   const readServiceRequest = createServiceRequestReader(config.namespaces, clock, config.identifierCheck);
   const body = { types: payloadTypes, limitBytes: maxPayloadBytes };
 
-  return async ({ request, response, call, found }) => {
+  const verifyCaller = async (exchange: Exchange): Promise<CallerExchange> => {
+    const { request, call } = exchange;
     const caller = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
     });
-    found.caller = caller;
     call.identify(`client ${caller.issuer} ${caller.clientId}`, caller.clientId);
+    return { ...exchange, caller };
+  };
+
+  const readLaunch = async (exchange: CallerExchange): Promise<LaunchExchange> => {
+    const { request, response, call, caller } = exchange;
     await limiter.count(`launch ${caller.issuer} ${caller.clientId}`, caller.policy.requestsPerSecond);
     assertRight(caller, requiredRight);
-
     const payload = await readJson(request, response, body);
     const directory = directories?.of(caller.policy);
     const reading = readServiceRequest(payload, caller.practices, directory);
@@ -74,13 +86,15 @@ export function createLaunchCheck(
     );
     const checked = validate(payload, request, reading);
     const isEditor = isPracticeEditor(directory, checked.launch);
-    return { caller, ...checked, ...(isEditor === undefined ? {} : { isPracticeEditor: isEditor }) };
+    return { ...exchange, ...checked, ...(isEditor === undefined ? {} : { isPracticeEditor: isEditor }) };
   };
+
+  return (handle) => behind(verifyCaller, behind(readLaunch, handle));
 }
 
 /** Creates `launch.url.refused.v1`; `step` distinguishes a refused check from a refused launch URL. */
-export function auditRefusal(step?: 'validate'): RefusalAudit<{ readonly caller: Caller }> {
-  return (error, { call, found: { caller } }) =>
+export function auditRefusal(step?: 'validate'): RefusalAudit<CallerExchange> {
+  return (error, { call, caller }) =>
     call.event('launch.url.refused.v1', {
       status: error.status,
       reason: error.code,

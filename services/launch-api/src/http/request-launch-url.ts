@@ -1,15 +1,14 @@
 import type { LaunchContext, LaunchNotice } from '@clinical-launch/contracts/launch-context';
 import { sendJson } from '@clinical-launch/http/answer';
-import type { Call } from '@clinical-launch/http/call';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
-import type { Handler } from '@clinical-launch/http/exchange';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { IssueRequest, Tickets } from '@clinical-launch/tickets/tickets';
 import type { Caller } from '@clinical-launch/trust/access-tokens';
 import type { LaunchApiConfig } from '../config.ts';
 import { originatingIdClaim } from '../domain/originating-id.ts';
 import type { LaunchUrlAnswer } from './answers.ts';
-import type { CheckedLaunch, LaunchCheck, LaunchExchange } from './check-launch.ts';
+import type { LaunchExchange } from './check-launch.ts';
 
 const daySeconds = 86_400;
 /** OLTR: Limits, "ten seconds or less". */
@@ -22,28 +21,25 @@ const errorPageSeconds = 3600;
 
 export type RequestLaunchUrlDependencies = {
   readonly tickets: Pick<Tickets, 'issue'>;
-  readonly check: LaunchCheck;
   readonly clock: Clock;
   /** Called with the client of each launch URL. */
   readonly onIssued: (clientId: string) => void;
 };
 
 /**
- * Issues a launch URL: `POST /AccessApi/RequestLaunchUrl` (OLTR: Endpoints). Refuses as the checks do, then
- * with 409. Stores the launch token, the caller's identifier and the audit event in one step.
+ * Issues a launch URL for a valid request: `POST /AccessApi/RequestLaunchUrl` (OLTR: Endpoints). The handler
+ * throws ServiceError 409 for an identifier that was already used. Stores the launch token, the caller's identifier and the audit event in one step.
  */
 export function requestLaunchUrl(
   config: LaunchApiConfig,
-  { tickets, check, clock, onIssued }: RequestLaunchUrlDependencies,
+  { tickets, clock, onIssued }: RequestLaunchUrlDependencies,
 ): Handler<LaunchExchange> {
   return async (exchange) => {
-    const checked = await check(exchange);
-    const { caller, challenge, launch } = checked;
-    const { call, response } = exchange;
+    const { call, response, caller, challenge, launch } = exchange;
     const claim = originatingIdClaim(caller, launch, config.originatingIdRetentionDays * daySeconds);
 
     const issue = await tickets.issue('launch-token', {
-      context: launchContext(call, checked, clock.now()),
+      context: launchContext(exchange, clock.now()),
       challenge,
       ttlSeconds: launchTokenSeconds,
       ...launchNotice(caller),
@@ -69,10 +65,10 @@ export function requestLaunchUrl(
 }
 
 function launchContext(
-  call: Call,
-  { caller: { issuer, clientId, policy, practices }, launch: request, isPracticeEditor }: CheckedLaunch,
+  { call, caller, launch: request, isPracticeEditor }: LaunchExchange,
   issuedAt: number,
 ): LaunchContext {
+  const { issuer, clientId, policy, practices } = caller;
   return {
     launchId: call.correlationId,
     issuedAt,

@@ -1,18 +1,13 @@
 import { sendJson } from '@clinical-launch/http/answer';
-import type { Handler } from '@clinical-launch/http/exchange';
+import type { Exchange } from '@clinical-launch/http/endpoint';
 import type { ValidateAnswer } from './answers.ts';
-import type { LaunchCheck, LaunchExchange } from './check-launch.ts';
 
 /**
- * Checks a request without using anything up: `POST /AccessApi/Validate`. Refuses what RequestLaunchUrl would
- * refuse, creates no launch token, and leaves the caller's identifier free. Does not check whether the
- * identifier is free.
+ * Answers a request that RequestLaunchUrl would accept: `POST /AccessApi/Validate`. Behind the same checks, it
+ * creates no launch token and leaves the caller's identifier free, whose use it does not check.
  */
-export function validate(check: LaunchCheck): Handler<LaunchExchange> {
-  return async (exchange) => {
-    await check(exchange);
-    const answer: ValidateAnswer = { errors: [] };
-    exchange.response.setHeader('Cache-Control', 'no-store');
-    sendJson(exchange.response, answer);
-  };
+export function validate({ response }: Exchange): void {
+  const answer: ValidateAnswer = { errors: [] };
+  response.setHeader('Cache-Control', 'no-store');
+  sendJson(response, answer);
 }

@@ -6,8 +6,8 @@ import type { RefusalCode } from '@clinical-launch/contracts/refusal-codes';
 import { sendText, setHeaders } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Call } from '@clinical-launch/http/call';
+import { behind, type Exchange, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
-import type { DirectExchange, Handler, RefusalAudit } from '@clinical-launch/http/exchange';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { isSpeculative } from '@clinical-launch/http/speculative';
 import { launchSessionIdleSeconds, openSessionCookie } from '@clinical-launch/pages/launch-session';
@@ -25,10 +25,13 @@ const launchSessionSeconds = 12 * 3600;
 const script = "location.replace(document.querySelector('a').href)";
 const scriptHash = `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
-type Found = { readonly launchId: string | undefined };
-
-/** A request to open a launch, with the launch that its token names. */
-export type LaunchExchange = DirectExchange<Found>;
+/** A request to open a launch. */
+export type LaunchExchange = Exchange & {
+  readonly launchToken: string;
+  readonly codeVerifier: string;
+  /** The launch that the token names, before it is proven. */
+  readonly launchId: string | undefined;
+};
 
 /**
  * Redeems the launch token and opens its launch session: `/secureLaunch` (OLTR: Launch the OLTR system).
@@ -39,15 +42,9 @@ export function secureLaunch(
   config: LaunchGatewayConfig,
   tickets: Tickets,
   onOpened: (launch: LaunchContext) => void,
-): Handler<LaunchExchange> {
-  return async (exchange) => {
-    const { request, response, call, found } = exchange;
-    // Prefetches and previews must not use up a single-use token.
-    if (request.method === 'HEAD' || isSpeculative(request))
-      throw refused('speculative_request', 'A prefetch or preview cannot start a launch');
-    const { launchToken, codeVerifier } = await launchParameters(request, response);
-    found.launchId = launchOf(launchToken);
-    call.trace.follow(found.launchId);
+): Handler {
+  return behind(readLaunch, async (exchange: LaunchExchange) => {
+    const { response, call, launchToken, codeVerifier } = exchange;
     const redemption = await tickets.redeem('launch-token', launchToken, {
       proofs: challengesOf(codeVerifier),
       successor: {
@@ -60,19 +57,31 @@ export function secureLaunch(
     const redeemed = assertRedeemed(redemption, exchange);
     openSession(response, config, redeemed);
     onOpened(redeemed.context);
-  };
+  });
 }
 
 /**
  * Creates `launch.token.refused.v1`, under the launch's own GUID if the token is known. Of an expired token
  * only the launch that it names is left.
  */
-export const auditRefusal: RefusalAudit<Found> = ({ status, code }, { call, found: { launchId } }) =>
+export const auditRefusal: RefusalAudit<LaunchExchange> = ({ status, code }, { call, launchId }) =>
   call.event('launch.token.refused.v1', {
     status,
     reason: code,
     ...(launchId === undefined ? {} : { launchId }),
   });
+
+/** Reads the launch token and the code verifier, and follows the launch that the token names. */
+async function readLaunch(exchange: Exchange): Promise<LaunchExchange> {
+  const { request, response, call } = exchange;
+  // Prefetches and previews must not use up a single-use token.
+  if (request.method === 'HEAD' || isSpeculative(request))
+    throw refused('speculative_request', 'A prefetch or preview cannot start a launch');
+  const parameters = await launchParameters(request, response);
+  const launchId = launchOf(parameters.launchToken);
+  call.trace.follow(launchId);
+  return { ...exchange, ...parameters, launchId };
+}
 
 /** Returns both parameters, once each, in exactly this case. @throws ServiceError 401 */
 async function launchParameters(request: IncomingMessage, response: ServerResponse) {
@@ -115,22 +124,19 @@ const refusals = {
 } as const;
 
 /** @throws ServiceError 410 or 401, after the call has the GUID of the launch that it belongs to */
-function assertRedeemed(redemption: Redemption, { request, call, found }: LaunchExchange): Redeemed {
+function assertRedeemed(redemption: Redemption, { request, call, launchId }: LaunchExchange): Redeemed {
   switch (redemption.outcome) {
     case 'redeemed':
     // Never requested here: a launch token may not be repeated.
     case 'repeated':
-      call.adopt(redemption.correlationId);
-      if (redemption.successor === undefined)
-        throw new TypeError('A redeemed launch token must have a session as successor');
-      return redeemed(parseLaunchContext(redemption.context), redemption.successor, call);
+      return openedLaunch(redemption, call);
     case 'used':
     case 'mismatch':
     case 'unknown': {
       const { outcome, notice } = redemption;
       // A ticket with a notice was issued, also if it has expired: the launch that it names is the right one.
       const isKnown = outcome !== 'unknown' || notice !== undefined;
-      if (isKnown && found.launchId !== undefined) call.adopt(found.launchId);
+      if (isKnown && launchId !== undefined) call.adopt(launchId);
       const refusal = refusals[outcome];
       const shown = { reference: call.correlationId, reason: refusal.code };
       throw new ServiceError({ ...refusal, headers: toErrorPage(request, notice, shown) });
@@ -141,8 +147,17 @@ function assertRedeemed(redemption: Redemption, { request, call, found }: Launch
   }
 }
 
-function redeemed(context: LaunchContext, session: string, call: Call): Redeemed {
-  call.ofClient(context.client.clientId);
+function openedLaunch(
+  {
+    context: sealed,
+    successor: session,
+    correlationId,
+  }: Extract<Redemption, { outcome: 'redeemed' | 'repeated' }>,
+  call: Call,
+): Redeemed {
+  const context = parseLaunchContext(sealed);
+  call.adopt(correlationId, context.client.clientId);
+  if (session === undefined) throw new TypeError('A redeemed launch token must have a session as successor');
   return { context, session };
 }
 

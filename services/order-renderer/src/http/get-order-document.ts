@@ -1,11 +1,12 @@
+import type { ServerResponse } from 'node:http';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { sendText, setHeaders } from '@clinical-launch/http/answer';
 import { type Call, guidForm } from '@clinical-launch/http/call';
-import type { Exchange, Handler } from '@clinical-launch/http/exchange';
+import { type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
-import type { Response } from 'express';
 import { aboutPatient } from '../domain/about-patient.ts';
 import { documentNotReady, orderNotFound } from '../errors.ts';
 import type { DocumentKey, OrderDocument } from '../store/documents.ts';
@@ -25,16 +26,17 @@ export type DocumentDependencies = {
   readonly waitMs: number;
 };
 
-/** A request for the document of an order. */
-type OrderExchange = Exchange<object, { readonly guid: string }>;
-
 /** A way to return the document: its name in the audit trail, the frames it allows, and how it is sent. */
 type Form = {
   readonly by: 'notepad' | 'download';
   readonly frameAncestors: (session?: LaunchContext) => readonly string[];
   /** Whether the other orders of the launch are included. */
   readonly hasOthers: boolean;
-  readonly send: (response: Response, document: OrderDocument, others: readonly OrderDocument[]) => void;
+  readonly send: (
+    response: ServerResponse,
+    document: OrderDocument,
+    others: readonly OrderDocument[],
+  ) => void;
 };
 
 const notepad: Form = {
@@ -42,20 +44,17 @@ const notepad: Form = {
   // Browsers check every frame above: our result page, and the PMS page that may frame that page.
   frameAncestors: (session) => ["'self'", ...(session?.client.frameAncestors ?? [])],
   hasOthers: true,
-  send: (response, document, others) => void response.type('html').send(notepadPage(document, others)),
+  send: (response, document, others) => sendText(response, 'text/html', notepadPage(document, others)),
 };
 
 const download: Form = {
   by: 'download',
   frameAncestors: () => [],
   hasOthers: false,
-  send: (response, { orderGuid, xml }) =>
-    void response
-      .set({
-        'Content-Type': 'application/xml; charset=utf-8',
-        'Content-Disposition': `attachment; filename="order-${orderGuid}.xml"`,
-      })
-      .send(xml),
+  send(response, { orderGuid, xml }) {
+    response.setHeader('Content-Disposition', `attachment; filename="order-${orderGuid}.xml"`);
+    sendText(response, 'application/xml', xml);
+  },
 };
 
 /** Returns the page with the TEXTAREA `Output` (OLTR: Returned data): `GET /orders/{guid}/notepad`. */
@@ -64,22 +63,23 @@ export const getNotepad = (dependencies: DocumentDependencies) => getOrderDocume
 /** Returns the document itself: `GET /orders/{guid}.xml`. */
 export const getDownload = (dependencies: DocumentDependencies) => getOrderDocument(download, dependencies);
 
-function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handler<OrderExchange> {
-  return async ({ request, response, call }) => {
-    const { guid } = request.params;
-    response.set(pageHeaders({ frameAncestors: form.frameAncestors() }));
+function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handler {
+  return async (exchange) => {
+    const { request, response, call } = exchange;
+    const guid = textParameter(exchange, 'guid');
+    setHeaders(response, pageHeaders({ frameAncestors: form.frameAncestors() }));
     const mayRead = async (session: LaunchContext) =>
       guidForm.test(guid) &&
       (await dependencies.find({ orderGuid: guid, ...ownDocuments(session) })) !== undefined;
     const session = await getLaunchSession({ ...dependencies, mayRead }, request, call);
-    response.set(pageHeaders({ frameAncestors: form.frameAncestors(session) }));
+    setHeaders(response, pageHeaders({ frameAncestors: form.frameAncestors(session) }));
     call.adopt(session.launchId);
     call.identify(`session ${session.launchId}`, session.client.clientId);
     const key = { orderGuid: guid, ...ownDocuments(session), ...versionAskedFor(request) };
     const document = await findDocument({ key, response, dependencies });
     if (document === undefined) return;
     const others = form.hasOthers ? await dependencies.findOthers(key) : [];
-    // Express answers HEAD with this handler too, which returns no document.
+    // A HEAD returns no document.
     if (request.method === 'GET')
       await recordReturn({ documents: [document, ...others], form, call, dependencies });
     form.send(response, document, others);
@@ -98,7 +98,7 @@ function ownDocuments({ launchId, client: { practices } }: LaunchContext) {
  * Reads `?version=`, the lowest version of the order that the document may show.
  * @throws ServiceError 404 for a value that is not a version, as for a malformed GUID
  */
-function versionAskedFor(request: OrderExchange['request']): { leastVersion?: number } {
+function versionAskedFor(request: Exchange['request']): { leastVersion?: number } {
   const [version, ...more] = queryOf(request).getAll('version');
   if (version === undefined) return {};
   if (more.length > 0 || !/^[1-9]\d{0,8}$/.test(version)) throw orderNotFound();
@@ -107,7 +107,7 @@ function versionAskedFor(request: OrderExchange['request']): { leastVersion?: nu
 
 type Reading = {
   readonly key: DocumentKey;
-  readonly response: Response;
+  readonly response: ServerResponse;
   readonly dependencies: DocumentDependencies;
 };
 

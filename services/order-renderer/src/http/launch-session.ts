@@ -1,9 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { Call } from '@clinical-launch/http/call';
 import { readLaunchSessionCookies } from '@clinical-launch/pages/launch-session';
 import { launchOf } from '@clinical-launch/tickets/ticket-text';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
-import type { Request } from 'express';
 import { sessionRequired } from '../errors.ts';
 
 type SessionSearch = {
@@ -23,7 +23,7 @@ type SessionSearch = {
  */
 export async function getLaunchSession(
   { tickets, isSecure, mayRead }: SessionSearch,
-  request: Request,
+  request: IncomingMessage,
   call: Call,
 ): Promise<LaunchContext> {
   const sent = readLaunchSessionCookies(request, isSecure);

@@ -5,7 +5,6 @@ import { draftIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { draftOwnerKeyOf } from '../store/keys.ts';
 import type { Choosing } from '../work/launch.ts';
-import type { Dependencies } from './dependencies.ts';
 import type { Visit } from './visit.ts';
 
 /** A visit to the pages that choose tests: those of a new order, or of the change of a request. */
@@ -14,9 +13,6 @@ export type ChoosingVisit = Visit &
     /** The path of these pages, with a slash at the end. */
     readonly base: string;
   };
-
-/** Answers a visit to the pages that choose tests. */
-export type ChoosingHandler = (visit: ChoosingVisit, dependencies: Dependencies) => Promise<void>;
 
 /** Returns the visit for the pages of a new order, which are the launch's home. It begins empty. */
 export function toNewOrder(visit: Visit, catalogue: Catalogue): ChoosingVisit {

@@ -1,4 +1,6 @@
+import { redirect } from '@clinical-launch/http/answer';
 import { guidForm } from '@clinical-launch/http/call';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { maxSearchLength } from '../domain/choice.ts';
@@ -16,7 +18,6 @@ import { findRequesters } from '../store/requesters.ts';
 import { keepListSearch } from '../work/keep-list-search.ts';
 import { readList } from '../work/read-list.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { VisitHandler } from './launch-door.ts';
 import { readListForm } from './list-form.ts';
 import { isRead } from './reading.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
@@ -27,37 +28,41 @@ import { readLaunchForm, type Visit } from './visit.ts';
  * requests; `?choose` means that the caller's identifier matches none of them;
  * `?nothing-ticked`, that labels of none were to be printed.
  */
-export const listRequests: VisitHandler = async (visit, dependencies) => {
-  const { database, catalogues, write, show, nudge } = dependencies;
-  const { launchId, rule, home } = visit;
-  const texts = getTexts(visit);
-  const address = queryOf(visit.request);
-  const search = await findListSearch(database, launchId);
-  const catalogue = catalogues.find(visit.context.request.performer);
-  const query = listQueryOf(visit, { search, catalogue, address, ...momentOf(dependencies) });
-  const writing = { write, catalogueOf: (request: TestRequest) => catalogues.ofRequest(request) };
-  const list = await readList(dependencies, visit, { query, isRead: isRead(visit) });
-  nudge();
-  const requesters = rule.sees === 'practice' ? await findRequesters(database, query.sight) : [];
-  show(visit, 'list.njk', {
-    texts,
-    ...presentList({ list, search, rule, home, writing, limits: { pageSize, maxCount } }),
-    filters: presentFilters({ search, rule, catalogue, requesters }),
-    maxSearchLength,
-    isNothingTicked: address.has('nothing-ticked'),
-    mustChoose: rule.opens === 'named-request' && address.has('choose'),
-  });
-};
+export function listRequests(dependencies: Dependencies): Handler<Visit> {
+  return async (visit) => {
+    const { database, catalogues, write, show, nudge } = dependencies;
+    const { launchId, rule, home } = visit;
+    const texts = getTexts(visit);
+    const address = queryOf(visit.request);
+    const search = await findListSearch(database, launchId);
+    const catalogue = catalogues.find(visit.context.request.performer);
+    const query = listQueryOf(visit, { search, catalogue, address, ...momentOf(dependencies) });
+    const writing = { write, catalogueOf: (request: TestRequest) => catalogues.ofRequest(request) };
+    const list = await readList(dependencies, visit, { query, isRead: isRead(visit) });
+    nudge();
+    const requesters = rule.sees === 'practice' ? await findRequesters(database, query.sight) : [];
+    show(visit, 'list.njk', {
+      texts,
+      ...presentList({ list, search, rule, home, writing, limits: { pageSize, maxCount } }),
+      filters: presentFilters({ search, rule, catalogue, requesters }),
+      maxSearchLength,
+      isNothingTicked: address.has('nothing-ticked'),
+      mustChoose: rule.opens === 'named-request' && address.has('choose'),
+    });
+  };
+}
 
 /**
  * Stores the search of the list, so that it never appears in an address: `POST /oltr/{launchId}/requests`.
  */
-export const searchRequests: VisitHandler = async (visit, dependencies) => {
-  // An action without a list has no search.
-  getTexts(visit);
-  await keepListSearch(dependencies, visit.launchId, readListForm(await readLaunchForm(visit)));
-  visit.response.redirect(303, `${visit.home}requests#found`);
-};
+export function searchRequests(dependencies: Dependencies): Handler<Visit> {
+  return async (visit) => {
+    // An action without a list has no search.
+    getTexts(visit);
+    await keepListSearch(dependencies, visit.launchId, readListForm(await readLaunchForm(visit)));
+    redirect(visit.response, `${visit.home}requests#found`);
+  };
+}
 
 /** @throws ServiceError 404 for an action without a list */
 function getTexts({ rule, context }: Visit) {

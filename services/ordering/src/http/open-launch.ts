@@ -1,20 +1,24 @@
+import { redirect } from '@clinical-launch/http/answer';
+import { behind, type Handler } from '@clinical-launch/http/endpoint';
 import { requestPage } from '../present/addresses.ts';
 import { findNamed } from '../store/test-requests.ts';
-import type { VisitHandler } from './launch-door.ts';
-import { ofNewOrder } from './page-doors.ts';
+import type { Dependencies } from './dependencies.ts';
+import { ofNewOrder } from './page-guards.ts';
 import { showChoice } from './tests-page.ts';
-
-const showNewOrder = ofNewOrder(showChoice);
+import type { Visit } from './visit.ts';
 
 /**
  * Shows the tests to choose, or redirects to the first page of an action that begins with a request or a
  * list: `GET /oltr/{launchId}/`.
  */
-export const openLaunch: VisitHandler = async (visit, dependencies) => {
-  const { response, home, rule, context } = visit;
-  if (rule.opens === 'new-order') return showNewOrder(visit, dependencies);
-  if (rule.opens === 'list') return response.redirect(303, `${home}requests`);
-  const named = await findNamed(dependencies.database, context);
-  // With an unknown identifier, the user chooses among the patient's requests.
-  response.redirect(303, named === undefined ? `${home}requests?choose` : requestPage(home, rule, named));
-};
+export function openLaunch(dependencies: Dependencies): Handler<Visit> {
+  const showNewOrder = behind(ofNewOrder(dependencies), showChoice(dependencies));
+  return async (visit) => {
+    const { response, home, rule, context } = visit;
+    if (rule.opens === 'new-order') return showNewOrder(visit);
+    if (rule.opens === 'list') return redirect(response, `${home}requests`);
+    const named = await findNamed(dependencies.database, context);
+    // With an unknown identifier, the user chooses among the patient's requests.
+    redirect(response, named === undefined ? `${home}requests?choose` : requestPage(home, rule, named));
+  };
+}

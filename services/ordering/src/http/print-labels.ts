@@ -1,6 +1,8 @@
+import { redirect } from '@clinical-launch/http/answer';
 import { guidForm } from '@clinical-launch/http/call';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
-import { readSentCookies } from '@clinical-launch/pages/sent-cookies';
+import { readSentCookies, setCookie } from '@clinical-launch/pages/cookies';
 import { labelStockOf, labelStocks, startOf } from '../domain/label-stocks.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { faultyForm, requestNotFound } from '../errors.ts';
@@ -11,42 +13,45 @@ import { pageSize } from '../store/request-lists.ts';
 import { findRequest } from '../store/test-requests.ts';
 import { countPrints } from '../work/count-print.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { VisitHandler } from './launch-door.ts';
-import type { RequestHandler } from './page-doors.ts';
+import type { RequestVisit } from './page-guards.ts';
 import { isRead } from './reading.ts';
 import type { Visit } from './visit.ts';
 
 /** Remembers the label stock in the browser that prints, for a year. It says nothing of a patient. */
 const stockCookie = 'label-stock';
-const yearMs = 365 * 86_400_000;
+const yearSeconds = 365 * 86_400;
 
 /** Prints the labels of a request's samples: `GET /oltr/{launchId}/requests/{guid}/labels`. */
-export const printLabels: RequestHandler = async (visit, dependencies) => {
-  const { about } = visit;
-  const labels = await readLabels(visit, dependencies, [about]);
-  const back = { href: `${visit.home}requests/${about.guid}`, text: 'Back to the request' };
-  dependencies.show(visit, 'print-labels.njk', { ...labels, about, back });
-};
+export function printLabels(dependencies: Dependencies): Handler<RequestVisit> {
+  return async (visit) => {
+    const { about } = visit;
+    const labels = await readLabels(visit, dependencies, [about]);
+    const back = { href: `${visit.home}requests/${about.guid}`, text: 'Back to the request' };
+    dependencies.show(visit, 'print-labels.njk', { ...labels, about, back });
+  };
+}
 
 /**
  * Prints the labels of the ticked requests of a list, at most a page of it:
  * `GET /oltr/{launchId}/labels?request={guid}&request={guid}`.
  * @throws ServiceError 400 for more requests than a page has, 404 if one of them is not in sight
  */
-export const printTickedLabels: VisitHandler = async (visit, dependencies) => {
-  const { home, context, request, response } = visit;
-  const guids = [...new Set(queryOf(request).getAll('request'))];
-  if (guids.length === 0) return response.redirect(303, `${home}requests?nothing-ticked`);
-  if (guids.length > pageSize) throw faultyForm();
-  const sight = sightOf(context);
-  if (!guids.every((guid) => guidForm.test(guid))) throw requestNotFound();
-  const found = await Promise.all(guids.map((guid) => findRequest(dependencies.database, guid, sight)));
-  const requests = found.filter((each) => each !== undefined);
-  if (requests.length < guids.length) throw requestNotFound();
-  const labels = await readLabels(visit, dependencies, requests);
-  const back = { href: `${home}requests`, text: 'Back to the list of requests' };
-  dependencies.show(visit, 'print-labels.njk', { ...labels, ticked: guids, back });
-};
+export function printTickedLabels(dependencies: Dependencies): Handler<Visit> {
+  return async (visit) => {
+    const { home, context, request, response } = visit;
+    const guids = [...new Set(queryOf(request).getAll('request'))];
+    if (guids.length === 0) return redirect(response, `${home}requests?nothing-ticked`);
+    if (guids.length > pageSize) throw faultyForm();
+    const sight = sightOf(context);
+    if (!guids.every((guid) => guidForm.test(guid))) throw requestNotFound();
+    const found = await Promise.all(guids.map((guid) => findRequest(dependencies.database, guid, sight)));
+    const requests = found.filter((each) => each !== undefined);
+    if (requests.length < guids.length) throw requestNotFound();
+    const labels = await readLabels(visit, dependencies, requests);
+    const back = { href: `${home}requests`, text: 'Back to the list of requests' };
+    dependencies.show(visit, 'print-labels.njk', { ...labels, ticked: guids, back });
+  };
+}
 
 /**
  * Reads the labels of requests in sight for the chosen stock. Showing them counts as printing, for each
@@ -85,8 +90,8 @@ function readStock({ request, response }: Visit, { isSecure }: Dependencies) {
   const chosen = address.get('stock');
   const stock = labelStockOf([chosen, ...readSentCookies(request, stockCookie)]);
   if (chosen === stock.id) {
-    const options = { path: '/oltr/', maxAge: yearMs, sameSite: 'lax', secure: isSecure } as const;
-    response.cookie(stockCookie, stock.id, options);
+    const options = { path: '/oltr/', maxAge: yearSeconds, sameSite: 'lax', secure: isSecure } as const;
+    setCookie(response, { name: stockCookie, value: stock.id, ...options });
   }
   const start = startOf(address.get('start'), stock);
   return { stock, start, ...presentLabelStocks(labelStocks, { stock, start }) };

@@ -1,16 +1,19 @@
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { presentPrinting } from '../present/print-note.ts';
 import { presentForms } from '../present/print-sheets.ts';
 import { countPrints } from '../work/count-print.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { RequestHandler, RequestVisit } from './page-doors.ts';
+import type { RequestVisit } from './page-guards.ts';
 import { isRead } from './reading.ts';
 
 /** Prints the request form, a sheet for each laboratory: `GET /oltr/{launchId}/requests/{guid}/form`. */
-export const printForm: RequestHandler = async (visit, dependencies) => {
-  const { about, home } = visit;
-  const back = { href: `${home}requests/${about.guid}`, text: 'Back to the request' };
-  dependencies.show(visit, 'print-form.njk', { ...(await readForm(visit, dependencies)), about, back });
-};
+export function printForm(dependencies: Dependencies): Handler<RequestVisit> {
+  return async (visit) => {
+    const { about, home } = visit;
+    const back = { href: `${home}requests/${about.guid}`, text: 'Back to the request' };
+    dependencies.show(visit, 'print-form.njk', { ...(await readForm(visit, dependencies)), about, back });
+  };
+}
 
 /**
  * Reads the request forms. Showing them counts as printing and is stored before anything is sent, because the

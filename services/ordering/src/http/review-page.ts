@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { redirect, sendStatus } from '@clinical-launch/http/answer';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { traitsOf } from '../domain/applies-to.ts';
 import { decideReview } from '../domain/review.ts';
@@ -16,7 +18,7 @@ import { patientOf } from '../work/launch.ts';
 import { saveReview } from '../work/save-review.ts';
 import { submitChange } from '../work/submit-change.ts';
 import { submitOrder } from '../work/submit-order.ts';
-import type { ChoosingHandler, ChoosingVisit } from './choosing-visit.ts';
+import type { ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
 import { assertNotSpeculative } from './reading.ts';
 import { readReviewForm, readReviewSave } from './review-form.ts';
@@ -27,32 +29,34 @@ import { readLaunchForm } from './visit.ts';
  * not submitted: `?check`, the typed fields are invalid; `?changed`, other tests were chosen elsewhere;
  * `?conflict`, another user changed the request.
  */
-export const showReview: ChoosingHandler = async (visit, { database, clock, timeZone, write, show }) => {
-  const { catalogue, changed, context, place, beginning } = visit;
-  assertNotSpeculative(visit);
-  const draft = (await findDraft(database, place)) ?? beginning;
-  const selection = selectionOf(draft, catalogue);
-  if (changed === undefined && selection.tests.length === 0) {
-    return visit.response.redirect(303, `${visit.base}?nothing-chosen`);
-  }
-  const moment = { now: clock.now(), timeZone };
-  const patient = traitsOf(patientOf(visit), moment);
-  const basis = { tests: selection.addedTests, catalogue, context, changed, ...moment };
-  const repeats = await repeatsAmong(database, basis);
-  const flags = queryOf(visit.request);
-  const review = flags.has('check') && decideReview({ draft, ...selection, patient, repeats, ...moment });
-  const faults = review && 'faults' in review ? review.faults : [];
-  const chosen = { draft, selection, patient, repeats, changed, catalogue };
-  const author = context.request.author.name;
-  const changedBy = await submissionsSince(draft.notice?.rebasedFrom, visit, database);
-  show(visit, 'review.njk', {
-    ...(changed === undefined ? {} : { about: changed }),
-    ...presentReview({ ...chosen, ...moment, faults, author, changedBy, write }),
-    isChanged: flags.has('changed'),
-    isConflict: flags.has('conflict'),
-    page: randomUUID(),
-  });
-};
+export function showReview({ database, clock, timeZone, write, show }: Dependencies): Handler<ChoosingVisit> {
+  return async (visit) => {
+    const { catalogue, changed, context, place, beginning } = visit;
+    assertNotSpeculative(visit);
+    const draft = (await findDraft(database, place)) ?? beginning;
+    const selection = selectionOf(draft, catalogue);
+    if (changed === undefined && selection.tests.length === 0) {
+      return redirect(visit.response, `${visit.base}?nothing-chosen`);
+    }
+    const moment = { now: clock.now(), timeZone };
+    const patient = traitsOf(patientOf(visit), moment);
+    const basis = { tests: selection.addedTests, catalogue, context, changed, ...moment };
+    const repeats = await repeatsAmong(database, basis);
+    const flags = queryOf(visit.request);
+    const review = flags.has('check') && decideReview({ draft, ...selection, patient, repeats, ...moment });
+    const faults = review && 'faults' in review ? review.faults : [];
+    const chosen = { draft, selection, patient, repeats, changed, catalogue };
+    const author = context.request.author.name;
+    const changedBy = await submissionsSince(draft.notice?.rebasedFrom, visit, database);
+    show(visit, 'review.njk', {
+      ...(changed === undefined ? {} : { about: changed }),
+      ...presentReview({ ...chosen, ...moment, faults, author, changedBy, write }),
+      isChanged: flags.has('changed'),
+      isConflict: flags.has('conflict'),
+      page: randomUUID(),
+    });
+  };
+}
 
 /** Returns who changed the request since this change began. */
 async function submissionsSince(
@@ -69,36 +73,38 @@ async function submissionsSince(
  * Submits exactly the content of the page, removes a test, or returns to the catalogue: `POST …/review`.
  * Stores the typed fields.
  */
-export const postReview: ChoosingHandler = async (visit, dependencies) => {
-  const { response, base, catalogue } = visit;
-  const { action, ...form } = readReviewForm(await readLaunchForm(visit), catalogue);
-  const { entry } = form;
-  switch (action.kind) {
-    case 'back':
-      await keepReview(dependencies, visit, { entry });
-      return response.redirect(303, base);
-    case 'check':
-      await keepReview(dependencies, visit, { entry });
-      return response.redirect(303, `${base}review?check`);
-    case 'remove':
-      await keepReview(dependencies, visit, { entry, button: action });
-      return response.redirect(303, `${base}review`);
-    case 'use': {
-      const draft = await keepReview(dependencies, visit, { entry, button: action });
-      // Without a test there is nothing to review; the catalogue says why.
-      return response.redirect(303, draft.chosen.length === 0 ? base : `${base}review`);
+export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
+  return async (visit) => {
+    const { response, base, catalogue } = visit;
+    const { action, ...form } = readReviewForm(await readLaunchForm(visit), catalogue);
+    const { entry } = form;
+    switch (action.kind) {
+      case 'back':
+        await keepReview(dependencies, visit, { entry });
+        return redirect(response, base);
+      case 'check':
+        await keepReview(dependencies, visit, { entry });
+        return redirect(response, `${base}review?check`);
+      case 'remove':
+        await keepReview(dependencies, visit, { entry, button: action });
+        return redirect(response, `${base}review`);
+      case 'use': {
+        const draft = await keepReview(dependencies, visit, { entry, button: action });
+        // Without a test there is nothing to review; the catalogue says why.
+        return redirect(response, draft.chosen.length === 0 ? base : `${base}review`);
+      }
+      case 'submit': {
+        const { changed } = visit;
+        const next =
+          changed === undefined
+            ? await submitNewOrder(visit, dependencies, form)
+            : await submitChangeOf({ ...visit, changed }, dependencies, form);
+        dependencies.nudge();
+        redirect(response, toPrint(visit, next));
+      }
     }
-    case 'submit': {
-      const { changed } = visit;
-      const next =
-        changed === undefined
-          ? await submitNewOrder(visit, dependencies, form)
-          : await submitChangeOf({ ...visit, changed }, dependencies, form);
-      dependencies.nudge();
-      response.redirect(303, toPrint(visit, next));
-    }
-  }
-};
+  };
+}
 
 /** Returns the address of a result with its papers to print, if that was asked for: `POST …/review?print`. */
 const toPrint = ({ request, home }: ChoosingVisit, next: string) =>
@@ -108,11 +114,13 @@ const toPrint = ({ request, home }: ChoosingVisit, next: string) =>
  * Stores what is typed while it is typed, for scripts: `POST …/review/draft`. 204: stored. 409: another page
  * stored other fields, or the draft was submitted, and nothing was changed.
  */
-export const postReviewDraft: ChoosingHandler = async (visit, dependencies) => {
-  const form = readReviewSave(await readLaunchForm(visit), visit.catalogue);
-  const outcome = await saveReview(dependencies, visit, form);
-  visit.response.status(outcome === 'saved' ? 204 : 409).end();
-};
+export function postReviewDraft(dependencies: Dependencies): Handler<ChoosingVisit> {
+  return async (visit) => {
+    const form = readReviewSave(await readLaunchForm(visit), visit.catalogue);
+    const outcome = await saveReview(dependencies, visit, form);
+    sendStatus(visit.response, outcome === 'saved' ? 204 : 409);
+  };
+}
 
 /** Submits a new order and returns the address of the next page. */
 async function submitNewOrder(

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { redirect } from '@clinical-launch/http/answer';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { maxCollectorLength } from '../domain/collection-entry.ts';
 import { beginningOf } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';
@@ -18,7 +20,7 @@ import { presentSamples } from '../present/samples-model.ts';
 import { submissionsTo } from '../store/submissions.ts';
 import { submitSamples } from '../work/submit-samples.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { RequestHandler, RequestVisit } from './page-doors.ts';
+import type { RequestVisit } from './page-guards.ts';
 import { readRequest } from './reading.ts';
 import { readSamplesForm, type SamplesForm } from './samples-form.ts';
 import { readLaunchForm } from './visit.ts';
@@ -27,12 +29,14 @@ import { readLaunchForm } from './visit.ts';
  * Shows the samples to take and the recorded ones: `GET /oltr/{launchId}/requests/{guid}/samples`. The
  * handler throws ServiceError 409 when the request is Complete.
  */
-export const showSamples: RequestHandler = async (visit, dependencies) => {
-  const { about } = visit;
-  if (about.status === 'Complete') throw requestComplete();
-  const entry = samplesEntryOf(about, recordingOf(visit, dependencies));
-  await showForm(visit, dependencies, { request: about, entry });
-};
+export function showSamples(dependencies: Dependencies): Handler<RequestVisit> {
+  return async (visit) => {
+    const { about } = visit;
+    if (about.status === 'Complete') throw requestComplete();
+    const entry = samplesEntryOf(about, recordingOf(visit, dependencies));
+    await showForm(visit, dependencies, { request: about, entry });
+  };
+}
 
 /**
  * Stores the samples that were taken, or ticks all: `POST` to the same address. Answers with a redirect to
@@ -40,36 +44,38 @@ export const showSamples: RequestHandler = async (visit, dependencies) => {
  * changed the request since. The handler throws ServiceError 409 when the request is Complete, 400 for a form
  * that no page of ours sends.
  */
-export const postSamples: RequestHandler = async (visit, dependencies) => {
-  const { about, response, home } = visit;
-  const fields = await readLaunchForm(visit);
-  const form = readSamplesForm(fields);
-  if (form.action === 'all-now') return showTicked(visit, dependencies, form);
-  const { version, entry } = form;
-  const recording = recordingOf(visit, dependencies);
-  const sent = { guid: about.guid, version, entry, sent: fields.toString(), recording };
-  const done = await submitSamples(dependencies, visit, sent);
-  switch (done.outcome) {
-    case 'submitted':
-      dependencies.nudge();
-      return response.redirect(303, resultPage(home, about));
-    case 'conflict':
-      return showConflict(visit, dependencies, { form, request: done.current });
-    case 'faulty':
-      return showFaults(visit, dependencies, { entry, faults: done.faults });
-    case 'unchanged':
-      return showFaults(visit, dependencies, {
-        entry,
-        faults: [{ field: 'taken', message: nothingNew(entry) }],
-      });
-    case 'foreign':
-      throw faultyForm();
-    case 'complete':
-      throw requestComplete();
-    case 'absent':
-      throw requestNotFound();
-  }
-};
+export function postSamples(dependencies: Dependencies): Handler<RequestVisit> {
+  return async (visit) => {
+    const { about, response, home } = visit;
+    const fields = await readLaunchForm(visit);
+    const form = readSamplesForm(fields);
+    if (form.action === 'all-now') return showTicked(visit, dependencies, form);
+    const { version, entry } = form;
+    const recording = recordingOf(visit, dependencies);
+    const sent = { guid: about.guid, version, entry, sent: fields.toString(), recording };
+    const done = await submitSamples(dependencies, visit, sent);
+    switch (done.outcome) {
+      case 'submitted':
+        dependencies.nudge();
+        return redirect(response, resultPage(home, about));
+      case 'conflict':
+        return showConflict(visit, dependencies, { form, request: done.current });
+      case 'faulty':
+        return showFaults(visit, dependencies, { entry, faults: done.faults });
+      case 'unchanged':
+        return showFaults(visit, dependencies, {
+          entry,
+          faults: [{ field: 'taken', message: nothingNew(entry) }],
+        });
+      case 'foreign':
+        throw faultyForm();
+      case 'complete':
+        throw requestComplete();
+      case 'absent':
+        throw requestNotFound();
+    }
+  };
+}
 
 /** Shows the page with the typed fields and the reasons why they were not stored. */
 async function showFaults(
@@ -77,7 +83,7 @@ async function showFaults(
   dependencies: Dependencies,
   page: Pick<SamplesPage, 'entry' | 'faults'>,
 ): Promise<void> {
-  visit.response.status(400);
+  visit.response.statusCode = 400;
   await showForm(visit, dependencies, { ...page, request: visit.about });
 }
 
@@ -104,7 +110,7 @@ async function showConflict(
 ): Promise<void> {
   const { database, write } = dependencies;
   const latest = (await submissionsTo(database, request.guid)).at(-1);
-  visit.response.status(409);
+  visit.response.statusCode = 409;
   await showForm(visit, dependencies, {
     request,
     entry: keepTyped(form.entry, request, recordingOf(visit, dependencies)),

@@ -1,11 +1,13 @@
+import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
+import { setCookie } from '@clinical-launch/pages/cookies';
 import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/pages/launch-session';
 import { pageNotFound } from '../errors.ts';
 import { presentResult } from '../present/result-model.ts';
 import { sightOf } from '../store/keys.ts';
 import { submissionsOf } from '../store/submissions.ts';
 import { findRequest } from '../store/test-requests.ts';
-import type { VisitHandler } from './launch-door.ts';
+import type { Dependencies } from './dependencies.ts';
 import { readLabels } from './print-labels.ts';
 import { readForm } from './print-request.ts';
 import type { Visit } from './visit.ts';
@@ -15,41 +17,43 @@ import type { Visit } from './visit.ts';
  * `GET /oltr/{launchId}/orders/{guid}`. Only for submissions of this launch. With `?print` it has the form
  * and the labels, which counts as printing.
  */
-export const showOrder: VisitHandler = async (visit, dependencies) => {
-  const { database, catalogues, show, isSecure } = dependencies;
-  const { request, launchId, context, rule, home } = visit;
-  const { guid = '' } = request.params;
-  const sight = sightOf(context);
-  const submissions = await submissionsOf(database, launchId);
-  const submission = submissions.find(({ requestGuid }) => requestGuid === guid);
-  const order = submission && (await findRequest(database, guid, sight));
-  if (submission === undefined || order === undefined) throw pageNotFound();
-  setDocumentCookies(visit, order.guid, isSecure);
-  const found = await Promise.all(
-    submissions
-      .filter(({ requestGuid }) => requestGuid !== guid)
-      .map(({ requestGuid }) => findRequest(database, requestGuid, sight)),
-  );
-  const catalogue = catalogues.ofRequest(order);
-  const papers = queryOf(request).has('print') && {
-    form: await readForm({ ...visit, about: order, catalogue }, dependencies),
-    labels: await readLabels(visit, dependencies, [order]),
+export function showOrder(dependencies: Dependencies): Handler<Visit> {
+  return async (visit) => {
+    const { database, catalogues, show, isSecure } = dependencies;
+    const { request, launchId, context, rule, home } = visit;
+    const guid = textParameter(visit, 'guid');
+    const sight = sightOf(context);
+    const submissions = await submissionsOf(database, launchId);
+    const submission = submissions.find(({ requestGuid }) => requestGuid === guid);
+    const order = submission && (await findRequest(database, guid, sight));
+    if (submission === undefined || order === undefined) throw pageNotFound();
+    setDocumentCookies(visit, order.guid, isSecure);
+    const found = await Promise.all(
+      submissions
+        .filter(({ requestGuid }) => requestGuid !== guid)
+        .map(({ requestGuid }) => findRequest(database, requestGuid, sight)),
+    );
+    const catalogue = catalogues.ofRequest(order);
+    const papers = queryOf(request).has('print') && {
+      form: await readForm({ ...visit, about: order, catalogue }, dependencies),
+      labels: await readLabels(visit, dependencies, [order]),
+    };
+    show(visit, 'submitted.njk', {
+      about: order,
+      papers,
+      ...presentResult({
+        order,
+        version: submission.requestVersion,
+        others: found.filter((other) => other !== undefined),
+        action: context.request.action,
+        rule,
+        home,
+        catalogue,
+      }),
+      resultOrigin: context.client.resultOrigin,
+    });
   };
-  show(visit, 'submitted.njk', {
-    about: order,
-    papers,
-    ...presentResult({
-      order,
-      version: submission.requestVersion,
-      others: found.filter((other) => other !== undefined),
-      action: context.request.action,
-      rule,
-      home,
-      catalogue,
-    }),
-    resultOrigin: context.client.resultOrigin,
-  });
-};
+}
 
 /** Sets the session's cookies for the order's own paths, and for no other order's. */
 function setDocumentCookies({ response, context, ticket }: Visit, guid: string, isSecure: boolean): void {
@@ -57,6 +61,6 @@ function setDocumentCookies({ response, context, ticket }: Visit, guid: string, 
   // A cookie's path ends at a slash, so the document next to the order's folder needs its own.
   for (const path of [`/orders/${guid}`, `/orders/${guid}.xml`]) {
     const options = launchSessionCookieOptions({ path, isSecure, isFramed });
-    response.cookie(launchSessionCookie(isSecure), ticket, options);
+    setCookie(response, { name: launchSessionCookie(isSecure), value: ticket, ...options });
   }
 }

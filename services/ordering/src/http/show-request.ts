@@ -1,25 +1,29 @@
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { samplesOf } from '../domain/record-samples.ts';
 import { presentReportLinks } from '../present/report-links.ts';
 import { presentHistory, presentRequest } from '../present/request-report.ts';
 import { submissionsTo } from '../store/submissions.ts';
-import type { RequestHandler } from './page-doors.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { RequestVisit } from './page-guards.ts';
 import { readRequest } from './reading.ts';
 
 /**
  * Shows the report of one request, which cannot be changed there (OLTR: PatientReport):
  * `GET /oltr/{launchId}/requests/{guid}`.
  */
-export const showRequest: RequestHandler = async (visit, dependencies) => {
-  const { about, catalogue, home, rule } = visit;
-  const { database, write, show } = dependencies;
-  await readRequest(visit, about, dependencies);
-  const history = await submissionsTo(database, about.guid);
-  show(visit, 'request.njk', {
-    about,
-    guid: about.guid,
-    report: presentRequest(about, { catalogue, write }),
-    history: presentHistory(history, write),
-    hasLabels: samplesOf(about).length > 0,
-    ...presentReportLinks({ request: about, rule, home }, write),
-  });
-};
+export function showRequest(dependencies: Dependencies): Handler<RequestVisit> {
+  return async (visit) => {
+    const { about, catalogue, home, rule } = visit;
+    const { database, write, show } = dependencies;
+    await readRequest(visit, about, dependencies);
+    const history = await submissionsTo(database, about.guid);
+    show(visit, 'request.njk', {
+      about,
+      guid: about.guid,
+      report: presentRequest(about, { catalogue, write }),
+      history: presentHistory(history, write),
+      hasLabels: samplesOf(about).length > 0,
+      ...presentReportLinks({ request: about, rule, home }, write),
+    });
+  };
+}

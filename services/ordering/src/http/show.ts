@@ -1,4 +1,5 @@
 import { localDay } from '@clinical-launch/contracts/time';
+import { sendText } from '@clinical-launch/http/answer';
 import type { Pages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { TestRequest } from '../domain/test-request.ts';
@@ -26,6 +27,7 @@ export function createShow({ pages, clock, timeZone }: ShowDependencies): Show {
     const today = localDay(now, timeZone);
     const session = presentSession(visit.session, { now, timeZone });
     const banner = presentPageBanner(context.request, { rule, about: model.about, today });
-    response.type('html').send(pages.render(template, { ...model, banner, session, home, base, launchId }));
+    const page = pages.render(template, { ...model, banner, session, home, base, launchId });
+    sendText(response, 'text/html', page);
   };
 }

@@ -1,3 +1,5 @@
+import { redirect, sendJson } from '@clinical-launch/http/answer';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { traitsOf } from '../domain/applies-to.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
@@ -27,7 +29,7 @@ import { chooseTests } from '../work/choose-tests.ts';
 import { findEarlierOrder } from '../work/find-earlier-order.ts';
 import { repeatsAmong } from '../work/find-repeats.ts';
 import { patientOf } from '../work/launch.ts';
-import type { ChoosingHandler, ChoosingVisit } from './choosing-visit.ts';
+import type { ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readLaunchForm } from './visit.ts';
 
@@ -35,28 +37,30 @@ import { readLaunchForm } from './visit.ts';
  * Shows the catalogue with the chosen tests: `GET …/`. `?nothing-chosen` says that a review needs a test;
  * `?offer-gone` and `?tests-chosen`, why an offered request was not continued or discarded.
  */
-export const showChoice: ChoosingHandler = async (visit, dependencies) => {
-  const { database, searchIn, show } = dependencies;
-  const { catalogue, changed } = visit;
-  const draft = (await findDraft(database, visit.place)) ?? visit.beginning;
-  const flags = queryOf(visit.request);
-  const own = await ownChoices(visit, database);
-  const patient = traitsIn(visit, dependencies);
-  show(visit, 'choose.njk', {
-    ...(changed === undefined ? {} : { about: changed }),
-    ...presentCatalogue({ draft, catalogue, own, patient, search: searchIn(catalogue) }),
-    shortcuts: await shortcutsOf(visit, draft, dependencies, own),
-    ...(await chosenPanel(visit, draft, dependencies)),
-    restoredFrom: draft.restoredFrom && dependencies.write(draft.restoredFrom),
-    offer: await offerOf(visit, draft, dependencies),
-    isOfferGone: flags.has('offer-gone'),
-    areTestsChosen: flags.has('tests-chosen'),
-    isNothingChosen: draft.chosen.length === 0 && flags.has('nothing-chosen'),
-    practiceSet: draft.notice?.practiceSet,
-    maxSetNameLength,
-    mayEditPractice: isEditor(visit),
-  });
-};
+export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
+  return async (visit) => {
+    const { database, searchIn, show } = dependencies;
+    const { catalogue, changed } = visit;
+    const draft = (await findDraft(database, visit.place)) ?? visit.beginning;
+    const flags = queryOf(visit.request);
+    const own = await ownChoices(visit, database);
+    const patient = traitsIn(visit, dependencies);
+    show(visit, 'choose.njk', {
+      ...(changed === undefined ? {} : { about: changed }),
+      ...presentCatalogue({ draft, catalogue, own, patient, search: searchIn(catalogue) }),
+      shortcuts: await shortcutsOf(visit, draft, dependencies, own),
+      ...(await chosenPanel(visit, draft, dependencies)),
+      restoredFrom: draft.restoredFrom && dependencies.write(draft.restoredFrom),
+      offer: await offerOf(visit, draft, dependencies),
+      isOfferGone: flags.has('offer-gone'),
+      areTestsChosen: flags.has('tests-chosen'),
+      isNothingChosen: draft.chosen.length === 0 && flags.has('nothing-chosen'),
+      practiceSet: draft.notice?.practiceSet,
+      maxSetNameLength,
+      mayEditPractice: isEditor(visit),
+    });
+  };
+}
 
 /** Returns the model of the request of an earlier launch that the user can continue, if there is one. */
 async function offerOf(
@@ -104,11 +108,13 @@ async function shortcutsOf(visit: ChoosingVisit, draft: Draft, dependencies: Dep
  * Handles every button of that page: `POST …/`. Answers with a redirect, so that a reload posts nothing
  * again.
  */
-export const postChoice: ChoosingHandler = async (visit, dependencies) => {
-  const form = await readAllowedForm(visit);
-  const { action } = await chooseTests(dependencies, visit, form);
-  visit.response.redirect(303, nextPage(visit.base, action));
-};
+export function postChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
+  return async (visit) => {
+    const form = await readAllowedForm(visit);
+    const { action } = await chooseTests(dependencies, visit, form);
+    redirect(visit.response, nextPage(visit.base, action));
+  };
+}
 
 function nextPage(base: string, action: ChoiceAction): string {
   switch (action.kind) {
@@ -141,33 +147,37 @@ function nextPage(base: string, action: ChoiceAction): string {
  * Handles the same form and answers only with the panel of the chosen tests, and with the shortcuts after a
  * change of the favourites: `POST …/chosen`.
  */
-export const postChosenPanel: ChoosingHandler = async (visit, dependencies) => {
-  const form = await readAllowedForm(visit);
-  const { draft, action } = await chooseTests(dependencies, visit, form);
-  const isOfFavourites = ['favourite', 'unfavourite', 'undo'].includes(action.kind);
-  dependencies.show(visit, 'panel.njk', {
-    ...(await chosenPanel(visit, draft, dependencies)),
-    ...(isOfFavourites ? { shortcuts: await shortcutsOf(visit, draft, dependencies) } : {}),
-  });
-};
+export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVisit> {
+  return async (visit) => {
+    const form = await readAllowedForm(visit);
+    const { draft, action } = await chooseTests(dependencies, visit, form);
+    const isOfFavourites = ['favourite', 'unfavourite', 'undo'].includes(action.kind);
+    dependencies.show(visit, 'panel.njk', {
+      ...(await chosenPanel(visit, draft, dependencies)),
+      ...(isOfFavourites ? { shortcuts: await shortcutsOf(visit, draft, dependencies) } : {}),
+    });
+  };
+}
 
 /**
  * Returns the codes of the tests that match a search, best first: `POST …/matches`. A POST, so that the
  * search appears in no address.
  */
-export const postMatches: ChoosingHandler = async (visit, dependencies) => {
-  const { catalogue } = visit;
-  const { searchIn } = dependencies;
-  const form = await readLaunchForm(visit);
-  const query = (form.get('q') ?? '').slice(0, maxSearchLength);
-  const { codes } = offeredTests({
-    catalogue,
-    query,
-    patient: traitsIn(visit, dependencies),
-    search: searchIn(catalogue),
-  });
-  visit.response.json({ codes: [...codes] });
-};
+export function postMatches(dependencies: Dependencies): Handler<ChoosingVisit> {
+  return async (visit) => {
+    const { catalogue } = visit;
+    const { searchIn } = dependencies;
+    const form = await readLaunchForm(visit);
+    const query = (form.get('q') ?? '').slice(0, maxSearchLength);
+    const { codes } = offeredTests({
+      catalogue,
+      query,
+      patient: traitsIn(visit, dependencies),
+      search: searchIn(catalogue),
+    });
+    sendJson(visit.response, { codes: [...codes] });
+  };
+}
 
 const traitsIn = (visit: ChoosingVisit, { clock, timeZone }: Dependencies) =>
   traitsOf(patientOf(visit), { now: clock.now(), timeZone });

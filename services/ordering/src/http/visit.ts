@@ -1,11 +1,8 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { readForm } from '@clinical-launch/http/body';
-import type { Call } from '@clinical-launch/http/call';
-import type { Request, Response } from 'express';
+import type { Exchange } from '@clinical-launch/http/endpoint';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { formOfAnotherLaunch } from '../errors.ts';
-
-export type LaunchParameters = { launchId: string; guid?: string };
 
 /** How long a session lives, counted from this request. */
 export type SessionLife = {
@@ -16,13 +13,10 @@ export type SessionLife = {
 };
 
 /** A request within a live launch. */
-export type Visit = {
-  readonly request: Request<LaunchParameters>;
-  readonly response: Response;
+export type Visit = Exchange & {
   readonly launchId: string;
   readonly context: LaunchContext;
   readonly rule: ActionRule;
-  readonly call: Call;
   /** The session's ticket, for the cookies of the order's own paths and to end the session. */
   readonly ticket: string;
   readonly session: SessionLife;

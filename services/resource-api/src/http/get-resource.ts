@@ -1,7 +1,8 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { sendJson } from '@clinical-launch/http/answer';
+import { behind, type Exchange, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { ServiceError, tooMany } from '@clinical-launch/http/errors';
-import type { Exchange, Handler, RefusalAudit } from '@clinical-launch/http/exchange';
 import { authorizationOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
@@ -24,7 +25,7 @@ type GetResourceDependencies = {
   readonly limiter: RateLimiter;
 };
 
-type Found = { readonly caller: Caller };
+type CallerExchange = Exchange & { readonly caller: Caller };
 
 /**
  * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls). Refuses in this order:
@@ -35,18 +36,21 @@ export function getResource(
   resource: Resource,
   config: ResourceApiConfig,
   { tokens, tickets, revocations, limiter, sealer }: GetResourceDependencies,
-): Handler<Exchange<Found>> {
-  return async ({ request, response, call, found }) => {
+): Handler {
+  const verifyCaller = async (exchange: Exchange): Promise<CallerExchange> => {
+    const { request, call } = exchange;
+    const { method = '', headers } = request;
+    // Node joins repeated headers of this name into one text.
+    const header = typeof headers.dpop === 'string' ? headers.dpop : undefined;
     const caller = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
-      dpop: {
-        header: request.get('dpop'),
-        method: request.method,
-        url: `${config.publicUrl}/resource/${resource.name}`,
-      },
+      dpop: { header, method, url: `${config.publicUrl}/resource/${resource.name}` },
     });
-    found.caller = caller;
     call.identify(`client ${caller.issuer} ${caller.clientId}`, caller.clientId);
+    return { ...exchange, caller };
+  };
+
+  return behind(verifyCaller, async ({ response, call, caller }) => {
     await limiter.count(`resource ${caller.issuer} ${caller.clientId}`, caller.policy.requestsPerSecond);
     const launch = launchOfToken(caller);
     call.adopt(launch.correlationId);
@@ -56,8 +60,9 @@ export function getResource(
     const { issuer, clientId } = caller;
     const read = { issuer, clientId, tokenId: launch.tokenId, resource: resource.name };
     await keep(tickets, { launch, proof: caller.proof, event: call.event('resource.read.v1', read) });
-    response.set('Cache-Control', 'no-store').json(representation);
-  };
+    response.setHeader('Cache-Control', 'no-store');
+    sendJson(response, representation);
+  });
 }
 
 /** Far more than an application needs, so that nobody can fill the store with one access token. */
@@ -103,8 +108,8 @@ function assertPermission(authorizations: readonly string[], permission: string 
 }
 
 /** Creates `resource.refused.v1`. */
-export function auditRefusal(resource: Resource): RefusalAudit<Found> {
-  return ({ status, code }, { call, found: { caller } }) => {
+export function auditRefusal(resource: Resource): RefusalAudit<CallerExchange> {
+  return ({ status, code }, { call, caller }) => {
     if (status === 405) return undefined;
     return call.event('resource.refused.v1', {
       status,

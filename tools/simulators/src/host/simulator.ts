@@ -1,11 +1,9 @@
 import { readForm } from '@clinical-launch/http/body';
-import { callOf } from '@clinical-launch/http/call';
+import type { Endpoint, Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
-import { createRouter } from '@clinical-launch/http/router';
 import { TokenRefused } from '@clinical-launch/pms-client';
-import type { RequestHandler, Router } from 'express';
 import { badRequest, getPatient, records } from '../records.ts';
-import type { Simulation } from '../simulator.ts';
+import { type Simulation, simulated } from '../simulator.ts';
 import { createHostClient, DesktopLaunchRefused } from './desktop-launch.ts';
 
 const application = { name: 'Harbour Desktop (simulator)', home: '/demo/host' };
@@ -17,16 +15,16 @@ const clinicalPermission = 'clinical-cr.read';
  * Creates a small host application, for the demo: its user is signed in, and its backend requests the launch
  * of a partner application with the open patient. The user's browser then opens the launch URL.
  */
-export function hostSimulator(simulation: Simulation): Router {
+export function hostSimulator(simulation: Simulation): Endpoint[] {
   const { show, sendTo } = simulation;
   const client = createHostClient(simulation);
 
-  const showRecord: RequestHandler = (request, response) => {
+  const showRecord: Handler = ({ request, response }) => {
     const patient = getPatient(queryOf(request).get('patient'));
     show(response, 'host/views/record.njk', { application, records, patient, clinicalPermission });
   };
 
-  const launch: RequestHandler = async (request, response) => {
+  const launch: Handler = async ({ request, response, call }) => {
     const form = await readForm(request, response);
     const patient = getPatient(form.get('patient') ?? '');
     const clientId = partners.find((name) => name === form.get('partner'));
@@ -47,13 +45,11 @@ export function hostSimulator(simulation: Simulation): Router {
       show(response, 'host/views/native.njk', model);
     } catch (error) {
       if (!(error instanceof DesktopLaunchRefused || error instanceof TokenRefused)) throw error;
-      callOf(response).logger.warn({ err: error }, 'the launch was refused');
-      show(response.status(502), 'host/views/refused.njk', { application, error, patient });
+      call.logger.warn({ err: error }, 'the launch was refused');
+      response.statusCode = 502;
+      show(response, 'host/views/refused.njk', { application, error, patient });
     }
   };
 
-  const router = createRouter();
-  router.get('/demo/host', showRecord);
-  router.post('/demo/host/launches', launch);
-  return router;
+  return [simulated('/demo/host', { GET: showRecord }), simulated('/demo/host/launches', { POST: launch })];
 }

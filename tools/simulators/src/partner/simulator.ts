@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { issuerOf } from '@clinical-launch/contracts/realm-addresses';
-import { callOf } from '@clinical-launch/http/call';
+import { type Endpoint, type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { queryOf } from '@clinical-launch/http/request-target';
-import { createRouter } from '@clinical-launch/http/router';
+import { setCookie } from '@clinical-launch/pages/cookies';
 import { parseCookie } from 'cookie';
-import type { Request, RequestHandler, Response, Router } from 'express';
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
-import { Memory, type Simulation } from '../simulator.ts';
+import { Memory, type Simulation, simulated } from '../simulator.ts';
 import { type Authorization, createIdentityProvider, type Tokens } from './identity-provider.ts';
 
 const application = { name: 'Lighthouse Shared Care (simulator)', home: '/demo/partner' };
@@ -29,7 +29,7 @@ type Session = {
  * Creates a small partner application, for the demo: its two registered addresses (launch handler and auth
  * handler), and the page that it shows when it has its tokens. All tokens stay in its backend.
  */
-export function partnerSimulator(simulation: Simulation): Router {
+export function partnerSimulator(simulation: Simulation): Endpoint[] {
   const { config, clock, reach, show, sendTo } = simulation;
   const isSecure = config.publicUrl.startsWith('https:');
   const issuer = issuerOf(config.publicUrl, 'demo/desktop');
@@ -43,11 +43,13 @@ export function partnerSimulator(simulation: Simulation): Router {
   const pending = new Memory<Pending>();
   const sessions = new Memory<Session>();
 
-  const refuse = (response: Response, message: string, status = 400) =>
-    show(response.status(status), 'partner/views/refused.njk', { application, message });
+  const refuse = (response: ServerResponse, message: string, status = 400) => {
+    response.statusCode = status;
+    show(response, 'partner/views/refused.njk', { application, message });
+  };
 
   /** Handles `launchUrl`: begins the authorization code flow for the launch identifier. */
-  const handleLaunch: RequestHandler = async (request, response) => {
+  const handleLaunch: Handler = async ({ request, response }) => {
     const query = queryOf(request);
     const launch = query.get('launch');
     // An attacker who could name another issuer here would receive the launch identifier.
@@ -56,7 +58,9 @@ export function partnerSimulator(simulation: Simulation): Router {
     const authorization = await identityProvider.authorize(launch);
     const browser = cookiesOf(request)[browserCookie] ?? randomUUID();
     pending.set(authorization.state, { ...authorization, browser });
-    response.cookie(browserCookie, browser, {
+    setCookie(response, {
+      name: browserCookie,
+      value: browser,
       path: '/demo/partner',
       httpOnly: true,
       sameSite: 'lax',
@@ -67,7 +71,7 @@ export function partnerSimulator(simulation: Simulation): Router {
   };
 
   /** Handles `redirectUri`: completes the flow that this same browser began. */
-  const handleCallback: RequestHandler = async (request, response) => {
+  const handleCallback: Handler = async ({ request, response }) => {
     const query = queryOf(request);
     const state = query.get('state') ?? '';
     const begun = pending.get(state);
@@ -79,7 +83,14 @@ export function partnerSimulator(simulation: Simulation): Router {
     const secret = randomUUID();
     keep(id, { secret, tokens, refreshed: 0 });
     const path = `/demo/partner/patients/${id}`;
-    response.cookie(sessionCookie, secret, { path, httpOnly: true, sameSite: 'lax', secure: isSecure });
+    setCookie(response, {
+      name: sessionCookie,
+      value: secret,
+      path,
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: isSecure,
+    });
     sendTo(response, path);
   };
 
@@ -96,31 +107,31 @@ export function partnerSimulator(simulation: Simulation): Router {
     return { path, status: answer.status, text: indented(await answer.text()) };
   };
 
-  const showPatient: RequestHandler<{ id: string }> = async (request, response) => {
-    const { tokens, expiresAt, refreshed } = sessionOf(request);
+  const showPatient: Handler = async (exchange) => {
+    const { tokens, expiresAt, refreshed } = sessionOf(exchange);
     const claims = tokens.claims();
     const details = claims?.['authorizationDetails'];
     const [patient] = JSON.parse(typeof details === 'string' ? details : '[]') as object[];
     const resources = await Promise.all(
       ['/resource/me', '/resource/patient'].map((path) => read(path, tokens.access_token)),
     );
-    const home = `/demo/partner/patients/${request.params.id}`;
+    const home = `/demo/partner/patients/${textParameter(exchange, 'id')}`;
     const validUntil = `${new Date(expiresAt).toISOString().slice(11, 19)} UTC`;
     const model = { application, claims, patient, resources, validUntil, refreshed, home };
-    show(response, 'partner/views/context.njk', model);
+    show(exchange.response, 'partner/views/context.njk', model);
   };
 
-  const refresh: RequestHandler<{ id: string }> = async (request, response) => {
-    const { id } = request.params;
-    const session = sessionOf(request);
+  const refresh: Handler = async (exchange) => {
+    const id = textParameter(exchange, 'id');
+    const session = sessionOf(exchange);
     const tokens = await identityProvider.refresh(String(session.tokens.refresh_token));
     keep(id, { ...session, tokens, refreshed: session.refreshed + 1 });
-    sendTo(response, `/demo/partner/patients/${id}`);
+    sendTo(exchange.response, `/demo/partner/patients/${id}`);
   };
 
-  function sessionOf(request: Request<{ id: string }>): Session {
-    const session = sessions.get(request.params.id);
-    if (session === undefined || session.secret !== cookiesOf(request)[sessionCookie]) {
+  function sessionOf(exchange: Exchange): Session {
+    const session = sessions.get(textParameter(exchange, 'id'));
+    if (session === undefined || session.secret !== cookiesOf(exchange.request)[sessionCookie]) {
       throw new ServiceError({
         status: 401,
         code: 'session_required',
@@ -130,40 +141,43 @@ export function partnerSimulator(simulation: Simulation): Router {
     return session;
   }
 
-  /** Shows a page if the identity provider refused, or there is no session. */
-  const orRefuse =
-    <Params>(handle: RequestHandler<Params>): RequestHandler<Params> =>
-    async (request, response, next) => {
-      try {
-        await handle(request, response, next);
-      } catch (error) {
-        if (error instanceof ServiceError) return refuse(response, error.message, error.status);
-        const reason = refusalOf(error);
-        if (reason === undefined) throw error;
-        callOf(response).logger.warn({ err: error }, 'the partner application got no tokens');
-        refuse(response, `The identity provider gave no tokens (${reason}).`, 502);
-      }
-    };
-
-  const router = createRouter();
-  router.get('/demo/partner', (_request, response) =>
-    show(response, 'partner/views/start.njk', { application }),
-  );
-  router.get('/demo/partner/launch', handleLaunch);
-  router.get('/demo/partner/callback', orRefuse(handleCallback));
-  router.get('/demo/partner/patients/:id', orRefuse(showPatient));
-  router.post('/demo/partner/patients/:id/refresh', orRefuse(refresh));
-  return router;
+  return [
+    simulated('/demo/partner', {
+      GET: ({ response }) => show(response, 'partner/views/start.njk', { application }),
+    }),
+    simulated('/demo/partner/launch', { GET: handleLaunch }),
+    simulated('/demo/partner/callback', { GET: orRefuse(refuse, handleCallback) }),
+    simulated('/demo/partner/patients/:id', { GET: orRefuse(refuse, showPatient) }),
+    simulated('/demo/partner/patients/:id/refresh', { POST: orRefuse(refuse, refresh) }),
+  ];
 }
 
-/** Returns why there are no tokens; undefined for a fault of another kind. */
+/** Returns a handler that shows a page if the identity provider refused, or there is no session. */
+function orRefuse(
+  refuse: (response: ServerResponse, message: string, status?: number) => void,
+  handle: Handler,
+): Handler {
+  return async (exchange) => {
+    const { response, call } = exchange;
+    try {
+      await handle(exchange);
+    } catch (error) {
+      if (error instanceof ServiceError) return refuse(response, error.message, error.status);
+      const reason = refusalOf(error);
+      if (reason === undefined) throw error;
+      call.logger.warn({ err: error }, 'the partner application got no tokens');
+      refuse(response, `The identity provider gave no tokens (${reason}).`, 502);
+    }
+  };
+}
+
 function refusalOf(error: unknown): string | undefined {
   if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError)
     return `${error.error}: ${error.error_description ?? 'no description'}`;
   return error instanceof ClientError ? error.message : undefined;
 }
 
-const cookiesOf = ({ headers }: Pick<Request, 'headers'>) => parseCookie(headers.cookie ?? '');
+const cookiesOf = ({ headers }: IncomingMessage) => parseCookie(headers.cookie ?? '');
 
 function indented(text: string): string {
   try {

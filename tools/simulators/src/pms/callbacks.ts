@@ -1,11 +1,11 @@
-import { readForm } from '@clinical-launch/http/body';
-import { callOf } from '@clinical-launch/http/call';
-import { createRouter } from '@clinical-launch/http/router';
+import type { IncomingMessage } from 'node:http';
+import { sendStatus } from '@clinical-launch/http/answer';
+import { readBytes, readForm } from '@clinical-launch/http/body';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { CallbackRefused, verifyCallback } from '@clinical-launch/pms-client';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import express, { type RequestHandler, type Router } from 'express';
 import { badRequest, getPatient } from '../records.ts';
-import { Memory, type Simulation } from '../simulator.ts';
+import { Memory, type Simulation, simulated } from '../simulator.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';
 
 /** Public, as all secrets of the demo are; its registry contains it sealed. */
@@ -34,6 +34,7 @@ type SeenCallback = {
 };
 
 const shownCallbacks = 5;
+const maxCallbackBytes = 1024 * 1024;
 
 /** Creates the callback address of the simulated PMS, and the part of its page about callbacks. */
 export function pmsCallbacks({ clock, sendTo }: Simulation, documents: ReturnedDocuments) {
@@ -54,21 +55,21 @@ export function pmsCallbacks({ clock, sendTo }: Simulation, documents: ReturnedD
     return true;
   };
 
-  const take: RequestHandler = (request, response) => {
+  const take: Handler = async ({ request, response, call }) => {
     if (isRefused()) {
       note('', 'answered 503');
-      return void response.status(503).end();
+      return sendStatus(response, 503);
     }
-    const { id, data } = readCallback(request, clock);
+    const { id, data } = readCallback(request, await readBytes(request, response, maxCallbackBytes), clock);
     const isRepeated = filed.has(id);
     if (!isRepeated) documents.file(data, 'callback');
     filed.set(id, true);
     note(id, isRepeated ? 'known already' : 'filed');
-    callOf(response).adopt(data.launchId);
-    response.status(204).end();
+    call.adopt(data.launchId);
+    sendStatus(response, 204);
   };
 
-  const choose: RequestHandler = async (request, response) => {
+  const choose: Handler = async ({ request, response }) => {
     const form = await readForm(request, response);
     const chosen = (Object.keys(answers) as Answer[]).find((name) => name === form.get('answer'));
     if (chosen === undefined) throw badRequest('Answer not found');
@@ -78,26 +79,21 @@ export function pmsCallbacks({ clock, sendTo }: Simulation, documents: ReturnedD
   };
 
   return {
-    router: createCallbackRouter(take, choose),
+    endpoints: [
+      simulated('/demo/pms/callbacks', { POST: take }),
+      simulated('/demo/pms/callbacks/answer', { POST: choose }),
+    ],
     /** Returns the model of the page. */
     shown: () => ({ answer, says: answers[answer], answerLabels, seen }),
   };
 }
 
-function createCallbackRouter(take: RequestHandler, choose: RequestHandler): Router {
-  const router = createRouter();
-  // The signature covers the bytes as they were received.
-  router.post('/demo/pms/callbacks', express.raw({ type: 'application/json', limit: '1mb' }), take);
-  router.post('/demo/pms/callbacks/answer', choose);
-  return router;
-}
-
-/** @throws ServiceError 400 when it is not a callback of the platform */
-function readCallback({ headers, body }: Parameters<RequestHandler>[0], clock: Clock) {
-  const bytes: unknown = body;
-  if (!Buffer.isBuffer(bytes)) throw badRequest('Send a callback as application/json');
+/** The signature covers the bytes as they were received. @throws ServiceError 400 when it is not a callback of the platform */
+function readCallback({ headers }: IncomingMessage, body: Buffer, clock: Clock) {
+  if (headers['content-type']?.split(';')[0] !== 'application/json')
+    throw badRequest('Send a callback as application/json');
   try {
-    return verifyCallback({ headers, body: bytes, secrets, now: () => clock.now() });
+    return verifyCallback({ headers, body, secrets, now: () => clock.now() });
   } catch (error) {
     if (error instanceof CallbackRefused) throw badRequest(`The callback is refused: ${error.code}`);
     throw error;

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { type Action, actions } from '@clinical-launch/contracts/launch-context';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
+import { sendStatus } from '@clinical-launch/http/answer';
 import { readForm, readJson } from '@clinical-launch/http/body';
-import { callOf, guidForm } from '@clinical-launch/http/call';
+import { guidForm } from '@clinical-launch/http/call';
+import type { Endpoint, Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
-import { createRouter } from '@clinical-launch/http/router';
 import {
   buildServiceRequest,
   createPmsClient,
   LaunchRefused,
   TokenRefused,
 } from '@clinical-launch/pms-client';
-import type { RequestHandler, Router } from 'express';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';
-import { Memory, type Simulation } from '../simulator.ts';
+import { Memory, type Simulation, simulated } from '../simulator.ts';
 import { pmsCallbacks } from './callbacks.ts';
 import { ReturnedDocuments } from './returned-documents.ts';
 
@@ -56,7 +56,7 @@ const application = { name: 'Harbour Practice Manager (simulator)', home: '/demo
  * Creates a small practice management system, for the demo: its backend requests a launch URL as any PMS
  * does, the browser opens it, and the order document is returned to the page and to the backend.
  */
-export function pmsSimulator(simulation: Simulation): Router {
+export function pmsSimulator(simulation: Simulation): Endpoint[] {
   const { config, clock, show, sendTo } = simulation;
   const { publicUrl, platformUrl, dialect } = config;
   const launches = new Memory<SentLaunch>();
@@ -71,7 +71,7 @@ export function pmsSimulator(simulation: Simulation): Router {
     now: () => clock.now(),
   });
 
-  const showRecord: RequestHandler = (request, response) => {
+  const showRecord: Handler = ({ request, response }) => {
     const patient = getPatient(queryOf(request).get('patient'));
     const returned = documents.of(nhsNumberOf(patient));
     show(response, 'pms/views/record.njk', {
@@ -85,7 +85,7 @@ export function pmsSimulator(simulation: Simulation): Router {
     });
   };
 
-  const launch: RequestHandler = async (request, response) => {
+  const launch: Handler = async ({ request, response, call }) => {
     const form = await readForm(request, response);
     const patient = getPatient(form.get('patient') ?? '');
     const action = actions.find((name) => name === form.get('action'));
@@ -99,12 +99,13 @@ export function pmsSimulator(simulation: Simulation): Router {
       sendTo(response, url);
     } catch (error) {
       if (!(error instanceof LaunchRefused || error instanceof TokenRefused)) throw error;
-      callOf(response).logger.warn({ err: error }, 'the launch was refused');
-      show(response.status(502), 'pms/views/refused.njk', { application, error, patient });
+      call.logger.warn({ err: error }, 'the launch was refused');
+      response.statusCode = 502;
+      show(response, 'pms/views/refused.njk', { application, error, patient });
     }
   };
 
-  const showLaunchError: RequestHandler = (request, response) => {
+  const showLaunchError: Handler = ({ request, response }) => {
     const query = queryOf(request);
     const reference = query.get('reference') ?? '';
     show(response, 'pms/views/launch-error.njk', {
@@ -116,16 +117,16 @@ export function pmsSimulator(simulation: Simulation): Router {
     });
   };
 
-  const takeDocument: RequestHandler = async (request, response) => {
+  const takeDocument: Handler = async ({ request, response }) => {
     // A page of another site must not be able to add documents to the record.
-    if (request.get('origin') !== new URL(publicUrl).origin)
+    if (request.headers.origin !== new URL(publicUrl).origin)
       throw badRequest('Documents are accepted only from our own page');
     const body = await readJson(request, response, { types: ['application/json'], limitBytes: 262_144 });
     if (!returnedDocument.is(body) || !launches.has(body.launchId))
       throw badRequest('This document does not belong to any of our launches');
     const { launchId, orderGuid, document } = body;
     documents.file({ launchId, orderGuid, document }, 'page');
-    response.status(204).end();
+    sendStatus(response, 204);
   };
 
   const payloadOf = (wanted: Omit<SentLaunch, 'patientId'> & { patient: Patient }) => {
@@ -142,13 +143,13 @@ export function pmsSimulator(simulation: Simulation): Router {
       : `HS-${randomUUID()}`;
   }
 
-  const router = createRouter();
-  router.get('/demo/pms', showRecord);
-  router.post('/demo/pms/launches', launch);
-  router.get('/demo/pms/launch-error', showLaunchError);
-  router.post('/demo/pms/documents', takeDocument);
-  router.use(callbacks.router);
-  return router;
+  return [
+    simulated('/demo/pms', { GET: showRecord }),
+    simulated('/demo/pms/launches', { POST: launch }),
+    simulated('/demo/pms/launch-error', { GET: showLaunchError }),
+    simulated('/demo/pms/documents', { POST: takeDocument }),
+    ...callbacks.endpoints,
+  ];
 }
 
 /** Returns the NHS number, which every patient of the demo has. */

@@ -1,5 +1,5 @@
 import { sendText, setHeaders } from '@clinical-launch/http/answer';
-import type { Call } from '@clinical-launch/http/call';
+import type { RefusalAudit } from '@clinical-launch/http/endpoint';
 import { type ErrorDialect, ServiceError } from '@clinical-launch/http/errors';
 import type { Pages } from '@clinical-launch/pages/templates';
 
@@ -44,24 +44,26 @@ const advice: Readonly<Record<string, string>> = {
   insufficient_scope:
     'Ask the person who manages user accounts in your organisation for the right “audit.read”. Then sign out and sign in again.',
   not_found: 'Check the address, or start again from the audit trail.',
+  method_not_allowed: 'Check the address, or start again from the audit trail.',
   temporarily_unavailable: 'Wait a moment, then load this page again.',
 };
 
 const audited: ReadonlySet<string> = new Set(['sign_in_failed', 'foreign_form', 'insufficient_scope']);
 
 /** Creates `audit.refused.v1` for a sign-in that failed, and for a person or a form without the right. */
-export const auditPageRefusal = (clientId: string) => (error: ServiceError, call: Call) => {
-  if (!audited.has(error.code)) return undefined;
-  call.source = '/audit-trail';
-  const { status, code } = error;
-  return call.event('audit.refused.v1', { status, reason: code, interface: 'pages', clientId });
-};
+export function auditPageRefusal(clientId: string): RefusalAudit {
+  return ({ status, code }, { call }) =>
+    audited.has(code)
+      ? call.event('audit.refused.v1', { status, reason: code, interface: 'pages', clientId })
+      : undefined;
+}
 
 /** Creates the dialect of errors as pages. */
 export function pageDialect(pages: Pages, headers: Readonly<Record<string, string>>): ErrorDialect {
   return (error, { response, call }) => {
     const page = pages.render('message.njk', {
-      title: error.message,
+      // The message of a 405 is for programs.
+      title: error.status === 405 ? pageNotFound().message : error.message,
       text: advice[error.code] ?? 'Try again. If it fails again, report it to the operator.',
       correlationId: call.correlationId,
       // A person without the right signs in as another.

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { temporarilyUnavailable } from '@clinical-launch/http/errors';
-import { readSentCookies } from '@clinical-launch/pages/sent-cookies';
+import { readSentCookies, setCookie } from '@clinical-launch/pages/cookies';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
-import type { Request, Response } from 'express';
 
 /** A member of staff who signed in. */
 export type Staff = {
@@ -46,16 +46,16 @@ export type Sessions = {
    * Returns who is signed in, and extends the session.
    * @throws Unavailable when the ended sessions cannot be read
    */
-  find(request: Request, response: Response): Promise<Staff | undefined>;
-  open(response: Response, staff: Staff): void;
+  find(request: IncomingMessage, response: ServerResponse): Promise<Staff | undefined>;
+  open(response: ServerResponse, staff: Staff): void;
   /**
    * Ends the session for this browser and for any holder of a copy of its cookie.
    * @throws Unavailable when the end cannot be stored; the session continues
    */
-  close(request: Request, response: Response): Promise<void>;
-  begin(response: Response, signIn: BegunSignIn): void;
+  close(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  begin(response: ServerResponse, signIn: BegunSignIn): void;
   /** Returns the sign-ins that this browser began, and forgets them. */
-  takeBegun(request: Request, response: Response): readonly BegunSignIn[];
+  takeBegun(request: IncomingMessage, response: ServerResponse): readonly BegunSignIn[];
 };
 
 type SessionOptions = {
@@ -76,9 +76,11 @@ export function createSessions({ sealer, clock, endedSessions, isSecure }: Sessi
   const [sessionCookie, signInCookie] = [`${prefix}audit-session`, `${prefix}audit-sign-in`];
   const options = { path: '/audit', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const;
 
-  const set = (response: Response, name: string, value: object) =>
-    response.cookie(name, sealer.seal(name, value, []), options);
-  const openAll = <Value>(request: Request, name: string): Value[] =>
+  const set = (response: ServerResponse, name: string, value: object) =>
+    setCookie(response, { name, value: sealer.seal(name, value, []), ...options });
+  const forget = (response: ServerResponse, name: string) =>
+    setCookie(response, { name, value: '', expires: new Date(0), ...options });
+  const openAll = <Value>(request: IncomingMessage, name: string): Value[] =>
     readSentCookies(request, name).flatMap((sealed) => {
       try {
         // Only this service seals these values.
@@ -89,7 +91,7 @@ export function createSessions({ sealer, clock, endedSessions, isSecure }: Sessi
     });
 
   /** Returns the sessions of a request that have not expired, with their ids. */
-  const liveSessions = (request: Request, now: number) =>
+  const liveSessions = (request: IncomingMessage, now: number) =>
     openAll<Session>(request, sessionCookie).filter(
       ({ begunAt, usedAt }) => now - begunAt < lifetimeMs && now - usedAt < idleMs,
     );
@@ -117,11 +119,11 @@ export function createSessions({ sealer, clock, endedSessions, isSecure }: Sessi
         const ended = await endedSessions.revoke(id, ending);
         if (ended.outcome === 'full') throw temporarilyUnavailable('You signed out too often', ended);
       }
-      response.clearCookie(sessionCookie, options);
+      forget(response, sessionCookie);
     },
-    begin: (response, signIn) => void set(response, signInCookie, { ...signIn, at: clock.now() }),
+    begin: (response, signIn) => set(response, signInCookie, { ...signIn, at: clock.now() }),
     takeBegun(request, response) {
-      response.clearCookie(signInCookie, options);
+      forget(response, signInCookie);
       const now = clock.now();
       return openAll<BegunSignIn & { at: number }>(request, signInCookie).filter(
         ({ at }) => now - at < signInMs,

@@ -1,6 +1,7 @@
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { presentActivity } from '../../present/activity-model.ts';
-import { recordVisit, show, type VisitHandler } from './visit.ts';
+import { type PagesDependencies, recordVisit, show, type Visit } from './visit.ts';
 
 /** The periods that a reader can choose, and the minutes of their intervals. */
 const periods = [
@@ -12,25 +13,27 @@ const [shortest] = periods;
 const minuteMs = 60_000;
 
 /** Shows what happened in the last hours, as charts: `GET /audit/activity?hours=6`. */
-export const showActivity: VisitHandler = async (visit, dependencies) => {
-  const { config, clock, readActivity, write } = dependencies;
-  const wanted = Number(queryOf(visit.request).get('hours') ?? shortest.hours);
-  const period = periods.find(({ hours }) => hours === wanted) ?? shortest;
-  const intervalMs = period.intervalMinutes * minuteMs;
-  const now = clock.now();
-  // The current interval is the last one; it begins at a round time of day.
-  const last = Math.floor(now / intervalMs) * intervalMs;
-  const count = (period.hours * 60) / period.intervalMinutes;
-  const begins = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * intervalMs);
-  const from = begins[0] ?? last;
-  await recordVisit(visit, dependencies, { criteria: ['from', 'to'] });
-  const { intervalMinutes } = period;
-  const rows = await readActivity({ from: new Date(from), now: new Date(now), intervalMinutes });
-  show(visit, dependencies, 'activity.njk', {
-    periods: periods.map(({ hours, text }) => ({ hours, text, isCurrent: hours === period.hours })),
-    from: write(from),
-    until: write(now),
-    intervalMinutes,
-    ...presentActivity({ rows, begins, timeZone: config.timeZone }),
-  });
-};
+export function showActivity(dependencies: PagesDependencies): Handler<Visit> {
+  return async (visit) => {
+    const { config, clock, readActivity, write } = dependencies;
+    const wanted = Number(queryOf(visit.request).get('hours') ?? shortest.hours);
+    const period = periods.find(({ hours }) => hours === wanted) ?? shortest;
+    const intervalMs = period.intervalMinutes * minuteMs;
+    const now = clock.now();
+    // The current interval is the last one; it begins at a round time of day.
+    const last = Math.floor(now / intervalMs) * intervalMs;
+    const count = (period.hours * 60) / period.intervalMinutes;
+    const begins = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * intervalMs);
+    const from = begins[0] ?? last;
+    await recordVisit(visit, dependencies, { criteria: ['from', 'to'] });
+    const { intervalMinutes } = period;
+    const rows = await readActivity({ from: new Date(from), now: new Date(now), intervalMinutes });
+    show(visit, dependencies, 'activity.njk', {
+      periods: periods.map(({ hours, text }) => ({ hours, text, isCurrent: hours === period.hours })),
+      from: write(from),
+      until: write(now),
+      intervalMinutes,
+      ...presentActivity({ rows, begins, timeZone: config.timeZone }),
+    });
+  };
+}

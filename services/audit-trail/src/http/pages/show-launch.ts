@@ -1,22 +1,25 @@
 import { guidForm } from '@clinical-launch/http/call';
+import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { presentLaunch } from '../../present/launch-model.ts';
 import { pageNotFound } from './errors.ts';
-import { recordVisit, show, type VisitHandler } from './visit.ts';
+import { type PagesDependencies, recordVisit, show, type Visit } from './visit.ts';
 
 const mostEvents = 500;
 
 /** Shows what happened to a launch, or to a request: `GET /audit/launches/{guid}`. */
-export const showLaunch: VisitHandler = async (visit, dependencies) => {
-  const { search, clock, write } = dependencies;
-  const guid = String(visit.request.params['guid']).toLowerCase();
-  if (!guidForm.test(guid)) throw pageNotFound();
-  await recordVisit(visit, dependencies, { searchedId: guid, criteria: ['correlationId'] });
-  const { entries, next } = await search({ correlationId: guid }, { limit: mostEvents });
-  if (entries.length === 0) {
-    visit.response.status(404);
-    return show(visit, dependencies, 'not-found.njk', { guid });
-  }
-  const now = clock.now();
-  const model = presentLaunch({ guid, entries, now, write, isCut: next !== undefined });
-  show(visit, dependencies, 'launch.njk', model);
-};
+export function showLaunch(dependencies: PagesDependencies): Handler<Visit> {
+  return async (visit) => {
+    const { search, clock, write } = dependencies;
+    const guid = textParameter(visit, 'guid').toLowerCase();
+    if (!guidForm.test(guid)) throw pageNotFound();
+    await recordVisit(visit, dependencies, { searchedId: guid, criteria: ['correlationId'] });
+    const { entries, next } = await search({ correlationId: guid }, { limit: mostEvents });
+    if (entries.length === 0) {
+      visit.response.statusCode = 404;
+      return show(visit, dependencies, 'not-found.njk', { guid });
+    }
+    const now = clock.now();
+    const model = presentLaunch({ guid, entries, now, write, isCut: next !== undefined });
+    show(visit, dependencies, 'launch.njk', model);
+  };
+}

@@ -1,5 +1,7 @@
 import { doubtOf } from '@clinical-launch/contracts/patient-identifiers';
+import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
+import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { isPseudonym } from '../../domain/search-values.ts';
 import { shortPseudonym } from '../../present/entry-model.ts';
 import { presentSeeing } from '../../present/seeing-model.ts';
@@ -7,33 +9,36 @@ import { whoHasSeen } from '../../work/who-has-seen.ts';
 import { pageNotFound } from './errors.ts';
 import { patientSystems } from './patient-systems.ts';
 import type { FormFault } from './search-form.ts';
-import { recordVisit, show, type VisitHandler } from './visit.ts';
+import { type PagesDependencies, recordVisit, show, type Visit } from './visit.ts';
 
 /** Shows the form “Who has seen this patient”: `GET /audit/patients`. */
-export const showPatients: VisitHandler = async (visit, dependencies) =>
-  show(visit, dependencies, 'patients.njk', { patientSystems });
+export function showPatients(dependencies: PagesDependencies): Handler<Visit> {
+  return (visit) => show(visit, dependencies, 'patients.njk', { patientSystems });
+}
 
 /**
  * Reads the identifier of a patient and redirects to who has seen them: `POST /audit/patients`. It becomes a
  * pseudonym at once; no address contains it and nothing stores it.
  */
-export const searchPatient: VisitHandler = async (visit, dependencies) => {
-  const form = await readForm(visit.request, visit.response, 4096);
-  const value = (form.get('patientValue') ?? '').trim().slice(0, 200);
-  const known = patientSystems.find((system) => system.value === form.get('patientSystem'));
-  if (known === undefined) throw pageNotFound();
-  const fault = faultOf(known, value);
-  if (fault !== undefined) {
-    visit.response.status(400);
-    return show(visit, dependencies, 'patients.njk', {
-      patientSystems,
-      system: known.value,
-      faults: [fault],
-    });
-  }
-  const pseudonym = dependencies.pseudonyms.of({ system: known.value, value });
-  visit.response.redirect(303, `/audit/patients/${pseudonym}`);
-};
+export function searchPatient(dependencies: PagesDependencies): Handler<Visit> {
+  return async (visit) => {
+    const form = await readForm(visit.request, visit.response, 4096);
+    const value = (form.get('patientValue') ?? '').trim().slice(0, 200);
+    const known = patientSystems.find((system) => system.value === form.get('patientSystem'));
+    if (known === undefined) throw pageNotFound();
+    const fault = faultOf(known, value);
+    if (fault !== undefined) {
+      visit.response.statusCode = 400;
+      return show(visit, dependencies, 'patients.njk', {
+        patientSystems,
+        system: known.value,
+        faults: [fault],
+      });
+    }
+    const pseudonym = dependencies.pseudonyms.of({ system: known.value, value });
+    redirect(visit.response, `/audit/patients/${pseudonym}`);
+  };
+}
 
 /** A number with a typing error would find nobody, as if nobody had seen the patient. */
 function faultOf(system: (typeof patientSystems)[number], value: string): FormFault | undefined {
@@ -44,15 +49,17 @@ function faultOf(system: (typeof patientSystems)[number], value: string): FormFa
 }
 
 /** Shows who has seen a patient: `GET /audit/patients/{pseudonym}`. */
-export const showPatient: VisitHandler = async (visit, dependencies) => {
-  const { search, write } = dependencies;
-  const pseudonym = String(visit.request.params['pseudonym']);
-  if (!isPseudonym(pseudonym)) throw pageNotFound();
-  await recordVisit(visit, dependencies, { patient: pseudonym, criteria: ['patient'] });
-  const seen = await whoHasSeen(search, pseudonym);
-  show(visit, dependencies, 'patient.njk', {
-    patient: shortPseudonym(pseudonym),
-    eventsHref: `/audit/?patient=${pseudonym}`,
-    ...presentSeeing(seen, write),
-  });
-};
+export function showPatient(dependencies: PagesDependencies): Handler<Visit> {
+  return async (visit) => {
+    const { search, write } = dependencies;
+    const pseudonym = textParameter(visit, 'pseudonym');
+    if (!isPseudonym(pseudonym)) throw pageNotFound();
+    await recordVisit(visit, dependencies, { patient: pseudonym, criteria: ['patient'] });
+    const seen = await whoHasSeen(search, pseudonym);
+    show(visit, dependencies, 'patient.njk', {
+      patient: shortPseudonym(pseudonym),
+      eventsHref: `/audit/?patient=${pseudonym}`,
+      ...presentSeeing(seen, write),
+    });
+  };
+}

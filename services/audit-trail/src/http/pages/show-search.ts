@@ -1,4 +1,6 @@
+import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { cursorText } from '../../domain/audit-cursor.ts';
 import { eventGroups } from '../../domain/event-words.ts';
@@ -8,7 +10,7 @@ import { sendLines } from '../search-events.ts';
 import { addressNotReadable, pageNotFound } from './errors.ts';
 import { patientSystems } from './patient-systems.ts';
 import { addressFaults, type FormFault, fieldsOf, readSearchAddress, readSearchForm } from './search-form.ts';
-import { type PagesDependencies, recordVisit, show, type Visit, type VisitHandler } from './visit.ts';
+import { type PagesDependencies, recordVisit, show, type Visit } from './visit.ts';
 
 const pageSize = 50;
 const limitBytes = 16 * 1024;
@@ -17,30 +19,32 @@ const limitBytes = 16 * 1024;
  * Shows the search form, and the results of the search in the address, newest first: `GET /audit/`. All
  * criteria combine.
  */
-export const showSearch: VisitHandler = async (visit, dependencies) => {
-  const { config, search, write } = dependencies;
-  const query = queryOf(visit.request);
-  const searched = readSearchAddress(query, config);
-  const { names, after, unreadable } = searched;
-  if (unreadable.length > 0) {
-    for (const name of unreadable) query.delete(name);
-    visit.response.status(400);
-    return showForm(visit, dependencies, query, { faults: addressFaults(unreadable) });
-  }
-  if (names.length === 0) return showForm(visit, dependencies, query, {});
-  await recordVisit(visit, dependencies, recordOf(searched));
+export function showSearch(dependencies: PagesDependencies): Handler<Visit> {
+  return async (visit) => {
+    const { config, search, write } = dependencies;
+    const query = queryOf(visit.request);
+    const searched = readSearchAddress(query, config);
+    const { names, after, unreadable } = searched;
+    if (unreadable.length > 0) {
+      for (const name of unreadable) query.delete(name);
+      visit.response.statusCode = 400;
+      return showForm(visit, dependencies, query, { faults: addressFaults(unreadable) });
+    }
+    if (names.length === 0) return showForm(visit, dependencies, query, {});
+    await recordVisit(visit, dependencies, recordOf(searched));
 
-  const { entries, next } = await search(searched.criteria, { after, limit: pageSize });
-  query.delete('after');
-  showForm(visit, dependencies, query, {
-    isSearched: true,
-    isLater: after !== undefined,
-    entries: entries.map((entry) => presentEntry(entry, write)),
-    newest: `/audit/?${query.toString()}#found`,
-    exported: `/audit/export?${query.toString()}`,
-    ...(next === undefined ? {} : { older: `/audit/?${query.toString()}&after=${cursorText(next)}#found` }),
-  });
-};
+    const { entries, next } = await search(searched.criteria, { after, limit: pageSize });
+    query.delete('after');
+    showForm(visit, dependencies, query, {
+      isSearched: true,
+      isLater: after !== undefined,
+      entries: entries.map((entry) => presentEntry(entry, write)),
+      newest: `/audit/?${query.toString()}#found`,
+      exported: `/audit/export?${query.toString()}`,
+      ...(next === undefined ? {} : { older: `/audit/?${query.toString()}&after=${cursorText(next)}#found` }),
+    });
+  };
+}
 
 const recordOf = ({ criteria, names }: ReturnType<typeof readSearchAddress>) => ({
   criteria: names,
@@ -52,39 +56,43 @@ const recordOf = ({ criteria, names }: ReturnType<typeof readSearchAddress>) => 
  * Sends all events that a search finds as a file (NDJSON): `GET /audit/export?…`, with the criteria of the
  * search's address.
  */
-export const exportSearch: VisitHandler = async (visit, dependencies) => {
-  const searched = readSearchAddress(queryOf(visit.request), dependencies.config);
-  if (searched.unreadable.length > 0) throw addressNotReadable();
-  if (searched.names.length === 0) throw pageNotFound();
-  await recordVisit(visit, dependencies, { ...recordOf(searched), format: 'ndjson' });
-  visit.response.setHeader('Content-Disposition', 'attachment; filename="audit-events.ndjson"');
-  await sendLines(visit.response, pagesOf(dependencies.search, searched));
-};
+export function exportSearch(dependencies: PagesDependencies): Handler<Visit> {
+  return async (visit) => {
+    const searched = readSearchAddress(queryOf(visit.request), dependencies.config);
+    if (searched.unreadable.length > 0) throw addressNotReadable();
+    if (searched.names.length === 0) throw pageNotFound();
+    await recordVisit(visit, dependencies, { ...recordOf(searched), format: 'ndjson' });
+    visit.response.setHeader('Content-Disposition', 'attachment; filename="audit-events.ndjson"');
+    await sendLines(visit.response, pagesOf(dependencies.search, searched));
+  };
+}
 
 /**
  * Reads the search form and redirects to its results: `POST /audit/`. A reference alone leads to its launch.
  */
-export const search: VisitHandler = async (visit, dependencies) => {
-  const { config, pseudonyms } = dependencies;
-  const form = await readForm(visit.request, visit.response, limitBytes);
-  const { address, faults } = readSearchForm(form, { ...config, pseudonyms });
-  if (faults.length > 0) {
-    visit.response.status(400);
-    return showForm(visit, dependencies, address, { faults });
-  }
-  const [only, ...more] = address;
-  if (only === undefined) {
-    visit.response.status(400);
-    return showForm(visit, dependencies, address, { faults: [nothingEntered] });
-  }
-  const choice = await nameParties(address, dependencies.parties);
-  if (choice !== undefined) return showForm(visit, dependencies, address, { choice });
-  const isGuidAlone = only[0] === 'guid' && more.length === 0;
-  visit.response.redirect(
-    303,
-    isGuidAlone ? `/audit/launches/${only[1]}` : `/audit/?${address.toString()}#found`,
-  );
-};
+export function search(dependencies: PagesDependencies): Handler<Visit> {
+  return async (visit) => {
+    const { config, pseudonyms } = dependencies;
+    const form = await readForm(visit.request, visit.response, limitBytes);
+    const { address, faults } = readSearchForm(form, { ...config, pseudonyms });
+    if (faults.length > 0) {
+      visit.response.statusCode = 400;
+      return showForm(visit, dependencies, address, { faults });
+    }
+    const [only, ...more] = address;
+    if (only === undefined) {
+      visit.response.statusCode = 400;
+      return showForm(visit, dependencies, address, { faults: [nothingEntered] });
+    }
+    const choice = await nameParties(address, dependencies.parties);
+    if (choice !== undefined) return showForm(visit, dependencies, address, { choice });
+    const isGuidAlone = only[0] === 'guid' && more.length === 0;
+    redirect(
+      visit.response,
+      isGuidAlone ? `/audit/launches/${only[1]}` : `/audit/?${address.toString()}#found`,
+    );
+  };
+}
 
 /** A question which of several users or practices is meant, with the address of the results for each. */
 type Choice = {

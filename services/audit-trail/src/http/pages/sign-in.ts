@@ -1,9 +1,9 @@
 import type { Outbox } from '@clinical-launch/events/event-bus';
+import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
-import { callOf } from '@clinical-launch/http/call';
+import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { isOwnForm } from '@clinical-launch/pages/own-form';
-import type { RequestHandler } from 'express';
 import type { AuditPagesConfig } from '../../pages-config.ts';
 import { foreignForm } from './errors.ts';
 import type { OpenId } from './open-id.ts';
@@ -22,11 +22,11 @@ type SignInDependencies = {
 };
 
 /** Sends the browser to the issuer: `GET /audit/sign-in?to=/audit/activity`. */
-export function signIn({ openId, sessions, origin }: SignInDependencies): RequestHandler {
-  return async (request, response) => {
+export function signIn({ openId, sessions, origin }: SignInDependencies): Handler {
+  return async ({ request, response }) => {
     const { signIn: begun, address } = await openId.begin(returnAddress(queryOf(request).get('to'), origin));
     sessions.begin(response, begun);
-    response.redirect(303, address);
+    redirect(response, address);
   };
 }
 
@@ -36,16 +36,14 @@ export function completeSignIn({
   sessions,
   config: { clientId },
   events,
-}: SignInDependencies): RequestHandler {
-  return async (request, response) => {
+}: SignInDependencies): Handler {
+  return async ({ request, response, call }) => {
     const begun = sessions.takeBegun(request, response);
     const { staff, returnTo } = await openId.complete(queryOf(request), begun);
-    const call = callOf(response);
-    call.source = '/audit-trail';
     call.concern({ user: { username: staff.username, name: staff.name } });
     await events.append([call.event('audit.session.started.v1', { clientId })]);
     sessions.open(response, staff);
-    response.redirect(303, returnTo);
+    redirect(response, returnTo);
   };
 }
 
@@ -53,14 +51,14 @@ export function completeSignIn({
  * Ends the session here, for every copy of its cookie, then at the issuer if it offers that:
  * `POST /audit/sign-out`.
  */
-export function signOut({ openId, sessions, origin }: SignInDependencies): RequestHandler {
-  return async (request, response) => {
+export function signOut({ openId, sessions, origin }: SignInDependencies): Handler {
+  return async ({ request, response }) => {
     if (!isOwnForm(request, origin)) throw foreignForm();
     await readForm(request, response);
     await sessions.close(request, response);
     // The session here has ended, whatever the issuer answers.
     const address = await openId.signOutAddress().catch(() => undefined);
-    response.redirect(303, address ?? '/audit/signed-out');
+    redirect(response, address ?? '/audit/signed-out');
   };
 }
 

@@ -1,9 +1,9 @@
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import type { Call } from '@clinical-launch/http/call';
+import { sendText } from '@clinical-launch/http/answer';
+import type { Exchange } from '@clinical-launch/http/endpoint';
 import type { Pages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import type { Request, Response } from 'express';
 import type { AuditPagesConfig } from '../../pages-config.ts';
 import type { WriteTime } from '../../present/written-time.ts';
 import type { ReadActivity } from '../../store/activity.ts';
@@ -27,15 +27,7 @@ export type PagesDependencies = {
 };
 
 /** A request of somebody who is signed in and may read the log. */
-export type Visit = {
-  readonly request: Request;
-  readonly response: Response;
-  readonly call: Call;
-  readonly staff: Staff;
-};
-
-/** Answers a visit. */
-export type VisitHandler = (visit: Visit, dependencies: PagesDependencies) => Promise<void>;
+export type Visit = Exchange & { readonly staff: Staff };
 
 type Searched = {
   /** The GUID, if it was searched for. */
@@ -73,5 +65,5 @@ export function show(
   template: string,
   model: object,
 ): void {
-  response.type('html').send(pages.render(template, { ...model, staff, isSignedIn: true }));
+  sendText(response, 'text/html', pages.render(template, { ...model, staff, isSignedIn: true }));
 }

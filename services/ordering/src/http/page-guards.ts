@@ -1,4 +1,6 @@
+import { redirect } from '@clinical-launch/http/answer';
 import { guidForm } from '@clinical-launch/http/call';
+import { type Guard, textParameter } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { TestRequest } from '../domain/test-request.ts';
@@ -8,9 +10,8 @@ import { findDraft } from '../store/drafts.ts';
 import { sightOf } from '../store/keys.ts';
 import { submissionsOf } from '../store/submissions.ts';
 import { findOrderOf, findRequest } from '../store/test-requests.ts';
-import { type ChoosingHandler, toChange, toNewOrder } from './choosing-visit.ts';
+import { type ChoosingVisit, toChange, toNewOrder } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { VisitHandler } from './launch-door.ts';
 import { readRequest } from './reading.ts';
 import type { Visit } from './visit.ts';
 
@@ -21,70 +22,69 @@ export type RequestVisit = Visit & {
   readonly catalogue: Catalogue;
 };
 
-export type RequestHandler = (visit: RequestVisit, dependencies: Dependencies) => Promise<void>;
-
 /**
- * Serves the pages of the request in the path.
- * @throws ServiceError 404 when it does not exist or this launch does not see it
+ * Creates the guard of the pages of the request in the path. It throws ServiceError 404 when the request does
+ * not exist or this launch does not see it.
  */
-export function ofRequest(handle: RequestHandler): VisitHandler {
-  return async (visit, dependencies) => {
+export function ofRequest(dependencies: Dependencies): Guard<Visit, RequestVisit> {
+  return async (visit) => {
     const about = await getRequest(visit, dependencies);
-    await handle({ ...visit, about, catalogue: dependencies.catalogues.ofRequest(about) }, dependencies);
+    return { ...visit, about, catalogue: dependencies.catalogues.ofRequest(about) };
   };
 }
 
 /**
- * Serves the pages of a new order, with the catalogue of the launch's laboratory. After its submission they
- * redirect to the result, because a launch makes one order.
- * @throws ServiceError 404 when there is no such catalogue
+ * Creates the guard of the pages of a new order, with the catalogue of the launch's laboratory. After its
+ * submission it redirects to the result, because a launch makes one order. It throws ServiceError 404 when
+ * there is no such catalogue.
  */
-export function ofNewOrder(handle: ChoosingHandler): VisitHandler {
-  return async (visit, dependencies) => {
-    const { database, catalogues } = dependencies;
+export function ofNewOrder({ database, catalogues }: Dependencies): Guard<Visit, ChoosingVisit> {
+  return async (visit) => {
     const submitted = await findOrderOf(database, visit.launchId);
     if (submitted !== undefined) {
       // The second of two clicks on "Submit and print" prints too.
       const toPrint = queryOf(visit.request).has('print') ? '?print' : '';
-      return visit.response.redirect(303, `${resultPage(visit.home, submitted)}${toPrint}`);
+      redirect(visit.response, `${resultPage(visit.home, submitted)}${toPrint}`);
+      return undefined;
     }
     const catalogue = catalogues.find(visit.context.request.performer);
     if (catalogue === undefined) throw noCatalogueOfLaboratory();
-    await handle(toNewOrder(visit, catalogue), dependencies);
+    return toNewOrder(visit, catalogue);
   };
 }
 
 /**
- * Serves the same pages for the change of a request, with the catalogue of the laboratory that it was sent
- * to.
+ * Creates the guard of the same pages for the change of a request, with the catalogue of the laboratory that
+ * it was sent to. It throws ServiceError 404 as `ofRequest`, 409 when the request is Complete.
  * @param shows whether the answer to a form shows a part of the request
- * @throws ServiceError 404 as `ofRequest`, 409 when the request is Complete
  */
-export function ofChange(handle: ChoosingHandler, { shows = true } = {}): VisitHandler {
-  return async (visit, dependencies) => {
-    const { database, catalogues } = dependencies;
+export function ofChange(dependencies: Dependencies, { shows = true } = {}): Guard<Visit, ChoosingVisit> {
+  const { database, catalogues } = dependencies;
+  return async (visit) => {
     const request = await getRequest(visit, dependencies);
     if (request.status === 'Complete') {
       // The form that completed the request may be sent twice.
       const submissions = await submissionsOf(database, visit.launchId);
       if (!submissions.some(({ requestGuid }) => requestGuid === request.guid)) throw requestComplete();
-      return visit.response.redirect(303, resultPage(visit.home, request));
+      redirect(visit.response, resultPage(visit.home, request));
+      return undefined;
     }
     const choosing = toChange(visit, request, catalogues.ofRequest(request));
     // The panel answers a form: without a previous page, the form is the first reading.
     const isReading =
       visit.request.method !== 'POST' || (shows && (await findDraft(database, choosing.place)) === undefined);
     if (isReading) await readRequest(visit, request, dependencies);
-    await handle(choosing, dependencies);
+    return choosing;
   };
 }
 
 /** Its events are about the patient of the request, who may be another than that of the launch. */
 async function getRequest(
-  { request, context, call }: Visit,
+  visit: Visit,
   { database, pseudonyms }: Pick<Dependencies, 'database' | 'pseudonyms'>,
 ): Promise<TestRequest> {
-  const { guid = '' } = request.params;
+  const { context, call } = visit;
+  const guid = textParameter(visit, 'guid');
   const found = guidForm.test(guid) ? await findRequest(database, guid, sightOf(context)) : undefined;
   if (found === undefined) throw requestNotFound();
   const patient = pseudonyms.ofPatient(found.parties.patient);

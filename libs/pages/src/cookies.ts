@@ -1,5 +1,5 @@
-import { parseCookie } from 'cookie';
-import type { Request } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseCookie, type SetCookie, stringifySetCookie } from 'cookie';
 
 /** The number of cookies of one name that are tried, which limits the look-ups of a request. */
 const mostCookies = 4;
@@ -9,12 +9,20 @@ const mostCookies = 4;
  * neighbouring host has set a cookie of the same name for the parent domain. That must not lock the user out,
  * so callers try each.
  */
-export function readSentCookies(request: Pick<Request, 'get'>, name: string): readonly string[] {
+export function readSentCookies(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  name: string,
+): readonly string[] {
   return (
-    (request.get('cookie') ?? '')
+    (headers.cookie ?? '')
       .split(';')
       // Each separately, because a parser returns only one of several cookies of one name.
       .flatMap((pair) => parseCookie(pair)[name] || [])
       .slice(0, mostCookies)
   );
+}
+
+/** Adds a `Set-Cookie` to an answer (RFC 6265 section 4.1). `maxAge` is in seconds. */
+export function setCookie(response: ServerResponse, cookie: SetCookie): void {
+  response.appendHeader('Set-Cookie', stringifySetCookie(cookie));
 }

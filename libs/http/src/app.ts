@@ -1,0 +1,161 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import express, { type ErrorRequestHandler, type RequestHandler, type Response, Router } from 'express';
+import { type Call, createCalls } from './call.ts';
+import type { Endpoint, PathParameters } from './endpoint.ts';
+import { type ErrorDialect, problemDialect, refuse, ServiceError } from './errors.ts';
+import type { Refusals } from './refusals.ts';
+
+/** Answers the requests below a path that no endpoint answers. */
+export type Edge = {
+  readonly path: string;
+  /** The dialect of its errors; Express refuses paths that cannot be decoded. */
+  readonly dialect: ErrorDialect;
+  /** Creates the error of an address without an endpoint; without it, the answer is a 404 without a body. */
+  readonly notFound?: () => ServiceError;
+};
+
+/** What a service answers. */
+export type Mounted = {
+  readonly endpoints: readonly Endpoint[];
+  /** Handlers of everything below a path that is no endpoint, such as files. */
+  readonly below?: readonly { readonly path: string; readonly serve: RequestHandler }[];
+  readonly edges?: readonly Edge[];
+};
+
+export type AppOptions = {
+  /** The edge map: the service below each path. `/` keeps the path whole. */
+  readonly mounts: readonly { readonly path: string; readonly service: Mounted }[];
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly isProduction: boolean;
+  /** The number of reverse proxies in front, to determine a caller's address. */
+  readonly trustedProxies?: number;
+  /** The address that browsers use. With https, every answer tells browsers to use only https. */
+  readonly publicUrl?: string;
+  /** Limits and audits refusals; without it they are only answered. */
+  readonly refusals?: Refusals | undefined;
+};
+
+/**
+ * A year in seconds (RFC 6797 section 6.1.1). Without `includeSubDomains`: names below ours belong to the
+ * operator of the domain, and dangerous neighbours are next to our name, not below it.
+ */
+const strictTransportSecurity = 'max-age=31536000';
+
+/**
+ * Creates one listener for the endpoints of several services. A table answers exact paths, because Express's
+ * search for a route takes a tenth of a launch; Express answers every other path. Answers 404 without a body
+ * where there is no endpoint.
+ */
+export function createApp(options: AppOptions): RequestListener {
+  const { mounts, logger, clock, isProduction, trustedProxies = 0, publicUrl = '', refusals } = options;
+  const isHttps = publicUrl.startsWith('https:');
+  const openCall = createCalls({
+    logger,
+    clock,
+    refusals,
+    trustedProxies,
+    scheme: isHttps ? 'https' : 'http',
+  });
+  const find = createTable(mounts.flatMap(({ path, service }) => (path === '/' ? service.endpoints : [])));
+  const others = createExpress(mounts, problemDialect({ isProduction }));
+
+  return (request, response) => {
+    if (isHttps) response.setHeader('Strict-Transport-Security', strictTransportSecurity);
+    const call = openCall(request, response);
+    const found = find(request);
+    call.trace.run(() => {
+      if (found === undefined) return others(request, Object.assign(response, { locals: { call } }));
+      const { endpoint, params } = found;
+      call.route = endpoint.path;
+      endpoint.answer({ request, response, call, params }).catch(() => response.destroy());
+    });
+  };
+}
+
+type Found = { readonly endpoint: Endpoint; readonly params: PathParameters };
+
+/** The parameter that a path of the table may begin with, as one segment; Express finds longer ones. */
+const realm = '/*realm';
+
+/** Returns the search for an endpoint with an exact path, or one that only begins with a realm. */
+function createTable(endpoints: readonly Endpoint[]): (request: IncomingMessage) => Found | undefined {
+  const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
+  return ({ url = '' }) => {
+    const mark = url.indexOf('?');
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const exact = byPath.get(path);
+    if (exact !== undefined) return { endpoint: exact, params: {} };
+    const end = path.indexOf('/', 1);
+    const endpoint = end < 0 ? undefined : byPath.get(realm + path.slice(end));
+    const segment = path.slice(1, end);
+    return endpoint !== undefined && /^[\w-]+$/.test(segment)
+      ? { endpoint, params: { realm: [segment] } }
+      : undefined;
+  };
+}
+
+type ExpressListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Paths match exactly: `/SecureLaunch` and a trailing slash are different paths. */
+const exactly = { caseSensitive: true, strict: true };
+
+function createExpress(mounts: AppOptions['mounts'], dialect: ErrorDialect): ExpressListener {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  // Endpoints read the query themselves, so that a parameter is always a string and never an array or an
+  // object.
+  app.set('query parser', false);
+  for (const { path, service } of mounts) app.use(path, createRouter(path, service));
+  app.use(refuseWith(notFound), answerErrors(dialect));
+  return app;
+}
+
+function createRouter(mountedAt: string, { endpoints, below = [], edges = [] }: Mounted): Router {
+  const router = Router(exactly);
+  const prefix = mountedAt === '/' ? '' : mountedAt;
+  for (const { path, answer } of endpoints) {
+    router.all(path, (request, response) => {
+      const call = callOf(response);
+      call.route = prefix + path;
+      return answer({ request, response, call, params: request.params });
+    });
+  }
+  for (const { path, serve } of below) router.use(path, serve);
+  for (const { path, dialect, notFound } of edges) {
+    if (notFound !== undefined) router.use(path, refuseWith(notFound));
+    router.use(path, answerErrors(dialect));
+  }
+  return router;
+}
+
+const notFound = () =>
+  new ServiceError({ status: 404, code: 'not_found', message: 'There is nothing at this address' });
+
+function refuseWith(create: () => ServiceError): RequestHandler {
+  return () => {
+    throw create();
+  };
+}
+
+/** Answers the errors that Express throws outside the endpoints. */
+function answerErrors(dialect: ErrorDialect): ErrorRequestHandler {
+  return (thrown: unknown, request, response, _next) =>
+    refuse(thrown, { request, response, call: callOf(response), dialect });
+}
+
+declare global {
+  namespace Express {
+    // Express's name for the values of one response.
+    interface Locals {
+      call?: Call;
+    }
+  }
+}
+
+function callOf({ locals: { call } }: Response): Call {
+  if (call === undefined) throw new TypeError('createApp opens the call of every request');
+  return call;
+}

@@ -1,0 +1,114 @@
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import type { Outbox } from '@clinical-launch/events/event-bus';
+import { behind, type Endpoint, endpoint } from '@clinical-launch/http/endpoint';
+import { oauthDialect } from '@clinical-launch/http/errors';
+import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import type { Attempts } from '@clinical-launch/limits/attempts';
+import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
+import { eventSource as source } from '../domain/addresses.ts';
+import type { Realms } from '../domain/realms.ts';
+import type { Grant } from '../grants/grant.ts';
+import type { FindClientKeys } from '../keys/client-keys.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { FindOwnToken } from '../keys/own-tokens.ts';
+import { auditAuthorizeRefusal, authorize } from './authorize.ts';
+import { authorizeDialect } from './authorize-dialect.ts';
+import { createLaunchCaller } from './call-launch-url.ts';
+import { endLaunch } from './end-launch.ts';
+import { getDiscovery, getSmartConfiguration } from './get-discovery.ts';
+import { getKeys } from './get-keys.ts';
+import { introspectToken } from './introspect-token.ts';
+import { auditLaunchRefusal, issueLaunch } from './issue-launch.ts';
+import { pushAuthorizationRequest } from './push-authorization-request.ts';
+import { inDesktopRealm, inRealm } from './realm-guards.ts';
+import { auditRefusal, neverCached, requestToken } from './request-token.ts';
+import { revokeToken } from './revoke-token.ts';
+
+/** The dependencies of the endpoints. */
+export type RouteParts = {
+  readonly realms: Realms;
+  readonly grants: readonly Grant[];
+  readonly keyRing: KeyRing;
+  readonly findClientKeys: FindClientKeys;
+  readonly findOwnToken: FindOwnToken;
+  readonly tickets: Tickets;
+  readonly revokedTokens: RevokedTokens;
+  readonly tokens: AccessTokenVerifier;
+  /** Calls launch URLs. */
+  readonly fetchOutbound: OutboundFetch;
+  readonly events: Outbox;
+  readonly limiter: RateLimiter;
+  readonly attempts: Attempts;
+  readonly clock: Clock;
+  readonly publicUrl: string;
+  readonly isProduction: boolean;
+  readonly pseudonyms: PatientPseudonyms;
+  readonly scopes: readonly string[];
+  readonly clientCertificateHeader?: string | undefined;
+};
+
+/** Creates the endpoints of every realm: tokens, desktop launches and the documents that clients need. */
+export function realmEndpoints(parts: RouteParts): Endpoint[] {
+  const place = inRealm(parts.realms);
+  const shared = { source, dialect: oauthDialect, place };
+  const oauth = '/*realm/oauth2/v2.0';
+  const tokens = { ...shared, headers: neverCached, anyOrigin: true, audit: auditRefusal };
+  const launches = { ...shared, headers: neverCached };
+  const documents = { ...shared, anyOrigin: true };
+
+  const callLaunchUrl = createLaunchCaller(parts.fetchOutbound);
+  const authorizing = behind(inDesktopRealm, authorize(parts));
+  const discover = getDiscovery(parts);
+  const configure = behind(inDesktopRealm, getSmartConfiguration(parts));
+  const keys = getKeys(parts.keyRing);
+  return [
+    endpoint({ ...tokens, path: `${oauth}/token`, methods: { POST: requestToken(parts) } }),
+    endpoint({ ...tokens, path: `${oauth}/revoke`, methods: { POST: revokeToken(parts) } }),
+    endpoint({ ...tokens, path: `${oauth}/introspect`, methods: { POST: introspectToken(parts) } }),
+
+    endpoint({
+      ...launches,
+      path: '/*realm/launches',
+      methods: { POST: behind(inDesktopRealm, issueLaunch({ ...parts, callLaunchUrl })) },
+      audit: auditLaunchRefusal('launches'),
+    }),
+    endpoint({
+      ...launches,
+      path: '/*realm/launches/:id',
+      methods: { DELETE: behind(inDesktopRealm, endLaunch(parts)) },
+      audit: auditLaunchRefusal('end'),
+    }),
+    endpoint({
+      ...launches,
+      path: `${oauth}/par`,
+      anyOrigin: true,
+      methods: { POST: behind(inDesktopRealm, pushAuthorizationRequest(parts)) },
+      audit: auditAuthorizeRefusal('push'),
+    }),
+    endpoint({
+      ...launches,
+      path: `${oauth}/authorize`,
+      dialect: authorizeDialect,
+      methods: { GET: authorizing, POST: authorizing },
+      // HEAD would use up the launch identifier.
+      refusesHead: true,
+      audit: auditAuthorizeRefusal('authorize'),
+    }),
+
+    endpoint({
+      ...documents,
+      path: '/*realm/v2.0/.well-known/openid-configuration',
+      methods: { GET: discover, HEAD: discover },
+    }),
+    endpoint({
+      ...documents,
+      path: '/*realm/v2.0/.well-known/smart-configuration',
+      methods: { GET: configure, HEAD: configure },
+    }),
+    endpoint({ ...documents, path: '/*realm/discovery/v2.0/keys', methods: { GET: keys, HEAD: keys } }),
+  ];
+}

@@ -1,0 +1,55 @@
+import type { Exchange, Guard, Refused } from '@clinical-launch/http/endpoint';
+import type { ServiceError } from '@clinical-launch/http/errors';
+import type { DesktopIssuingRealm, IssuingRealm, Realms } from '../domain/realms.ts';
+import { noDesktopRealm, TokenRefusal, unknownRealm } from '../errors.ts';
+
+/** A request in a realm. */
+export type RealmExchange<Realm extends IssuingRealm = IssuingRealm> = Exchange & { readonly realm: Realm };
+
+/** A request in a realm that launches partner applications. */
+export type DesktopExchange = RealmExchange<DesktopIssuingRealm>;
+
+/** A request whose parameters are picked from its form. */
+export type FormExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExchange<Realm> & {
+  readonly parameters: ReadonlyMap<string, string>;
+};
+
+/** A request that names its sender. */
+export type NamedExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExchange<Realm> & {
+  /** The client or the partner application, as it is registered. */
+  readonly clientId: string | undefined;
+};
+
+/**
+ * Creates the guard of every path of a realm. It throws ServiceError 404 for a realm that is not in the
+ * registry.
+ */
+export function inRealm(realms: Realms): Guard<Exchange, RealmExchange> {
+  return (exchange) => {
+    const { realm: segments = [] } = exchange.params;
+    const realm = realms.find(typeof segments === 'string' ? [segments] : segments);
+    if (realm === undefined) throw unknownRealm();
+    return { ...exchange, realm };
+  };
+}
+
+/** Accepts a request only in a desktop realm. @throws ServiceError 404 in others */
+export function inDesktopRealm(exchange: RealmExchange): DesktopExchange {
+  const { realm } = exchange;
+  if (!isDesktopRealm(realm)) throw noDesktopRealm();
+  return { ...exchange, realm };
+}
+
+/** Returns whether a realm launches partner applications. */
+export function isDesktopRealm(realm: IssuingRealm): realm is DesktopIssuingRealm {
+  return realm.desktop !== undefined;
+}
+
+/** Returns the registered sender of a refused request, for its audit event; empty if it is not known. */
+export function senderOf(
+  error: ServiceError,
+  exchange: Refused<NamedExchange>,
+): { readonly clientId?: string } {
+  const { clientId = exchange.clientId } = error instanceof TokenRefusal ? error : {};
+  return clientId === undefined ? {} : { clientId };
+}

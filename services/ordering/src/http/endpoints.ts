@@ -1,0 +1,104 @@
+import { redirect, sendText, setHeaders } from '@clinical-launch/http/answer';
+import { guidForm } from '@clinical-launch/http/call';
+import {
+  behind,
+  type Endpoint,
+  endpoint,
+  type Guard,
+  type Handler,
+  textParameter,
+} from '@clinical-launch/http/endpoint';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
+import { pageDialect, pageNotFound } from '../errors.ts';
+import type { ChoosingVisit } from './choosing-visit.ts';
+import type { Dependencies } from './dependencies.ts';
+import { inLaunch, may } from './in-launch.ts';
+import { listRequests, searchRequests } from './list-requests.ts';
+import { postLeftRequest, postNewRequest } from './offered-request.ts';
+import { openLaunch } from './open-launch.ts';
+import { ofChange, ofNewOrder, ofRequest, type RequestVisit } from './page-guards.ts';
+import { printLabels, printTickedLabels } from './print-labels.ts';
+import { printForm } from './print-request.ts';
+import { postReview, postReviewDraft, showReview } from './review-page.ts';
+import { postSamples, showSamples } from './samples-page.ts';
+import { extendSession, signOut } from './session.ts';
+import { showOrder } from './show-order.ts';
+import { showRequest } from './show-request.ts';
+import { postChoice, postChosenPanel, postMatches, showChoice } from './tests-page.ts';
+import type { Visit } from './visit.ts';
+
+const samples = '/requests/:guid/samples';
+const tests = '/requests/:guid/tests';
+
+/** Creates the pages below `/oltr`. */
+export function createEndpoints(dependencies: Dependencies): Endpoint[] {
+  const { pages } = dependencies;
+  const shared = { source: '/ordering', dialect: pageDialect(pages) };
+  const start = ({ response }: { response: Parameters<typeof sendText>[0] }) => {
+    setHeaders(response, pageHeaders({ scriptHashes: [pages.scriptHash] }));
+    sendText(response, 'text/html', pages.render('start.njk', {}));
+  };
+  return [
+    ...['/oltr', '/oltr/'].map((path) => endpoint({ ...shared, path, methods: { GET: start } })),
+    endpoint({ ...shared, path: '/oltr/:launchId', methods: { GET: toLaunch } }),
+    ...launchPages(dependencies).map(([path, methods]) =>
+      endpoint({ ...shared, place: inLaunch(dependencies), path: `/oltr/:launchId${path}`, methods }),
+    ),
+  ];
+}
+
+/** Redirects to the first page of a launch, whose address ends with a slash. */
+const toLaunch: Handler = (exchange) => {
+  const launchId = textParameter(exchange, 'launchId');
+  if (!guidForm.test(launchId)) throw pageNotFound();
+  redirect(exchange.response, `/oltr/${launchId}/`, 308);
+};
+
+type Methods = Readonly<Partial<Record<'GET' | 'POST', Handler<Visit>>>>;
+
+/** Returns the pages of a launch, a row each: the path below `/oltr/{launchId}`, and the methods. */
+function launchPages(dependencies: Dependencies): readonly (readonly [path: string, methods: Methods])[] {
+  const inOrder = (handle: Handler<ChoosingVisit>) =>
+    behind(may('order'), behind(ofNewOrder(dependencies), handle));
+  const inChange = (handle: Handler<ChoosingVisit>, guard: Guard<Visit, ChoosingVisit> = showing) =>
+    behind(may('change-tests'), behind(guard, handle));
+  const showing = ofChange(dependencies);
+  const silent = ofChange(dependencies, { shows: false });
+  const inRequest = (handle: Handler<RequestVisit>) =>
+    behind(may('read'), behind(ofRequest(dependencies), handle));
+  const inSamples = (handle: Handler<RequestVisit>) =>
+    behind(may('record-samples'), behind(ofRequest(dependencies), handle));
+
+  const choose = postChoice(dependencies);
+  const choosePanel = postChosenPanel(dependencies);
+  const match = postMatches(dependencies);
+  const [review, submit] = [showReview(dependencies), postReview(dependencies)];
+  const saveReview = postReviewDraft(dependencies);
+  return [
+    ['/', { GET: openLaunch(dependencies), POST: inOrder(choose) }],
+    ['/chosen', { POST: inOrder(choosePanel) }],
+    ['/matches', { POST: inOrder(match) }],
+    ['/new-request', { POST: inOrder(postNewRequest(dependencies)) }],
+    ['/left-request', { POST: inOrder(postLeftRequest(dependencies)) }],
+    ['/review', { GET: inOrder(review), POST: inOrder(submit) }],
+    ['/review/draft', { POST: inOrder(saveReview) }],
+
+    [`${tests}/`, { GET: inChange(showChoice(dependencies)), POST: inChange(choose) }],
+    [`${tests}/chosen`, { POST: inChange(choosePanel) }],
+    [`${tests}/matches`, { POST: inChange(match, silent) }],
+    [`${tests}/review`, { GET: inChange(review), POST: inChange(submit) }],
+    [`${tests}/review/draft`, { POST: inChange(saveReview, silent) }],
+
+    [samples, { GET: inSamples(showSamples(dependencies)), POST: inSamples(postSamples(dependencies)) }],
+
+    ['/requests', { GET: listRequests(dependencies), POST: searchRequests(dependencies) }],
+    ['/requests/:guid', { GET: inRequest(showRequest(dependencies)) }],
+    ['/requests/:guid/form', { GET: inRequest(printForm(dependencies)) }],
+    ['/requests/:guid/labels', { GET: inRequest(printLabels(dependencies)) }],
+    ['/labels', { GET: behind(may('read'), printTickedLabels(dependencies)) }],
+
+    ['/orders/:guid', { GET: showOrder(dependencies) }],
+    ['/session', { POST: extendSession }],
+    ['/sign-out', { POST: signOut(dependencies) }],
+  ];
+}
