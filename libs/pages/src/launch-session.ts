@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { stringifySetCookie } from 'cookie';
 import { readSentCookies } from './cookies.ts';
 
@@ -42,6 +44,42 @@ export const openSessionCookie = (ticket: string, options: SessionCookieOptions)
     ...launchSessionCookieOptions(options),
   });
 
-/** Returns the session tickets that the browser sent, in its order; callers try each. */
+/** A live launch session of a browser. */
+export type LaunchSession = {
+  readonly ticket: string;
+  readonly context: LaunchContext;
+  /** Seconds until its absolute end, which no request extends. */
+  readonly endsInSeconds: number;
+};
+
+type SessionSearch = {
+  /** Whether the platform is served by https. */
+  readonly isSecure: boolean;
+  /** Seconds from now until which each session found is extended; absent to extend none. */
+  readonly extendSeconds?: number;
+};
+
+/**
+ * Finds the live launch sessions of a browser, in the order of its cookies. There are several if a
+ * neighbouring host has set such a cookie too, so callers choose.
+ * @throws Unavailable when Redis does not answer
+ */
+export async function findLaunchSessions(
+  tickets: Pick<Tickets, 'find'>,
+  request: IncomingMessage,
+  { isSecure, ...extending }: SessionSearch,
+): Promise<readonly LaunchSession[]> {
+  const sessions = await Promise.all(
+    readLaunchSessionCookies(request, isSecure).map(async (ticket) => {
+      const found = await tickets.find('launch-session', ticket, extending);
+      if (found === undefined) return [];
+      const { context, chainEndsInSeconds: endsInSeconds = Number.POSITIVE_INFINITY } = found;
+      return [{ ticket, context: parseLaunchContext(context), endsInSeconds }];
+    }),
+  );
+  return sessions.flat();
+}
+
+/** Returns the session tickets that the browser sent, in its order. */
 export const readLaunchSessionCookies = (request: IncomingMessage, isSecure: boolean): readonly string[] =>
   readSentCookies(request, launchSessionCookie(isSecure));

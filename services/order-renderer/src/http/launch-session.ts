@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { Call } from '@clinical-launch/http/call';
-import { readLaunchSessionCookies } from '@clinical-launch/pages/launch-session';
+import { findLaunchSessions, readLaunchSessionCookies } from '@clinical-launch/pages/launch-session';
 import { launchOf } from '@clinical-launch/tickets/ticket-text';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { sessionRequired } from '../errors.ts';
@@ -26,20 +26,11 @@ export async function getLaunchSession(
   request: IncomingMessage,
   call: Call,
 ): Promise<LaunchContext> {
-  const sent = readLaunchSessionCookies(request, isSecure);
-  if (sent[0] !== undefined) call.trace.follow(launchOf(sent[0]));
-  const sessions = await Promise.all(sent.map((ticket) => findSession(tickets, ticket)));
-  const [first, ...others] = sessions.filter((session) => session !== undefined);
+  const [sent] = readLaunchSessionCookies(request, isSecure);
+  if (sent !== undefined) call.trace.follow(launchOf(sent));
+  const [first, ...others] = await findLaunchSessions(tickets, request, { isSecure });
   if (first === undefined) throw sessionRequired();
-  if (others.length === 0) return first;
-  for (const session of [first, ...others]) if (await mayRead(session)) return session;
-  return first;
-}
-
-async function findSession(
-  tickets: Pick<Tickets, 'find'>,
-  ticket: string,
-): Promise<LaunchContext | undefined> {
-  const found = await tickets.find('launch-session', ticket);
-  return found === undefined ? undefined : parseLaunchContext(found.context);
+  if (others.length === 0) return first.context;
+  for (const { context } of [first, ...others]) if (await mayRead(context)) return context;
+  return first.context;
 }

@@ -1,17 +1,18 @@
-import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
 import { concerningLaunch } from '@clinical-launch/crypto/concerning';
 import { setHeaders } from '@clinical-launch/http/answer';
 import { guidForm } from '@clinical-launch/http/call';
 import { type Exchange, type Guard, textParameter } from '@clinical-launch/http/endpoint';
-import { launchSessionIdleSeconds, readLaunchSessionCookies } from '@clinical-launch/pages/launch-session';
+import {
+  launchSessionIdleSeconds as extendSeconds,
+  findLaunchSessions,
+} from '@clinical-launch/pages/launch-session';
 import { isOwnForm } from '@clinical-launch/pages/own-form';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Pages } from '@clinical-launch/pages/templates';
-import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { actionRules, type Permission } from '../domain/action-rules.ts';
 import { foreignForm, notOfThisAction, pageNotFound, sessionEnded } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { SessionLife, Visit } from './visit.ts';
+import type { Visit } from './visit.ts';
 
 /**
  * Creates the guard that accepts a request if its cookie is the live session of the launch in its path, and
@@ -30,9 +31,10 @@ export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
     if (request.method !== 'GET' && request.method !== 'HEAD' && !isOwnForm(request, publicOrigin)) {
       throw foreignForm();
     }
-    const session = await findSession(tickets, readLaunchSessionCookies(request, isSecure), launchId);
+    const sessions = await findLaunchSessions(tickets, request, { isSecure, extendSeconds });
+    const session = sessions.find(({ context }) => context.launchId === launchId);
     if (session === undefined) throw sessionEnded();
-    const { context, ticket, life } = session;
+    const { context } = session;
     const { clientId, frameAncestors } = context.client;
     call.adopt(launchId);
     call.identify(`session ${launchId}`, clientId);
@@ -40,7 +42,7 @@ export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
     setHeaders(response, launchPageHeaders(pages, frameAncestors));
     countRequest(launchId);
     const rule = actionRules[context.request.action];
-    return { ...exchange, launchId, context, rule, ticket, session: life, home: `/oltr/${launchId}/` };
+    return { ...exchange, launchId, context, rule, session, home: `/oltr/${launchId}/` };
   };
 }
 
@@ -59,22 +61,4 @@ function launchPageHeaders({ scriptHash }: Pages, frameAncestors: readonly strin
     // Origin header").
     'Referrer-Policy': 'same-origin',
   };
-}
-
-type Session = { readonly ticket: string; readonly context: LaunchContext; readonly life: SessionLife };
-
-/** Finds the live session of this launch among the tickets that the browser sent, and extends it. */
-async function findSession(
-  tickets: Pick<Tickets, 'find'>,
-  sent: readonly string[],
-  launchId: string,
-): Promise<Session | undefined> {
-  for (const ticket of sent) {
-    const found = await tickets.find('launch-session', ticket, { extendSeconds: launchSessionIdleSeconds });
-    const context = found === undefined ? undefined : parseLaunchContext(found.context);
-    if (context?.launchId !== launchId) continue;
-    const lastSeconds = found?.chainEndsInSeconds ?? Number.POSITIVE_INFINITY;
-    return { ticket, context, life: { idleSeconds: launchSessionIdleSeconds, lastSeconds } };
-  }
-  return undefined;
 }

@@ -21,8 +21,8 @@ export async function extendSession(visit: Visit): Promise<void> {
 export function signOut({ tickets, pages, isSecure }: Dependencies): Handler<Visit> {
   return async (visit) => {
     await readLaunchForm(visit);
-    const { response, ticket, launchId, context, call } = visit;
-    await tickets.redeem('launch-session', ticket, {
+    const { response, session, launchId, context, call } = visit;
+    await tickets.redeem('launch-session', session.ticket, {
       events: [call.event('launch.session.ended.v1', {})],
     });
     const isFramed = context.client.frameAncestors.length > 0;

@@ -56,11 +56,11 @@ export function showOrder(dependencies: Dependencies): Handler<Visit> {
 }
 
 /** Sets the session's cookies for the order's own paths, and for no other order's. */
-function setDocumentCookies({ response, context, ticket }: Visit, guid: string, isSecure: boolean): void {
+function setDocumentCookies({ response, context, session }: Visit, guid: string, isSecure: boolean): void {
   const isFramed = context.client.frameAncestors.length > 0;
   // A cookie's path ends at a slash, so the document next to the order's folder needs its own.
   for (const path of [`/orders/${guid}`, `/orders/${guid}.xml`]) {
     const options = launchSessionCookieOptions({ path, isSecure, isFramed });
-    setCookie(response, { name: launchSessionCookie(isSecure), value: ticket, ...options });
+    setCookie(response, { name: launchSessionCookie(isSecure), value: session.ticket, ...options });
   }
 }

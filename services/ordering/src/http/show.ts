@@ -1,5 +1,6 @@
 import { localDay } from '@clinical-launch/contracts/time';
 import { sendText } from '@clinical-launch/http/answer';
+import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
 import type { Pages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { TestRequest } from '../domain/test-request.ts';
@@ -25,7 +26,10 @@ export function createShow({ pages, clock, timeZone }: ShowDependencies): Show {
     const { response, context, rule, home, launchId, base = home } = visit;
     const now = clock.now();
     const today = localDay(now, timeZone);
-    const session = presentSession(visit.session, { now, timeZone });
+    const session = presentSession(
+      { idleSeconds: launchSessionIdleSeconds, lastSeconds: visit.session.endsInSeconds },
+      { now, timeZone },
+    );
     const banner = presentPageBanner(context.request, { rule, about: model.about, today });
     const page = pages.render(template, { ...model, banner, session, home, base, launchId });
     sendText(response, 'text/html', page);

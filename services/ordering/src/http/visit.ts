@@ -1,25 +1,17 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { readForm } from '@clinical-launch/http/body';
 import type { Exchange } from '@clinical-launch/http/endpoint';
+import type { LaunchSession } from '@clinical-launch/pages/launch-session';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { formOfAnotherLaunch } from '../errors.ts';
-
-/** How long a session lives, counted from this request. */
-export type SessionLife = {
-  /** Seconds without a request after which it ends. */
-  readonly idleSeconds: number;
-  /** Seconds until its absolute end, which no request extends. */
-  readonly lastSeconds: number;
-};
 
 /** A request within a live launch. */
 export type Visit = Exchange & {
   readonly launchId: string;
   readonly context: LaunchContext;
   readonly rule: ActionRule;
-  /** The session's ticket, for the cookies of the order's own paths and to end the session. */
-  readonly ticket: string;
-  readonly session: SessionLife;
+  /** Extended by this request. */
+  readonly session: LaunchSession;
   /** `/oltr/{launchId}/` */
   readonly home: string;
 };
