@@ -129,9 +129,9 @@ export class RequestTrace {
     // Without the address: launch URLs have secrets in their query, and paths name orders.
     const attributes = { 'http.request.method': this.#method, 'url.scheme': scheme };
     const options = { kind: SpanKind.SERVER, startTime: this.#startedAt, attributes };
-    if (this.#parent !== undefined) return startSpan(this.#method, options, { context: this.#parent });
+    if (this.#parent !== undefined) return startSpan(this.#method, options, this.#parent);
     if (this.#launchId === id) return withIds(traceOfLaunch(id), () => startSpan(this.#method, options));
-    return startSpan(this.#method, options, { context: firstSpanOf(this.#launchId), isUndecided: true });
+    return startSpan(this.#method, options, firstSpanOf(this.#launchId));
   }
 
   /** Returns the ids of a process that creates no spans; the flags are those of the caller. */

@@ -14,16 +14,12 @@ import { traceIds } from '@clinical-launch/runtime/trace-ids';
 import { enableTracing } from '@clinical-launch/runtime/tracing';
 import { version } from '@clinical-launch/runtime/version';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
-import { exportFailedToo } from './held-spans.ts';
-import { createSampler, samplerNames } from './trace-sampler.ts';
 
 /** Variables of OpenTelemetry. The exporter reads the others that begin with `OTEL_EXPORTER_OTLP_`. */
 const settingsSchema = Type.Object({
   OTEL_SDK_DISABLED: Type.Boolean({ default: false }),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String()),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: Type.Optional(Type.String()),
-  OTEL_TRACES_SAMPLER: Type.Enum([...samplerNames], { default: 'parentbased_always_on' }),
-  OTEL_TRACES_SAMPLER_ARG: Type.Number({ minimum: 0, maximum: 1, default: 1 }),
   /** Milliseconds that spans wait to be sent together. */
   OTEL_BSP_SCHEDULE_DELAY: Type.Integer({ minimum: 1, default: 5000 }),
 });
@@ -36,18 +32,15 @@ export function readTracing(environment: Environment) {
   const read = readEnvironment(settingsSchema, environment);
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own = all } = read;
   if (own === undefined || read.OTEL_SDK_DISABLED) return undefined;
-  return {
-    sampler: { name: read.OTEL_TRACES_SAMPLER, ratio: read.OTEL_TRACES_SAMPLER_ARG },
-    delayMs: read.OTEL_BSP_SCHEDULE_DELAY,
-  };
+  return { delayMs: read.OTEL_BSP_SCHEDULE_DELAY };
 }
 
 /** Milliseconds that the end of a process waits for its last spans to be sent. */
 const flushWithinMs = 3000;
 
 /**
- * Creates spans from now on and sends them to a collector (OTLP over HTTP, protobuf). Loads the SDK only if
- * traces are on.
+ * Creates spans from now on and sends all of them to a collector (OTLP over HTTP, protobuf), which samples
+ * whole traces: only it knows which trace failed or was slow. Loads the SDK only if traces are on.
  */
 export function startTracing(
   settings: TracingSettings,
@@ -71,7 +64,7 @@ export function startTracing(
     spanLimits: { linkCountLimit: 256, attributeValueLengthLimit: 200 },
   });
   context.setGlobalContextManager(new sdk.AsyncLocalStorageContextManager());
-  trace.setGlobalTracerProvider(exportFailedToo(provider, createSampler(sdk, settings.sampler)));
+  trace.setGlobalTracerProvider(provider);
   enableTracing();
   return { stop: () => stopWithin(provider.shutdown(), logger) };
 }

@@ -6,7 +6,7 @@ const require = createRequire(import.meta.url);
  * OpenTelemetry's packages for CommonJS: modules of it for `import` import `node:http`, at the cost described
  * in node-http.ts.
  */
-export const { context, metrics, SpanStatusCode, trace, TraceFlags } =
+export const { context, metrics, SpanStatusCode, trace } =
   require('@opentelemetry/api') as typeof import('@opentelemetry/api');
 export const {
   detectResources,
@@ -27,5 +27,3 @@ export const loadTracing = () => ({
   ...(require('@opentelemetry/exporter-trace-otlp-proto') as typeof import('@opentelemetry/exporter-trace-otlp-proto')),
   ...(require('@opentelemetry/sdk-trace') as typeof import('@opentelemetry/sdk-trace')),
 });
-
-export type TracingSdk = ReturnType<typeof loadTracing>;

@@ -53,23 +53,10 @@ export function traceOfLaunch(launchId: string): { readonly traceId: string; rea
   return { traceId, spanId: traceId.slice(16) };
 }
 
-const undecided = createContextKey('clinical-launch undecided parent');
-const undecidedRoot = ROOT_CONTEXT.setValue(undecided, true);
-
-/** Returns whether the parent's sampling decision is unknown, so that its trace id decides. */
-export const isUndecided = (parent: Context): boolean => parent.getValue(undecided) === true;
-
-type Parent = {
-  readonly context: SpanContext;
-  /** Whether only the ids of the parent are known, and not whether it is sampled. */
-  readonly isUndecided?: boolean;
-};
-
 /** Starts a span below a span of another process, or the first span of a trace. End it. */
-export function startSpan(name: string, options: SpanOptions, parent?: Parent): Span {
+export function startSpan(name: string, options: SpanOptions, parent?: SpanContext): Span {
   if (parent === undefined) return tracer.startSpan(name, options, ROOT_CONTEXT);
-  const root = parent.isUndecided ? undecidedRoot : ROOT_CONTEXT;
-  const above = trace.setSpanContext(root, { ...parent.context, isRemote: true });
+  const above = trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
   return tracer.startSpan(name, options, above);
 }
 

@@ -44,7 +44,6 @@ export async function observe(act: (baseUrl: string) => Promise<void>): Promise<
     ADMIN_PORT: String(adminPort),
     LOG_LEVEL: 'trace',
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
-    OTEL_TRACES_SAMPLER: 'always_on',
     OTEL_BSP_SCHEDULE_DELAY: '100',
     REFUSALS_PER_ADDRESS: '0',
   });
