@@ -15,7 +15,6 @@ import { readWatchedCertificates, watchCertificates } from './certificates.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
 import type { RunningPart } from './part.ts';
 import { metricSettings, startMetrics } from './process-metrics.ts';
-import { releaseMemoryOfStart } from './release-memory.ts';
 import { withSecretFiles } from './secret-files.ts';
 import { type Mount, startServices } from './start-services.ts';
 import { readTracing, startTracing, type TracingSettings } from './tracing.ts';
@@ -88,7 +87,6 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
     process.stdout.write(
       `ready ${plan.name} http://localhost:${running.port} admin http://localhost:${running.adminPort}\n`,
     );
-    setImmediate(releaseMemoryOfStart);
   } catch (error) {
     endAtStart(error);
   }

@@ -1,6 +1,5 @@
 import { endAtStart, stopOnSignal } from '@clinical-launch/process/process';
 import { startMetrics } from '@clinical-launch/process/process-metrics';
-import { releaseMemoryOfStart } from '@clinical-launch/process/release-memory';
 import { readTracing, startTracing } from '@clinical-launch/process/tracing';
 import { systemClock } from '@clinical-launch/runtime/clock';
 import { createServiceLogger, initialLogLevel } from '@clinical-launch/runtime/logger';
@@ -24,7 +23,6 @@ try {
   if (stdout.isTTY) stdout.write(summaryOf(platform, environment));
   else logger.info({ adminUrl: platform.adminUrl }, 'health, readiness and metrics');
   stdout.write(`ready ${platform.publicUrl}\n`);
-  setImmediate(releaseMemoryOfStart);
 } catch (error) {
   endAtStart(error);
 }
