@@ -137,6 +137,17 @@ describe.each(services.map((name) => `services/${name}`))('the rooms of %s', (na
     expect(forbidden).toEqual([]);
   });
 
+  it('read and write in the store through their use cases alone', () => {
+    const direct = own
+      .filter((path) => roomOf(path) === 'http')
+      .flatMap((path) =>
+        specifiersOf(path, { withTypes: false })
+          .filter((specifier) => /^(\.\.\/)+store\//.test(specifier))
+          .map((specifier) => `${path}: ${specifier}`),
+      );
+    expect(direct).toEqual([]);
+  });
+
   it('know only the packages that are theirs', () => {
     const forbidden = own.flatMap((path) =>
       specifiersOf(path, { withTypes: false })

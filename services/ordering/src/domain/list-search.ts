@@ -35,6 +35,11 @@ export type ListSearch = {
   readonly filters: ListFilters;
 };
 
+/** The number of requests on a page. */
+export const pageSize = 25;
+/** The number at which counting ends. */
+export const maxCount = 1000;
+
 /** A request that waits for its samples for longer is overdue. */
 const overdueMs = 86_400_000;
 

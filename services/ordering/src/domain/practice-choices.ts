@@ -20,6 +20,12 @@ export type PracticeChoices = {
   readonly sets: readonly PracticeSet[];
 };
 
+/** The own choices of a practice and of the user. */
+export type OwnChoices = PracticeChoices & {
+  /** The favourites of the user. */
+  readonly personal: readonly string[];
+};
+
 /** The maximum number of favourites, of a practice and of each user. */
 export const maxFavourites = 100;
 /** The maximum number of order sets of a practice. */

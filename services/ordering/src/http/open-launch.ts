@@ -1,7 +1,7 @@
 import { redirect } from '@clinical-launch/http/answer';
 import { behind, type Handler } from '@clinical-launch/http/endpoint';
 import { requestPage } from '../present/addresses.ts';
-import { findNamed } from '../store/test-requests.ts';
+import { findNamedRequest } from '../work/find-requests.ts';
 import type { Dependencies } from './dependencies.ts';
 import { ofNewOrder } from './page-guards.ts';
 import { showChoice } from './tests-page.ts';
@@ -17,7 +17,7 @@ export function openLaunch(dependencies: Dependencies): Handler<Visit> {
     const { response, home, rule, context } = visit;
     if (rule.opens === 'new-order') return showNewOrder(visit);
     if (rule.opens === 'list') return redirect(response, `${home}requests`);
-    const named = await findNamed(dependencies.database, context);
+    const named = await findNamedRequest(dependencies, context);
     // With an unknown identifier, the user chooses among the patient's requests.
     redirect(response, named === undefined ? `${home}requests?choose` : requestPage(home, rule, named));
   };

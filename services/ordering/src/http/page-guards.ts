@@ -1,16 +1,14 @@
 import { redirect } from '@clinical-launch/http/answer';
-import { guidForm } from '@clinical-launch/http/call';
 import { type Guard, textParameter } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { noCatalogueOfLaboratory, requestComplete, requestNotFound } from '../errors.ts';
 import { resultPage } from '../present/addresses.ts';
-import { findDraft } from '../store/drafts.ts';
-import { sightOf } from '../store/keys.ts';
-import { submissionsOf } from '../store/submissions.ts';
-import { findOrderOf, findRequest } from '../store/test-requests.ts';
-import { type ChoosingVisit, toChange, toNewOrder } from './choosing-visit.ts';
+import { findInSight, findOwnOrder, hasSubmitted } from '../work/find-requests.ts';
+import { toChange, toNewOrder } from '../work/launch.ts';
+import { hasDraft } from '../work/read-choice.ts';
+import type { ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readRequest } from './reading.ts';
 import type { Visit } from './visit.ts';
@@ -38,9 +36,10 @@ export function ofRequest(dependencies: Dependencies): Guard<Visit, RequestVisit
  * submission it redirects to the result, because a launch makes one order. It throws ServiceError 404 when
  * there is no such catalogue.
  */
-export function ofNewOrder({ database, catalogues }: Dependencies): Guard<Visit, ChoosingVisit> {
+export function ofNewOrder(dependencies: Dependencies): Guard<Visit, ChoosingVisit> {
+  const { catalogues, clock, timeZone } = dependencies;
   return async (visit) => {
-    const submitted = await findOrderOf(database, visit.launchId);
+    const submitted = await findOwnOrder(dependencies, visit.launchId);
     if (submitted !== undefined) {
       // The second of two clicks on "Submit and print" prints too.
       const toPrint = queryOf(visit.request).has('print') ? '?print' : '';
@@ -49,7 +48,8 @@ export function ofNewOrder({ database, catalogues }: Dependencies): Guard<Visit,
     }
     const catalogue = catalogues.find(visit.context.request.performer);
     if (catalogue === undefined) throw noCatalogueOfLaboratory();
-    return toNewOrder(visit, catalogue);
+    const choosing = toNewOrder(visit.context, catalogue, { now: clock.now(), timeZone });
+    return { ...visit, ...choosing, base: visit.home };
   };
 }
 
@@ -59,35 +59,33 @@ export function ofNewOrder({ database, catalogues }: Dependencies): Guard<Visit,
  * @param shows whether the answer to a form shows a part of the request
  */
 export function ofChange(dependencies: Dependencies, { shows = true } = {}): Guard<Visit, ChoosingVisit> {
-  const { database, catalogues } = dependencies;
+  const { catalogues, clock, timeZone } = dependencies;
   return async (visit) => {
     const request = await getRequest(visit, dependencies);
     if (request.status === 'Complete') {
       // The form that completed the request may be sent twice.
-      const submissions = await submissionsOf(database, visit.launchId);
-      if (!submissions.some(({ requestGuid }) => requestGuid === request.guid)) throw requestComplete();
+      if (!(await hasSubmitted(dependencies, visit.launchId, request.guid))) throw requestComplete();
       redirect(visit.response, resultPage(visit.home, request));
       return undefined;
     }
-    const choosing = toChange(visit, request, catalogues.ofRequest(request));
+    const moment = { now: clock.now(), timeZone };
+    const choosing = toChange(visit.context, request, catalogues.ofRequest(request), moment);
     // The panel answers a form: without a previous page, the form is the first reading.
-    const isReading =
-      visit.request.method !== 'POST' || (shows && (await findDraft(database, choosing.place)) === undefined);
+    const isReading = visit.request.method !== 'POST' || (shows && !(await hasDraft(dependencies, choosing)));
     if (isReading) await readRequest(visit, request, dependencies);
-    return choosing;
+    return { ...visit, ...choosing, base: `${visit.home}requests/${request.guid}/tests/` };
   };
 }
 
 /** Its events are about the patient of the request, who may be another than that of the launch. */
 async function getRequest(
   visit: Visit,
-  { database, pseudonyms }: Pick<Dependencies, 'database' | 'pseudonyms'>,
+  dependencies: Pick<Dependencies, 'database' | 'pseudonyms'>,
 ): Promise<TestRequest> {
   const { context, call } = visit;
-  const guid = textParameter(visit, 'guid');
-  const found = guidForm.test(guid) ? await findRequest(database, guid, sightOf(context)) : undefined;
+  const found = await findInSight(dependencies, context, textParameter(visit, 'guid'));
   if (found === undefined) throw requestNotFound();
-  const patient = pseudonyms.ofPatient(found.parties.patient);
+  const patient = dependencies.pseudonyms.ofPatient(found.parties.patient);
   if (patient !== undefined) call.concern({ patient });
   return found;
 }

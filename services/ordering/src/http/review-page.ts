@@ -2,20 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { redirect, sendStatus } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
-import { traitsOf } from '../domain/applies-to.ts';
 import { decideReview } from '../domain/review.ts';
 import type { ReviewForm } from '../domain/review-entry.ts';
-import { selectionOf } from '../domain/selection.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { requestComplete, requestNotFound } from '../errors.ts';
 import { resultPage } from '../present/addresses.ts';
 import { presentReview } from '../present/review-model.ts';
-import { findDraft } from '../store/drafts.ts';
-import { submissionsTo } from '../store/submissions.ts';
-import { repeatsAmong } from '../work/find-repeats.ts';
+import { historyOf } from '../work/find-requests.ts';
 import { keepReview } from '../work/keep-review.ts';
-import { patientOf } from '../work/launch.ts';
+import { readDraft } from '../work/read-choice.ts';
 import { saveReview } from '../work/save-review.ts';
+import { selectTests } from '../work/select-tests.ts';
 import { submitChange } from '../work/submit-change.ts';
 import { submitOrder } from '../work/submit-order.ts';
 import type { ChoosingVisit } from './choosing-visit.ts';
@@ -29,44 +26,46 @@ import { readLaunchForm } from './visit.ts';
  * not submitted: `?check`, the typed fields are invalid; `?changed`, other tests were chosen elsewhere;
  * `?conflict`, another user changed the request.
  */
-export function showReview({ database, clock, timeZone, write, show }: Dependencies): Handler<ChoosingVisit> {
+export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
+  const { database, write, show } = dependencies;
   return async (visit) => {
-    const { catalogue, changed, context, place, beginning } = visit;
+    const { catalogue, changed, context, patient, now, timeZone } = visit;
     assertNotSpeculative(visit);
-    const draft = (await findDraft(database, place)) ?? beginning;
-    const selection = selectionOf(draft, catalogue);
+    const draft = await readDraft(dependencies, visit);
+    const { selection, repeats } = await selectTests(database, visit, draft);
     if (changed === undefined && selection.tests.length === 0) {
       return redirect(visit.response, `${visit.base}?nothing-chosen`);
     }
-    const moment = { now: clock.now(), timeZone };
-    const patient = traitsOf(patientOf(visit), moment);
-    const basis = { tests: selection.addedTests, catalogue, context, changed, ...moment };
-    const repeats = await repeatsAmong(database, basis);
     const flags = queryOf(visit.request);
-    const review = flags.has('check') && decideReview({ draft, ...selection, patient, repeats, ...moment });
+    const judged = { draft, ...selection, patient, repeats, now, timeZone };
+    const review = flags.has('check') && decideReview(judged);
     const faults = review && 'faults' in review ? review.faults : [];
-    const chosen = { draft, selection, patient, repeats, changed, catalogue };
-    const author = context.request.author.name;
-    const changedBy = await submissionsSince(draft.notice?.rebasedFrom, visit, database);
+    const after = draft.notice?.rebasedFrom;
     show(visit, 'review.njk', {
       ...(changed === undefined ? {} : { about: changed }),
-      ...presentReview({ ...chosen, ...moment, faults, author, changedBy, write }),
+      ...presentReview({
+        draft,
+        selection,
+        patient,
+        repeats,
+        changed,
+        catalogue,
+        now,
+        timeZone,
+        faults,
+        author: context.request.author.name,
+        // Who changed the request since this change began.
+        changedBy:
+          changed === undefined || after === undefined
+            ? []
+            : await historyOf(dependencies, changed, { after }),
+        write,
+      }),
       isChanged: flags.has('changed'),
       isConflict: flags.has('conflict'),
       page: randomUUID(),
     });
   };
-}
-
-/** Returns who changed the request since this change began. */
-async function submissionsSince(
-  version: number | undefined,
-  { changed }: ChoosingVisit,
-  database: Dependencies['database'],
-) {
-  if (changed === undefined || version === undefined) return [];
-  const submissions = await submissionsTo(database, changed.guid);
-  return submissions.filter(({ requestVersion }) => requestVersion > version);
 }
 
 /**

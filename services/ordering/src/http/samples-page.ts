@@ -17,7 +17,7 @@ import type { TestRequest } from '../domain/test-request.ts';
 import { faultyForm, requestComplete, requestNotFound } from '../errors.ts';
 import { resultPage } from '../present/addresses.ts';
 import { presentSamples } from '../present/samples-model.ts';
-import { submissionsTo } from '../store/submissions.ts';
+import { historyOf } from '../work/find-requests.ts';
 import { submitSamples } from '../work/submit-samples.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { RequestVisit } from './page-guards.ts';
@@ -108,13 +108,12 @@ async function showConflict(
   dependencies: Dependencies,
   { form, request }: { form: SamplesForm; request: TestRequest },
 ): Promise<void> {
-  const { database, write } = dependencies;
-  const latest = (await submissionsTo(database, request.guid)).at(-1);
+  const latest = (await historyOf(dependencies, request)).at(-1);
   visit.response.statusCode = 409;
   await showForm(visit, dependencies, {
     request,
     entry: keepTyped(form.entry, request, recordingOf(visit, dependencies)),
-    conflict: latest && { by: fullName(latest.author.name), at: write(latest.at) },
+    conflict: latest && { by: fullName(latest.author.name), at: dependencies.write(latest.at) },
   });
 }
 

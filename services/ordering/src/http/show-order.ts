@@ -4,9 +4,7 @@ import { setCookie } from '@clinical-launch/pages/cookies';
 import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/pages/launch-session';
 import { pageNotFound } from '../errors.ts';
 import { presentResult } from '../present/result-model.ts';
-import { sightOf } from '../store/keys.ts';
-import { submissionsOf } from '../store/submissions.ts';
-import { findRequest } from '../store/test-requests.ts';
+import { findResult } from '../work/find-requests.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readLabels } from './print-labels.ts';
 import { readForm } from './print-request.ts';
@@ -19,20 +17,12 @@ import type { Visit } from './visit.ts';
  */
 export function showOrder(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
-    const { database, catalogues, show, isSecure } = dependencies;
-    const { request, launchId, context, rule, home } = visit;
-    const guid = textParameter(visit, 'guid');
-    const sight = sightOf(context);
-    const submissions = await submissionsOf(database, launchId);
-    const submission = submissions.find(({ requestGuid }) => requestGuid === guid);
-    const order = submission && (await findRequest(database, guid, sight));
-    if (submission === undefined || order === undefined) throw pageNotFound();
+    const { catalogues, show, isSecure } = dependencies;
+    const { request, context, rule, home } = visit;
+    const result = await findResult(dependencies, context, textParameter(visit, 'guid'));
+    if (result === undefined) throw pageNotFound();
+    const { order, version, others } = result;
     setDocumentCookies(visit, order.guid, isSecure);
-    const found = await Promise.all(
-      submissions
-        .filter(({ requestGuid }) => requestGuid !== guid)
-        .map(({ requestGuid }) => findRequest(database, requestGuid, sight)),
-    );
     const catalogue = catalogues.ofRequest(order);
     const papers = queryOf(request).has('print') && {
       form: await readForm({ ...visit, about: order, catalogue }, dependencies),
@@ -43,8 +33,8 @@ export function showOrder(dependencies: Dependencies): Handler<Visit> {
       papers,
       ...presentResult({
         order,
-        version: submission.requestVersion,
-        others: found.filter((other) => other !== undefined),
+        version,
+        others,
         action: context.request.action,
         rule,
         home,

@@ -2,7 +2,7 @@ import type { Handler } from '@clinical-launch/http/endpoint';
 import { samplesOf } from '../domain/record-samples.ts';
 import { presentReportLinks } from '../present/report-links.ts';
 import { presentHistory, presentRequest } from '../present/request-report.ts';
-import { submissionsTo } from '../store/submissions.ts';
+import { historyOf } from '../work/find-requests.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { RequestVisit } from './page-guards.ts';
 import { readRequest } from './reading.ts';
@@ -14,9 +14,9 @@ import { readRequest } from './reading.ts';
 export function showRequest(dependencies: Dependencies): Handler<RequestVisit> {
   return async (visit) => {
     const { about, catalogue, home, rule } = visit;
-    const { database, write, show } = dependencies;
+    const { write, show } = dependencies;
     await readRequest(visit, about, dependencies);
-    const history = await submissionsTo(database, about.guid);
+    const history = await historyOf(dependencies, about);
     show(visit, 'request.njk', {
       about,
       guid: about.guid,

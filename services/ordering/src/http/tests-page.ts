@@ -1,7 +1,6 @@
 import { redirect, sendJson } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
-import { traitsOf } from '../domain/applies-to.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import {
   type ChoiceAction,
@@ -10,25 +9,17 @@ import {
   maxSearchLength,
   readChoiceButton,
 } from '../domain/choice.ts';
-import { type Draft, isOffered } from '../domain/draft.ts';
+import type { Draft } from '../domain/draft.ts';
 import { offeredTests } from '../domain/offered-tests.ts';
 import { maxSetNameLength } from '../domain/practice-choices.ts';
-import { selectionOf } from '../domain/selection.ts';
 import { faultyForm, notPracticeEditor } from '../errors.ts';
-import { type OwnChoices, presentCatalogue } from '../present/catalogue-model.ts';
+import { presentCatalogue } from '../present/catalogue-model.ts';
 import { presentChosen } from '../present/chosen-model.ts';
 import { presentOffer } from '../present/offer-model.ts';
 import { presentShortcuts } from '../present/shortcuts-model.ts';
-import { findDraft } from '../store/drafts.ts';
-import { choicesKeyOf, practiceKeyOf, userKeyOf } from '../store/keys.ts';
-import { findLeftDraft } from '../store/left-drafts.ts';
-import { findMostRequested } from '../store/most-requested.ts';
-import { findPersonalFavourites } from '../store/personal-favourites.ts';
-import { findPracticeChoices } from '../store/practice-choices.ts';
 import { chooseTests } from '../work/choose-tests.ts';
-import { findEarlierOrder } from '../work/find-earlier-order.ts';
-import { repeatsAmong } from '../work/find-repeats.ts';
-import { patientOf } from '../work/launch.ts';
+import { findOffer, readDraft, readOwnChoices, readShortcuts } from '../work/read-choice.ts';
+import { selectTests } from '../work/select-tests.ts';
 import type { ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readLaunchForm } from './visit.ts';
@@ -38,20 +29,25 @@ import { readLaunchForm } from './visit.ts';
  * `?offer-gone` and `?tests-chosen`, why an offered request was not continued or discarded.
  */
 export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
+  const { searchIn, show, write } = dependencies;
   return async (visit) => {
-    const { database, searchIn, show } = dependencies;
-    const { catalogue, changed } = visit;
-    const draft = (await findDraft(database, visit.place)) ?? visit.beginning;
+    const { catalogue, changed, patient } = visit;
+    const draft = await readDraft(dependencies, visit);
     const flags = queryOf(visit.request);
-    const own = await ownChoices(visit, database);
-    const patient = traitsIn(visit, dependencies);
+    const own = await readOwnChoices(dependencies, visit);
+    const offer = await findOffer(dependencies, visit, draft);
     show(visit, 'choose.njk', {
       ...(changed === undefined ? {} : { about: changed }),
       ...presentCatalogue({ draft, catalogue, own, patient, search: searchIn(catalogue) }),
-      shortcuts: await shortcutsOf(visit, draft, dependencies, own),
+      shortcuts: presentShortcuts({
+        ...visit,
+        draft,
+        own,
+        ...(await readShortcuts(dependencies, visit)),
+      }),
       ...(await chosenPanel(visit, draft, dependencies)),
-      restoredFrom: draft.restoredFrom && dependencies.write(draft.restoredFrom),
-      offer: await offerOf(visit, draft, dependencies),
+      restoredFrom: draft.restoredFrom && write(draft.restoredFrom),
+      offer: offer && presentOffer(offer, catalogue, write),
       isOfferGone: flags.has('offer-gone'),
       areTestsChosen: flags.has('tests-chosen'),
       isNothingChosen: draft.chosen.length === 0 && flags.has('nothing-chosen'),
@@ -60,48 +56,6 @@ export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
       mayEditPractice: isEditor(visit),
     });
   };
-}
-
-/** Returns the model of the request of an earlier launch that the user can continue, if there is one. */
-async function offerOf(
-  { place, catalogue }: ChoosingVisit,
-  draft: Draft,
-  { database, clock, write }: Dependencies,
-) {
-  if (!isOffered(draft)) return undefined;
-  const left = await findLeftDraft(database, place, clock.now());
-  return left && presentOffer(left, catalogue, write);
-}
-
-/** Reads the own choices of the user and their practice. */
-async function ownChoices(
-  { catalogue, context }: ChoosingVisit,
-  database: Dependencies['database'],
-): Promise<OwnChoices> {
-  const { request, client } = context;
-  const ofPractice = await findPracticeChoices(
-    database,
-    choicesKeyOf(request.practice, client, catalogue.id),
-  );
-  const personal = await findPersonalFavourites(database, userKeyOf(request, client, catalogue.id));
-  return { ...ofPractice, personal };
-}
-
-/** Returns the model of the chips above the catalogue. */
-async function shortcutsOf(visit: ChoosingVisit, draft: Draft, dependencies: Dependencies, own?: OwnChoices) {
-  const { catalogue, context } = visit;
-  const { database } = dependencies;
-  const practiceKey = practiceKeyOf(context.request.practice, context.client);
-  const mostRequested = await findMostRequested(database, practiceKey);
-  return presentShortcuts({
-    draft,
-    catalogue,
-    own: own ?? (await ownChoices(visit, database)),
-    mostRequested: mostRequested?.codes ?? [],
-    earlier: await findEarlierOrder(database, visit),
-    timeZone: dependencies.timeZone,
-    patient: traitsIn(visit, dependencies),
-  });
 }
 
 /**
@@ -154,7 +108,16 @@ export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVis
     const isOfFavourites = ['favourite', 'unfavourite', 'undo'].includes(action.kind);
     dependencies.show(visit, 'panel.njk', {
       ...(await chosenPanel(visit, draft, dependencies)),
-      ...(isOfFavourites ? { shortcuts: await shortcutsOf(visit, draft, dependencies) } : {}),
+      ...(isOfFavourites
+        ? {
+            shortcuts: presentShortcuts({
+              ...visit,
+              draft,
+              own: await readOwnChoices(dependencies, visit),
+              ...(await readShortcuts(dependencies, visit)),
+            }),
+          }
+        : {}),
     });
   };
 }
@@ -172,33 +135,18 @@ export function postMatches(dependencies: Dependencies): Handler<ChoosingVisit> 
     const { codes } = offeredTests({
       catalogue,
       query,
-      patient: traitsIn(visit, dependencies),
+      patient: visit.patient,
       search: searchIn(catalogue),
     });
     sendJson(visit.response, { codes: [...codes] });
   };
 }
 
-const traitsIn = (visit: ChoosingVisit, { clock, timeZone }: Dependencies) =>
-  traitsOf(patientOf(visit), { now: clock.now(), timeZone });
-
 /** Returns the model of the panel of the chosen tests. */
-async function chosenPanel(visit: ChoosingVisit, draft: Draft, dependencies: Dependencies) {
-  const { catalogue, context, changed } = visit;
-  const { database, clock, timeZone } = dependencies;
-  const now = clock.now();
-  const selection = selectionOf(draft, catalogue);
-  const basis = { tests: selection.addedTests, catalogue, context, changed, now, timeZone };
-  const repeats = await repeatsAmong(database, basis);
-  return presentChosen({
-    draft,
-    selection,
-    patient: traitsIn(visit, dependencies),
-    repeats,
-    changed,
-    catalogue,
-    now,
-  });
+async function chosenPanel(visit: ChoosingVisit, draft: Draft, { database }: Dependencies) {
+  const selected = await selectTests(database, visit, draft);
+  const { patient, changed, catalogue, now } = visit;
+  return presentChosen({ draft, ...selected, patient, changed, catalogue, now });
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import type { Draft } from '../domain/draft.ts';
 import { offeredTests } from '../domain/offered-tests.ts';
 import { coveredBy } from '../domain/panels.ts';
-import { orderSetOf, type PracticeChoices } from '../domain/practice-choices.ts';
+import { type OwnChoices, orderSetOf } from '../domain/practice-choices.ts';
 import type { TestSearch } from '../domain/test-search.ts';
 
 type CataloguePage = {
@@ -17,11 +17,6 @@ type CataloguePage = {
 };
 
 /** The own choices of a user and their practice, as codes. */
-export type OwnChoices = PracticeChoices & {
-  /** The favourites of the user. */
-  readonly personal: readonly string[];
-};
-
 /** Presents the catalogue to choose tests from, with the own choices of user and practice. */
 export function presentCatalogue({ draft, catalogue, own, patient, search }: CataloguePage) {
   const offered = offeredTests({ catalogue, query: draft.search, patient, search });

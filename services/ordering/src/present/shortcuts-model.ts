@@ -4,8 +4,8 @@ import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { chosenTests, type Draft, type Notice } from '../domain/draft.ts';
 import { orderAgain } from '../domain/order-again.ts';
 import { listed } from '../domain/panels.ts';
+import type { OwnChoices } from '../domain/practice-choices.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import type { OwnChoices } from './catalogue-model.ts';
 import { writtenDate } from './written-time.ts';
 
 /**

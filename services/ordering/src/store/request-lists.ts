@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { maxCount, pageSize } from '../domain/list-search.ts';
 import type { RequestSearch } from '../domain/request-search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingTransaction } from './database.ts';
@@ -14,11 +15,6 @@ import {
 } from './list-queries.ts';
 import { searchCondition } from './request-words.ts';
 import { toTestRequest } from './test-requests.ts';
-
-/** Requests of one page. */
-export const pageSize = 25;
-/** The number at which counting ends. */
-export const maxCount = 1000;
 
 /**
  * The number of requests that are searched for a page of matches, before all matches are read from the index

@@ -23,11 +23,10 @@ export type OfferOutcome =
  * launch is offered the drafts of the earlier launches.
  */
 export function answerOffer(
-  { database, clock }: Pick<WorkDependencies, 'database' | 'clock'>,
-  { place, beginning }: Choosing,
+  { database }: Pick<WorkDependencies, 'database'>,
+  { place, beginning, now }: Choosing,
   { answer, changedAt }: OfferAnswer,
 ): Promise<OfferOutcome> {
-  const now = clock.now();
   return database.transaction().execute(async (tx): Promise<OfferOutcome> => {
     const left = await lockLeftDraft(tx, place, now);
     const own = await lockDraft(tx, place, { beginning, now });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { localDay } from '@clinical-launch/contracts/time';
-import { type PatientTraits, setFor, traitsOf } from '../domain/applies-to.ts';
+import { type PatientTraits, setFor } from '../domain/applies-to.ts';
 import type { OrderSet } from '../domain/catalogue.ts';
 import { applyChoice, type ChoiceAction, type ChoiceForm, removedBy } from '../domain/choice.ts';
 import {
@@ -27,34 +27,26 @@ import {
 import { addFavourite, addPersonalFavourite, savePracticeSet } from './change-practice-choices.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import { getEarlierOrder } from './find-earlier-order.ts';
-import { type RepeatsBasis, servedBy } from './find-repeats.ts';
-import { type Choosing, type Launch, patientOf } from './launch.ts';
-
-type ChooseDependencies = Pick<WorkDependencies, 'database' | 'clock' | 'timeZone'>;
+import type { Choosing } from './launch.ts';
+import { servedBy } from './select-tests.ts';
 
 /** The new draft, and the button that was pressed. */
 export type ChosenTests = { readonly draft: Draft; readonly action: ChoiceAction };
 
 /** Handles a button of the page that chooses tests: changes the draft, or what user or practice keep. */
 export function chooseTests(
-  { database, clock, timeZone }: ChooseDependencies,
-  { context, catalogue, place, beginning, changed }: Pick<Launch, 'context'> & Choosing,
+  { database }: Pick<WorkDependencies, 'database'>,
+  choosing: Choosing,
   form: ChoiceForm,
 ): Promise<ChosenTests> {
+  const { context, catalogue, place, beginning, now } = choosing;
   const { practice, author } = context.request;
   const practiceKey = choicesKeyOf(practice, context.client, catalogue.id);
   const userKey = userKeyOf(context.request, context.client, catalogue.id);
-  const now = clock.now();
-  const patient = traitsOf(patientOf({ context, changed }), { now, timeZone });
   const addition = { by: author, at: new Date(now).toISOString() };
   return database.transaction().execute(async (tx) => {
     const before = await lockDraft(tx, place, { beginning, now });
-    const action = await actionOf(tx, form, {
-      practiceKey,
-      patient,
-      before,
-      basis: { catalogue, context, changed, now, timeZone },
-    });
+    const action = await actionOf(tx, form, { practiceKey, before, choosing });
     // A set of the practice that another user deleted since the page was created.
     const isGone = form.button.kind === 'add-set' && action.kind !== 'add-set';
     const chosen = applyChoice(before, { ...form, action }, catalogue);
@@ -78,19 +70,19 @@ const setIsGone: Notice = { practiceSet: { outcome: 'gone', name: '' } };
 async function actionOf(
   tx: OrderingTransaction,
   form: ChoiceForm,
-  { practiceKey, patient, before, basis }: ActionBasis,
+  { practiceKey, before, choosing }: ActionBasis,
 ): Promise<ChoiceAction> {
   const { button } = form;
-  const { catalogue } = basis;
+  const { catalogue, patient } = choosing;
   if (button.kind === 'use') {
     const draft = applyChoice(before, { ...form, action: { kind: 'update' } }, catalogue);
     const { orderReference } = button;
-    return { ...button, codes: await servedBy(tx, { ...basis, draft, orderReference }) };
+    return { ...button, codes: await servedBy(tx, choosing, { draft, orderReference }) };
   }
   if (button.kind === 'again') {
-    const earlier = await getEarlierOrder(tx, basis, button.guid);
+    const earlier = await getEarlierOrder(tx, choosing, button.guid);
     if (earlier === undefined) return { kind: 'update' };
-    const day = localDay(Date.parse(earlier.createdAt), basis.timeZone);
+    const day = localDay(Date.parse(earlier.createdAt), choosing.timeZone);
     return { kind: 'again', day, ...orderAgain(earlier, catalogue, patient) };
   }
   if (button.kind === 'undo') {
@@ -107,10 +99,9 @@ async function actionOf(
 
 type ActionBasis = {
   readonly practiceKey: string;
-  readonly patient: PatientTraits;
   /** The draft before the form. */
   readonly before: Draft;
-  readonly basis: Omit<RepeatsBasis, 'tests'>;
+  readonly choosing: Choosing;
 };
 
 function addSet(offered: OrderSet, patient: PatientTraits): ChoiceAction {

@@ -1,10 +1,9 @@
-import { traitsOf } from '../domain/applies-to.ts';
 import type { Draft } from '../domain/draft.ts';
 import { decideReview, type ReviewOutcome } from '../domain/review.ts';
-import { type Selection, selectionOf } from '../domain/selection.ts';
+import type { Selection } from '../domain/selection.ts';
 import type { OrderingTransaction } from '../store/database.ts';
-import { lockRepeatsAmong, type RepeatsBasis } from './find-repeats.ts';
-import { patientOf } from './launch.ts';
+import type { Choosing } from './launch.ts';
+import { selectAndLock } from './select-tests.ts';
 
 /**
  * Decides whether a draft may be submitted, and what is then stored. Until the transaction ends, no other
@@ -12,12 +11,10 @@ import { patientOf } from './launch.ts';
  */
 export async function decideSubmission(
   tx: OrderingTransaction,
+  choosing: Choosing,
   draft: Draft,
-  basis: Omit<RepeatsBasis, 'tests'>,
 ): Promise<{ readonly selection: Selection; readonly review: ReviewOutcome }> {
-  const { catalogue, now, timeZone } = basis;
-  const selection = selectionOf(draft, catalogue);
-  const patient = traitsOf(patientOf(basis), { now, timeZone });
-  const repeats = await lockRepeatsAmong(tx, { ...basis, tests: selection.addedTests });
+  const { patient, now, timeZone } = choosing;
+  const { selection, repeats } = await selectAndLock(tx, choosing, draft);
   return { selection, review: decideReview({ draft, ...selection, patient, repeats, now, timeZone }) };
 }

@@ -10,10 +10,9 @@ import type { Choosing } from './launch.ts';
  * after the launch submitted its order.
  */
 export function discardDraft(
-  { database, clock }: Pick<WorkDependencies, 'database' | 'clock'>,
-  { place, beginning }: Choosing,
+  { database }: Pick<WorkDependencies, 'database'>,
+  { place, beginning, now }: Choosing,
 ): Promise<void> {
-  const now = clock.now();
   return database.transaction().execute(async (tx) => {
     await lockLeftDraft(tx, place, now);
     const draft = await lockDraft(tx, place, { beginning, now });

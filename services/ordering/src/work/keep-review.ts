@@ -5,8 +5,8 @@ import { type ReviewEntry, withEntry } from '../domain/review-entry.ts';
 import type { OrderingTransaction } from '../store/database.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
 import type { WorkDependencies } from './dependencies.ts';
-import { servedBy } from './find-repeats.ts';
-import type { Choosing, Launch } from './launch.ts';
+import type { Choosing } from './launch.ts';
+import { servedBy } from './select-tests.ts';
 
 /** A button of the review that removes tests. */
 type RemovingButton =
@@ -21,17 +21,16 @@ type KeptReview = {
 
 /** Stores the typed fields of the review, without submitting it. Resolves with the draft. */
 export async function keepReview(
-  { database, clock, timeZone }: Pick<WorkDependencies, 'database' | 'clock' | 'timeZone'>,
-  { context, catalogue, place, beginning, changed }: Pick<Launch, 'context'> & Choosing,
+  { database }: Pick<WorkDependencies, 'database'>,
+  choosing: Choosing,
   { entry, button }: KeptReview,
 ): Promise<Draft> {
-  const now = clock.now();
+  const { context, catalogue, place, beginning, now, timeZone } = choosing;
   const author = fullName(context.request.author.name);
-  const basis = { catalogue, context, changed, now, timeZone };
   return database.transaction().execute(async (tx) => {
     const kept = await lockDraft(tx, place, { beginning, now });
     const typed = withEntry(kept, entry, { author, now, timeZone });
-    const action = button && (await actionOf(tx, button, { ...basis, draft: typed }));
+    const action = button && (await actionOf(tx, button, choosing, typed));
     const draft =
       action === undefined ? typed : applyChoice(typed, { action, ticked: [], was: [] }, catalogue);
     await storeDraft(tx, place, { draft, now });
@@ -42,9 +41,10 @@ export async function keepReview(
 async function actionOf(
   tx: OrderingTransaction,
   button: RemovingButton,
-  basis: Omit<Parameters<typeof servedBy>[1], 'orderReference'>,
+  choosing: Choosing,
+  draft: Draft,
 ): Promise<ChoiceAction> {
   if (button.kind === 'remove') return button;
   const { orderReference } = button;
-  return { kind: 'use', orderReference, codes: await servedBy(tx, { ...basis, orderReference }) };
+  return { kind: 'use', orderReference, codes: await servedBy(tx, choosing, { draft, orderReference }) };
 }

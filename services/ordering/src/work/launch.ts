@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { EventData, EventType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { type PatientTraits, traitsOf } from '../domain/applies-to.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
-import type { Draft, DraftPlace } from '../domain/draft.ts';
+import { type Draft, type DraftPlace, draftOf, emptyDraft } from '../domain/draft.ts';
+import { draftIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
+import { draftOwnerKeyOf } from '../store/keys.ts';
 
 /** The launch that a use case belongs to. */
 export type Launch = {
@@ -15,19 +19,57 @@ export type Launch = {
   };
 };
 
-/** Returns the patient that tests are chosen for: that of the request, also if the launch is for another. */
-export const patientOf = ({
-  context,
-  changed,
-}: Pick<Launch, 'context'> & { readonly changed?: TestRequest | undefined }) =>
-  (changed?.parties ?? context.request).patient;
-
-/** What tests are chosen for in a launch: a new order, or the change of a request. */
+/**
+ * What tests are chosen for in a launch, and the basis on which a choice is judged: built once for each
+ * request, for a new order or the change of a request.
+ */
 export type Choosing = {
+  readonly context: LaunchContext;
   readonly catalogue: Catalogue;
   readonly place: DraftPlace;
   /** The draft before the user's first change. */
   readonly beginning: Draft;
   /** The request that is changed; absent for a new order. */
   readonly changed?: TestRequest;
+  /** The patient of the request, also if the launch is for another. */
+  readonly patient: PatientTraits;
+  /** Milliseconds since 1970-01-01T00:00:00Z */
+  readonly now: number;
+  /** IANA name of the practice's zone */
+  readonly timeZone: string;
 };
+
+/** `now`: milliseconds since 1970; `timeZone`: IANA name */
+export type Moment = Pick<Choosing, 'now' | 'timeZone'>;
+
+/** Returns the basis of a new order, which begins empty. */
+export function toNewOrder(context: LaunchContext, catalogue: Catalogue, moment: Moment): Choosing {
+  const { launchId } = context;
+  return {
+    context,
+    catalogue,
+    place: { launchId, target: launchId, ownerKey: draftOwnerKeyOf(context, catalogue.id) },
+    beginning: emptyDraft(randomUUID()),
+    patient: traitsOf(context.request.patient, moment),
+    ...moment,
+  };
+}
+
+/** Returns the basis of the change of a request, which begins with its tests. */
+export function toChange(
+  context: LaunchContext,
+  changed: TestRequest,
+  catalogue: Catalogue,
+  moment: Moment,
+): Choosing {
+  const { launchId } = context;
+  return {
+    context,
+    catalogue,
+    changed,
+    place: { launchId, target: changed.guid },
+    beginning: draftOf(changed, draftIdOf(launchId, changed)),
+    patient: traitsOf(changed.parties.patient, moment),
+    ...moment,
+  };
+}

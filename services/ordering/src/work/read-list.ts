@@ -1,25 +1,48 @@
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
+import { type ActionRule, actionRules } from '../domain/action-rules.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import { filterTerms, type ListSearch, periodOf } from '../domain/list-search.ts';
+import { abbreviationsOf, type RequestSearch, readRequestSearch } from '../domain/request-search.ts';
+import type { RequestStatus } from '../domain/test-request.ts';
+import { sightOf } from '../store/keys.ts';
+import { findListSearch } from '../store/list-searches.ts';
 import { type ListQuery, type RequestPage, readRequestPage } from '../store/request-lists.ts';
+import { findRequesters, type Requester } from '../store/requesters.ts';
 import type { WorkDependencies } from './dependencies.ts';
-import type { Launch } from './launch.ts';
+import type { Launch, Moment } from './launch.ts';
 
 type ListReading = {
-  readonly query: ListQuery;
+  /** Of the launch's laboratory, if it has one. */
+  readonly catalogue: Catalogue | undefined;
+  /** Where the page begins; absent for the newest requests. */
+  readonly from: ListQuery['from'];
   /** Whether a user reads the page. */
   readonly isRead: boolean;
+};
+
+/** A page of a launch's list, with its search, and the requesters to choose from in the list of a practice. */
+export type ReadList = {
+  readonly list: RequestPage;
+  readonly search: ListSearch;
+  readonly requesters: readonly Requester[];
 };
 
 /**
  * Reads a page of the requests that a launch sees. Stores the audit event with their number and their
  * patients before any of them is sent.
  */
-export function readList(
-  { database, pseudonyms }: Pick<WorkDependencies, 'database' | 'pseudonyms'>,
+export async function readList(
+  { database, pseudonyms, clock, timeZone }: Omit<WorkDependencies, 'sealer'>,
   { context, call }: Launch,
-  { query, isRead }: ListReading,
-): Promise<RequestPage> {
+  { isRead, ...reading }: ListReading,
+): Promise<ReadList> {
   const { launchId, request } = context;
-  return database.transaction().execute(async (tx) => {
+  const rule = actionRules[request.action];
+  const search = await findListSearch(database, launchId);
+  const moment = { now: clock.now(), timeZone };
+  const query = listQueryOf(context, { ...reading, rule, search, moment });
+  const list = await database.transaction().execute(async (tx) => {
     const page = await readRequestPage(tx, query);
     const shown = page.requests.flatMap(({ parties }) => pseudonyms.ofPatient(parties.patient) ?? []);
     const patients = [...new Set(shown)];
@@ -27,4 +50,47 @@ export function readList(
     await appendToOutbox(tx, isRead ? [call.event('orders.listed.v1', about)] : []);
     return page;
   });
+  const requesters = rule.sees === 'practice' ? await findRequesters(database, query.sight) : [];
+  return { list, search, requesters };
+}
+
+type Listing = Pick<ListReading, 'catalogue' | 'from'> & {
+  readonly rule: ActionRule;
+  readonly search: ListSearch;
+  readonly moment: Moment;
+};
+
+function listQueryOf(
+  context: LaunchContext,
+  { rule, search: { text, priority, filters }, catalogue, from, moment }: Listing,
+): ListQuery {
+  const search = narrowed(
+    readRequestSearch(text, catalogue && abbreviationsOf(catalogue)),
+    filterTerms(filters),
+  );
+  const { since, before } = periodOf(filters, moment);
+  return {
+    sight: sightOf(context),
+    statuses: statusesOf(rule.lists, filters.status),
+    ...(priority === undefined ? {} : { priority }),
+    ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
+    ...(before === undefined ? {} : { before: new Date(before).toISOString() }),
+    ...(search === undefined ? {} : { search }),
+    ...(from === undefined ? {} : { from }),
+  };
+}
+
+/** Adds the terms of filters to a search. A search of punctuation alone still finds nothing. */
+function narrowed(search: RequestSearch | undefined, terms: RequestSearch): RequestSearch | undefined {
+  if (search === undefined) return terms.length === 0 ? undefined : terms;
+  return search.length === 0 ? [] : [...search, ...terms];
+}
+
+/** Only Incomplete requests wait for samples. A status that the action does not list changes nothing. */
+function statusesOf(
+  lists: readonly RequestStatus[],
+  chosen: ListSearch['filters']['status'],
+): readonly RequestStatus[] {
+  const status = chosen === 'overdue' ? 'Incomplete' : chosen;
+  return status !== undefined && lists.includes(status) ? [status] : lists;
 }

@@ -4,7 +4,7 @@ import { judgeSave, type ReviewForm, withEntry } from '../domain/review-entry.ts
 import { lockDraft, storeDraft } from '../store/drafts.ts';
 import { findOrderOf } from '../store/test-requests.ts';
 import type { WorkDependencies } from './dependencies.ts';
-import type { Choosing, Launch } from './launch.ts';
+import type { Choosing } from './launch.ts';
 
 /** A save of the review page while the user types. */
 export type ReviewSave = Pick<ReviewForm, 'entry' | 'draftId'> & { readonly save: PageSave };
@@ -17,11 +17,10 @@ export type SaveOutcome =
 
 /** Stores what is typed on the review, unless something newer was stored or submitted since. */
 export function saveReview(
-  { database, clock, timeZone }: Pick<WorkDependencies, 'database' | 'clock' | 'timeZone'>,
-  { context, place, beginning, changed }: Pick<Launch, 'context'> & Choosing,
+  { database }: Pick<WorkDependencies, 'database'>,
+  { context, place, beginning, changed, now, timeZone }: Choosing,
   { entry, draftId, save }: ReviewSave,
 ): Promise<SaveOutcome> {
-  const now = clock.now();
   const author = fullName(context.request.author.name);
   return database.transaction().execute(async (tx): Promise<SaveOutcome> => {
     const kept = await lockDraft(tx, place, { beginning, now });

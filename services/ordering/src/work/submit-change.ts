@@ -33,14 +33,13 @@ export type ChangeOutcome =
 
 /** Submits the change of a request, exactly as on its review. */
 export function submitChange(
-  { database, clock, sealer, timeZone }: WorkDependencies,
-  { catalogue, place, beginning, changed, ...launch }: Launch & Choosing & { readonly changed: TestRequest },
+  { database, sealer }: WorkDependencies,
+  launch: Launch & Choosing & { readonly changed: TestRequest },
   form: ReviewForm,
 ): Promise<ChangeOutcome> {
-  const { context } = launch;
+  const { context, catalogue, place, beginning, changed, now, timeZone } = launch;
   const { launchId } = context;
   const { guid } = changed;
-  const now = clock.now();
   const at = new Date(now).toISOString();
   return database.transaction().execute(async (tx): Promise<ChangeOutcome> => {
     const kept = await lockDraft(tx, place, { beginning, now });
@@ -63,8 +62,7 @@ export function submitChange(
     if (draftId !== draft.submissionId || form.version !== String(draft.version))
       return { outcome: 'changed' };
 
-    const basis = { catalogue, context, changed, now, timeZone };
-    const { selection, review } = await decideSubmission(tx, draft, basis);
+    const { selection, review } = await decideSubmission(tx, launch, draft);
     if ('faults' in review) return { outcome: 'faulty' };
 
     const { details } = review.decision;

@@ -26,12 +26,11 @@ export type OrderOutcome =
 
 /** Submits a new order, exactly as on its review. */
 export function submitOrder(
-  { database, clock, sealer, timeZone }: WorkDependencies,
-  { catalogue, place, beginning, ...launch }: Launch & Choosing,
+  { database, sealer }: WorkDependencies,
+  launch: Launch & Choosing,
   form: ReviewForm,
 ): Promise<OrderOutcome> {
-  const { context } = launch;
-  const now = clock.now();
+  const { context, place, beginning, now, timeZone } = launch;
   const at = new Date(now).toISOString();
   return database.transaction().execute(async (tx): Promise<OrderOutcome> => {
     // Locked to the end: a second submission of this launch waits here, and then finds the first.
@@ -44,8 +43,7 @@ export function submitOrder(
     await storeDraft(tx, place, { draft, now });
     if (form.version !== String(draft.version)) return { outcome: 'changed' };
 
-    const basis = { catalogue, context, now, timeZone };
-    const { selection, review } = await decideSubmission(tx, draft, basis);
+    const { selection, review } = await decideSubmission(tx, launch, draft);
     if ('faults' in review) return { outcome: 'faulty' };
     if (selection.added.length === 0) return { outcome: 'changed' };
 

@@ -1,0 +1,91 @@
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { guidPattern } from '@clinical-launch/contracts/schema';
+import type { TestRequest } from '../domain/test-request.ts';
+import { sightOf } from '../store/keys.ts';
+import { type Submission, submissionsOf, submissionsTo } from '../store/submissions.ts';
+import { findNamed, findOrderOf, findRequest } from '../store/test-requests.ts';
+import type { WorkDependencies } from './dependencies.ts';
+
+type ReadDependencies = Pick<WorkDependencies, 'database'>;
+
+const guidForm = new RegExp(guidPattern);
+
+/** Finds a request that a launch sees. */
+export async function findInSight(
+  { database }: ReadDependencies,
+  context: LaunchContext,
+  guid: string,
+): Promise<TestRequest | undefined> {
+  return guidForm.test(guid) ? findRequest(database, guid, sightOf(context)) : undefined;
+}
+
+/** Finds requests that a launch sees, in this order; undefined if it does not see them all. */
+export async function findAllInSight(
+  dependencies: ReadDependencies,
+  context: LaunchContext,
+  guids: readonly string[],
+): Promise<readonly TestRequest[] | undefined> {
+  if (!guids.every((guid) => guidForm.test(guid))) return undefined;
+  const found = await Promise.all(guids.map((guid) => findInSight(dependencies, context, guid)));
+  const requests = found.filter((request) => request !== undefined);
+  return requests.length === guids.length ? requests : undefined;
+}
+
+/** Finds the request that a launch has ordered. */
+export const findOwnOrder = ({ database }: ReadDependencies, launchId: string) =>
+  findOrderOf(database, launchId);
+
+/** Finds the request that the caller's identifier names, if the launch sees it. */
+export const findNamedRequest = ({ database }: ReadDependencies, context: LaunchContext) =>
+  findNamed(database, context);
+
+/** Returns whether this launch has submitted a request. */
+export async function hasSubmitted(
+  { database }: ReadDependencies,
+  launchId: string,
+  guid: string,
+): Promise<boolean> {
+  const submissions = await submissionsOf(database, launchId);
+  return submissions.some(({ requestGuid }) => requestGuid === guid);
+}
+
+/** Reads the submissions to a request, oldest first; with `after`, those of later versions. */
+export async function historyOf(
+  { database }: ReadDependencies,
+  { guid }: Pick<TestRequest, 'guid'>,
+  { after = 0 }: { readonly after?: number } = {},
+): Promise<readonly Submission[]> {
+  const submissions = await submissionsTo(database, guid);
+  return submissions.filter(({ requestVersion }) => requestVersion > after);
+}
+
+/** The result of a launch: what it submitted. */
+export type LaunchResult = {
+  readonly order: TestRequest;
+  /** The newest version that this launch submitted. */
+  readonly version: number;
+  /** The other requests that this launch submitted. */
+  readonly others: readonly TestRequest[];
+};
+
+/** Finds the result of a launch for one of the requests that it submitted. */
+export async function findResult(
+  dependencies: ReadDependencies,
+  context: LaunchContext,
+  guid: string,
+): Promise<LaunchResult | undefined> {
+  const submissions = await submissionsOf(dependencies.database, context.launchId);
+  const submission = submissions.find(({ requestGuid }) => requestGuid === guid);
+  const order = submission && (await findInSight(dependencies, context, guid));
+  if (submission === undefined || order === undefined) return undefined;
+  const others = await Promise.all(
+    submissions
+      .filter(({ requestGuid }) => requestGuid !== guid)
+      .map(({ requestGuid }) => findInSight(dependencies, context, requestGuid)),
+  );
+  return {
+    order,
+    version: submission.requestVersion,
+    others: others.filter((other) => other !== undefined),
+  };
+}

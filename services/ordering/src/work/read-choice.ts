@@ -1,0 +1,59 @@
+import { type Draft, isOffered, type LeftDraft } from '../domain/draft.ts';
+import type { OwnChoices } from '../domain/practice-choices.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+import { findDraft } from '../store/drafts.ts';
+import { choicesKeyOf, practiceKeyOf, userKeyOf } from '../store/keys.ts';
+import { findLeftDraft } from '../store/left-drafts.ts';
+import { findMostRequested } from '../store/most-requested.ts';
+import { findPersonalFavourites } from '../store/personal-favourites.ts';
+import { findPracticeChoices } from '../store/practice-choices.ts';
+import type { WorkDependencies } from './dependencies.ts';
+import { findEarlierOrder } from './find-earlier-order.ts';
+import type { Choosing } from './launch.ts';
+
+type ReadDependencies = Pick<WorkDependencies, 'database'>;
+
+/** Returns whether the user has changed the draft, so that it is stored. */
+export const hasDraft = async ({ database }: ReadDependencies, { place }: Choosing) =>
+  (await findDraft(database, place)) !== undefined;
+
+/** Returns the current draft. */
+export const readDraft = async (
+  { database }: ReadDependencies,
+  { place, beginning }: Choosing,
+): Promise<Draft> => (await findDraft(database, place)) ?? beginning;
+
+/** Finds the request of an earlier launch that the user can continue in this draft. */
+export const findOffer = async (
+  { database }: ReadDependencies,
+  { place, now }: Choosing,
+  draft: Draft,
+): Promise<LeftDraft | undefined> => (isOffered(draft) ? findLeftDraft(database, place, now) : undefined);
+
+/** Reads the own choices of the user and their practice. */
+export async function readOwnChoices(
+  { database }: ReadDependencies,
+  { catalogue, context: { request, client } }: Choosing,
+): Promise<OwnChoices> {
+  const ofPractice = await findPracticeChoices(
+    database,
+    choicesKeyOf(request.practice, client, catalogue.id),
+  );
+  const personal = await findPersonalFavourites(database, userKeyOf(request, client, catalogue.id));
+  return { ...ofPractice, personal };
+}
+
+/** What is offered above the catalogue. */
+export type Shortcuts = {
+  /** Codes of the tests that the practice requests most, the most requested first. */
+  readonly mostRequested: readonly string[];
+  /** The request whose tests a new order can have again. */
+  readonly earlier: TestRequest | undefined;
+};
+
+/** Reads what is offered above the catalogue, besides the own choices. */
+export async function readShortcuts({ database }: ReadDependencies, choosing: Choosing): Promise<Shortcuts> {
+  const { practice } = choosing.context.request;
+  const most = await findMostRequested(database, practiceKeyOf(practice, choosing.context.client));
+  return { mostRequested: most?.codes ?? [], earlier: await findEarlierOrder(database, choosing) };
+}

@@ -1,0 +1,75 @@
+import type { Orderable } from '../domain/catalogue.ts';
+import type { Draft } from '../domain/draft.ts';
+import { findRepeats, type Repeat, repeatSearch } from '../domain/repeats.ts';
+import { type Selection, selectionOf } from '../domain/selection.ts';
+import type { OrderingDatabase, OrderingTransaction } from '../store/database.ts';
+import { findEarlierTests, lockPatient, type PatientSearch } from '../store/earlier-tests.ts';
+import { boundSightOf, nationalNumbersOf, patientKeysOf } from '../store/keys.ts';
+import type { Choosing } from './launch.ts';
+
+/** The basis on which repeats are found. */
+export type RepeatsBasis = Pick<Choosing, 'catalogue' | 'context' | 'changed' | 'now' | 'timeZone'>;
+
+/** A draft resolved with its catalogue, and the repeats among the tests that it adds. */
+export type Selected = { readonly selection: Selection; readonly repeats: readonly Repeat[] };
+
+/** Resolves a draft, and finds the tests that were requested for the launch's patient before (`Repeat`). */
+export async function selectTests(
+  database: OrderingDatabase,
+  basis: RepeatsBasis,
+  draft: Draft,
+): Promise<Selected> {
+  const selection = selectionOf(draft, basis.catalogue);
+  return { selection, repeats: await repeatsAmong(database, basis, selection.addedTests) };
+}
+
+/**
+ * As `selectTests`, with the repeats of tests with a minimum interval only. Until the transaction ends, no
+ * other submission adds to the patient's requests.
+ */
+export async function selectAndLock(
+  tx: OrderingTransaction,
+  basis: RepeatsBasis,
+  draft: Draft,
+): Promise<Selected> {
+  const selection = selectionOf(draft, basis.catalogue);
+  const limited = selection.addedTests.filter(({ minimumIntervalDays }) => minimumIntervalDays !== undefined);
+  if (limited.length > 0) await lockPatient(tx, searchOf(basis, limited).patientKeys);
+  return { selection, repeats: await repeatsAmong(tx, basis, limited) };
+}
+
+/** Returns the codes of a draft's tests that an earlier request serves, by its order reference. */
+export async function servedBy(
+  database: OrderingDatabase,
+  basis: RepeatsBasis,
+  { draft, orderReference }: { readonly draft: Draft; readonly orderReference: string },
+): Promise<string[]> {
+  const { repeats } = await selectTests(database, basis, draft);
+  return repeats
+    .filter(({ usable }) => usable?.orderReference === orderReference)
+    .map(({ test }) => test.code);
+}
+
+async function repeatsAmong(
+  database: OrderingDatabase,
+  basis: RepeatsBasis,
+  tests: readonly Orderable[],
+): Promise<Repeat[]> {
+  if (tests.length === 0) return [];
+  const earlier = await findEarlierTests(database, searchOf(basis, tests));
+  return findRepeats({ ...basis, tests, earlier });
+}
+
+function searchOf(
+  { catalogue, context, changed, now }: RepeatsBasis,
+  tests: readonly Orderable[],
+): PatientSearch {
+  const { client, request } = context;
+  return {
+    ...repeatSearch(tests, catalogue, now),
+    patientKeys: patientKeysOf(request, client),
+    patientNumbers: nationalNumbersOf(request.patient),
+    ...boundSightOf(client),
+    ...(changed === undefined ? {} : { except: changed.guid }),
+  };
+}
