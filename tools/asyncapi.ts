@@ -1,9 +1,7 @@
 /**
- * `npm run asyncapi`: writes `docs/asyncapi.yaml`, the AsyncAPI 3.0 document of the events on the bus and of
- * the callbacks to partners. It is derived from the catalogue of events and the schemas of callbacks; a test
- * fails if the file differs from them.
+ * Builds `docs/asyncapi.yaml`, the AsyncAPI 3.0 document of the events on the bus and of the callbacks to
+ * partners, from the catalogue of events and the schemas of callbacks.
  */
-import { writeFileSync } from 'node:fs';
 import { type EventType, eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import { cloudEventSchema } from '@clinical-launch/contracts/events/cloud-event';
 import { eventConsumers, eventSources, listenersTo } from '@clinical-launch/contracts/events/event-routes';
@@ -25,7 +23,7 @@ export const asyncApiFile = new URL('../docs/asyncapi.yaml', import.meta.url);
 
 /** Returns the document as it must be in `docs/asyncapi.yaml`. */
 export function asyncApiText(): string {
-  return `# Written by \`npm run asyncapi\`. Change the catalogue of events or the schemas of callbacks instead.\n${stringify(asyncApiDocument(), { singleQuote: true })}`;
+  return `# Written by \`npm run reference\`. Change the catalogue of events or the schemas of callbacks instead.\n${stringify(asyncApiDocument(), { singleQuote: true })}`;
 }
 
 function asyncApiDocument(): JsonSchema {
@@ -181,5 +179,3 @@ const callbackOperations = {
     bindings: posted,
   },
 };
-
-if (import.meta.main) writeFileSync(asyncApiFile, asyncApiText());

@@ -5,6 +5,7 @@ import { faultCodes } from '@clinical-launch/contracts/fault';
 import { refusalCodes } from '@clinical-launch/contracts/refusal-codes';
 import { tokenReasons } from '@clinical-launch/trust/invalid-token';
 import { describe, expect, it } from '@jest/globals';
+import { generatedDocuments } from '../../tools/reference.ts';
 import { root } from './run-command.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -90,5 +91,11 @@ describe('docs/errors.md', () => {
     ['Codes of refusals', refusalCodes],
   ])('lists under “%s” every code that the services can send, and no other', (heading, codes) => {
     expect(rowsBelow(heading).toSorted()).toEqual(codes.toSorted());
+  });
+});
+
+describe('a generated document', () => {
+  it.each(generatedDocuments)('$file is current (npm run reference)', ({ file, text }) => {
+    expect(readFileSync(file, 'utf8')).toBe(text());
   });
 });

@@ -31,7 +31,9 @@ const concerning = {
 /** Whom an event is about. */
 export type Concerning = Static<ReturnType<typeof closed<typeof concerning>>>;
 
-const data = <T extends Record<string, TSchema>>(properties: T) => closed({ ...concerning, ...properties });
+/** Returns the schema of an event's data. @param description when the event is sent */
+const data = <T extends Record<string, TSchema>>(description: string, properties: T) =>
+  Type.Object({ ...concerning, ...properties }, { additionalProperties: false, description });
 
 /**
  * Why a launch or a token was refused. Words of a closed list, so that no text of the caller appears in it.
@@ -54,50 +56,60 @@ const delivery = { orderGuid: guid, messageId: guid, issuer: text(300), clientId
  * key, and the audit trail does not store it.
  */
 export const eventCatalogue = {
-  /** An access token was issued to a client (RFC 6749 section 4.4). */
-  'access.token.issued.v1': data({
+  'access.token.issued.v1': data('An access token was issued to a client (RFC 6749 section 4.4).', {
     realm: text(100),
     clientId: text(200),
     tokenId: text(100),
     scope: text(1000),
     expiresInSeconds: Type.Integer(),
   }),
-  'access.token.refused.v1': data({ ...refusal, realm: text(100) }),
-  /** A client revoked its own access token (RFC 7009). */
-  'access.token.revoked.v1': data({ realm: text(100), clientId: text(200), tokenId: text(100) }),
-  /** A resource server queried whether a token is active (RFC 7662). `clientId` is that server. */
-  'access.introspected.v1': data({
-    realm: text(100),
-    issuer: text(300),
-    clientId: text(200),
-    isActive: Type.Boolean(),
-  }),
-  /** A launch identifier for the partner application `clientId` was issued to a host application. */
-  'desktop.launch.issued.v1': data({
-    realm: text(100),
-    clientId: text(200),
-    issuer: text(300),
-    hostClientId: text(200),
-    /** Whether the host or the service opens the launch URL. */
-    opens: Type.Enum(['host', 'service']),
-    ttlSeconds: Type.Integer(),
-  }),
-  /**
-   * A launch was refused at its start (`launches`), at its continuation (`push`, `authorize`) or at its end
-   * (`end`).
-   */
-  'desktop.launch.refused.v1': data({
+  'access.token.refused.v1': data('A token request, a revocation or an introspection was refused.', {
     ...refusal,
     realm: text(100),
-    step: Type.Enum(['launches', 'push', 'authorize', 'end']),
-    hostClientId: Type.Optional(text(200)),
-    /** Paths of the errors in the body, or names of the invalid parameters, without values. */
-    paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
   }),
-  /** A launch identifier was exchanged for an authorization code (Desktop: Authorization endpoint). */
-  'desktop.code.issued.v1': data({ realm: text(100), clientId: text(200), ttlSeconds: Type.Integer() }),
-  /** An authorization code or a refresh token was exchanged for tokens. */
-  'desktop.tokens.issued.v1': data({
+  'access.token.revoked.v1': data('A client revoked its own access token (RFC 7009).', {
+    realm: text(100),
+    clientId: text(200),
+    tokenId: text(100),
+  }),
+  'access.introspected.v1': data(
+    'A resource server queried whether a token is active (RFC 7662). `clientId` is that server.',
+    {
+      realm: text(100),
+      issuer: text(300),
+      clientId: text(200),
+      isActive: Type.Boolean(),
+    },
+  ),
+  'desktop.launch.issued.v1': data(
+    'A launch identifier for the partner application `clientId` was issued to a host application.',
+    {
+      realm: text(100),
+      clientId: text(200),
+      issuer: text(300),
+      hostClientId: text(200),
+      /** Whether the host or the service opens the launch URL. */
+      opens: Type.Enum(['host', 'service']),
+      ttlSeconds: Type.Integer(),
+    },
+  ),
+  'desktop.launch.refused.v1': data(
+    'A launch was refused at its start (`launches`), at its continuation (`push`, `authorize`) or at its end (`end`).',
+    {
+      ...refusal,
+      realm: text(100),
+      step: Type.Enum(['launches', 'push', 'authorize', 'end']),
+      hostClientId: Type.Optional(text(200)),
+      /** Paths of the errors in the body, or names of the invalid parameters, without values. */
+      paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
+    },
+  ),
+  'desktop.code.issued.v1': data('A launch identifier was exchanged for an authorization code.', {
+    realm: text(100),
+    clientId: text(200),
+    ttlSeconds: Type.Integer(),
+  }),
+  'desktop.tokens.issued.v1': data('An authorization code or a refresh token was exchanged for tokens.', {
     realm: text(100),
     clientId: text(200),
     grant: Type.Enum(['authorization_code', 'refresh_token']),
@@ -106,40 +118,42 @@ export const eventCatalogue = {
     scope: text(1000),
     expiresInSeconds: Type.Integer(),
   }),
-  /** A launch was revoked: all its codes, refresh tokens and access tokens ended at once. */
-  'desktop.chain.revoked.v1': data({
-    realm: text(100),
-    reason: Type.Enum([
-      'code_replayed',
-      'code_guessed',
-      'refresh_token_replayed',
-      'revoked_by_client',
-      'ended_by_host',
-    ]),
-  }),
-  /**
-   * A partner application accepted the logout token of a revoked launch (OpenID Connect Back-Channel Logout
-   * 1.0).
-   */
-  'desktop.logout.delivered.v1': data({
-    realm: text(100),
-    clientId: text(200),
-    attempts: Type.Integer({ minimum: 1 }),
-  }),
-  /** The logout token was not accepted. Reports only the first attempt and the last. */
-  'desktop.logout.delivery.failed.v1': data({
-    realm: text(100),
-    clientId: text(200),
-    attempts: Type.Integer({ minimum: 1 }),
-    /** A word of a closed list. */
-    reason: text(40),
-    /** The status of the receiver's answer, if it answered. */
-    status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
-    /** Whether no further attempt follows. */
-    isFinal: Type.Boolean(),
-  }),
-  /** A launch URL was issued to a PMS (OLTR: Launch token states, none to Issued). */
-  'launch.url.issued.v1': data({
+  'desktop.chain.revoked.v1': data(
+    'A launch was revoked: all its codes, refresh tokens and access tokens ended.',
+    {
+      realm: text(100),
+      reason: Type.Enum([
+        'code_replayed',
+        'code_guessed',
+        'refresh_token_replayed',
+        'revoked_by_client',
+        'ended_by_host',
+      ]),
+    },
+  ),
+  'desktop.logout.delivered.v1': data(
+    'A partner application accepted the logout token of a revoked launch (OpenID Connect Back-Channel Logout 1.0).',
+    {
+      realm: text(100),
+      clientId: text(200),
+      attempts: Type.Integer({ minimum: 1 }),
+    },
+  ),
+  'desktop.logout.delivery.failed.v1': data(
+    'A partner application did not accept the logout token. Only the first and the last attempt are reported.',
+    {
+      realm: text(100),
+      clientId: text(200),
+      attempts: Type.Integer({ minimum: 1 }),
+      /** A word of a closed list. */
+      reason: text(40),
+      /** The status of the receiver's answer, if it answered. */
+      status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
+      /** Whether no further attempt follows. */
+      isFinal: Type.Boolean(),
+    },
+  ),
+  'launch.url.issued.v1': data('A launch URL was issued to a practice system.', {
     issuer: text(300),
     clientId: text(200),
     action: text(25),
@@ -150,77 +164,86 @@ export const eventCatalogue = {
      */
     claim: Type.Optional(closed({ name: text(64), ttlSeconds: Type.Integer({ minimum: 1 }) })),
   }),
-  'launch.url.refused.v1': data({
+  'launch.url.refused.v1': data('A launch URL was refused, or a check by `Validate` found faults.', {
     ...refusal,
     /** The request was only a check (`POST /AccessApi/Validate`); absent for a launch URL. */
     step: Type.Optional(Type.Enum(['validate'])),
     /** Paths of the errors in the payload, without values. */
     paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
   }),
-  /** A launch token was used (OLTR: Launch token states, Issued to Used) and a launch session began. */
-  'launch.token.redeemed.v1': data({}),
-  'launch.token.refused.v1': data({
+  'launch.token.redeemed.v1': data('A launch token was used and a launch session began.', {}),
+  'launch.token.refused.v1': data('A launch token was refused at `/secureLaunch`.', {
     ...refusal,
     /** The launch that the refused token names, if it has the form of one. Nobody has proven it. */
     launchId: Type.Optional(guid),
   }),
-  /** The user ended a launch session (sign-out); it opens nothing any more. */
-  'launch.session.ended.v1': data({}),
-  /**
-   * A request was submitted in a launch: created by OrderTest, or amended by another action. `sealed`
-   * contains `{ order: Order }`, the request with all its batches.
-   */
-  'order.submitted.v1': data({
+  'launch.session.ended.v1': data('The user signed out of a launch session.', {}),
+  'order.submitted.v1': data(
+    'A request was submitted: ordered, or amended by another action. `sealed` contains the whole request.',
+    {
+      orderGuid: guid,
+      launchId: guid,
+      issuer: text(300),
+      clientId: text(200),
+      /** The version of the request: 1 as it was ordered, one more with each amendment. */
+      orderVersion: Type.Optional(Type.Integer({ minimum: 1 })),
+      action: Type.Optional(text(25)),
+      /** OLTR: Request status, after this submission. */
+      status: Type.Optional(Type.Enum(['Incomplete', 'Complete'])),
+      /** The references of its orders, one for each laboratory (order document: `orderReference`). */
+      orderReferences: Type.Optional(Type.Array(text(100), { maxItems: 50 })),
+      batches: Type.Integer({ minimum: 1 }),
+      tests: Type.Integer({ minimum: 1 }),
+      /** `{ order: Order }`, the request with all its batches. */
+      sealed: Type.String(),
+    },
+  ),
+  'order.viewed.v1': data('A request was shown in a launch.', {
     orderGuid: guid,
     launchId: guid,
-    issuer: text(300),
-    clientId: text(200),
-    /** The version of the request: 1 as it was ordered, one more with each amendment. */
-    orderVersion: Type.Optional(Type.Integer({ minimum: 1 })),
-    action: Type.Optional(text(25)),
-    /** OLTR: Request status, after this submission. */
-    status: Type.Optional(Type.Enum(['Incomplete', 'Complete'])),
-    /** The references of its orders, one for each laboratory (order document: `orderReference`). */
-    orderReferences: Type.Optional(Type.Array(text(100), { maxItems: 50 })),
-    batches: Type.Integer({ minimum: 1 }),
-    tests: Type.Integer({ minimum: 1 }),
-    sealed: Type.String(),
+    action: text(25),
   }),
-  /** A request was shown in a launch, or a page of a list of requests. */
-  'order.viewed.v1': data({ orderGuid: guid, launchId: guid, action: text(25) }),
-  'orders.listed.v1': data({
+  'orders.listed.v1': data('A page of a list of requests was shown in a launch.', {
     launchId: guid,
     action: text(25),
     orders: Type.Integer({ minimum: 0 }),
     /** The pseudonyms of the patients on the page. */
     patients: Type.Optional(Type.Array(pseudonym, { maxItems: 100, uniqueItems: true })),
   }),
-  /** The request form or the sample labels were opened for printing. */
-  'order.printed.v1': data({
+  'order.printed.v1': data('The request form or the sample labels were opened for printing.', {
     orderGuid: guid,
     launchId: guid,
     what: Type.Enum(['form', 'labels']),
     /** Whether they had been printed before. */
     isReprint: Type.Boolean(),
   }),
-  'order.document.rendered.v1': data({ orderGuid: guid, messageId: guid }),
-  /** A launch session read the Notepad page or the document itself. */
-  'order.document.returned.v1': data({ orderGuid: guid, messageId: guid, by: text(20) }),
-  /** The callback address of the PMS accepted the document, at this attempt. */
-  'order.document.delivered.v1': data({ ...delivery, attempts: Type.Integer({ minimum: 1 }) }),
-  /** The document was not accepted. Reports only the first attempt and the last. */
-  'order.document.delivery.failed.v1': data({
-    ...delivery,
-    attempts: Type.Integer({ minimum: 0 }),
-    /** A word of a closed list. */
-    reason: text(40),
-    /** The status of the receiver's answer, if it answered. */
-    status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
-    /** Whether no further attempt follows until an operator replays it. */
-    isFinal: Type.Boolean(),
+  'order.document.rendered.v1': data('The order document of a submission was made.', {
+    orderGuid: guid,
+    messageId: guid,
   }),
-  /** The support desk or a privacy officer searched the audit trail. */
-  'audit.searched.v1': data({
+  'order.document.returned.v1': data('A launch session read the Notepad page or the order document.', {
+    orderGuid: guid,
+    messageId: guid,
+    by: text(20),
+  }),
+  'order.document.delivered.v1': data('The callback address of the practice system accepted the document.', {
+    ...delivery,
+    attempts: Type.Integer({ minimum: 1 }),
+  }),
+  'order.document.delivery.failed.v1': data(
+    'The callback address did not accept the document. Only the first and the last attempt are reported.',
+    {
+      ...delivery,
+      attempts: Type.Integer({ minimum: 0 }),
+      /** A word of a closed list. */
+      reason: text(40),
+      /** The status of the receiver's answer, if it answered. */
+      status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
+      /** Whether no further attempt follows until an operator replays it. */
+      isFinal: Type.Boolean(),
+    },
+  ),
+  'audit.searched.v1': data('The support desk or a privacy officer searched the audit trail.', {
     /** The application or, for the pages, the name of the issuer's client. */
     clientId: text(200),
     /** The GUID, if one was searched for. */
@@ -230,18 +253,26 @@ export const eventCatalogue = {
     /** What was returned: a page of results, or an export. */
     format: Type.Optional(Type.Enum(['page', 'json', 'ndjson', 'fhir'])),
   }),
-  /** Somebody signed in to the pages of the audit trail. */
-  'audit.session.started.v1': data({ clientId: text(200) }),
-  /** Somebody may not read the audit trail, or could not be signed in to its pages. */
-  'audit.refused.v1': data({ ...refusal, interface: Type.Enum(['events', 'fhir', 'pages']) }),
-  /** A partner application read a protected resource with the access token of a desktop launch. */
-  'resource.read.v1': data({
-    issuer: text(300),
+  'audit.session.started.v1': data('A member of staff signed in to the pages of the audit trail.', {
     clientId: text(200),
-    tokenId: text(100),
+  }),
+  'audit.refused.v1': data('A request to read the audit trail, or a sign-in to its pages, was refused.', {
+    ...refusal,
+    interface: Type.Enum(['events', 'fhir', 'pages']),
+  }),
+  'resource.read.v1': data(
+    'A partner application read a protected resource with the access token of a desktop launch.',
+    {
+      issuer: text(300),
+      clientId: text(200),
+      tokenId: text(100),
+      resource: text(20),
+    },
+  ),
+  'resource.refused.v1': data('A request to the resource API was refused.', {
+    ...refusal,
     resource: text(20),
   }),
-  'resource.refused.v1': data({ ...refusal, resource: text(20) }),
 } as const;
 
 export type EventType = keyof typeof eventCatalogue;

@@ -1,0 +1,15 @@
+/**
+ * `npm run reference`: writes the documents that are generated from code. A test fails if one of them is not
+ * current.
+ */
+import { writeFileSync } from 'node:fs';
+import { asyncApiFile, asyncApiText } from './asyncapi.ts';
+import { eventsFile, eventsText } from './events.ts';
+
+/** The generated documents: the path of each, and the function that returns its text. */
+export const generatedDocuments = [
+  { file: asyncApiFile, text: asyncApiText },
+  { file: eventsFile, text: eventsText },
+] as const;
+
+if (import.meta.main) for (const { file, text } of generatedDocuments) writeFileSync(file, text());
