@@ -5,11 +5,13 @@
 import { writeFileSync } from 'node:fs';
 import { asyncApiFile, asyncApiText } from './asyncapi.ts';
 import { eventsFile, eventsText } from './events.ts';
+import { settingsFile, settingsText } from './settings.ts';
 
 /** The generated documents: the path of each, and the function that returns its text. */
 export const generatedDocuments = [
   { file: asyncApiFile, text: asyncApiText },
   { file: eventsFile, text: eventsText },
+  { file: settingsFile, text: settingsText },
 ] as const;
 
 if (import.meta.main) for (const { file, text } of generatedDocuments) writeFileSync(file, text());

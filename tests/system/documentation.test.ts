@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { eventSources, type ServiceName } from '@clinical-launch/contracts/events/event-routes';
 import { faultCodes } from '@clinical-launch/contracts/fault';
 import { refusalCodes } from '@clinical-launch/contracts/refusal-codes';
 import { tokenReasons } from '@clinical-launch/trust/invalid-token';
 import { describe, expect, it } from '@jest/globals';
 import { generatedDocuments } from '../../tools/reference.ts';
-import { root } from './run-command.ts';
+import { requiredSettings } from '../../tools/settings.ts';
+import { root, run } from './run-command.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -98,4 +100,22 @@ describe('a generated document', () => {
   it.each(generatedDocuments)('$file is current (npm run reference)', ({ file, text }) => {
     expect(readFileSync(file, 'utf8')).toBe(text());
   });
+});
+
+describe('docs/reference/settings.md', () => {
+  it.each(Object.keys(eventSources) as ServiceName[])(
+    'lists as required what %s misses in production',
+    async (service) => {
+      const start = run(process.execPath, [`services/${service}/src/main.ts`], {
+        NODE_ENV: 'production',
+        REDIS_URL: '',
+        AMQP_URL: '',
+        DATABASE_URL: '',
+        EVENT_SIGNING_KEYS: '',
+      });
+      expect(await start.exited).toBe(1);
+      const named = [...start.output().matchAll(/^ {2}([A-Z_]+) /gm)].map(([, name = '']) => name);
+      expect([...new Set(named)].toSorted()).toEqual(requiredSettings(service).toSorted());
+    },
+  );
 });

@@ -6,7 +6,15 @@ import { isCidr } from './network-guard.ts';
 /** This machine. Outside production, issuers and partner applications under development run on it. */
 export const loopbackNetworks: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
-const schema = Type.Object({ OUTBOUND_ALLOWED_NETWORKS: Type.Optional(Type.String()) });
+/** The networks to which requests may go. */
+export const outboundSettings = Type.Object({
+  OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
+    Type.String({
+      title:
+        'Networks (CIDR, separated by commas) to which requests to registered addresses may go in addition to the public internet, also by http. Without it: none in production, this machine elsewhere.',
+    }),
+  ),
+});
 
 /**
  * Reads `OUTBOUND_ALLOWED_NETWORKS`: the networks, in addition to the public internet, to which requests may
@@ -14,7 +22,7 @@ const schema = Type.Object({ OUTBOUND_ALLOWED_NETWORKS: Type.Optional(Type.Strin
  * @throws ConfigurationError that prints no value
  */
 export function readAllowedNetworks(environment: Environment): readonly string[] {
-  const { OUTBOUND_ALLOWED_NETWORKS: setting } = readEnvironment(schema, environment);
+  const { OUTBOUND_ALLOWED_NETWORKS: setting } = readEnvironment(outboundSettings, environment);
   if (setting !== undefined) return parseNetworks('OUTBOUND_ALLOWED_NETWORKS', setting);
   return isProduction(environment) ? [] : loopbackNetworks;
 }

@@ -1,9 +1,14 @@
 import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 
-const environmentSchema = Type.Object({
-  /** The refusals of one address in ten seconds that are answered as such; 0 for no limits at all. */
-  REFUSALS_PER_ADDRESS: Type.Integer({ minimum: 0, default: 100 }),
+/** The limits of refusals. */
+export const refusalSettings = Type.Object({
+  REFUSALS_PER_ADDRESS: Type.Integer({
+    minimum: 0,
+    default: 100,
+    title:
+      'Refused requests of one address in ten seconds, in all services together, before the answer is 429. 0 means no limit and an audit event for every refusal. Use the same at the edge.',
+  }),
 });
 
 /** A user who repeats a mistake is under the limit again before they have read the error. */
@@ -21,7 +26,7 @@ const mostEventsWithoutLimits = 1_000_000;
  * @throws ConfigurationError that names the invalid variable
  */
 export function readRefusalSettings(environment: Environment) {
-  const { REFUSALS_PER_ADDRESS: refusals } = readEnvironment(environmentSchema, environment);
+  const { REFUSALS_PER_ADDRESS: refusals } = readEnvironment(refusalSettings, environment);
   return refusals === 0
     ? { combineSeconds: 0, mostEvents: mostEventsWithoutLimits, limit: undefined }
     : { combineSeconds, mostEvents, limit: { refusals, windowSeconds } };

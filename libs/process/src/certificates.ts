@@ -8,6 +8,16 @@ import type { RunningPart } from './part.ts';
 
 const setting = 'WATCHED_CERTIFICATES';
 
+/** The setting of the watched certificates. */
+export const certificateSettings = Type.Object({
+  [setting]: Type.Optional(
+    Type.String({
+      title:
+        'Certificates whose expiry is a metric with an alert: files in PEM and TLS servers such as `edge:8443`, separated by commas.',
+    }),
+  ),
+});
+
 const everyMs = 3_600_000;
 const connectWithinMs = 5000;
 
@@ -16,10 +26,7 @@ const connectWithinMs = 5000;
  * separated by commas. @throws ConfigurationError
  */
 export function readWatchedCertificates(environment: Environment): readonly string[] {
-  const { [setting]: text = '' } = readEnvironment(
-    Type.Object({ [setting]: Type.Optional(Type.String()) }),
-    environment,
-  );
+  const { [setting]: text = '' } = readEnvironment(certificateSettings, environment);
   const places = String(text)
     .split(',')
     .map((place) => place.trim())

@@ -5,6 +5,7 @@ import {
   listenersOf,
   type ServiceName,
 } from '@clinical-launch/contracts/events/event-routes';
+import { Type } from '@clinical-launch/contracts/type';
 import {
   createEventVerifier,
   createEventWriter,
@@ -14,13 +15,35 @@ import {
   type EventWriter,
   ForgedEventError,
 } from '@clinical-launch/crypto/event-macs';
-import { ConfigurationError, type Environment, readTogether } from '@clinical-launch/runtime/environment';
+import {
+  ConfigurationError,
+  type Environment,
+  inProduction,
+  readTogether,
+} from '@clinical-launch/runtime/environment';
 import { meter } from '@clinical-launch/runtime/metrics';
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { readSharedKeys } from './sealing-keys.ts';
 
 const signingSetting = 'EVENT_SIGNING_KEYS';
 const verificationSetting = 'EVENT_VERIFICATION_KEYS';
+
+/** The key with which a service signs its events, one for each service that consumes them. */
+export const signingSettings = {
+  [signingSetting]: Type.String({
+    $comment: inProduction,
+    title:
+      'Keys that sign the events of this service, `listener:key` for each service that consumes them, separated by commas. `ops -- secrets` writes them.',
+  }),
+};
+/** The keys with which a consuming service verifies events. */
+export const verificationSettings = {
+  [verificationSetting]: Type.String({
+    $comment: inProduction,
+    title:
+      'Keys that verify the events of other services, `id:key` separated by commas. The signing keys are derived from them: HKDF-SHA-256 without salt, info `clinical-launch events of <service>`, 32 bytes.',
+  }),
+};
 
 /** The settings with event keys; each may be given as a file too. */
 export const eventKeySettings: readonly string[] = [signingSetting, verificationSetting];

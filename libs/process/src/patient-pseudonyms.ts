@@ -1,10 +1,19 @@
 import { hash } from 'node:crypto';
+import { Type } from '@clinical-launch/contracts/type';
 import { createPatientPseudonyms, type PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
-import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
+import { ConfigurationError, type Environment, inProduction } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { deriveFromSealingKeys } from './derived-key.ts';
 
 const setting = 'PATIENT_PSEUDONYM_KEY';
+/** The setting of the key, for the table of settings. */
+export const pseudonymSettings = {
+  [setting]: Type.String({
+    $comment: inProduction,
+    title:
+      "The key of the patients' pseudonyms in audit events, 32 bytes in Base64URL: the same in every service. Keep it as long as the audit trail, because earlier events cannot be found under another key.",
+  }),
+};
 /** Public, so that the demo's processes and restarts share it; production refuses it. */
 const demoKey = hash('sha256', 'clinical-launch demo pseudonym key', 'buffer');
 

@@ -21,9 +21,18 @@ const endpoint = Type.Optional(
 /** OpenTelemetry's own settings for pushed metrics; its exporter reads them, and those of its headers. */
 export const metricSettings = Type.Object({
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: endpoint,
-  /** Milliseconds between two exports. */
-  OTEL_METRIC_EXPORT_INTERVAL: Type.Integer({ minimum: 1000, default: 60_000 }),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description: 'must be an http or https address',
+      title: 'The whole address for pushed metrics. It has precedence over `OTEL_EXPORTER_OTLP_ENDPOINT`.',
+    }),
+  ),
+  OTEL_METRIC_EXPORT_INTERVAL: Type.Integer({
+    minimum: 1000,
+    default: 60_000,
+    title: 'Milliseconds between two pushes of metrics.',
+  }),
 });
 
 /** Less than Prometheus waits, so that a part that does not answer costs its own metrics alone. */

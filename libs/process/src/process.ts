@@ -21,14 +21,27 @@ import { readTracing, startTracing, type TracingSettings } from './tracing.ts';
 
 const port = { minimum: 0, maximum: 65_535 };
 
-const environmentSchema = Type.Object({
-  PORT: Type.Integer({ ...port, default: 8080 }),
-  HOST: Type.Optional(Type.String()),
-  ADMIN_PORT: Type.Integer({ ...port, default: 9090 }),
-  /** Reverse proxies in front, for callers' addresses. */
-  TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
-  /** Given to load balancers to notice that this process is going, before it takes no more connections. */
-  SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
+/** The settings of every process. */
+export const processSettings = Type.Object({
+  PORT: Type.Integer({ ...port, default: 8080, title: 'The port of the service. 0 means any free port.' }),
+  HOST: Type.Optional(Type.String({ title: 'The address to listen on. Without it: every address.' })),
+  ADMIN_PORT: Type.Integer({
+    ...port,
+    default: 9090,
+    title: 'The port of `/healthz`, `/readyz` and `/metrics`. Do not publish it.',
+  }),
+  TRUSTED_PROXIES: Type.Integer({
+    minimum: 0,
+    default: 0,
+    title:
+      'The number of reverse proxies in front of the service. It must be exact: the address of a caller is read from `X-Forwarded-For`.',
+  }),
+  SHUTDOWN_DELAY_MS: Type.Integer({
+    minimum: 0,
+    default: 0,
+    title:
+      'Milliseconds that a stopping process continues to serve while `/readyz` answers 503. Choose more than your load balancer needs to notice.',
+  }),
   LOG_LEVEL: logLevelSetting,
 });
 
@@ -72,7 +85,7 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
   try {
     const environment = withSecretFiles(process.env);
     const { settings, tracing, config, eventKeys } = readTogether({
-      settings: () => readEnvironment(environmentSchema, environment),
+      settings: () => readEnvironment(processSettings, environment),
       tracing: () => readTracing(environment),
       metrics: () => readEnvironment(metricSettings, environment),
       certificates: () => readWatchedCertificates(environment),
@@ -132,7 +145,7 @@ export function stopOnSignal(running: { stop(): Promise<void> }, logger: Logger)
 
 type StartOptions = {
   readonly environment: Environment;
-  readonly settings: ReturnType<typeof readEnvironment<typeof environmentSchema>>;
+  readonly settings: ReturnType<typeof readEnvironment<typeof processSettings>>;
   readonly tracing: TracingSettings;
   readonly eventKeys: EventKeys;
   readonly logger: Logger;

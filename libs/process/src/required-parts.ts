@@ -1,8 +1,21 @@
+import { Type } from '@clinical-launch/contracts/type';
 import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
 
 /** The variables that name the parts. */
-export type PartVariable = 'REDIS_URL' | 'AMQP_URL' | 'DATABASE_URL';
+export type PartVariable = keyof typeof partSettings;
+
+/** The addresses of the parts. A process requires those of its own parts; `npm start` embeds the others. */
+export const partSettings = {
+  REDIS_URL: Type.String({
+    title:
+      'Redis: `redis://user:password@host:6379/0`, or `rediss://` with TLS. For a cluster: several addresses separated by commas, or one with `?cluster=true`. For Sentinels: several addresses, the first with `?sentinel=<name of the primary>`.',
+  }),
+  AMQP_URL: Type.String({ title: 'RabbitMQ: `amqp://user:password@host:5672`, or `amqps://` with TLS.' }),
+  DATABASE_URL: Type.String({
+    title: 'PostgreSQL: `postgres://user:password@host:5432/database`. `?sslmode=verify-full` requires TLS.',
+  }),
+};
 
 /**
  * Insists on real parts, and in production on passwords that are not public.

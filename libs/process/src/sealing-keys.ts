@@ -1,3 +1,4 @@
+import { Type } from '@clinical-launch/contracts/type';
 import type { Sealer, SealingKey } from '@clinical-launch/crypto/sealing';
 import {
   createPurposeSealer,
@@ -5,7 +6,12 @@ import {
   type SealingPurpose,
   sealingPurposes,
 } from '@clinical-launch/crypto/sealing-purposes';
-import { ConfigurationError, type Environment, readTogether } from '@clinical-launch/runtime/environment';
+import {
+  ConfigurationError,
+  type Environment,
+  inProduction,
+  readTogether,
+} from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { demoSealingKey } from '@clinical-launch/trust/demo-sealing-key';
 
@@ -14,6 +20,36 @@ const sharedSetting = 'SEALING_KEYS';
 /** The setting with the keys of one purpose, for instance `SEALING_KEYS_ACCESS_TOKEN`. */
 const sealingSetting = (purpose: SealingPurpose): string =>
   `${sharedSetting}_${purpose.toUpperCase().replaceAll('-', '_')}`;
+
+const contents: Readonly<Record<SealingPurpose, string>> = {
+  launch: 'launch tokens and launch sessions',
+  desktop: 'launch identifiers, authorization codes and refresh tokens',
+  'access-token': 'the launch context in access tokens',
+  'signing-key': 'private signing keys in the database',
+  order: 'submitted orders in the outbox, in the queue and among dead letters',
+  callback: 'callback secrets in the registry file',
+};
+
+/** Returns the settings with the keys of some purposes, for the table of settings. */
+export const sealingKeySettings = (...purposes: readonly SealingPurpose[]) =>
+  Object.fromEntries(
+    purposes.map((purpose) => [
+      sealingSetting(purpose),
+      Type.String({
+        $comment: inProduction,
+        title: `Keys that encrypt ${contents[purpose]}: \`id:key\`, the key 32 bytes in Base64URL. Separate several by commas: the first encrypts, all decrypt.`,
+      }),
+    ]),
+  );
+
+/** The key of everything, for the table of settings. */
+export const sharedKeySettings = {
+  [sharedSetting]: Type.String({
+    $comment: inProduction,
+    title:
+      'In place of every other key: for `npm start` and for `ops -- registry`. Outside production also for a service; without it, the publicly known key of the demo.',
+  }),
+};
 
 /** The settings with sealing keys; each may be given as a file too. */
 export const sealingSettings: readonly string[] = [sharedSetting, ...sealingPurposes.map(sealingSetting)];

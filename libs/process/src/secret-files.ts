@@ -4,7 +4,7 @@ import { eventKeySettings } from './event-keys.ts';
 import { sealingSettings } from './sealing-keys.ts';
 
 /** Settings with passwords or keys, which may be given as a file that the orchestrator mounts. */
-const secrets = [
+export const secretSettings: readonly string[] = [
   'REDIS_URL',
   'AMQP_URL',
   'DATABASE_URL',
@@ -21,7 +21,7 @@ const secrets = [
  * @throws ConfigurationError for a file that cannot be read
  */
 export function withSecretFiles(environment: Environment): Environment {
-  const fromFiles = secrets.flatMap((name) => {
+  const fromFiles = secretSettings.flatMap((name) => {
     const path = environment[`${name}_FILE`];
     if (!path || environment[name]) return [];
     try {

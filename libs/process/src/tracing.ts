@@ -16,12 +16,24 @@ import { version } from '@clinical-launch/runtime/version';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 
 /** Variables of OpenTelemetry. The exporter reads the others that begin with `OTEL_EXPORTER_OTLP_`. */
-const settingsSchema = Type.Object({
-  OTEL_SDK_DISABLED: Type.Boolean({ default: false }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String()),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: Type.Optional(Type.String()),
-  /** Milliseconds that spans wait to be sent together. */
-  OTEL_BSP_SCHEDULE_DELAY: Type.Integer({ minimum: 1, default: 5000 }),
+export const tracingSettings = Type.Object({
+  OTEL_SDK_DISABLED: Type.Boolean({ default: false, title: '`true` switches traces off.' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    Type.String({
+      title:
+        'The OpenTelemetry collector, for instance `http://otel-collector:4318`. Without it, no spans are sent and no metrics are pushed.',
+    }),
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: Type.Optional(
+    Type.String({
+      title: 'The whole address for spans. Without it: the address above, followed by `/v1/traces`.',
+    }),
+  ),
+  OTEL_BSP_SCHEDULE_DELAY: Type.Integer({
+    minimum: 1,
+    default: 5000,
+    title: 'Milliseconds that spans wait to be sent together. A process that is killed loses these spans.',
+  }),
 });
 
 /** The settings of traces; undefined if they are off. */
@@ -29,7 +41,7 @@ export type TracingSettings = ReturnType<typeof readTracing>;
 
 /** Reads the standard variables. Without an endpoint, traces are off. @throws ConfigurationError */
 export function readTracing(environment: Environment) {
-  const read = readEnvironment(settingsSchema, environment);
+  const read = readEnvironment(tracingSettings, environment);
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own = all } = read;
   if (own === undefined || read.OTEL_SDK_DISABLED) return undefined;
   return { delayMs: read.OTEL_BSP_SCHEDULE_DELAY };

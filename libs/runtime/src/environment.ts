@@ -6,11 +6,31 @@ import * as words from '@clinical-launch/contracts/words';
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A setting with scheme, host and port of an address, without a path or a slash at its end. */
-export const originSetting = Type.String({
+const origin = {
   pattern: words.originPattern,
   description: 'must be an origin, as https://launch.example',
+};
+
+/**
+ * Returns a setting with scheme, host and port of an address, without a path or a slash at its end. Every
+ * setting has a `title`: what it does, for docs/reference/settings.md.
+ */
+export const originSetting = (title: string) => Type.String({ ...origin, title });
+
+/** `PUBLIC_URL`, in the schema of each process. */
+export const publicUrlSetting = originSetting(
+  'The origin at which browsers and backends reach the platform: scheme, host and port. Every issuer and launch URL begins with it. Production requires https.',
+);
+
+/** `TIME_ZONE`, in the schema of each process. */
+export const timeZoneSetting = Type.String({
+  default: 'Europe/London',
+  title:
+    'The IANA time zone of the practices: times on pages and in order documents, and the age of a patient.',
 });
+
+/** Marks a setting that only production requires: elsewhere its reader has a value for the demo. */
+export const inProduction = 'required in production';
 
 /** The process cannot start with this configuration; the message lists every problem and prints no value. */
 export class ConfigurationError extends TypeError {

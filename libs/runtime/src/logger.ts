@@ -33,6 +33,8 @@ const levels = [...Object.keys(pino.levels.values), 'silent'];
 /** The setting `LOG_LEVEL`: the least severe lines that are written. */
 export const logLevelSetting = Type.String({
   default: 'info',
+  title:
+    'The least severe log lines that are written: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
   pattern: `^(${levels.join('|')})$`,
   description: `must be ${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}`,
 });

@@ -1,7 +1,16 @@
+import { Type } from '@clinical-launch/contracts/type';
 import { ConfigurationError, type Environment } from './environment.ts';
 
 /** The values of `NODE_ENV`; unset and empty mean `development`. */
 const modes = ['development', 'demo', 'test', 'production'];
+
+/** `NODE_ENV`, for the table of settings. */
+export const modeSetting = {
+  NODE_ENV: Type.Enum(modes, {
+    default: 'development',
+    title: `\`${modes.slice(0, -1).join('`, `')}\` or \`production\`. Production refuses keys, passwords and clients of the demo, plain http and an unsafe Redis, and answers 500 and 503 without a body. The images set \`production\`.`,
+  }),
+};
 
 /**
  * Returns whether `NODE_ENV` states that this process serves real patients. The only reader of that variable.

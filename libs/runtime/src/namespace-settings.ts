@@ -1,12 +1,31 @@
-import { defaultNamespaces, type Namespaces } from '@clinical-launch/contracts/namespaces';
+import {
+  defaultNamespaces,
+  defaultXmlNamespace,
+  type Namespaces,
+} from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
 
 /** The settings of the namespaces of payloads, for the environment's schema of a process. */
 export const namespaceSettings = {
-  FHIR_NS: Type.String({ default: defaultNamespaces.fhir }),
-  NHS_NS: Type.String({ default: defaultNamespaces.nhs }),
-  HL7UK_NS: Type.String({ default: defaultNamespaces.hl7uk }),
+  FHIR_NS: Type.String({
+    default: defaultNamespaces.fhir,
+    title: "The base URI of the platform's own extensions and identifier systems.",
+  }),
+  NHS_NS: Type.String({
+    default: defaultNamespaces.nhs,
+    title: 'The base URI of the national identifier systems.',
+  }),
+  HL7UK_NS: Type.String({
+    default: defaultNamespaces.hl7uk,
+    title: 'The base URI of the UK professional codes.',
+  }),
 };
+
+/** `XML_NS`, in the schema of each process. */
+export const xmlNamespaceSetting = Type.String({
+  default: defaultXmlNamespace,
+  title: 'The namespace of the order document.',
+});
 
 type ReadNamespaces = { readonly FHIR_NS: string; readonly NHS_NS: string; readonly HL7UK_NS: string };
 

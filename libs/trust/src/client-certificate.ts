@@ -3,9 +3,15 @@ import type { IncomingMessage } from 'node:http';
 import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 
-const schema = Type.Object({
+/** The header of client certificates. */
+export const certificateHeaderSettings = Type.Object({
   CLIENT_CERTIFICATE_HEADER: Type.Optional(
-    Type.String({ pattern: '^[A-Za-z0-9-]+$', description: 'must be the name of a header, as Client-Cert' }),
+    Type.String({
+      pattern: '^[A-Za-z0-9-]+$',
+      description: 'must be the name of a header, as Client-Cert',
+      title:
+        'The header in which the edge forwards client certificates (RFC 9440). Without it, certificates are ignored. Behind our edge: `Client-Cert`.',
+    }),
   ),
 });
 
@@ -14,7 +20,7 @@ const schema = Type.Object({
  * unset, every such header is ignored. @throws ConfigurationError
  */
 export function readClientCertificateHeader(environment: Environment): string | undefined {
-  return readEnvironment(schema, environment).CLIENT_CERTIFICATE_HEADER;
+  return readEnvironment(certificateHeaderSettings, environment).CLIENT_CERTIFICATE_HEADER;
 }
 
 /** The certificate of a request's TLS connection, as the edge forwarded it. */

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Directory, directoryError, parseDirectory } from '@clinical-launch/contracts/directory';
 import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
+import { Type } from '@clinical-launch/contracts/type';
 import { findJsonSyntaxFault, placeIn } from '@clinical-launch/http/json-syntax';
 import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
@@ -77,6 +78,16 @@ export function openDirectories({ sharedFile, registryFile, logger, everyMs }: O
     },
   };
 }
+
+/** The shared directory, for the table of settings. */
+export const directorySettings = {
+  DIRECTORY_FILE: Type.Optional(
+    Type.String({
+      title:
+        'The agreed practices, users, clinicians and performers, as JSON or CSV. Without it, every value is accepted.',
+    }),
+  ),
+};
 
 /**
  * Checks the shared directory (`DIRECTORY_FILE`) and those that the registry (`REGISTRY_FILE`) names, and

@@ -3,7 +3,7 @@ import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import {
   ConfigurationError,
   type Environment,
-  originSetting,
+  publicUrlSetting,
   readEnvironment,
 } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
@@ -12,14 +12,24 @@ import { assertProductionRegistry } from './production-registry.ts';
 import { readRegistryFile } from './registry-file.ts';
 
 /** APP_ID_URI: the audience of access tokens for the platform's APIs. */
-export const audienceSetting = Type.String({ default: 'api://clinical-launch' });
+export const audienceSetting = Type.String({
+  default: 'api://clinical-launch',
+  title: 'APP_ID_URI: the audience of access tokens. Clients request the scope `<AUDIENCE>/.default`.',
+});
 
-const environmentSchema = Type.Object({
-  PUBLIC_URL: originSetting,
+/** `REGISTRY_FILE`, in the schema of each process. */
+export const registryFileSetting = Type.String({
+  title:
+    'The registry: the JSON file with realms, clients, partners and trusted issuers. A changed file is in use within seconds.',
+});
+
+/** The registry and the issuers that a service trusts. */
+export const trustSettings = Type.Object({
+  PUBLIC_URL: publicUrlSetting,
   AUDIENCE: audienceSetting,
-  REGISTRY_FILE: Type.String(),
-  /** The address of the identity provider within the deployment. */
+  REGISTRY_FILE: registryFileSetting,
   IDENTITY_PROVIDER_URL: Type.String({
+    title: 'The address of the identity provider within the deployment, without `/idp`.',
     pattern: '^https?://',
     description: 'must be an http or https address',
   }),
@@ -39,7 +49,7 @@ export type Trust = {
  * @throws ConfigurationError that names the invalid variables, or every error of the registry file
  */
 export function readTrust(environment: Environment): Trust {
-  const read = readEnvironment(environmentSchema, environment);
+  const read = readEnvironment(trustSettings, environment);
   checkRegistryFile(environment, { path: read.REGISTRY_FILE, publicUrl: read.PUBLIC_URL });
   const allowedNetworks = readAllowedNetworks(environment);
   return {

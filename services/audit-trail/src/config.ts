@@ -7,6 +7,7 @@ import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudony
 import {
   ConfigurationError,
   type Environment,
+  inProduction,
   readEnvironment,
   readTogether,
 } from '@clinical-launch/runtime/environment';
@@ -28,14 +29,20 @@ export type AuditTrailConfig = {
   readonly pages: AuditPagesConfig | undefined;
 };
 
-const environmentSchema = Type.Object({
-  AUDIT_RETENTION_YEARS: Type.Integer({ default: 8, minimum: 1, maximum: 100 }),
+/** The settings of the audit trail alone. */
+export const auditTrailSettings = Type.Object({
+  AUDIT_RETENTION_YEARS: Type.Integer({
+    default: 8,
+    minimum: 1,
+    maximum: 100,
+    title: 'Years after which the events of a month are dropped.',
+  }),
 });
 
 /** Reads the configuration of the audit trail. @throws ConfigurationError */
 export function readAuditTrailConfig(environment: Environment): AuditTrailConfig {
   const { read, keys, pseudonyms, pages } = readTogether({
-    read: () => readEnvironment(environmentSchema, environment),
+    read: () => readEnvironment(auditTrailSettings, environment),
     keys: () => readAuditKeys(environment),
     pseudonyms: () => readPatientPseudonyms(environment),
     pages: () => readAuditPagesConfig(environment),
@@ -51,6 +58,15 @@ export function readAuditTrailConfig(environment: Environment): AuditTrailConfig
 }
 
 const keySetting = 'AUDIT_SIGNING_KEY';
+
+/** The setting of the keys, for the table of settings. */
+export const auditKeySettings = {
+  [keySetting]: Type.String({
+    $comment: inProduction,
+    title:
+      'An Ed25519 key as a JWK, or a JWK set with the newest key first. It signs the checkpoints of the audit trail and seals its rows.',
+  }),
+};
 
 /**
  * Reads the keys of the log. Without the setting they are derived from `SEALING_KEYS` (HKDF, RFC 5869), else

@@ -5,8 +5,9 @@ import {
   assertTimeZone,
   ConfigurationError,
   type Environment,
-  originSetting,
+  publicUrlSetting,
   readEnvironment,
+  timeZoneSetting,
 } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
 
@@ -34,18 +35,30 @@ export type AuditPagesConfig = {
 const demoIssuerPath = '/demo/staff';
 const demoClientId = 'audit-pages';
 
-const address = Type.String({
-  pattern: '^https?://[^\\s?#]+$',
-  description: 'must be an http or https address',
-});
-const environmentSchema = Type.Object({
-  PUBLIC_URL: Type.Optional(originSetting),
-  PLATFORM_URL: Type.Optional(address),
-  AUDIT_OIDC_ISSUER: Type.Optional(address),
-  AUDIT_OIDC_CLIENT_ID: Type.Optional(Type.String({ maxLength: 200 })),
-  AUDIT_OIDC_CLIENT_SECRET: Type.Optional(Type.String()),
-  AUDIT_RIGHT_CLAIM: Type.String({ default: 'roles', maxLength: 200 }),
-  TIME_ZONE: Type.String({ default: 'Europe/London' }),
+const address = { pattern: '^https?://[^\\s?#]+$', description: 'must be an http or https address' };
+/** The settings of the pages. */
+export const auditPagesSettings = Type.Object({
+  PUBLIC_URL: Type.Optional(publicUrlSetting),
+  PLATFORM_URL: Type.Optional(Type.String(address)),
+  AUDIT_OIDC_ISSUER: Type.Optional(
+    Type.String({
+      ...address,
+      title:
+        'The OpenID Connect issuer at which staff sign in to `/audit/`. Without it: the issuer of the demo, and in production no pages.',
+    }),
+  ),
+  AUDIT_OIDC_CLIENT_ID: Type.Optional(
+    Type.String({ maxLength: 200, title: 'The client id of the platform at that issuer. Required with it.' }),
+  ),
+  AUDIT_OIDC_CLIENT_SECRET: Type.Optional(
+    Type.String({ title: 'The client secret at that issuer. Without it, the platform is a public client.' }),
+  ),
+  AUDIT_RIGHT_CLAIM: Type.String({
+    default: 'roles',
+    maxLength: 200,
+    title: 'The claim of the ID token or of UserInfo that contains `audit.read` for staff who may read.',
+  }),
+  TIME_ZONE: timeZoneSetting,
 });
 
 /**
@@ -54,7 +67,7 @@ const environmentSchema = Type.Object({
  * @throws ConfigurationError that names the invalid variables and prints no value
  */
 export function readAuditPagesConfig(environment: Environment): Omit<AuditPagesConfig, 'sealer'> | undefined {
-  const read = readEnvironment(environmentSchema, environment);
+  const read = readEnvironment(auditPagesSettings, environment);
   assertTimeZone(read.TIME_ZONE);
   const client = clientOf(read, isProduction(environment));
   if (read.PUBLIC_URL === undefined || client === undefined) return undefined;

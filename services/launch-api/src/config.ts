@@ -1,11 +1,20 @@
 import type { IdentifierCheck } from '@clinical-launch/contracts/fhir/resource-rules';
-import { defaultXmlNamespace, type Namespaces } from '@clinical-launch/contracts/namespaces';
+import type { Namespaces } from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
-import { originSetting, readEnvironment, readTogether } from '@clinical-launch/runtime/environment';
+import {
+  originSetting,
+  publicUrlSetting,
+  readEnvironment,
+  readTogether,
+} from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
-import { namespaceSettings, namespacesOf } from '@clinical-launch/runtime/namespace-settings';
+import {
+  namespaceSettings,
+  namespacesOf,
+  xmlNamespaceSetting,
+} from '@clinical-launch/runtime/namespace-settings';
 import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
 
 export type LaunchApiConfig = {
@@ -26,13 +35,24 @@ export type LaunchApiConfig = {
   readonly isProduction: boolean;
 };
 
-const environmentSchema = Type.Object({
-  OLTR_SERVER: Type.Optional(originSetting),
-  PUBLIC_URL: originSetting,
+/** The settings of the launch API alone. */
+export const launchApiSettings = Type.Object({
+  OLTR_SERVER: Type.Optional(
+    originSetting('The origin at which browsers reach `/secureLaunch`. Without it: `PUBLIC_URL`.'),
+  ),
+  PUBLIC_URL: publicUrlSetting,
   ...namespaceSettings,
-  XML_NS: Type.String({ default: defaultXmlNamespace }),
-  ORIGINATING_ID_RETENTION_DAYS: Type.Integer({ minimum: 1, default: 400 }),
-  IDENTIFIER_CHECK: Type.Enum(['lenient', 'strict'], { default: 'lenient' }),
+  XML_NS: xmlNamespaceSetting,
+  ORIGINATING_ID_RETENTION_DAYS: Type.Integer({
+    minimum: 1,
+    default: 400,
+    title:
+      "Days for which a practice system's identifier counts as used. A repetition within them is answered 409.",
+  }),
+  IDENTIFIER_CHECK: Type.Enum(['lenient', 'strict'], {
+    default: 'lenient',
+    title: '`strict` refuses national identifiers with a wrong form or check digit.',
+  }),
 });
 
 /**
@@ -43,7 +63,7 @@ export function readLaunchApiConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): LaunchApiConfig {
   const { read, pseudonyms } = readTogether({
-    read: () => readEnvironment(environmentSchema, environment),
+    read: () => readEnvironment(launchApiSettings, environment),
     pseudonyms: () => readPatientPseudonyms(environment),
   });
   return Object.freeze({

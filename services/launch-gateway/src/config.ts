@@ -1,5 +1,5 @@
 import { Type } from '@clinical-launch/contracts/type';
-import { originSetting, readEnvironment } from '@clinical-launch/runtime/environment';
+import { publicUrlSetting, readEnvironment } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
 
 export type LaunchGatewayConfig = {
@@ -8,7 +8,8 @@ export type LaunchGatewayConfig = {
   readonly isProduction: boolean;
 };
 
-const environmentSchema = Type.Object({ PUBLIC_URL: originSetting });
+/** The settings of the launch gateway alone. */
+export const launchGatewaySettings = Type.Object({ PUBLIC_URL: publicUrlSetting });
 
 /**
  * Reads the service's configuration from the environment.
@@ -17,7 +18,7 @@ const environmentSchema = Type.Object({ PUBLIC_URL: originSetting });
 export function readLaunchGatewayConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): LaunchGatewayConfig {
-  const { PUBLIC_URL } = readEnvironment(environmentSchema, environment);
+  const { PUBLIC_URL } = readEnvironment(launchGatewaySettings, environment);
   return Object.freeze({
     isSecure: PUBLIC_URL.startsWith('https:'),
     isProduction: isProduction(environment),

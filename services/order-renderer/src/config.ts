@@ -1,15 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { defaultXmlNamespace } from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
 import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import {
   assertTimeZone,
   type Environment,
   originSetting,
+  publicUrlSetting,
   readEnvironment,
+  timeZoneSetting,
 } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
-import { checkRegistryFile } from '@clinical-launch/trust/trust';
+import { xmlNamespaceSetting } from '@clinical-launch/runtime/namespace-settings';
+import { checkRegistryFile, registryFileSetting } from '@clinical-launch/trust/trust';
 
 /** How documents are posted to the callback addresses of the clients. */
 export type CallbackConfig = {
@@ -41,11 +43,14 @@ export type OrderRendererConfig = {
   readonly isProduction: boolean;
 };
 
-const environmentSchema = Type.Object({
-  XML_NS: Type.String({ default: defaultXmlNamespace }),
-  TIME_ZONE: Type.String({ default: 'Europe/London' }),
-  PUBLIC_URL: originSetting,
-  PLATFORM_URL: Type.Optional(originSetting),
+/** The settings of the order renderer alone. */
+export const orderRendererSettings = Type.Object({
+  XML_NS: xmlNamespaceSetting,
+  TIME_ZONE: timeZoneSetting,
+  PUBLIC_URL: publicUrlSetting,
+  PLATFORM_URL: Type.Optional(
+    originSetting('The address at which this process reaches `PUBLIC_URL`. Without it: the same.'),
+  ),
 });
 
 /**
@@ -53,7 +58,7 @@ const environmentSchema = Type.Object({
  * @throws TypeError that names the invalid variables and prints no value
  */
 export function readOrderRendererConfig(environment: Environment): OrderRendererConfig {
-  const read = readEnvironment(environmentSchema, environment);
+  const read = readEnvironment(orderRendererSettings, environment);
   assertTimeZone(read.TIME_ZONE);
   return Object.freeze({
     xmlNamespace: read.XML_NS,
@@ -78,7 +83,7 @@ export function readOrderRendererConfig(environment: Environment): OrderRenderer
  * @throws ConfigurationError with every error of the file
  */
 export function readRegistrySetting(environment: Environment): string {
-  const schema = Type.Object({ PUBLIC_URL: originSetting, REGISTRY_FILE: Type.String() });
+  const schema = Type.Object({ PUBLIC_URL: publicUrlSetting, REGISTRY_FILE: registryFileSetting });
   const { PUBLIC_URL: publicUrl, REGISTRY_FILE: path } = readEnvironment(schema, environment);
   checkRegistryFile(environment, { path, publicUrl });
   return path;

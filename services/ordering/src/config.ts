@@ -4,8 +4,10 @@ import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudony
 import {
   assertTimeZone,
   ConfigurationError,
-  originSetting,
+  publicUrlSetting,
   readEnvironment,
+  readTogether,
+  timeZoneSetting,
 } from '@clinical-launch/runtime/environment';
 import { readCatalogues } from './catalogue-file.ts';
 import type { Catalogues } from './domain/catalogues.ts';
@@ -26,11 +28,16 @@ export type OrderingConfig = {
 /** More than a user can cause, who ticks tests and types words; each may be an audit event. */
 const requestsPerSecondPerSession = 30;
 
-const environmentSchema = Type.Object({
-  PUBLIC_URL: originSetting,
-  TIME_ZONE: Type.String({ default: 'Europe/London' }),
-  /** A catalogue other than the one that ships with the service, or a folder of several. */
-  CATALOGUE_FILE: Type.Optional(Type.String()),
+/** The settings of ordering alone. */
+export const orderingSettings = Type.Object({
+  PUBLIC_URL: publicUrlSetting,
+  TIME_ZONE: timeZoneSetting,
+  CATALOGUE_FILE: Type.Optional(
+    Type.String({
+      title:
+        'A catalogue of tests, or a folder of several. Without it: the catalogue that ships with the service.',
+    }),
+  ),
 });
 
 /**
@@ -40,15 +47,17 @@ const environmentSchema = Type.Object({
 export function readOrderingConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): OrderingConfig {
-  const { PUBLIC_URL, TIME_ZONE, CATALOGUE_FILE } = readEnvironment(environmentSchema, environment);
-  assertTimeZone(TIME_ZONE);
-  return Object.freeze({
-    publicUrl: PUBLIC_URL,
-    timeZone: TIME_ZONE,
-    pseudonyms: readPatientPseudonyms(environment),
-    requestsPerSecondPerSession,
-    catalogues: readCataloguesFor(CATALOGUE_FILE),
+  const { settings, pseudonyms } = readTogether({
+    settings: () => readSettings(environment),
+    pseudonyms: () => readPatientPseudonyms(environment),
   });
+  return Object.freeze({ ...settings, pseudonyms, requestsPerSecondPerSession });
+}
+
+function readSettings(environment: Readonly<Record<string, string | undefined>>) {
+  const { PUBLIC_URL, TIME_ZONE, CATALOGUE_FILE } = readEnvironment(orderingSettings, environment);
+  assertTimeZone(TIME_ZONE);
+  return { publicUrl: PUBLIC_URL, timeZone: TIME_ZONE, catalogues: readCataloguesFor(CATALOGUE_FILE) };
 }
 
 function readCataloguesFor(path: string | undefined): Catalogues {

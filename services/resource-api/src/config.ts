@@ -1,5 +1,5 @@
 import { Type } from '@clinical-launch/contracts/type';
-import { type Environment, originSetting, readEnvironment } from '@clinical-launch/runtime/environment';
+import { type Environment, publicUrlSetting, readEnvironment } from '@clinical-launch/runtime/environment';
 import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
 
 export type ResourceApiConfig = {
@@ -9,16 +9,15 @@ export type ResourceApiConfig = {
   readonly clientCertificateHeader?: string | undefined;
 };
 
-const environmentSchema = Type.Object({
-  PUBLIC_URL: originSetting,
-});
+/** The settings of the resource API alone. */
+export const resourceApiSettings = Type.Object({ PUBLIC_URL: publicUrlSetting });
 
 /**
  * Reads the service's configuration from the environment. @throws ConfigurationError that names the invalid
  * variables
  */
 export function readResourceApiConfig(environment: Environment): ResourceApiConfig {
-  const read = readEnvironment(environmentSchema, environment);
+  const read = readEnvironment(resourceApiSettings, environment);
   return Object.freeze({
     publicUrl: read.PUBLIC_URL,
     clientCertificateHeader: readClientCertificateHeader(environment),

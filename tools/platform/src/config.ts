@@ -3,7 +3,7 @@ import { requireParts } from '@clinical-launch/process/required-parts';
 import {
   ConfigurationError,
   type Environment,
-  originSetting,
+  publicUrlSetting,
   readEnvironment,
   readTogether,
 } from '@clinical-launch/runtime/environment';
@@ -17,7 +17,7 @@ const environmentSchema = Type.Object({
   HOST: Type.Optional(Type.String()),
   /** 0: any free one, so that several instances live beside each other. */
   ADMIN_PORT: Type.Integer({ ...port, default: 0 }),
-  PUBLIC_URL: Type.Optional(originSetting),
+  PUBLIC_URL: Type.Optional(publicUrlSetting),
   /** Reverse proxies in front, for callers' addresses. */
   TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
   REGISTRY_FILE: Type.Optional(Type.String()),

@@ -7,7 +7,7 @@ import { problemDialect } from '@clinical-launch/http/errors';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import { createPages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import { type Environment, originSetting, readEnvironment } from '@clinical-launch/runtime/environment';
+import { type Environment, publicUrlSetting, readEnvironment } from '@clinical-launch/runtime/environment';
 import { type Dialect, readDialect } from './dialect.ts';
 
 export type SimulatorConfig = {
@@ -19,7 +19,7 @@ export type SimulatorConfig = {
 };
 
 const environmentSchema = Type.Object({
-  PUBLIC_URL: originSetting,
+  PUBLIC_URL: publicUrlSetting,
   PLATFORM_URL: Type.Optional(
     Type.String({ pattern: '^https?://', description: 'must be an http or https address' }),
   ),

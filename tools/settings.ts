@@ -1,0 +1,179 @@
+/** Builds docs/reference/settings.md from the configuration schemas of the services. */
+
+import { auditKeySettings, auditTrailSettings } from '@clinical-launch/audit-trail/config';
+import { auditPagesSettings } from '@clinical-launch/audit-trail/pages-config';
+import type { ServiceName } from '@clinical-launch/contracts/events/event-routes';
+import { outboundSettings } from '@clinical-launch/http/outbound-settings';
+import { identityProviderEnvironment } from '@clinical-launch/identity-provider/config';
+import { launchApiSettings } from '@clinical-launch/launch-api/config';
+import { launchGatewaySettings } from '@clinical-launch/launch-gateway/config';
+import { refusalSettings } from '@clinical-launch/limits/refusal-settings';
+import { orderRendererSettings } from '@clinical-launch/order-renderer/config';
+import { orderingSettings } from '@clinical-launch/ordering/config';
+import { certificateSettings } from '@clinical-launch/process/certificates';
+import { signingSettings, verificationSettings } from '@clinical-launch/process/event-keys';
+import { pseudonymSettings } from '@clinical-launch/process/patient-pseudonyms';
+import { processSettings } from '@clinical-launch/process/process';
+import { metricSettings } from '@clinical-launch/process/process-metrics';
+import { type PartVariable, partSettings } from '@clinical-launch/process/required-parts';
+import { sealingKeySettings, sharedKeySettings } from '@clinical-launch/process/sealing-keys';
+import { secretSettings } from '@clinical-launch/process/secret-files';
+import { tracingSettings } from '@clinical-launch/process/tracing';
+import { resourceApiSettings } from '@clinical-launch/resource-api/config';
+import { modeSetting } from '@clinical-launch/runtime/mode';
+import { certificateHeaderSettings } from '@clinical-launch/trust/client-certificate';
+import { directorySettings } from '@clinical-launch/trust/directory-file';
+import { registryFileSetting, trustSettings } from '@clinical-launch/trust/trust';
+
+/** The path of the page. */
+export const settingsFile = new URL('../docs/reference/settings.md', import.meta.url);
+
+/** The annotations of a setting's schema that the page shows. */
+type Setting = {
+  readonly title?: string;
+  readonly default?: string | number | boolean;
+  readonly $comment?: string;
+};
+type Settings = Readonly<Record<string, object>>;
+
+const parts = (...names: readonly PartVariable[]) =>
+  Object.fromEntries(names.map((name) => [name, partSettings[name]]));
+const withDatabase = parts('DATABASE_URL', 'AMQP_URL');
+const trust = { ...trustSettings.properties, ...outboundSettings.properties };
+
+/** What every service reads. */
+const common: Settings = {
+  ...modeSetting,
+  ...processSettings.properties,
+  ...parts('REDIS_URL'),
+  ...signingSettings,
+  ...refusalSettings.properties,
+  ...certificateSettings.properties,
+  ...tracingSettings.properties,
+  ...metricSettings.properties,
+  OTEL_EXPORTER_OTLP_ENDPOINT: tracingSettings.properties.OTEL_EXPORTER_OTLP_ENDPOINT,
+};
+
+/** What each service reads in addition: the schemas that `configure` in its main.ts uses. */
+const own: Readonly<Record<ServiceName, Settings>> = {
+  'identity-provider': {
+    ...identityProviderEnvironment({ isProduction: true }).properties,
+    ...trust,
+    ...withDatabase,
+    ...certificateHeaderSettings.properties,
+    ...sealingKeySettings('desktop', 'access-token', 'signing-key'),
+    ...verificationSettings,
+    ...pseudonymSettings,
+  },
+  'launch-api': {
+    ...launchApiSettings.properties,
+    ...trust,
+    ...directorySettings,
+    ...certificateHeaderSettings.properties,
+    ...sealingKeySettings('launch'),
+    ...pseudonymSettings,
+  },
+  'launch-gateway': { ...launchGatewaySettings.properties, ...sealingKeySettings('launch') },
+  ordering: {
+    ...orderingSettings.properties,
+    ...withDatabase,
+    ...sealingKeySettings('launch', 'order'),
+    ...pseudonymSettings,
+  },
+  'order-renderer': {
+    ...orderRendererSettings.properties,
+    REGISTRY_FILE: registryFileSetting,
+    ...outboundSettings.properties,
+    ...withDatabase,
+    ...sealingKeySettings('launch', 'order', 'callback'),
+    ...verificationSettings,
+  },
+  'audit-trail': {
+    ...auditTrailSettings.properties,
+    ...auditKeySettings,
+    ...trust,
+    ...withDatabase,
+    ...verificationSettings,
+    ...pseudonymSettings,
+    ...auditPagesSettings.properties,
+    PUBLIC_URL: trustSettings.properties.PUBLIC_URL,
+  },
+  'resource-api': {
+    ...resourceApiSettings.properties,
+    ...trust,
+    ...certificateHeaderSettings.properties,
+    ...sealingKeySettings('access-token'),
+  },
+};
+
+const services = Object.keys(own) as ServiceName[];
+
+/** Returns the names of the settings without which a service does not start in production. */
+export function requiredSettings(service: ServiceName): string[] {
+  const settings = { ...common, ...own[service] };
+  return Object.keys(settings).filter((name) => isRequired(service, name));
+}
+
+const settingOf = (service: ServiceName, name: string) => own[service][name] ?? common[name];
+
+/** A member of `Type.Optional`, whose mark is a symbol, and one with a default are not required. */
+function isRequired(service: ServiceName, name: string): boolean {
+  const setting: Setting | undefined = settingOf(service, name);
+  if (setting === undefined || setting.default !== undefined) return false;
+  return Object.getOwnPropertySymbols(setting).length === 0;
+}
+
+function rowOf(name: string): string {
+  const readers = services.filter((service) => settingOf(service, name) !== undefined);
+  const settings: readonly Setting[] = readers.flatMap((service) => settingOf(service, name) ?? []);
+  const { title } = settings.find((setting) => setting.title !== undefined) ?? {};
+  if (title === undefined) throw new Error(`The schema of ${name} has no title`);
+  const required = readers.some((service) => isRequired(service, name));
+  const without = required ? (settings[0]?.$comment ?? 'required') : 'none';
+  const value = settings[0]?.default === undefined ? without : `\`${settings[0].default}\``;
+  const secret = secretSettings.includes(name) ? ' †' : '';
+  const shown = readers.length === services.length ? 'all' : readers.join(', ');
+  return `| \`${name}\`${secret} | ${value} | ${shown} | ${title} |`;
+}
+
+/** Returns the page as it must be in `docs/reference/settings.md`. */
+export function settingsText(): string {
+  const names = [...new Set([...Object.keys(common), ...services.flatMap((name) => Object.keys(own[name]))])];
+  const isForSome = (name: string) => services.some((service) => settingOf(service, name) === undefined);
+  const table = (rows: readonly string[]) =>
+    ['| setting | default | services | what it does |', '|---|---|---|---|', ...rows].join('\n');
+  const shared = sharedKeySettings.SEALING_KEYS as Setting;
+  return `<!-- Written by \`npm run reference\` from the configuration schemas. Change the \`title\` of a setting there. -->
+
+# Settings
+
+For operators: every setting of the services. All are environment variables, and an empty one counts as unset. A process
+that cannot use its settings prints every problem at once, prints no value, and ends with exit code 1.
+
+A setting with † may also be the path of a file: \`REDIS_URL_FILE\` in place of \`REDIS_URL\`. Settings of
+\`docker-compose.yml\` are at its own top.
+
+## Every service
+
+${table(names.filter((name) => !isForSome(name)).map(rowOf))}
+
+\`OTEL_SERVICE_NAME\`, \`OTEL_RESOURCE_ATTRIBUTES\` and the other variables of
+[OpenTelemetry's exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/) have effect too.
+
+## Some services
+
+${table(names.filter(isForSome).map(rowOf))}
+
+## npm start
+
+\`npm start\` runs all services in one process and accepts the settings of all. These differ:
+
+| setting | default | what it does |
+|---|---|---|
+| \`PUBLIC_URL\` | \`http://localhost:PORT\` | as above |
+| \`ADMIN_PORT\` | any free port | as above, on 127.0.0.1 |
+| \`REGISTRY_FILE\` | the registry of the demo | as above |
+| \`REDIS_URL\`, \`AMQP_URL\`, \`DATABASE_URL\` | embedded | Without it the part is embedded, and its data ends with the process. Production requires all three. |
+| \`SEALING_KEYS\` † | ${shared.$comment ?? ''} | ${shared.title ?? ''} |
+`;
+}
