@@ -151,7 +151,7 @@ For operators: every setting of the services. All are environment variables, and
 that cannot use its settings prints every problem at once, prints no value, and ends with exit code 1.
 
 A setting with † may also be the path of a file: \`REDIS_URL_FILE\` in place of \`REDIS_URL\`. Settings of
-\`docker-compose.yml\` are at its own top.
+\`docker-compose.yml\` are in [the deployment guide](../guides/deploy.md#settings-of-the-compose-file).
 
 ## Every service
 

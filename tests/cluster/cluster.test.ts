@@ -31,7 +31,9 @@ needed('KUBECONFIG', 'the configuration of kubectl for a cluster that has the im
 function needed(name: string, what: string): string {
   const value = process.env[name];
   if (value) return value.replace(/\/$/, '');
-  throw new Error(`The tests of a cluster need ${name}: ${what}. docs/deployment.md says how to start one.`);
+  throw new Error(
+    `The tests of a cluster need ${name}: ${what}. docs/guides/deploy.md says how to start one.`,
+  );
 }
 
 const services = [

@@ -1,5 +1,7 @@
-import { readFileSync, utimesSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { describe, expect, it } from '@jest/globals';
 import { ownDatabase, root, run, startDemo, walk } from './run-command.ts';
@@ -171,6 +173,25 @@ describe('the guide for a PMS', () => {
       code: 0,
       output: expect.stringMatching(/200 OK[^]*410 Gone[^]*launch\.token\.redeemed/),
     });
+  });
+});
+
+describe('the deployment guide', () => {
+  it('creates the secrets, the registry and the users of the parts', async () => {
+    const guide = readFileSync(`${root}docs/guides/deploy.md`, 'utf8');
+    const commands = [...guide.matchAll(/^ *```sh\n([^]*?)```/gm)].map(([, block = '']) => block);
+    expect(commands).toHaveLength(3);
+    const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
+    try {
+      const walked = run('bash', ['-c', `set -euo pipefail\n${commands.join('\n')}`], { FILES: folder });
+      expect([await walked.exited, walked.output()]).toEqual([
+        0,
+        expect.stringMatching(/39 files written[^]*client_secret: [^]*production: takes it/),
+      ]);
+      expect(readdirSync(join(folder, 'access')).toSorted()).toEqual(['definitions.json', 'users.acl']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

@@ -28,7 +28,7 @@ export const catalogue: Group = {
     },
     import: {
       summary: 'Replaces and adds tests of a catalogue, and writes it only if it has no fault.',
-      details: 'The columns of the spreadsheet are described in docs/operations.md.',
+      details: 'The columns of the spreadsheet are described in docs/guides/operate.md.',
       arguments: [sheet],
       options: [into],
       async run({ arguments: [path = ''], options }) {
