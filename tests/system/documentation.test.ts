@@ -79,10 +79,10 @@ describe('the documentation', () => {
   });
 });
 
-describe('docs/errors.md', () => {
+describe('docs/reference/errors.md', () => {
   /** Returns the first cells of the table below a heading, without backquotes. */
   function rowsBelow(heading: string): string[] {
-    const [, section = ''] = read('docs/errors.md').split(`\n## ${heading}\n`);
+    const [, section = ''] = read('docs/reference/errors.md').split(`\n## ${heading}\n`);
     const rows = section.split('\n## ')[0]?.match(/^\|.*$/gm) ?? [];
     return rows.slice(2).map((row) => (/^\| (.*?) \|/.exec(row)?.[1] ?? '').replaceAll('`', ''));
   }

@@ -1,6 +1,6 @@
 /**
  * The codes of refusals and failures: `code` in the log, `reason` in the audit trail, `error` of OAuth.
- * `docs/errors.md` explains each. A code never changes its meaning.
+ * `docs/reference/errors.md` explains each. A code never changes its meaning.
  */
 export const refusalCodes = [
   'invalid_payload',

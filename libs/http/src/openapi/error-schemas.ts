@@ -17,7 +17,7 @@ export const faultSchema = Type.Object({
     description: 'What to send instead, as the rest of a sentence that begins with the path.',
   }),
   code: Type.Enum([...faultCodes], {
-    description: 'The kind of error. `docs/errors.md` explains each.',
+    description: 'The kind of error. `docs/reference/errors.md` explains each.',
   }),
   resource: Type.Optional(
     Type.String({ description: 'The FHIR resource with the error: `Patient #patient`.' }),
@@ -54,7 +54,7 @@ export const operationOutcomeSchema = Type.Object({
 /** An error of OAuth 2.0 (RFC 6749 section 5.2). */
 export const oauthErrorSchema = Type.Object({
   error: Type.String({
-    description: 'A code of RFC 6749 or its extensions. `docs/errors.md` explains each.',
+    description: 'A code of RFC 6749 or its extensions. `docs/reference/errors.md` explains each.',
   }),
   error_description: Type.String({ description: 'For the developer who reads it. It may change.' }),
   correlation_id: guid,

@@ -11,7 +11,7 @@ const askBoth = 'This is for the supplier of the application that called. Give t
 const checkCredentials =
   'The supplier checks the client id and its credentials. If they were changed here, give the supplier the new ones.';
 
-/** Reasons of refusals that several services use: docs/errors.md, “Codes of refusals”. */
+/** Reasons of refusals that several services use: docs/reference/errors.md, “Codes of refusals”. */
 const codes: Readonly<Record<string, Row>> = {
   invalid_payload: ['The practice system sent details of the launch that are not valid.', askSupplier],
   invalid_request: ['The request was not complete, or could not be read.', askBoth],

@@ -8,7 +8,7 @@ import type { LaunchGatewayConfig } from '../config.ts';
 type Shown = {
   /** The GUID under which support finds the refusal. */
   readonly reference: string;
-  /** The code of the refusal (docs/errors.md). */
+  /** The code of the refusal (docs/reference/errors.md). */
   readonly reason: string;
 };
 
