@@ -73,5 +73,8 @@ if [ "$scope" = system ]; then
   need chromium-headless-shell chromium-headless-shell "$chromium" browser CHROMIUM_PATH
   need firefox-esr firefox-esr "${FIREFOX_PATH:-}" browser FIREFOX_PATH
   need prometheus prometheus "${PROMETHEUS_PATH:-}" monitoring PROMETHEUS_PATH
+  need python3 python3 "${PYTHON_PATH:-}" documentation PYTHON_PATH
+  need javac default-jdk-headless "${JAVA_PATH:-}" documentation JAVA_PATH
+  need jq jq "${JQ_PATH:-}" documentation JQ_PATH
   need amtool prometheus-alertmanager "${AMTOOL_PATH:-}" monitoring AMTOOL_PATH
 fi
