@@ -1,0 +1,86 @@
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.UUID;
+import java.util.regex.Pattern;
+
+/**
+ * The calls of a PMS backend in Java 17 or newer, without a library: {@code java Launch.java payload.json} prints the
+ * address for the browser. Use the JSON library of your system in place of the regular expressions.
+ */
+public class Launch {
+  static final String BASE_URL = setting("BASE_URL", "http://localhost:8080");
+  static final HttpClient HTTP = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(10)).build();
+
+  public static void main(String[] arguments) throws Exception {
+    // 1. The access token. Keep it until it expires.
+    String form = "grant_type=client_credentials"
+        + "&client_id=" + encoded(setting("CLIENT_ID", "pms-demo"))
+        + "&client_secret=" + encoded(setting("CLIENT_SECRET", "pms-demo-secret"))
+        + "&scope=" + encoded("api://clinical-launch/.default");
+    HttpRequest tokenRequest = HttpRequest.newBuilder(URI.create(BASE_URL + "/idp/demo/oauth2/v2.0/token"))
+        .header("Content-Type", "application/x-www-form-urlencoded")
+        .POST(BodyPublishers.ofString(form))
+        .build();
+    String token = member("access_token", send(tokenRequest).body());
+
+    // 2. The PKCE pair.
+    byte[] random = new byte[64];
+    new SecureRandom().nextBytes(random);
+    String verifier = base64Url(random);
+    byte[] digest = MessageDigest.getInstance("SHA-256").digest(verifier.getBytes(StandardCharsets.US_ASCII));
+    String challenge = base64Url(digest);
+
+    // 3. The payload, with your own identifier of the request.
+    String payload = Files.readString(Path.of(arguments[0]))
+        .replaceFirst("(originating-system-id\",\\s*\"value\": \")[^\"]*", "$1" + UUID.randomUUID());
+    HttpRequest launchRequest = HttpRequest.newBuilder(URI.create(BASE_URL + "/AccessApi/RequestLaunchUrl"))
+        .header("Authorization", "Bearer " + token)
+        .header("Content-Type", "application/json")
+        .header("Code-Challenge", challenge)
+        .POST(BodyPublishers.ofString(payload))
+        .build();
+    HttpResponse<String> answer = send(launchRequest);
+    System.err.println("launch " + answer.headers().firstValue("X-Correlation-Id").orElse(""));
+
+    // 4. The address for the user's browser: ten seconds, once.
+    System.out.println(member("url", answer.body()) + "&codeVerifier=" + verifier);
+  }
+
+  static HttpResponse<String> send(HttpRequest request) throws Exception {
+    HttpResponse<String> answer = HTTP.send(request, BodyHandlers.ofString());
+    if (answer.statusCode() == 200) return answer;
+    String reference = answer.headers().firstValue("X-Correlation-Id").orElse("none");
+    throw new IllegalStateException(answer.statusCode() + ", reference " + reference + ": " + answer.body());
+  }
+
+  static String member(String name, String json) {
+    var matcher = Pattern.compile("\"" + name + "\"\\s*:\\s*\"([^\"]*)\"").matcher(json);
+    if (!matcher.find()) throw new IllegalStateException("The answer has no member " + name);
+    return matcher.group(1);
+  }
+
+  static String base64Url(byte[] bytes) {
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+  }
+
+  static String encoded(String value) {
+    return URLEncoder.encode(value, StandardCharsets.UTF_8);
+  }
+
+  static String setting(String name, String preset) {
+    String value = System.getenv(name);
+    return value == null ? preset : value;
+  }
+}

@@ -1,0 +1,49 @@
+// The calls of a PMS backend in Node 20 or newer: `node launch.mjs payload.json` prints the address for the browser.
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+const {
+  BASE_URL = 'http://localhost:8080',
+  CLIENT_ID = 'pms-demo',
+  CLIENT_SECRET = 'pms-demo-secret',
+} = process.env;
+
+/** Posts a body and returns the answer. @throws Error with the status and the reference for support */
+async function post(url, init) {
+  const answer = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(10_000), ...init });
+  if (answer.ok) return answer;
+  const reference = answer.headers.get('X-Correlation-Id');
+  throw new Error(`${answer.status}, reference ${reference}: ${await answer.text()}`);
+}
+
+// 1. The access token. Keep it until it expires.
+const tokenAnswer = await post(`${BASE_URL}/idp/demo/oauth2/v2.0/token`, {
+  body: new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: CLIENT_ID,
+    client_secret: CLIENT_SECRET,
+    scope: 'api://clinical-launch/.default',
+  }),
+});
+const { access_token: token } = await tokenAnswer.json();
+
+// 2. The PKCE pair.
+const verifier = randomBytes(64).toString('base64url');
+const challenge = createHash('sha256').update(verifier).digest('base64url');
+
+// 3. The payload, with your own identifier of the request.
+const payload = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+payload.identifier[0].value = randomUUID();
+const answer = await post(`${BASE_URL}/AccessApi/RequestLaunchUrl`, {
+  headers: {
+    Authorization: `Bearer ${token}`,
+    'Content-Type': 'application/json',
+    'Code-Challenge': challenge,
+  },
+  body: JSON.stringify(payload),
+});
+const { url } = await answer.json();
+console.error(`launch ${answer.headers.get('X-Correlation-Id')}`);
+
+// 4. The address for the user's browser: ten seconds, once.
+console.log(`${url}&codeVerifier=${verifier}`);

@@ -1,0 +1,86 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
+import { describe, expect, it } from '@jest/globals';
+import { root, run, startDemo } from './run-command.ts';
+
+const examples = `${root}docs/examples/`;
+const python = process.env['PYTHON_PATH'] || 'python3';
+const java = process.env['JAVA_PATH'] || 'java';
+
+/** Runs an example and returns its output. @throws Error if it fails */
+async function output(command: string, args: string[], environment: NodeJS.ProcessEnv): Promise<string> {
+  const { exited, output: said } = run(command, args, { PYTHONDONTWRITEBYTECODE: '1', ...environment });
+  if ((await exited) !== 0) throw new Error(said());
+  return said();
+}
+
+/** Registers a client with a callback in a copy of the demo registry, with the commands of the guide. */
+async function registerPms(registry: string, callbackPort: string) {
+  copyFileSync(`${root}tools/simulators/registry.json`, registry);
+  const ops = async (...args: string[]): Promise<Readonly<Record<string, string>>> =>
+    JSON.parse(
+      await output(process.execPath, [`${root}tools/ops/src/main.ts`, 'registry', ...args, '--json'], {
+        REGISTRY_FILE: registry,
+      }),
+    );
+  const client = ['--realm', 'demo', '--client-id', 'my-pms'];
+  const { client_secret: secret } = await ops('add-pms', ...client, '--name', 'My PMS', '--practices', 'any');
+  const url = `http://127.0.0.1:${callbackPort}/callbacks`;
+  const { callback_secret: callbackSecret } = await ops('set-callback', ...client, '--url', url);
+  return { secret, callbackSecret };
+}
+
+describe('the PMS in Python', () => {
+  it('plays OrderTest, UpdateTest, 400, 409 and 410, and verifies signed callbacks', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'examples-'));
+    try {
+      const registry = join(folder, 'registry.json');
+      const callbackPort = String(await findFreePort());
+      const { secret, callbackSecret } = await registerPms(registry, callbackPort);
+      const played = await output(python, [`${examples}play.py`], {
+        BASE_URL: await startDemo({ REGISTRY_FILE: registry }),
+        CLIENT_ID: 'my-pms',
+        CLIENT_SECRET: secret,
+        CALLBACK_SECRET: callbackSecret,
+        CALLBACK_PORT: callbackPort,
+      });
+      expect(played).toMatch(
+        /OrderTest: 2 tests.*\ncallback: order .*version 1\nUpdateTest: 3 tests.*\ncallback: version 2\n400: .*\n409: .*\n410: /,
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('the partner in Python', () => {
+  it('completes the launch, reads a resource and refreshes its tokens', async () => {
+    const environment = { BASE_URL: await startDemo(), PYTHONUTF8: '1' };
+    const launchUrl = await output(python, [`${examples}host.py`], environment);
+    const played = await output(python, [`${examples}partner.py`, launchUrl.trim()], environment);
+    expect(played).toBe(
+      'Adaeze Okonkwo opened Cathal Ó Súilleabháin\nresource: Ó Súilleabháin\nrefreshed: Ó Súilleabháin\n',
+    );
+  });
+});
+
+describe('the calls of a PMS', () => {
+  it.each([
+    ['curl', 'sh', 'launch.sh'],
+    ['Node', process.execPath, 'launch.mjs'],
+    ['Java', java, 'Launch.java'],
+  ])('in %s open the application with the minimal and the full payload', async (_name, command, file) => {
+    const environment = { BASE_URL: await startDemo() };
+    for (const payload of ['minimal.json', 'full.json']) {
+      const said = await output(command, [examples + file, examples + payload], environment);
+      const [url = ''] = /^http.*codeVerifier=.*$/m.exec(said) ?? [];
+      expect((await fetch(url)).status).toBe(200);
+    }
+  });
+
+  it('in C# are not run, and say so', () => {
+    expect(readFileSync(`${examples}Launch.cs`, 'utf8')).toContain('No test runs this file');
+  });
+});
