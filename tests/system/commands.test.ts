@@ -195,9 +195,20 @@ describe('the deployment guide', () => {
   });
 });
 
+describe('the guide for a host application', () => {
+  it('leads command by command from the token to the end of the launch', async () => {
+    const guide = readFileSync(`${root}docs/guides/host.md`, 'utf8');
+    const commands = [...guide.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block);
+    expect(await walk(commands.join('\n'), await startDemo())).toEqual({
+      code: 0,
+      output: expect.stringMatching(/"launchUrl":"http[^]*204\n$/),
+    });
+  });
+});
+
 describe('the partner guide', () => {
   it('leads command by command from onboarding to tokens, the resource, a refresh and the end', async () => {
-    const guide = readFileSync(`${root}docs/partner-guide.md`, 'utf8');
+    const guide = readFileSync(`${root}docs/guides/partner.md`, 'utf8');
     const commands = [...guide.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block);
     expect(commands).toHaveLength(9);
     expect(await walk(commands.join('\n'), await startDemo())).toEqual({
