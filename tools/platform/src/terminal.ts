@@ -21,7 +21,7 @@ export function summaryOf({ publicUrl, adminUrl }: Platform, environment: Enviro
     ['API descriptions', `${publicUrl}/AccessApi/openapi.json  ${publicUrl}/idp/openapi.json`],
     ['Health', `${adminUrl}/readyz`],
     ...clientRows(publicUrl, environment),
-    ['Documentation', 'README.md, docs/guides/pms.md, docs/partner-guide.md, docs/guides/operate.md'],
+    ['Documentation', 'docs/README.md'],
     ['Stored data', storedData(environment)],
   ];
   const lines = rows.map(([name = '', text = '']) => `  ${name.padEnd(18)}${text}\n`);
