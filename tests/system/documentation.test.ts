@@ -4,6 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 import { eventSources, type ServiceName } from '@clinical-launch/contracts/events/event-routes';
 import { faultCodes } from '@clinical-launch/contracts/fault';
 import { refusalCodes } from '@clinical-launch/contracts/refusal-codes';
+import { tools } from '@clinical-launch/ops/tools';
 import { tokenReasons } from '@clinical-launch/trust/invalid-token';
 import { describe, expect, it } from '@jest/globals';
 import { generatedDocuments } from '../../tools/reference.ts';
@@ -69,6 +70,38 @@ describe('the documentation', () => {
     );
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter(([, target = '']) => !leadsSomewhere('', target))).toEqual([]);
+  });
+
+  it.each(documents)('%s names only paths that exist', (path) => {
+    const named = [...withoutCode(read(path)).matchAll(/`([\w./-]+)`/g)].map(([, name = '']) => name);
+    const fromRoot = named.filter((name) => /^(docs|libs|services|tools|tests|deploy|k8s)\/./.test(name));
+    // A room's README names its own files; the secrets have a folder with the name of one of ours.
+    const fromRoom = /^(libs|services|tools)\//.test(path)
+      ? named.filter((name) => /^(src|test|public)\/./.test(name)).map((name) => join(dirname(path), name))
+      : [];
+    const paths = [...(path.startsWith('deploy/docker/demo-secrets/') ? [] : fromRoot), ...fromRoom];
+    expect(paths.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+  });
+
+  it.each(documents)("%s names only operator's commands that exist", (path) => {
+    const commands = read(path).matchAll(/npm run ops -- ([a-z-]+)(?: ([a-z][a-z-]+)\b)?/g);
+    const unknown = [...commands].filter(([, tool = '', command]) => {
+      const found = tools[tool];
+      if (found === undefined) return true;
+      return command !== undefined && 'commands' in found && !(command in found.commands);
+    });
+    expect(unknown.map(([text]) => text)).toEqual([]);
+  });
+
+  it.each(documents)('%s names only containers and deployments that exist', (path) => {
+    const compose = read('docker-compose.yml');
+    const text = read(path);
+    const containers = [...text.matchAll(/docker compose (?:exec(?: -T)?|run --rm|restart) ([a-z][a-z-]+)/g)];
+    const deployments = [...text.matchAll(/\bdeployment\/([a-z-]+)/g)];
+    expect([
+      ...containers.filter(([, name]) => !compose.includes(`\n  ${name}:\n`)),
+      ...deployments.filter(([, name]) => !existsSync(join(root, `k8s/base/${name}.yaml`))),
+    ]).toEqual([]);
   });
 
   it.each(documents)('%s names only npm scripts that exist', (path) => {
