@@ -75,6 +75,6 @@ if [ "$scope" = system ]; then
   need prometheus prometheus "${PROMETHEUS_PATH:-}" monitoring PROMETHEUS_PATH
   need python3 python3 "${PYTHON_PATH:-}" documentation PYTHON_PATH
   need javac default-jdk-headless "${JAVA_PATH:-}" documentation JAVA_PATH
-  need jq jq "${JQ_PATH:-}" documentation JQ_PATH
+  need jq jq "" documentation PATH
   need amtool prometheus-alertmanager "${AMTOOL_PATH:-}" monitoring AMTOOL_PATH
 fi
