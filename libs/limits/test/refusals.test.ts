@@ -5,7 +5,7 @@ import { oauthDialect, ServiceError } from '@clinical-launch/http/errors';
 import { until } from '@clinical-launch/testing/until';
 import { InMemoryLimits } from '@clinical-launch/tickets/limits/in-memory-limits';
 import type { Limits } from '@clinical-launch/tickets/limits/limits';
-import { TicketsUnavailable } from '@clinical-launch/tickets/tickets';
+import { RedisUnavailable } from '@clinical-launch/tickets/redis-scripts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { serveRoutes } from '../../http/test/serve-routes.ts';
 
@@ -134,7 +134,7 @@ describe('refusals of one address', () => {
   });
 
   it('are limited by each process itself while Redis is away', async () => {
-    const refuse = () => Promise.reject(new TicketsUnavailable('Redis does not answer'));
+    const refuse = () => Promise.reject(new RedisUnavailable('Redis does not answer'));
     const { getTimes } = await serve({ limits: { refuse } });
     expect(await getTimes(7, '/anonymous/401')).toEqual([401, 401, 401, 401, 401, 429, 429]);
   });

@@ -12,16 +12,16 @@ export type HeldClaim = {
  */
 export interface Claims {
   /**
-   * Returns whether the store holds every recorded claim. @throws TicketsUnavailable when the store does not
+   * Returns whether the store holds every recorded claim. @throws RedisUnavailable when the store does not
    * answer
    */
   areComplete(): Promise<boolean>;
-  /** Stores claims that nobody holds; leaves existing claims as they are. @throws TicketsUnavailable */
+  /** Stores claims that nobody holds; leaves existing claims as they are. @throws RedisUnavailable */
   hold(claims: readonly HeldClaim[]): Promise<void>;
   /**
    * Stores every recorded claim, page by page, and then declares the claims complete. Resolves with false if
    * the store lost its data during the rebuild: rebuild it again.
-   * @throws TicketsUnavailable, or what the record throws; the claims are not complete then
+   * @throws RedisUnavailable, or what the record throws; the claims are not complete then
    */
   rebuild(recorded: AsyncIterable<readonly HeldClaim[]>): Promise<boolean>;
 }

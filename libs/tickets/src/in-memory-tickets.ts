@@ -1,12 +1,14 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { assertRecordable } from './chain-record.ts';
 import type { HeldClaim } from './claims.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import { ChainBounds } from './in-memory-bounds.ts';
-import { assertRepeatable } from './repetition.ts';
-import { beginChain, type Chain, nameTicket, readChain, shardOfText } from './ticket-text.ts';
+import { type Content, exhausted, found, isProven, keyOf, secondsUntilEnd } from './in-memory-content.ts';
+import { shardOfText } from './shards.ts';
+import { beginChain, type Chain, nameTicket, readChain } from './ticket-text.ts';
 import {
+  assertRecordable,
+  assertRepeatable,
   type BesideIssue,
   type BesideRequest,
   type ChainRecord,
@@ -24,18 +26,6 @@ import {
   type Tickets,
   usedUntilChainEnds,
 } from './tickets.ts';
-
-type Content = {
-  readonly context: string;
-  readonly detail: string | undefined;
-  readonly challenge: string | undefined;
-  readonly correlationId: string;
-  /** When the chain ends, in milliseconds since 1970; Infinity for a chain without an end. */
-  readonly endsAt: number;
-  mismatches?: number;
-  /** The ticket that was last issued beside this one, and when those that still count were issued. */
-  beside?: { readonly key: string; readonly issuedAt: readonly number[] };
-};
 
 /**
  * The dependencies of the tickets: a clock in milliseconds and a function that appends events synchronously.
@@ -147,12 +137,13 @@ export class InMemoryTickets implements Tickets {
       return { outcome: 'mismatch', correlationId, ...this.#noticeOf(key) };
     }
 
-    if (this.#bounds.isExhausted(kind, correlationId, request)) return exhausted(this.#found(stored));
+    if (this.#bounds.isExhausted(kind, correlationId, request))
+      return exhausted(found(stored, this.#clock.now()));
     const { successor, repeatableSeconds, events } = request;
     const content = Number.isFinite(stored.endsAt)
       ? stored
       : { ...stored, endsAt: this.#endAfter(successor?.chainSeconds) };
-    const endsInSeconds = this.#secondsUntil(content);
+    const endsInSeconds = secondsUntilEnd(content, this.#clock.now());
     const endsWithChain = usedUntilChainEnds.has(kind) && Number.isFinite(endsInSeconds);
     this.#used.set(key, correlationId, endsWithChain ? endsInSeconds : this.#usedMarkerSeconds);
     this.#live.delete(key);
@@ -162,7 +153,11 @@ export class InMemoryTickets implements Tickets {
     const next = this.#nameSuccessor(successor, ticket, chain);
     if (next !== undefined) this.#issueSuccessor(next, content);
     await this.#append(events, correlationId);
-    return { outcome: 'redeemed', ...this.#found(content), ...(next && { successor: next.ticket }) };
+    return {
+      outcome: 'redeemed',
+      ...found(content, this.#clock.now()),
+      ...(next && { successor: next.ticket }),
+    };
   }
 
   async find(
@@ -174,7 +169,7 @@ export class InMemoryTickets implements Tickets {
     const content = this.#live.get(key);
     if (content === undefined || this.#revoked.has(content.correlationId)) return undefined;
     if (extendSeconds !== undefined) this.#keep(key, content, extendSeconds);
-    return this.#found(content);
+    return found(content, this.#clock.now());
   }
 
   async claim(
@@ -240,11 +235,16 @@ export class InMemoryTickets implements Tickets {
     const { repeatableSeconds, successor, onReplay } = request;
     const content = repeatableSeconds === undefined ? undefined : this.#repeatable.get(key);
     if (content !== undefined && !this.#revoked.has(correlationId) && isProven(content, request)) {
-      if (this.#bounds.isExhausted(kind, correlationId, request)) return exhausted(this.#found(content));
+      if (this.#bounds.isExhausted(kind, correlationId, request))
+        return exhausted(found(content, this.#clock.now()));
       const next = this.#nameSuccessor(successor, ticket, chain);
-      const endsInSeconds = this.#secondsUntil(content);
+      const endsInSeconds = secondsUntilEnd(content, this.#clock.now());
       this.#bounds.countRedemption(kind, { correlationId, endsInSeconds }, request);
-      return { outcome: 'repeated', ...this.#found(content), ...(next && { successor: next.ticket }) };
+      return {
+        outcome: 'repeated',
+        ...found(content, this.#clock.now()),
+        ...(next && { successor: next.ticket }),
+      };
     }
     if (onReplay !== undefined) {
       await this.revokeChain(correlationId, {
@@ -290,21 +290,7 @@ export class InMemoryTickets implements Tickets {
 
   /** Returns a lifetime in seconds, cut off at the end of the chain. */
   #within(content: Content, seconds: number): number {
-    return Math.min(seconds, this.#secondsUntil(content));
-  }
-
-  /** Returns the seconds until the chain ends; Infinity for a chain without an end. */
-  #secondsUntil({ endsAt }: Content): number {
-    return (endsAt - this.#clock.now()) / 1000;
-  }
-
-  #found({ context, detail, correlationId, endsAt }: Content): FoundTicket {
-    return {
-      context: JSON.parse(context),
-      detail: detail === undefined ? undefined : JSON.parse(detail),
-      correlationId,
-      ...(Number.isFinite(endsAt) ? { chainEndsInSeconds: (endsAt - this.#clock.now()) / 1000 } : {}),
-    };
+    return Math.min(seconds, secondsUntilEnd(content, this.#clock.now()));
   }
 
   #claim(claim: IssueRequest['claim']): boolean {
@@ -318,21 +304,4 @@ export class InMemoryTickets implements Tickets {
   async #append(events: readonly CloudEvent[], correlationId: string): Promise<void> {
     await this.#outbox.append(events.map((event) => ({ ...event, correlationid: correlationId })));
   }
-}
-
-const exhausted = ({ correlationId, chainEndsInSeconds }: FoundTicket): Redemption => ({
-  outcome: 'exhausted',
-  correlationId,
-  ...(chainEndsInSeconds === undefined ? {} : { chainEndsInSeconds }),
-});
-
-const keyOf = (kind: TicketKind, ticket: string) =>
-  `${kind}:${createHash('sha256').update(ticket).digest('base64url')}`;
-
-const isProven = ({ challenge }: Content, { proofs = [] }: Pick<RedeemRequest, 'proofs'>): boolean =>
-  challenge === undefined || proofs.some((proof) => isEqual(proof, challenge));
-
-function isEqual(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }

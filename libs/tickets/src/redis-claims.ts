@@ -1,9 +1,11 @@
 import type { Claims, HeldClaim } from './claims.ts';
-import { createKeys, defaultPrefix, drawAttempt, type Keys } from './redis-keys.ts';
-import { type RedisClient, RedisScripts, readScript } from './redis-scripts.ts';
-import { type Shard, shardOfText, shards } from './ticket-text.ts';
+import { defaultPrefix, drawAttempt } from './redis-keys.ts';
+import { createScriptReader, type RedisClient, RedisScripts } from './redis-scripts.ts';
+import { type Shard, shardOfText, shards } from './shards.ts';
+import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';
 
-const holdScript = readScript('ends', 'claims', 'hold-claims');
+const readScript = createScriptReader(import.meta.url);
+const holdScript = readScript('shared', 'claims', 'hold-claims');
 const beginScript = readScript('begin-rebuild');
 const endScript = readScript('end-rebuild');
 const completeScript = readScript('are-claims-complete');
@@ -19,11 +21,11 @@ const claimsPerScript = 125;
  */
 export class RedisClaims implements Claims {
   readonly #scripts: RedisScripts;
-  readonly #keys: Keys;
+  readonly #keys: TicketKeys;
 
   constructor({ redis, prefix = defaultPrefix }: { redis: RedisClient; prefix?: string }) {
     this.#scripts = new RedisScripts(redis);
-    this.#keys = createKeys(prefix);
+    this.#keys = createTicketKeys(prefix);
   }
 
   async areComplete(): Promise<boolean> {

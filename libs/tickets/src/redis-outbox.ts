@@ -5,11 +5,12 @@ import {
   type WrittenEvent,
 } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { eventTexts } from './redis-arguments.ts';
-import { createKeys, defaultPrefix, drawAttempt, type Keys, rememberMs } from './redis-keys.ts';
-import { listOf, type RedisClient, RedisScripts, readScript } from './redis-scripts.ts';
-import { type Shard, shardOfText, shards } from './ticket-text.ts';
+import { createRedisKeys, defaultPrefix, drawAttempt, type RedisKeys, rememberMs } from './redis-keys.ts';
+import { createScriptReader, type RedisClient, RedisScripts } from './redis-scripts.ts';
+import { eventTexts, listIn, listOf } from './script-values.ts';
+import { type Shard, shardOfText, shards } from './shards.ts';
 
+const readScript = createScriptReader(import.meta.url);
 const appendScript = readScript('shared', 'append');
 const takeScript = readScript('take');
 const settleScript = readScript('settle');
@@ -53,13 +54,13 @@ export type RedisOutboxDependencies = {
 };
 
 /**
- * The outbox of tickets and of single events: one stream per shard. Events of one shard are published in
+ * The outbox of the events that scripts append, and of single events: one stream per shard. Events of one shard are published in
  * order, unless publishing failed in between. Each is published at least once.
  */
 export class RedisOutbox {
   readonly #scripts: RedisScripts;
   readonly #writeEvent: EventWriter;
-  readonly #keys: Keys;
+  readonly #keys: RedisKeys;
   readonly #takeOverAfterMs: number;
   readonly #stream: (shard: Shard) => string;
   readonly #onRejected: RedisOutboxDependencies['onRejected'];
@@ -82,7 +83,7 @@ export class RedisOutbox {
   }: RedisOutboxDependencies) {
     this.#writeEvent = writeEvent;
     this.#scripts = new RedisScripts(redis);
-    this.#keys = createKeys(prefix);
+    this.#keys = createRedisKeys(prefix);
     this.#takeOverAfterMs = takeOverAfterMs;
     this.#stream = this.#keys[stream];
     this.channel = this.#keys.waiting(stream);
@@ -91,7 +92,7 @@ export class RedisOutbox {
 
   /**
    * Stores events without a change of a ticket, all of them or none.
-   * @throws TicketsUnavailable when Redis does not answer; TypeError for an event that is not in the
+   * @throws RedisUnavailable when Redis does not answer; TypeError for an event that is not in the
    * catalogue
    */
   async append(events: readonly CloudEvent[]): Promise<void> {
@@ -121,7 +122,7 @@ export class RedisOutbox {
    * when it resolves. Looks into all shards if none is reported, and every two seconds. If `publish` rejects,
    * any relay may claim the events again immediately. Resolves with the number of published events. Sets an
    * entry without an event of the catalogue aside in a separate stream, so that the others continue.
-   * @throws the error of `publish`; TicketsUnavailable when a part of Redis could not be read and no other
+   * @throws the error of `publish`; RedisUnavailable when a part of Redis could not be read and no other
    * events were waiting
    */
   async drain(publish: (events: readonly WrittenEvent[]) => Promise<void>): Promise<number> {
@@ -287,9 +288,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function listIn(reply: unknown): readonly unknown[] {
-  if (!Array.isArray(reply)) throw new Error('The script did not return a list');
-  return reply;
 }

@@ -1,19 +1,15 @@
+import { RedisUnavailable } from './redis-scripts.ts';
+import { listIn } from './script-values.ts';
 import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
-import {
-  type BesideIssue,
-  type ChainUseOutcome,
-  type Issue,
-  type Redemption,
-  TicketsUnavailable,
-} from './tickets.ts';
+import { type BesideIssue, type ChainUseOutcome, type Issue, type Redemption } from './tickets.ts';
 
 /**
- * Reads the reply of an issue. @throws TicketsUnavailable while claims are being restored after a loss of
+ * Reads the reply of an issue. @throws RedisUnavailable while claims are being restored after a loss of
  * data
  */
 export function readIssue(reply: unknown, ticket: string): Issue {
   if (reply === 'incomplete') {
-    throw new TicketsUnavailable('Redis lost its data. Identifiers are being restored. Try again', {
+    throw new RedisUnavailable('Redis lost its data. Identifiers are being restored. Try again', {
       retryAfterSeconds: 2,
     });
   }
@@ -43,7 +39,7 @@ export function readBesideIssue(
 /**
  * Reads the reply of a redemption, and opens the content of the ticket.
  * @param successorBy returns the successor that was derived under a key
- * @throws TicketsUnavailable for an older ticket right after a restart or a failover
+ * @throws RedisUnavailable for an older ticket right after a restart or a failover
  */
 export function readRedemption(
   reply: unknown,
@@ -77,7 +73,7 @@ export function readRedemption(
         ...(endsInMs === undefined ? {} : { chainEndsInSeconds: Number(endsInMs) / 1000 }),
       };
     case 'guarded':
-      throw new TicketsUnavailable(
+      throw new RedisUnavailable(
         'Redis has restarted or failed over. Older tickets are not accepted yet. Try again',
         {
           retryAfterSeconds: Math.ceil(Number(text) / 1000),
@@ -103,7 +99,5 @@ export function readChainUse(reply: unknown): ChainUseOutcome {
 }
 
 /** Returns the items of a list, of which those that are no text are undefined. */
-export function textsOf(reply: unknown): readonly (string | undefined)[] {
-  if (!Array.isArray(reply)) throw new Error('The script did not return a list');
-  return reply.map((item: unknown) => (typeof item === 'string' ? item : undefined));
-}
+export const textsOf = (reply: unknown): readonly (string | undefined)[] =>
+  listIn(reply).map((item) => (typeof item === 'string' ? item : undefined));

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import { inChildSpan } from '@clinical-launch/runtime/tracing';
 import type { Cluster, Redis } from 'ioredis';
-import { TicketsUnavailable } from './tickets.ts';
+import type { ScriptArgument } from './script-values.ts';
 
 /** A client of one Redis or a Redis Cluster, as `connectRedis` creates it. */
 export type RedisClient = Redis | Cluster;
@@ -10,25 +11,30 @@ export type RedisClient = Redis | Cluster;
 /** A Lua script, which runs as one atomic step and in one round trip. */
 export type Script = { readonly name: string; readonly lua: string; readonly sha1: string };
 
-export type ScriptArgument = string | number | Buffer;
+/**
+ * Returns a function that reads the scripts in the folder `lua` beside a module. A script is preceded by the
+ * parts that it depends on, and its own name is the last. The part `shared` is that of this library.
+ * @param module the `import.meta.url` of the module
+ */
+export const createScriptReader =
+  (module: string) =>
+  (...names: string[]): Script => {
+    const read = (name: string) =>
+      readFileSync(new URL(`./lua/${name}.lua`, name === 'shared' ? import.meta.url : module), 'utf8');
+    const lua = names.map(read).join('\n');
+    return { name: names.at(-1) ?? '', lua, sha1: createHash('sha1').update(lua).digest('hex') };
+  };
 
-/** Reads a script of `lua/`, preceded by the parts that it depends on; its own name is the last. */
-export function readScript(...names: string[]): Script {
-  const name = names.at(-1) ?? '';
-  const lua = names
-    .map((name) => readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8'))
-    .join('\n');
-  return { name, lua, sha1: createHash('sha1').update(lua).digest('hex') };
+/**
+ * Redis does not answer, or cannot answer at present, so nothing is known about what was requested. The caller
+ * may repeat the same request after `retryAfterSeconds`.
+ */
+export class RedisUnavailable extends Unavailable {
+  constructor(message: string, options?: ConstructorParameters<typeof Unavailable>[1]) {
+    super(message, options);
+    this.name = 'RedisUnavailable';
+  }
 }
-
-/** Returns a list as the scripts read it: its length, then its items. */
-export const listOf = (items: readonly ScriptArgument[]): ScriptArgument[] => [items.length, ...items];
-
-/** Returns a time as the scripts read it. Redis accepts no expiry below one millisecond. */
-export const milliseconds = (seconds: number): number => Math.max(1, Math.round(seconds * 1000));
-
-export const millisecondsOrNone = (seconds: number | undefined): ScriptArgument =>
-  seconds === undefined ? '' : milliseconds(seconds);
 
 /** Milliseconds that a request waits for a new connection before its second and last attempt. */
 const reconnectWithinMs = 1000;
@@ -60,7 +66,7 @@ export class RedisScripts {
   /**
    * Runs a script that answers the same when it runs twice with the same arguments, because a lost reply does
    * not show whether it ran.
-   * @throws TicketsUnavailable when the second attempt fails too
+   * @throws RedisUnavailable when the second attempt fails too
    */
   async run(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
     try {
@@ -73,20 +79,20 @@ export class RedisScripts {
       return await this.#send(script, keys, args);
     } catch (error) {
       if (!isPassing(error)) throw error;
-      throw new TicketsUnavailable('Redis does not answer', { cause: error });
+      throw new RedisUnavailable('Redis does not answer', { cause: error });
     }
   }
 
   /**
    * Runs a script without a second attempt, for work that may fail.
-   * @throws TicketsUnavailable when Redis does not answer or cannot write
+   * @throws RedisUnavailable when Redis does not answer or cannot write
    */
   async runOnce(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
     try {
       return await this.#send(script, keys, args);
     } catch (error) {
       if (!isPassing(error)) throw error;
-      throw new TicketsUnavailable('Redis does not answer', { cause: error });
+      throw new RedisUnavailable('Redis does not answer', { cause: error });
     }
   }
 

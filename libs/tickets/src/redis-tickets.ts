@@ -1,37 +1,17 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { assertRecordable } from './chain-record.ts';
-import {
-  challengeFields,
-  claimArguments,
-  detailFields,
-  eventTexts,
-  noticeArguments,
-  proofArguments,
-  revocationArguments,
-  successorArguments,
-} from './redis-arguments.ts';
-import {
-  type ClaimKeys,
-  createKeys,
-  defaultPrefix,
-  drawAttempt,
-  type Keys,
-  rememberMs,
-} from './redis-keys.ts';
+import { TicketCommands } from './redis-commands.ts';
+import { defaultPrefix, drawAttempt, rememberMs } from './redis-keys.ts';
 import { readBesideIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';
-import {
-  listOf,
-  milliseconds,
-  millisecondsOrNone,
-  type RedisClient,
-  RedisScripts,
-  readScript,
-} from './redis-scripts.ts';
-import { assertRepeatable } from './repetition.ts';
+import { createScriptReader, type RedisClient, RedisScripts } from './redis-scripts.ts';
+import { eventTexts, listOf, milliseconds, millisecondsOrNone } from './script-values.ts';
+import { shardOfText } from './shards.ts';
+import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';
 import { type SealLogger, type TicketSealers, TicketSeals } from './ticket-seals.ts';
-import { beginChain, nameTicket, readChain, type Shard, shardOfText } from './ticket-text.ts';
+import { beginChain, nameTicket, readChain } from './ticket-text.ts';
 import {
+  assertRecordable,
+  assertRepeatable,
   type BesideIssue,
   type BesideRequest,
   type ChainRecord,
@@ -45,13 +25,10 @@ import {
   type Redemption,
   type TicketKind,
   type Tickets,
-  usedUntilChainEnds,
 } from './tickets.ts';
 
-const issueScript = readScript('shared', 'ends', 'claims', 'issue');
-const issueBesideScript = readScript('shared', 'chains', 'ends', 'proofs', 'issue-beside');
-const redeemScript = readScript('shared', 'chains', 'ends', 'proofs', 'redeem');
-const findScript = readScript('chains', 'ends', 'find');
+const readScript = createScriptReader(import.meta.url);
+const findScript = readScript('shared', 'chains', 'ends', 'find');
 const claimScript = readScript('shared', 'claim');
 const useChainScript = readScript('shared', 'proofs', 'use-chain');
 const revokeChainScript = readScript('shared', 'chains', 'revoke-chain');
@@ -85,15 +62,13 @@ export type RedisTicketsDependencies = {
  * repeated once and gets the answer of its first attempt. Redis stores hashes of the tickets and the
  * encrypted context and detail, which only a holder of a ticket of that chain can open. A moved or changed
  * record makes its ticket `unknown`.
- * @throws TicketsUnavailable from every operation when Redis does not answer or has just lost its history
+ * @throws RedisUnavailable from every operation when Redis does not answer or has just lost its history
  */
 export class RedisTickets implements Tickets {
   readonly #scripts: RedisScripts;
   readonly #seals: TicketSeals;
-  readonly #keys: Keys;
-  readonly #usedMarkerMs: number;
-  readonly #guardMs: number;
-  readonly #requiresCompleteClaims: boolean;
+  readonly #keys: TicketKeys;
+  readonly #commands: TicketCommands;
   readonly #writeEvent: EventWriter;
 
   constructor({
@@ -108,84 +83,35 @@ export class RedisTickets implements Tickets {
   }: RedisTicketsDependencies) {
     this.#scripts = new RedisScripts(redis);
     this.#seals = new TicketSeals(sealers, logger);
-    this.#keys = createKeys(prefix);
-    this.#usedMarkerMs = milliseconds(usedMarkerSeconds);
-    this.#guardMs = milliseconds(failoverGuardSeconds);
-    this.#requiresCompleteClaims = requiresCompleteClaims;
+    this.#keys = createTicketKeys(prefix);
+    this.#commands = new TicketCommands({
+      keys: this.#keys,
+      seals: this.#seals,
+      guardMs: milliseconds(failoverGuardSeconds),
+      usedMarkerMs: milliseconds(usedMarkerSeconds),
+      requiresCompleteClaims,
+      writeEvent,
+    });
     this.#writeEvent = writeEvent;
   }
 
   async issue(kind: TicketKind, request: IssueRequest): Promise<Issue> {
     assertRecordable(request);
-    const { context, detail, challenge, notice, claim, correlationId, ttlSeconds, chainSeconds, events } =
-      request;
-    const shard = shardOfText(claim?.name ?? correlationId);
-    const chain = beginChain(correlationId, shard);
-    const ticket = nameTicket(chain);
-    const keys = this.#keys;
-    const claimed = claim === undefined ? undefined : keys.claim(shard, claim.name);
-    const reply = await this.#scripts.run(
-      issueScript,
-      [
-        keys.ticket(shard, kind, ticket),
-        keys.notice(shard, kind, ticket),
-        keys.chainRecord(shard, correlationId),
-        ...keys.common(shard, kind),
-        ...(claimed === undefined ? [] : this.#claimKeys(shard, claimed)),
-      ],
-      [
-        this.#guardMs,
-        milliseconds(ttlSeconds),
-        millisecondsOrNone(chainSeconds),
-        ...listOf([
-          'correlationid',
-          correlationId,
-          'context',
-          this.#seals.sealContext({ kind, chain }, context),
-          ...detailFields(this.#seals, { kind, text: ticket }, detail),
-          ...challengeFields(challenge),
-        ]),
-        ...noticeArguments(this.#seals, { kind, text: ticket }, notice),
-        ...claimArguments(claim, claimed),
-        ...listOf(Object.entries(request.chainRecord ?? {}).flat()),
-        ...listOf(eventTexts(this.#writeEvent, events)),
-      ],
-    );
-    return readIssue(reply, ticket);
+    const { claim, correlationId } = request;
+    const chain = beginChain(correlationId, shardOfText(claim?.name ?? correlationId));
+    const text = nameTicket(chain);
+    const reply = await this.#scripts.run(...this.#commands.issue({ kind, text, chain }, request));
+    return readIssue(reply, text);
   }
 
   async issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue> {
-    const { live, context, challenge, ttlSeconds, limit, proof } = request;
-    const beside = readChain(live.ticket);
+    const beside = readChain(request.live.ticket);
     if (beside === undefined) return { outcome: 'unknown' };
     const { shard, correlationId } = beside;
     const chain = beginChain(correlationId, shard);
     const ticket = nameTicket(chain);
-    const keys = this.#keys;
     const reply = await this.#scripts.run(
-      issueBesideScript,
-      [
-        keys.ticket(shard, live.kind, live.ticket),
-        keys.chain(shard),
-        keys.ticket(shard, kind, ticket),
-        ...keys.guard(shard, kind),
-        ...(proof === undefined ? [] : [keys.proof(shard, correlationId, proof.name)]),
-      ],
-      [
-        this.#guardMs,
-        milliseconds(ttlSeconds),
-        ...listOf(live.proofs),
-        limit.tickets,
-        milliseconds(limit.seconds),
-        ...listOf([
-          'correlationid',
-          correlationId,
-          'context',
-          this.#seals.sealContext({ kind, chain }, context),
-          ...challengeFields(challenge),
-        ]),
-        ...proofArguments(proof, drawAttempt()),
-      ],
+      ...this.#commands.issueBeside({ kind, text: ticket, chain }, request),
     );
     return readBesideIssue(reply, { ticket, correlationId });
   }
@@ -194,41 +120,10 @@ export class RedisTickets implements Tickets {
     assertRepeatable(request);
     const chain = readChain(ticket);
     if (chain === undefined) return { outcome: 'unknown' };
-    const { shard, correlationId } = chain;
     const presented = { kind, text: ticket, chain };
-    const { proofs = [], proof, limit, successor, repeatableSeconds, events } = request;
-    const attempt = drawAttempt();
+    const { successor } = request;
     const next = successor === undefined ? undefined : this.#seals.nameSuccessor(successor, presented);
-    const keys = this.#keys;
-    const reply = await this.#scripts.run(
-      redeemScript,
-      [
-        keys.ticket(shard, kind, ticket),
-        keys.notice(shard, kind, ticket),
-        keys.used(shard, kind, ticket),
-        keys.answer(shard, kind, attempt),
-        keys.chain(shard),
-        ...keys.common(shard, kind),
-        ...(successor === undefined || next === undefined ? [] : [keys.ticket(shard, successor.kind, next)]),
-        ...(repeatableSeconds === undefined ? [] : [keys.repeatable(shard, kind, ticket)]),
-        ...(proof === undefined ? [] : [keys.proof(shard, correlationId, proof.name)]),
-        ...(limit === undefined ? [] : [keys.redemptions(shard, kind, correlationId)]),
-      ],
-      [
-        this.#guardMs,
-        rememberMs,
-        this.#usedMarkerMs,
-        usedUntilChainEnds.has(kind) ? '1' : '',
-        ...listOf(proofs),
-        ...successorArguments(this.#seals, successor, next),
-        ...listOf(eventTexts(this.#writeEvent, events, correlationId)),
-        millisecondsOrNone(repeatableSeconds),
-        repeatableSeconds === undefined ? '' : this.#seals.currentKeyId(successor?.kind ?? kind),
-        ...proofArguments(proof, attempt),
-        limit?.redemptions ?? '',
-        ...revocationArguments(request, correlationId, this.#writeEvent),
-      ],
-    );
+    const reply = await this.#scripts.run(...this.#commands.redeem(presented, request, next));
     return readRedemption(reply, { seals: this.#seals, presented }, (derivedBy) =>
       // A repetition gets the successor that was derived first, even if the keys have been rotated since.
       successor === undefined || derivedBy === undefined
@@ -317,9 +212,5 @@ export class RedisTickets implements Tickets {
     const key = this.#keys.chainRecord(shardOfText(correlationId), correlationId);
     const [owner, audience] = textsOf(await this.#scripts.run(findChainRecordScript, [key], []));
     return owner === undefined || audience === undefined ? undefined : { owner, audience };
-  }
-
-  #claimKeys(shard: Shard, { claims }: ClaimKeys): string[] {
-    return [claims, ...(this.#requiresCompleteClaims ? [this.#keys.claimsComplete(shard)] : [])];
   }
 }

@@ -1,5 +1,4 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { Unavailable } from '@clinical-launch/contracts/unavailable';
 
 /** The purpose of a ticket. A ticket of one kind is unknown as any other. */
 export type TicketKind =
@@ -285,13 +284,15 @@ export type ChainRevocation = {
   readonly owner?: string;
 };
 
-/**
- * The tickets cannot be read at present, so nothing is known about this ticket. The caller may repeat the
- * request, with the same ticket, after `retryAfterSeconds`.
- */
-export class TicketsUnavailable extends Unavailable {
-  constructor(message: string, options?: ConstructorParameters<typeof Unavailable>[1]) {
-    super(message, options);
-    this.name = 'TicketsUnavailable';
-  }
+/** @throws TypeError for the record of a chain that has no end or that begins with a claim */
+export function assertRecordable({ chainRecord, chainSeconds, claim }: IssueRequest): void {
+  if (chainRecord === undefined) return;
+  if (chainSeconds === undefined || claim !== undefined)
+    throw new TypeError('The record of a chain needs an end of the chain, and no claim');
+}
+
+/** @throws TypeError for a repeatable redemption whose successor could not be computed a second time */
+export function assertRepeatable({ repeatableSeconds, successor }: RedeemRequest): void {
+  if (repeatableSeconds === undefined || successor?.isDerived === true) return;
+  throw new TypeError('A repeatable redemption needs a derived successor');
 }

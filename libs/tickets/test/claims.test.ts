@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Claims, InMemoryClaims } from '../src/claims.ts';
 import { InMemoryTickets } from '../src/in-memory-tickets.ts';
 import { RedisClaims } from '../src/redis-claims.ts';
-import { createKeys } from '../src/redis-keys.ts';
-import type { RedisClient } from '../src/redis-scripts.ts';
+import { type RedisClient, RedisUnavailable } from '../src/redis-scripts.ts';
 import { RedisTickets } from '../src/redis-tickets.ts';
-import { shardOfText } from '../src/ticket-text.ts';
-import { type Tickets, TicketsUnavailable } from '../src/tickets.ts';
+import { shardOfText } from '../src/shards.ts';
+import { createTicketKeys } from '../src/ticket-keys.ts';
+import type { Tickets } from '../src/tickets.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anIssue, aPrefix, sealers } from './ticket-fixtures.ts';
 
@@ -104,7 +104,7 @@ describe('a Redis that lost its data', () => {
     await claims.rebuild(pages());
     expect((await issue(tickets, claim)).outcome).toBe('issued');
     await redis.flushall();
-    await expect(issue(tickets, claim)).rejects.toThrow(TicketsUnavailable);
+    await expect(issue(tickets, claim)).rejects.toThrow(RedisUnavailable);
     expect((await tickets.issue('launch-identifier', anIssue())).outcome).toBe('issued');
     await claims.rebuild(pages(recorded(claim)));
     expect(await issue(tickets, claim)).toEqual({ outcome: 'claimed' });
@@ -142,7 +142,7 @@ describe('the claims in Redis', () => {
       prefix,
       claims: new RedisClaims(place),
       tickets: new RedisTickets({ ...place, sealers, requiresCompleteClaims: true }),
-      keyOf: (name: string) => createKeys(prefix).claim(shardOfText(name), name),
+      keyOf: (name: string) => createTicketKeys(prefix).claim(shardOfText(name), name),
     };
   };
   const inventClaims = (count: number, expiresAt: number) =>

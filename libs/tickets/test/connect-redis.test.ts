@@ -3,9 +3,8 @@ import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { connectRedis } from '../src/connect-redis.ts';
-import type { RedisClient } from '../src/redis-scripts.ts';
+import { type RedisClient, RedisUnavailable } from '../src/redis-scripts.ts';
 import { assertSafeRedis, UnsafeRedis } from '../src/safe-redis.ts';
-import { TicketsUnavailable } from '../src/tickets.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { type RedisServer } from './redis-server.ts';
 import { aPrefix, createTickets, issueTicket, redeemTicket } from './ticket-fixtures.ts';
@@ -81,7 +80,7 @@ describe('connectRedis', () => {
     await until(isIssued, () => `${redis.status}: ${String((lastError as Error).cause ?? lastError)}`);
     expect(await redeemTicket(tickets, used)).toMatchObject({ outcome: 'used' });
     // The new primary may have missed that a ticket was used, so it opens none of its predecessor's.
-    await expect(redeemTicket(tickets, unused)).rejects.toThrow(TicketsUnavailable);
+    await expect(redeemTicket(tickets, unused)).rejects.toThrow(RedisUnavailable);
     const fresh = await issueTicket(tickets);
     expect(await redeemTicket(tickets, fresh)).toMatchObject({ outcome: 'redeemed' });
   });
@@ -120,8 +119,8 @@ describe('connectRedis', () => {
     const redis = await lab.client(server.url, { logger });
     const tickets = createTickets(redis, aPrefix());
     await server.kill();
-    await expect(issueTicket(tickets)).rejects.toThrow(TicketsUnavailable);
-    await expect(issueTicket(tickets)).rejects.toThrow(TicketsUnavailable);
+    await expect(issueTicket(tickets)).rejects.toThrow(RedisUnavailable);
+    await expect(issueTicket(tickets)).rejects.toThrow(RedisUnavailable);
     await server.restart();
     await until(async () =>
       issueTicket(tickets).then(
@@ -143,7 +142,7 @@ describe('connectRedis', () => {
     lab.onStop(() => other.disconnect());
     await other.call('CLIENT', 'PAUSE', 60_000);
     await expect(issueTicket(createTickets(redis, aPrefix()))).rejects.toMatchObject({
-      name: 'TicketsUnavailable',
+      name: 'RedisUnavailable',
       cause: expect.objectContaining({ message: 'Command timed out' }),
     });
   });

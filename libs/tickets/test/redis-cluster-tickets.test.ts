@@ -1,6 +1,6 @@
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { TicketsUnavailable } from '../src/tickets.ts';
+import { RedisUnavailable } from '../src/redis-scripts.ts';
 import { createRedisLab } from './redis-lab.ts';
 import type { RedisClusterServers } from './redis-server.ts';
 import { aPrefix, createTickets, issueTicket, redeemTicket, redisUnderTest } from './ticket-fixtures.ts';
@@ -32,7 +32,7 @@ it('is unavailable while a node of the cluster is down, and recovers with it', a
     issue.status === 'rejected' ? [issue.reason] : [],
   );
   expect(failures.length).toBeGreaterThan(0);
-  for (const failure of failures) expect(failure).toBeInstanceOf(TicketsUnavailable);
+  for (const failure of failures) expect(failure).toBeInstanceOf(RedisUnavailable);
 
   await servers[0]?.restart();
   await until(isServing);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisOutbox } from '../src/redis-outbox.ts';
-import type { RedisClient } from '../src/redis-scripts.ts';
-import { type Tickets, TicketsUnavailable } from '../src/tickets.ts';
+import { type RedisClient, RedisUnavailable } from '../src/redis-scripts.ts';
+import type { Tickets } from '../src/tickets.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
 import { createRedisLab } from './redis-lab.ts';
 import {
@@ -22,13 +22,13 @@ const outcomeOf = async (tickets: Tickets, ticket: string) => {
   try {
     return (await redeemTicket(tickets, ticket, { events: [anEvent()] })).outcome;
   } catch (error) {
-    if (error instanceof TicketsUnavailable) return 'unavailable';
+    if (error instanceof RedisUnavailable) return 'unavailable';
     throw error;
   }
 };
 
 function unlessUnavailable(error: unknown): undefined {
-  if (!(error instanceof TicketsUnavailable)) throw error;
+  if (!(error instanceof RedisUnavailable)) throw error;
 }
 
 describe('a reply that is lost', () => {
@@ -118,7 +118,7 @@ describe('a reply that is lost', () => {
     const ticket = await issueTicket(tickets);
     proxy.cut(2);
     await expect(redeemTicket(tickets, ticket)).rejects.toMatchObject({
-      name: 'TicketsUnavailable',
+      name: 'RedisUnavailable',
       retryAfterSeconds: 1,
     });
     await until(async () => (await outcomeOf(tickets, ticket)) === 'used');
@@ -147,7 +147,7 @@ describe('a Redis that is killed and started again from its append-only file', (
           const { outcome } = await redeemTicket(tickets, ticket, { events: [anEvent()] });
           if (outcome === 'redeemed') redeemed.add(ticket);
         } catch (error) {
-          if (!(error instanceof TicketsUnavailable)) throw error;
+          if (!(error instanceof RedisUnavailable)) throw error;
           refusals += 1;
         }
       }
@@ -231,8 +231,8 @@ describe('a Redis whose history is another one', () => {
       return newer !== undefined;
     });
     const refusal = await redeemTicket(tickets, ticket).catch((error: unknown) => error);
-    expect(refusal).toBeInstanceOf(TicketsUnavailable);
-    const { retryAfterSeconds } = refusal as TicketsUnavailable;
+    expect(refusal).toBeInstanceOf(RedisUnavailable);
+    const { retryAfterSeconds } = refusal as RedisUnavailable;
     expect(retryAfterSeconds).toBeGreaterThan(3000);
     expect(retryAfterSeconds).toBeLessThanOrEqual(3600);
     expect(await outcomeOf(tickets, newer ?? '')).toBe('redeemed');

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createKeys } from '../src/redis-keys.ts';
 import { RedisOutbox } from '../src/redis-outbox.ts';
 import type { RedisClient } from '../src/redis-scripts.ts';
 import { RedisTickets } from '../src/redis-tickets.ts';
+import { createTicketKeys } from '../src/ticket-keys.ts';
 import type { TicketKind } from '../src/tickets.ts';
 import { createRedisLab } from './redis-lab.ts';
 import { anEvent, anIssue, aPrefix, drainAll, sealers } from './ticket-fixtures.ts';
@@ -34,7 +34,7 @@ async function twoSessions(kind: TicketKind = 'launch-session') {
     const issued = await tickets.issue(kind, anIssue({ correlationId, claim, ...content }));
     if (issued.outcome !== 'issued') throw new Error(issued.outcome);
     const { ticket } = issued;
-    return { ticket, correlationId, key: createKeys(prefix).ticket(ticket.slice(0, 2), kind, ticket) };
+    return { ticket, correlationId, key: createTicketKeys(prefix).ticket(ticket.slice(0, 2), kind, ticket) };
   };
   const [mine, victim] = [await session('mine'), await session('victim')];
   const copyField = async (name: string) =>
@@ -83,7 +83,11 @@ describe('whoever writes Redis and holds a session of their own sees no other pa
 
   it('is of another kind opens no detail, though it is of the same launch', async () => {
     const { prefix, tickets, mine } = await twoSessions('authorization-code');
-    const asRefreshToken = createKeys(prefix).ticket(mine.ticket.slice(0, 2), 'refresh-token', mine.ticket);
+    const asRefreshToken = createTicketKeys(prefix).ticket(
+      mine.ticket.slice(0, 2),
+      'refresh-token',
+      mine.ticket,
+    );
     await redis.copy(mine.key, asRefreshToken);
     expect(await tickets.find('refresh-token', mine.ticket)).toBeUndefined();
     expect(await tickets.find('authorization-code', mine.ticket)).toBeDefined();
@@ -104,7 +108,7 @@ describe('a notice that was changed in Redis', () => {
       if (issued.outcome !== 'issued') throw new Error(issued.outcome);
       const { ticket } = issued;
       await tickets.redeem('launch-token', ticket, { events: [] });
-      return { ticket, key: createKeys(prefix).notice(ticket.slice(0, 2), 'launch-token', ticket) };
+      return { ticket, key: createTicketKeys(prefix).notice(ticket.slice(0, 2), 'launch-token', ticket) };
     };
     const [mine, other] = [await issue('https://mine.example'), await issue('https://other.example')];
     const replay = () => tickets.redeem('launch-token', mine.ticket, { events: [] });

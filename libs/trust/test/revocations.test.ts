@@ -3,9 +3,9 @@ import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
+import { RedisUnavailable } from '@clinical-launch/tickets/redis-scripts';
 import { InMemoryRevokedTokens } from '@clinical-launch/tickets/revocations/in-memory-revoked-tokens';
 import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
-import { TicketsUnavailable } from '@clinical-launch/tickets/tickets';
 import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
@@ -36,7 +36,7 @@ beforeEach(async () => {
   revocations = await followRevocations(
     {
       readAfter: async (position) => {
-        if (isAway) throw new TicketsUnavailable('Redis does not answer');
+        if (isAway) throw new RedisUnavailable('Redis does not answer');
         return await store.readAfter(position);
       },
     },
@@ -155,7 +155,7 @@ it('a reading counts from its beginning, because what was revoked since may not 
 
 it('no token is accepted by a process that has never read the list', async () => {
   const never = await followRevocations(
-    { readAfter: () => Promise.reject(new TicketsUnavailable('Redis does not answer')) },
+    { readAfter: () => Promise.reject(new RedisUnavailable('Redis does not answer')) },
     { clock, logger: createRecordedLogger().logger },
   );
   expect(() => never.has('one')).toThrow(expect.objectContaining({ status: 503 }));

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Tickets, TicketsUnavailable } from '@clinical-launch/tickets/tickets';
+import { Unavailable } from '@clinical-launch/contracts/unavailable';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { startResourceApi } from './running-resource-api.ts';
 
@@ -15,7 +16,7 @@ async function startWatched() {
     useChain: (...used) => tickets.useChain(...used),
     async isChainRevoked(correlationId) {
       watched.questions += 1;
-      if (watched.isAway) throw new TicketsUnavailable('The tickets are away');
+      if (watched.isAway) throw new Unavailable('The tickets are away');
       return tickets.isChainRevoked(correlationId);
     },
   });

@@ -6,24 +6,24 @@ import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/serv
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { connectRedis } from '@clinical-launch/tickets/connect-redis';
-import { createKeys, defaultPrefix } from '@clinical-launch/tickets/redis-keys';
-import { listOf, readScript, type Script, type ScriptArgument } from '@clinical-launch/tickets/redis-scripts';
-import { beginChain, nameTicket, readChain, shardOfText } from '@clinical-launch/tickets/ticket-text';
+import { type Command, issueScript, redeemScript } from '@clinical-launch/tickets/redis-commands';
+import { defaultPrefix } from '@clinical-launch/tickets/redis-keys';
+import { listOf } from '@clinical-launch/tickets/script-values';
+import { shardOfText } from '@clinical-launch/tickets/shards';
+import { createTicketKeys } from '@clinical-launch/tickets/ticket-keys';
+import { beginChain, nameTicket, readChain } from '@clinical-launch/tickets/ticket-text';
 import { bodyOf } from '../read-body.ts';
 
 const { PORT: port, REDIS_URL: redisUrl = '' } = process.env;
 const redis = await connectRedis(redisUrl);
-const keys = createKeys(defaultPrefix);
+const keys = createTicketKeys(defaultPrefix);
 // The key of the demo, with which launch-api seals too.
 const { launch: sealer } = openSealers({}, ['launch']);
 const readServiceRequest = createServiceRequestReader(defaultNamespaces);
-const issueScript = readScript('shared', 'ends', 'claims', 'issue');
-const redeemScript = readScript('shared', 'chains', 'ends', 'proofs', 'redeem');
 /** A token is verified once; then its text is known. */
 const verified = new Set<string>();
 
-const run = ({ sha1 }: Script, names: readonly string[], args: readonly ScriptArgument[]) =>
-  redis.evalsha(sha1, names.length, ...names, ...args);
+const run = (...[{ sha1 }, names, args]: Command) => redis.evalsha(sha1, names.length, ...names, ...args);
 
 type Launch = { readonly context: string; readonly name: string };
 

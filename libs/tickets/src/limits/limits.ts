@@ -35,15 +35,15 @@ export type FailedAttempt = {
  * here and never dropped.
  */
 export interface Limits {
-  /** Counts a refusal and stores its events. @throws TicketsUnavailable when the store does not answer */
+  /** Counts a refusal and stores its events. @throws RedisUnavailable when the store does not answer */
   refuse(refusal: RefusalRecord): Promise<RecordedRefusal>;
   /**
    * Counts a failed attempt to authenticate. After the fifth failure within a minute, each further failure
    * causes a wait: one second, then twice as long each time, at most a minute.
-   * @throws TicketsUnavailable when the store does not answer
+   * @throws RedisUnavailable when the store does not answer
    */
   failAttempt(key: string): Promise<FailedAttempt>;
-  /** Forgets the failed attempts. @throws TicketsUnavailable when the store does not answer */
+  /** Forgets the failed attempts. @throws RedisUnavailable when the store does not answer */
   forgiveAttempts(key: string): Promise<void>;
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { eventTexts } from '../redis-arguments.ts';
-import { createKeys, defaultPrefix, type Keys } from '../redis-keys.ts';
-import { listOf, type RedisClient, RedisScripts, readScript } from '../redis-scripts.ts';
-import { shardOfText, shards } from '../ticket-text.ts';
+import { createRedisKeys, defaultPrefix, type RedisKeys } from '../redis-keys.ts';
+import { createScriptReader, type RedisClient, RedisScripts } from '../redis-scripts.ts';
+import { eventTexts, listIn, listOf } from '../script-values.ts';
+import { shardOfText, shards } from '../shards.ts';
 import {
   attemptRules,
   defaultMostRefusalEvents,
@@ -13,6 +13,7 @@ import {
   type RefusalRecord,
 } from './limits.ts';
 
+const readScript = createScriptReader(import.meta.url);
 const refuseScript = readScript('shared', 'refuse');
 const failAttemptScript = readScript('shared', 'fail-attempt');
 const forgiveAttemptsScript = readScript('forgive-attempts');
@@ -38,7 +39,7 @@ export type RedisLimitsDependencies = {
 export class RedisLimits implements Limits {
   readonly #scripts: RedisScripts;
   readonly #writeEvent: EventWriter;
-  readonly #keys: Keys;
+  readonly #keys: RedisKeys;
   readonly #mostEventsOfShard: number;
   readonly #mostEntries: number;
 
@@ -52,16 +53,16 @@ export class RedisLimits implements Limits {
     this.#writeEvent = writeEvent;
     this.#mostEntries = mostEntries;
     this.#scripts = new RedisScripts(redis);
-    this.#keys = createKeys(prefix);
+    this.#keys = createRedisKeys(prefix);
     this.#mostEventsOfShard = Math.ceil(mostEvents / shards.length);
   }
 
   async refuse({ from, limit, events }: RefusalRecord): Promise<RecordedRefusal> {
     const shard = shardOfText(from);
-    const { refusedAddresses, refused, committed } = this.#keys;
+    const { key, refused, committed } = this.#keys;
     const [overForMs, dropped] = await this.#run(
       refuseScript,
-      [refusedAddresses(shard), refused(shard), committed(shard)],
+      [key(shard, 'refused-addresses'), refused(shard), committed(shard)],
       [
         shortNameOf(from),
         limit?.refusals ?? 0,
@@ -78,7 +79,7 @@ export class RedisLimits implements Limits {
     const { freeAttempts, firstWaitMs, longestWaitMs, forgottenAfterMs } = attemptRules;
     const [isCounted, waitMs] = await this.#run(
       failAttemptScript,
-      [this.#keys.attempts(shardOfText(key))],
+      [this.#attemptsOf(key)],
       [shortNameOf(key), freeAttempts, firstWaitMs, longestWaitMs, forgottenAfterMs, this.#mostEntries],
     );
     return { isCounted: isCounted === 1, waitMs };
@@ -86,7 +87,7 @@ export class RedisLimits implements Limits {
 
   async forgiveAttempts(key: string): Promise<void> {
     const { longestWaitMs, forgottenAfterMs } = attemptRules;
-    const keys = [this.#keys.attempts(shardOfText(key))];
+    const keys = [this.#attemptsOf(key)];
     await this.#scripts.runOnce(forgiveAttemptsScript, keys, [
       shortNameOf(key),
       longestWaitMs + forgottenAfterMs,
@@ -94,9 +95,13 @@ export class RedisLimits implements Limits {
   }
 
   async #run(...command: Parameters<RedisScripts['runOnce']>): Promise<[number, number]> {
-    const reply = await this.#scripts.runOnce(...command);
-    if (!Array.isArray(reply)) throw new Error('The script did not return a list');
-    return [Number(reply[0]), Number(reply[1])];
+    const [first, second] = listIn(await this.#scripts.runOnce(...command));
+    return [Number(first), Number(second)];
+  }
+
+  /** Returns the prefix of the names of the hashes of failed attempts; their period follows. */
+  #attemptsOf(key: string): string {
+    return this.#keys.key(shardOfText(key), 'failed-attempts', '');
   }
 }
 

@@ -1,6 +1,7 @@
-import { createKeys, defaultPrefix, drawAttempt, type Keys } from '../redis-keys.ts';
-import { type RedisClient, RedisScripts, readScript } from '../redis-scripts.ts';
-import { shardOfText } from '../ticket-text.ts';
+import { createRedisKeys, defaultPrefix, drawAttempt, type RedisKeys } from '../redis-keys.ts';
+import { createScriptReader, type RedisClient, RedisScripts } from '../redis-scripts.ts';
+import { listIn } from '../script-values.ts';
+import { shardOfText } from '../shards.ts';
 
 export type LeaseRequest = {
   /** The maximum number of requests in any one second. */
@@ -21,12 +22,13 @@ export type RateLease = {
 
 /** The rates of registered clients, which all replicas share by leasing requests. */
 export interface Rates {
-  /** Leases requests. @throws TicketsUnavailable when the store does not answer */
+  /** Leases requests. @throws RedisUnavailable when the store does not answer */
   lease(key: string, request: LeaseRequest): Promise<RateLease>;
-  /** Returns the unused part of a lease. @throws TicketsUnavailable */
+  /** Returns the unused part of a lease. @throws RedisUnavailable */
   giveBack(key: string, lease: { readonly id: string; readonly unused: number }): Promise<void>;
 }
 
+const readScript = createScriptReader(import.meta.url);
 const leaseScript = readScript('lease');
 const giveBackScript = readScript('give-back');
 
@@ -39,7 +41,7 @@ export type RedisRatesDependencies = {
 /** Rates on Redis: one sorted set for each client that has a limit and called within the last second. */
 export class RedisRates implements Rates {
   readonly #scripts: RedisScripts;
-  readonly #keys: Keys;
+  readonly #keys: RedisKeys;
   readonly #service: string;
 
   /**
@@ -47,26 +49,23 @@ export class RedisRates implements Rates {
    */
   constructor({ redis, service, prefix = defaultPrefix }: RedisRatesDependencies) {
     this.#scripts = new RedisScripts(redis);
-    this.#keys = createKeys(prefix);
+    this.#keys = createRedisKeys(prefix);
     this.#service = service;
   }
 
   async lease(key: string, { perSecond, wanted, heldMs }: LeaseRequest): Promise<RateLease> {
     const id = drawAttempt();
-    const reply = await this.#scripts.runOnce(
-      leaseScript,
-      [this.#leasesOf(key)],
-      [id, perSecond, wanted, heldMs],
-    );
-    if (!Array.isArray(reply)) throw new Error('The script did not return a list');
-    return { id, granted: Number(reply[0]), waitMs: Number(reply[1]) };
+    const args = [id, perSecond, wanted, heldMs];
+    const [granted, waitMs] = listIn(await this.#scripts.runOnce(leaseScript, [this.#leasesOf(key)], args));
+    return { id, granted: Number(granted), waitMs: Number(waitMs) };
   }
 
   async giveBack(key: string, { id, unused }: { id: string; unused: number }): Promise<void> {
     await this.#scripts.runOnce(giveBackScript, [this.#leasesOf(key)], [id, unused]);
   }
 
-  #leasesOf(key: string): string {
-    return this.#keys.leases(shardOfText(key), this.#service, key);
+  #leasesOf(client: string): string {
+    const { key, hash } = this.#keys;
+    return key(shardOfText(client), 'leases', this.#service, hash(client));
   }
 }

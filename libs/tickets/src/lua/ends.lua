@@ -1,11 +1,6 @@
 -- A chain may have an end: a time of Redis in milliseconds since 1970, which each of its tickets contains
 -- (`endsat`).
 
-local function now_ms()
-  local now = redis.call('TIME')
-  return tonumber(now[1]) * 1000 + math.floor(tonumber(now[2]) / 1000)
-end
-
 -- Returns the end of a chain that begins now; nothing without a lifetime.
 local function end_after(chain_ms)
   if chain_ms == '' then return nil end

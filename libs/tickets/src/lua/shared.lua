@@ -1,4 +1,4 @@
--- The beginning of the scripts that issue, redeem and append.
+-- The beginning of most scripts: their arguments, Redis's clock, the outbox, the history of the data.
 
 local position = 0
 
@@ -19,6 +19,11 @@ local function contains(list, wanted)
     if item == wanted then return true end
   end
   return false
+end
+
+local function now_ms()
+  local now = redis.call('TIME')
+  return tonumber(now[1]) * 1000 + math.floor(tonumber(now[2]) / 1000)
 end
 
 -- Reports a shard whose stream was empty to the relays (redis-wakes.ts). They drain a shard until nothing
@@ -44,11 +49,4 @@ end
 -- in both cases an acknowledged write may be missing.
 local function current_history()
   return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
-end
-
--- Starts the guard when this data is first read under a different history.
-local function note_history(key, guard, history, guard_ms)
-  if redis.call('GET', key) == history then return end
-  redis.call('SET', key, history)
-  redis.call('SET', guard, 1, 'PX', guard_ms)
 end

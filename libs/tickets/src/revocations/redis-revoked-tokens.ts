@@ -1,7 +1,8 @@
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { eventTexts } from '../redis-arguments.ts';
-import { createKeys, defaultPrefix, type RevocationKeys } from '../redis-keys.ts';
-import { listOf, type RedisClient, RedisScripts, readScript } from '../redis-scripts.ts';
+import { createRedisKeys, defaultPrefix } from '../redis-keys.ts';
+import { createScriptReader, type RedisClient, RedisScripts } from '../redis-scripts.ts';
+import { eventTexts, listIn, listOf, milliseconds } from '../script-values.ts';
+import { shardOfText } from '../shards.ts';
 import {
   defaultMostRevokedTokens,
   type RevocationList,
@@ -12,9 +13,25 @@ import {
   type TokenRevocation,
 } from './revoked-tokens.ts';
 
-const revokeScript = readScript('shared', 'ends', 'revoke-token');
-const hasScript = readScript('ends', 'is-token-revoked');
-const readAfterScript = readScript('shared', 'ends', 'read-revoked-tokens');
+const readScript = createScriptReader(import.meta.url);
+const revokeScript = readScript('shared', 'revoke-token');
+const hasScript = readScript('shared', 'is-token-revoked');
+const readAfterScript = readScript('shared', 'read-revoked-tokens');
+
+/** Returns the names of the keys of a list, all in one shard with the outbox of their events. */
+function createListKeys(prefix: string, list: RevocationList) {
+  const { key, hash, outbox, committed } = createRedisKeys(prefix);
+  const shard = shardOfText(list);
+  return {
+    list: key(shard, list),
+    ends: key(shard, `${list}-ends`),
+    /** Counts the revocations; never lowered. */
+    sequence: key(shard, `${list}-sequence`),
+    endsOf: (owner: string) => key(shard, `${list}-of`, hash(owner)),
+    outbox: outbox(shard),
+    committed: committed(shard),
+  };
+}
 
 export type RedisRevokedTokensDependencies = {
   readonly redis: RedisClient;
@@ -33,7 +50,7 @@ export type RedisRevokedTokensDependencies = {
 export class RedisRevokedTokens implements RevokedTokens {
   readonly #scripts: RedisScripts;
   readonly #writeEvent: EventWriter;
-  readonly #keys: RevocationKeys;
+  readonly #keys: ReturnType<typeof createListKeys>;
   readonly #mostTokens: number;
 
   constructor({
@@ -45,7 +62,7 @@ export class RedisRevokedTokens implements RevokedTokens {
   }: RedisRevokedTokensDependencies) {
     this.#writeEvent = writeEvent;
     this.#scripts = new RedisScripts(redis);
-    this.#keys = createKeys(prefix).revocations(list);
+    this.#keys = createListKeys(prefix, list);
     this.#mostTokens = mostTokens;
   }
 
@@ -54,12 +71,7 @@ export class RedisRevokedTokens implements RevokedTokens {
     const reply = await this.#scripts.run(
       revokeScript,
       [list, ends, sequence, endsOf(owner), outbox, committed],
-      [
-        tokenId,
-        Math.max(1, Math.round(forSeconds * 1000)),
-        this.#mostTokens,
-        ...listOf(eventTexts(this.#writeEvent, events)),
-      ],
+      [tokenId, milliseconds(forSeconds), this.#mostTokens, ...listOf(eventTexts(this.#writeEvent, events))],
     );
     return reply === 'revoked'
       ? { outcome: 'revoked' }
@@ -79,8 +91,7 @@ export class RedisRevokedTokens implements RevokedTokens {
       [list, ends, sequence],
       [history, after, revokedTokensPerPage],
     );
-    if (!Array.isArray(reply)) throw new Error('The script did not return a list');
-    const [newHistory, last, hasMore, ...entries] = reply.map(String);
+    const [newHistory, last, hasMore, ...entries] = listIn(reply).map(String);
     const tokens = Array.from({ length: entries.length / 2 }, (_, at) => ({
       tokenId: entries[2 * at] ?? '',
       forMs: Number(entries[2 * at + 1]),

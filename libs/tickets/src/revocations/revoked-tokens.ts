@@ -36,15 +36,15 @@ export interface RevokedTokens {
   /**
    * Revokes a token and appends the events, in one atomic step. A token that is already revoked stays
    * revoked, without events.
-   * @throws TicketsUnavailable when the store does not answer
+   * @throws RedisUnavailable when the store does not answer
    */
   revoke(tokenId: string, revocation: TokenRevocation): Promise<RevokeOutcome>;
-  /** Returns whether a token is revoked now. @throws TicketsUnavailable when the store does not answer */
+  /** Returns whether a token is revoked now. @throws RedisUnavailable when the store does not answer */
   has(tokenId: string): Promise<boolean>;
   /**
    * Returns the revocations after a position, or the whole list without one, page by page. If the store does
    * not know the position, because it lost data or another server took over, starts from the beginning.
-   * @throws TicketsUnavailable when the store does not answer
+   * @throws RedisUnavailable when the store does not answer
    */
   readAfter(position?: string): Promise<RevokedPage>;
 }

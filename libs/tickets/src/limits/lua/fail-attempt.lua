@@ -8,8 +8,7 @@ local who = next_argument()
 local free, first_ms, longest_ms = tonumber(next_argument()), tonumber(next_argument()), tonumber(next_argument())
 local forgotten_ms, most_entries = tonumber(next_argument()), tonumber(next_argument())
 
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local now = now_ms()
 -- An entry lasts at least one period: the longest wait, and the time after which it is forgotten.
 local period_ms = longest_ms + forgotten_ms
 local period = math.floor(now / period_ms)

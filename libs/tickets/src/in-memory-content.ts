@@ -1,0 +1,49 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FoundTicket, RedeemRequest, Redemption, TicketKind } from './tickets.ts';
+
+/** The content of a ticket of one process. */
+export type Content = {
+  readonly context: string;
+  readonly detail: string | undefined;
+  readonly challenge: string | undefined;
+  readonly correlationId: string;
+  /** When the chain ends, in milliseconds since 1970; Infinity for a chain without an end. */
+  readonly endsAt: number;
+  mismatches?: number;
+  /** The ticket that was last issued beside this one, and when those that still count were issued. */
+  beside?: { readonly key: string; readonly issuedAt: readonly number[] };
+};
+
+/** Returns the name under which the content of a ticket is stored. */
+export const keyOf = (kind: TicketKind, ticket: string) =>
+  `${kind}:${createHash('sha256').update(ticket).digest('base64url')}`;
+
+/** Returns the seconds from `now` until the chain ends; Infinity for a chain without an end. */
+export const secondsUntilEnd = ({ endsAt }: Content, now: number): number => (endsAt - now) / 1000;
+
+/** Returns the content as a caller receives it at this time. */
+export function found(content: Content, now: number): FoundTicket {
+  const { context, detail, correlationId, endsAt } = content;
+  return {
+    context: JSON.parse(context),
+    detail: detail === undefined ? undefined : JSON.parse(detail),
+    correlationId,
+    ...(Number.isFinite(endsAt) ? { chainEndsInSeconds: secondsUntilEnd(content, now) } : {}),
+  };
+}
+
+/** Returns the outcome of a redemption beyond the limit of its chain. */
+export const exhausted = ({ correlationId, chainEndsInSeconds }: FoundTicket): Redemption => ({
+  outcome: 'exhausted',
+  correlationId,
+  ...(chainEndsInSeconds === undefined ? {} : { chainEndsInSeconds }),
+});
+
+/** Returns whether one of the proofs is the challenge of the ticket, if it has one. */
+export const isProven = ({ challenge }: Content, { proofs = [] }: Pick<RedeemRequest, 'proofs'>): boolean =>
+  challenge === undefined || proofs.some((proof) => isEqual(proof, challenge));
+
+function isEqual(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,229 @@
+import type { EventWriter } from '@clinical-launch/crypto/event-macs';
+import { drawAttempt, rememberMs } from './redis-keys.ts';
+import { createScriptReader, type Script } from './redis-scripts.ts';
+import {
+  eventTexts,
+  listOf,
+  milliseconds,
+  millisecondsOrNone,
+  type ScriptArgument,
+} from './script-values.ts';
+import type { ClaimKeys, TicketKeys } from './ticket-keys.ts';
+import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
+import {
+  type BesideRequest,
+  type Claim,
+  type IssueRequest,
+  type RedeemRequest,
+  type RefusalNotice,
+  type SingleUse,
+  type Successor,
+  usedUntilChainEnds,
+} from './tickets.ts';
+
+const readScript = createScriptReader(import.meta.url);
+export const issueScript = readScript('shared', 'guard', 'ends', 'claims', 'issue');
+const issueBesideScript = readScript('shared', 'guard', 'chains', 'ends', 'proofs', 'issue-beside');
+export const redeemScript = readScript('shared', 'guard', 'chains', 'ends', 'proofs', 'redeem');
+
+/** A script with the keys and the arguments that it reads, in its order. */
+export type Command = readonly [Script, readonly string[], readonly ScriptArgument[]];
+
+export type TicketCommandsDependencies = {
+  readonly keys: TicketKeys;
+  readonly seals: TicketSeals;
+  readonly guardMs: number;
+  readonly usedMarkerMs: number;
+  readonly requiresCompleteClaims: boolean;
+  readonly writeEvent: EventWriter;
+};
+
+/** Writes the requests of the scripts that issue and redeem, in the order in which `lua/` reads them. */
+export class TicketCommands {
+  readonly #dependencies: TicketCommandsDependencies;
+
+  constructor(dependencies: TicketCommandsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Returns the request that issues a ticket (issue.lua). */
+  issue({ kind, text, chain }: PresentedTicket, request: IssueRequest): Command {
+    const { keys, seals, guardMs, requiresCompleteClaims, writeEvent } = this.#dependencies;
+    const { context, detail, challenge, notice, claim, ttlSeconds, chainSeconds, events } = request;
+    const { shard, correlationId } = chain;
+    const claimed = claim === undefined ? undefined : keys.claim(shard, claim.name);
+    return [
+      issueScript,
+      [
+        keys.ticket(shard, kind, text),
+        keys.notice(shard, kind, text),
+        keys.chainRecord(shard, correlationId),
+        ...keys.common(shard, kind),
+        ...(claimed === undefined ? [] : [claimed.claims]),
+        ...(claimed === undefined || !requiresCompleteClaims ? [] : [keys.claimsComplete(shard)]),
+      ],
+      [
+        guardMs,
+        milliseconds(ttlSeconds),
+        millisecondsOrNone(chainSeconds),
+        ...listOf([
+          'correlationid',
+          correlationId,
+          'context',
+          seals.sealContext({ kind, chain }, context),
+          ...detailFields(seals, { kind, text }, detail),
+          ...challengeFields(challenge),
+        ]),
+        ...noticeArguments(seals, { kind, text }, notice),
+        ...claimArguments(claim, claimed),
+        ...listOf(Object.entries(request.chainRecord ?? {}).flat()),
+        ...listOf(eventTexts(writeEvent, events)),
+      ],
+    ];
+  }
+
+  /** Returns the request that issues a ticket beside a live one (issue-beside.lua). */
+  issueBeside({ kind, text, chain }: PresentedTicket, request: BesideRequest): Command {
+    const { keys, seals, guardMs } = this.#dependencies;
+    const { live, context, challenge, ttlSeconds, limit, proof } = request;
+    const { shard, correlationId } = chain;
+    return [
+      issueBesideScript,
+      [
+        keys.ticket(shard, live.kind, live.ticket),
+        keys.chain(shard),
+        keys.ticket(shard, kind, text),
+        ...keys.guard(shard, kind),
+        ...(proof === undefined ? [] : [keys.proof(shard, correlationId, proof.name)]),
+      ],
+      [
+        guardMs,
+        milliseconds(ttlSeconds),
+        ...listOf(live.proofs),
+        limit.tickets,
+        milliseconds(limit.seconds),
+        ...listOf([
+          'correlationid',
+          correlationId,
+          'context',
+          seals.sealContext({ kind, chain }, context),
+          ...challengeFields(challenge),
+        ]),
+        ...proofArguments(proof, drawAttempt()),
+      ],
+    ];
+  }
+
+  /**
+   * Returns the request that redeems a ticket (redeem.lua).
+   * @param next the text of its successor
+   */
+  redeem(presented: PresentedTicket, request: RedeemRequest, next: string | undefined): Command {
+    const { keys, seals, guardMs, usedMarkerMs, writeEvent } = this.#dependencies;
+    const { kind, text, chain } = presented;
+    const { shard, correlationId } = chain;
+    const { proofs = [], proof, limit, successor, repeatableSeconds, events } = request;
+    const attempt = drawAttempt();
+    return [
+      redeemScript,
+      [
+        keys.ticket(shard, kind, text),
+        keys.notice(shard, kind, text),
+        keys.used(shard, kind, text),
+        keys.answer(shard, kind, attempt),
+        keys.chain(shard),
+        ...keys.common(shard, kind),
+        ...(successor === undefined || next === undefined ? [] : [keys.ticket(shard, successor.kind, next)]),
+        ...(repeatableSeconds === undefined ? [] : [keys.repeatable(shard, kind, text)]),
+        ...(proof === undefined ? [] : [keys.proof(shard, correlationId, proof.name)]),
+        ...(limit === undefined ? [] : [keys.redemptions(shard, kind, correlationId)]),
+      ],
+      [
+        guardMs,
+        rememberMs,
+        usedMarkerMs,
+        usedUntilChainEnds.has(kind) ? '1' : '',
+        ...listOf(proofs),
+        ...successorArguments(seals, successor, next),
+        ...listOf(eventTexts(writeEvent, events, correlationId)),
+        millisecondsOrNone(repeatableSeconds),
+        repeatableSeconds === undefined ? '' : seals.currentKeyId(successor?.kind ?? kind),
+        ...proofArguments(proof, attempt),
+        limit?.redemptions ?? '',
+        ...revocationArguments(request, correlationId, writeEvent),
+      ],
+    ];
+  }
+}
+
+/** Returns the arguments of a claim; placeholders without one. */
+const claimArguments = (claim: Claim | undefined, claimed: ClaimKeys | undefined): ScriptArgument[] => [
+  claim?.holder ?? '',
+  claimed?.field ?? '',
+  milliseconds(claim?.ttlSeconds ?? 0),
+  ...listOf(claim?.joins ?? []),
+];
+
+/** Returns the fields of a ticket that its redemption compares with the proofs. */
+const challengeFields = (challenge: string | undefined): string[] =>
+  challenge === undefined ? [] : ['challenge', challenge];
+
+type TicketPlace = Omit<PresentedTicket, 'chain'>;
+
+/** Returns the fields of a ticket that belong to it alone. */
+const detailFields = (seals: TicketSeals, ticket: TicketPlace, detail: unknown): string[] =>
+  detail === undefined ? [] : ['detail', seals.sealDetail(ticket, detail)];
+
+/** Returns the arguments of a notice; placeholders without one. */
+const noticeArguments = (
+  seals: TicketSeals,
+  ticket: TicketPlace,
+  notice: RefusalNotice | undefined,
+): ScriptArgument[] =>
+  notice === undefined
+    ? ['', '']
+    : [seals.sealNotice(ticket, notice.content), milliseconds(notice.ttlSeconds)];
+
+/** Returns the arguments of a successor with this ticket; placeholders without one. */
+function successorArguments(
+  seals: TicketSeals,
+  successor: Successor | undefined,
+  text: string | undefined,
+): ScriptArgument[] {
+  if (successor === undefined || text === undefined) return ['', '', 0];
+  const { kind, ttlSeconds, chainSeconds, detail, challenge } = successor;
+  return [
+    milliseconds(ttlSeconds),
+    millisecondsOrNone(chainSeconds),
+    ...listOf([...detailFields(seals, { kind, text }, detail), ...challengeFields(challenge)]),
+  ];
+}
+
+/** Returns the arguments of a proof that counts once; placeholders without one. */
+const proofArguments = (proof: SingleUse | undefined, attempt: string): ScriptArgument[] => [
+  attempt,
+  millisecondsOrNone(proof?.forSeconds),
+];
+
+/**
+ * Returns the arguments that revoke the chain after a replay or a wrong proof beyond the limit; empty if
+ * neither is requested.
+ */
+function revocationArguments(
+  { onReplay, onMismatch }: RedeemRequest,
+  correlationId: string,
+  writeEvent: EventWriter,
+): ScriptArgument[] {
+  if (onReplay === undefined && onMismatch === undefined) return [];
+  return [
+    onReplay === undefined ? '' : milliseconds(onReplay.revokeForSeconds),
+    ...listOf(eventTexts(writeEvent, onReplay?.events ?? [], correlationId)),
+    ...(onMismatch === undefined
+      ? []
+      : [
+          onMismatch.limit,
+          milliseconds(onMismatch.revokeForSeconds),
+          ...listOf(eventTexts(writeEvent, onMismatch.events, correlationId)),
+        ]),
+  ];
+}

@@ -1,0 +1,77 @@
+import { hash as digest } from 'node:crypto';
+import { createRedisKeys } from './redis-keys.ts';
+import type { Shard } from './shards.ts';
+import { type TicketKind, ticketPurposes } from './tickets.ts';
+
+/**
+ * Returns the names of the keys of tickets, and those of their events. Tickets and claims appear only as
+ * SHA-256.
+ * @throws TypeError when the prefix contains braces, which delimit the hash tag
+ */
+export function createTicketKeys(prefix: string) {
+  const shared = createRedisKeys(prefix);
+  const { key, hash } = shared;
+  /** The keys by which a failover is recognised. */
+  const guard = (shard: Shard, kind: TicketKind) => [
+    key(shard, 'history', ticketPurposes[kind]),
+    key(shard, 'guard', ticketPurposes[kind]),
+  ];
+
+  return {
+    ...shared,
+    ticket: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'ticket', kind, hash(ticket)),
+    used: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'used', kind, hash(ticket)),
+    /** The notice of a ticket, for its refusals. */
+    notice: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'notice', kind, hash(ticket)),
+    /** The result of a redemption, while it may be repeated. */
+    repeatable: (shard: Shard, kind: TicketKind, ticket: string) =>
+      key(shard, 'repeatable', kind, hash(ticket)),
+    answer: (shard: Shard, kind: TicketKind, attempt: string) => key(shard, 'answer', kind, attempt),
+    /** The key of a revoked chain; without a correlation id, the prefix of all of them. */
+    chain: (shard: Shard, correlationId = '') => key(shard, 'revoked', correlationId),
+    /** The record of a chain. */
+    chainRecord: (shard: Shard, correlationId: string) => key(shard, 'chain', correlationId),
+    /** A proof that was used in a chain. */
+    proof: (shard: Shard, correlationId: string, name: string) =>
+      key(shard, 'presented', hash(`${correlationId} ${name}`)),
+    /** The number of redemptions of one kind in a chain. */
+    redemptions: (shard: Shard, kind: TicketKind, correlationId: string) =>
+      key(shard, 'redemptions', kind, correlationId),
+    /** The number of uses of a chain in the current time. */
+    uses: (shard: Shard, correlationId: string) => key(shard, 'uses', correlationId),
+    /** A caller's identifier that was claimed with a ticket. */
+    claim: (shard: Shard, name: string): ClaimKeys => {
+      const bytes = digest('sha256', name, 'buffer');
+      const bucket = (bytes.readUInt16BE(fieldBytes) % claimBuckets).toString(16).padStart(3, '0');
+      return {
+        claims: key(shard, 'claims', bucket),
+        field: bytes.subarray(0, fieldBytes),
+      };
+    },
+    /**
+     * A credential that may be presented once, for instance a signed assertion. Separate from the claims,
+     * which other services write.
+     */
+    presented: (shard: Shard, name: string) => key(shard, 'presented', hash(name)),
+    /** The marker that the shard holds every recorded claim. */
+    claimsComplete: (shard: Shard) => key(shard, 'claims-held'),
+    rebuilding: (shard: Shard, attempt: string) => key(shard, 'claims-rebuilding', attempt),
+    guard,
+    /** The further keys of the ticket scripts, in the order in which they read them. */
+    common: (shard: Shard, kind: TicketKind) => [
+      ...guard(shard, kind),
+      shared.outbox(shard),
+      shared.committed(shard),
+    ],
+  };
+}
+
+export type TicketKeys = ReturnType<typeof createTicketKeys>;
+
+/** The hash and the field of a claim. */
+export type ClaimKeys = { readonly claims: string; readonly field: Buffer };
+
+/** Of each shard. Millions of claims are some dozens in each hash, of which Redis stores 512 in a list. */
+const claimBuckets = 4096;
+/** 128 bits of a SHA-256. */
+const fieldBytes = 16;
