@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
+import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import { waitLimitMs } from '@clinical-launch/testing/until';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
-import { RedisOutbox } from '@clinical-launch/tickets/redis-outbox';
 import pg from 'pg';
 import type { Callback } from './receiver.ts';
 import { sendRequest } from './send-request.ts';

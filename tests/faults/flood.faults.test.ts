@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
+import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { waitLimitMs } from '@clinical-launch/testing/until';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
-import { RedisOutbox } from '@clinical-launch/tickets/redis-outbox';
-import type { RedisClient } from '@clinical-launch/tickets/redis-scripts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { say } from './balance.ts';
 import { floodWithLaunches, type Statuses } from './flood.ts';

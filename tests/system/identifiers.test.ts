@@ -1,11 +1,11 @@
 import { startPlatform } from '@clinical-launch/platform/platform';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { systemClock } from '@clinical-launch/runtime/clock';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { until } from '@clinical-launch/testing/until';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 

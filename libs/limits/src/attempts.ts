@@ -1,7 +1,7 @@
 import { tooMany } from '@clinical-launch/http/errors';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
-import type { Limits } from '@clinical-launch/tickets/limits/limits';
+import type { Limits } from './limits.ts';
 
 /** Slows down callers that repeatedly fail to authenticate. */
 export type Attempts = {

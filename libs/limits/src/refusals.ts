@@ -5,7 +5,7 @@ import type { Refusals, RefusedRequest } from '@clinical-launch/http/refusals';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { createRefusalMeter, type RefusalMeter } from '@clinical-launch/runtime/metrics';
-import type { Limits, RefusalLimit } from '@clinical-launch/tickets/limits/limits';
+import type { Limits, RefusalLimit } from './limits.ts';
 import { type Batches, createBatches } from './refusal-batches.ts';
 
 export type RefusalsOptions = {

@@ -1,6 +1,6 @@
 import { tooMany } from '@clinical-launch/http/errors';
-import type { Rates } from '@clinical-launch/tickets/limits/redis-rates';
 import type { RateLimiter } from './rate-limit.ts';
+import type { Rates } from './redis-rates.ts';
 
 /** Milliseconds in which a lease of several requests is used; then the rest is returned. */
 const heldMs = 50;

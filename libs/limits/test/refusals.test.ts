@@ -2,10 +2,10 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { networkOf } from '@clinical-launch/http/address';
 import { type Handler, type RefusalAudit, textParameter } from '@clinical-launch/http/endpoint';
 import { oauthDialect, ServiceError } from '@clinical-launch/http/errors';
+import { InMemoryLimits } from '@clinical-launch/limits/in-memory-limits';
+import type { Limits } from '@clinical-launch/limits/limits';
+import { RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
 import { until } from '@clinical-launch/testing/until';
-import { InMemoryLimits } from '@clinical-launch/tickets/limits/in-memory-limits';
-import type { Limits } from '@clinical-launch/tickets/limits/limits';
-import { RedisUnavailable } from '@clinical-launch/tickets/redis-scripts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { serveRoutes } from '../../http/test/serve-routes.ts';
 

@@ -1,10 +1,10 @@
 import { ServiceError } from '@clinical-launch/http/errors';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { until } from '@clinical-launch/testing/until';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
-import { RedisRates } from '@clinical-launch/tickets/limits/redis-rates';
-import type { RedisClient } from '@clinical-launch/tickets/redis-scripts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RateLimiter } from '../src/rate-limit.ts';
+import { RedisRates } from '../src/redis-rates.ts';
 import { createSharedRateLimiter } from '../src/shared-rate-limit.ts';
 
 let redis: RedisClient;

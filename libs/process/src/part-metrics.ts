@@ -1,6 +1,6 @@
+import type { RedisLevel } from '@clinical-launch/redis/redis-level';
 import { meter } from '@clinical-launch/runtime/metrics';
 import type { DatabaseLevel, PoolLevel } from '@clinical-launch/storage/storage';
-import type { RedisLevel } from '@clinical-launch/tickets/redis-level';
 
 /*
  * The servers that this process uses, under the names of OpenTelemetry receivers. Every process measures its

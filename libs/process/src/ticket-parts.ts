@@ -3,14 +3,14 @@ import type { Relay } from '@clinical-launch/events/relay';
 import type { Refusals } from '@clinical-launch/http/refusals';
 import type { Attempts } from '@clinical-launch/limits/attempts';
 import { createAttempts } from '@clinical-launch/limits/attempts';
+import type { Limits } from '@clinical-launch/limits/limits';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import { readRefusalSettings } from '@clinical-launch/limits/refusal-settings';
 import { createRefusals } from '@clinical-launch/limits/refusals';
 import type { Claims } from '@clinical-launch/tickets/claims';
-import type { Limits } from '@clinical-launch/tickets/limits/limits';
-import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import type { TicketSealers } from '@clinical-launch/tickets/ticket-seals';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 import type { PartOptions, RunningPart } from './part.ts';
 import type { RelayTarget } from './ticket-relays.ts';
 

@@ -1,10 +1,10 @@
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import type { InMemoryOutbox } from '@clinical-launch/events/in-memory-outbox';
 import { type Relay, startRelay } from '@clinical-launch/events/relay';
+import type { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
+import type { WokenOutbox } from '@clinical-launch/redis/redis-wakes';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { observeOutbox } from '@clinical-launch/runtime/metrics';
-import type { RedisOutbox } from '@clinical-launch/tickets/redis-outbox';
-import type { WokenOutbox } from '@clinical-launch/tickets/redis-wakes';
 
 /** The bus, as far as the relays need it. */
 export type RelayTarget = Pick<EventBus, 'publish' | 'publishWritten'>;

@@ -4,7 +4,7 @@ import { isTestModule } from './test-modules.ts';
 
 /** The words that show that a test uses a server of the run. */
 export const serverWords = {
-  redis: ['TEST_REDIS_URL'],
+  redis: ['TEST_REDIS_URL', 'createRedisLab'],
   rabbitMq: ['TEST_AMQP_URL'],
   postgres: ['TEST_DATABASE_URL', 'createTestDatabase', 'openTestStorage', 'startPlatformForTest'],
   haproxy: ['startHaproxy'],

@@ -3,6 +3,8 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type DeadLetter, InProcessBus } from '@clinical-launch/events/in-process-bus';
 import { listen } from '@clinical-launch/http/server';
 import { createAttempts } from '@clinical-launch/limits/attempts';
+import { InMemoryLimits } from '@clinical-launch/limits/in-memory-limits';
+import type { RefusalLimit } from '@clinical-launch/limits/limits';
 import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
 import { createRefusals } from '@clinical-launch/limits/refusals';
 import { type Mount, startServices } from '@clinical-launch/process/start-services';
@@ -10,9 +12,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import { createLogger, type Logger } from '@clinical-launch/runtime/logger';
 import { InMemoryClaims } from '@clinical-launch/tickets/claims';
 import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
-import { InMemoryLimits } from '@clinical-launch/tickets/limits/in-memory-limits';
-import type { RefusalLimit } from '@clinical-launch/tickets/limits/limits';
-import { InMemoryRevokedTokens } from '@clinical-launch/tickets/revocations/in-memory-revoked-tokens';
+import { InMemoryRevokedTokens } from '@clinical-launch/trust/in-memory-revoked-tokens';
 
 /** Creates a logger that stores its lines, so that a test can check them. */
 export function createRecordedLogger(level = 'debug'): { logger: Logger; lines: string[] } {

@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { shardOfText } from '@clinical-launch/redis/shards';
 import type { HeldClaim } from './claims.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import { ChainBounds } from './in-memory-bounds.ts';
 import { type Content, exhausted, found, isProven, keyOf, secondsUntilEnd } from './in-memory-content.ts';
-import { shardOfText } from './shards.ts';
 import { beginChain, type Chain, nameTicket, readChain } from './ticket-text.ts';
 import {
   assertRecordable,

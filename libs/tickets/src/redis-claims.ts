@@ -1,7 +1,7 @@
+import { defaultPrefix, drawAttempt } from '@clinical-launch/redis/redis-keys';
+import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
+import { type Shard, shardOfText, shards } from '@clinical-launch/redis/shards';
 import type { Claims, HeldClaim } from './claims.ts';
-import { defaultPrefix, drawAttempt } from './redis-keys.ts';
-import { createScriptReader, type RedisClient, RedisScripts } from './redis-scripts.ts';
-import { type Shard, shardOfText, shards } from './shards.ts';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';
 
 const readScript = createScriptReader(import.meta.url);

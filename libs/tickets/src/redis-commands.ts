@@ -1,13 +1,13 @@
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { drawAttempt, rememberMs } from './redis-keys.ts';
-import { createScriptReader, type Script } from './redis-scripts.ts';
+import { drawAttempt, rememberMs } from '@clinical-launch/redis/redis-keys';
+import { createScriptReader, type Script } from '@clinical-launch/redis/redis-scripts';
 import {
   eventTexts,
   listOf,
   milliseconds,
   millisecondsOrNone,
   type ScriptArgument,
-} from './script-values.ts';
+} from '@clinical-launch/redis/script-values';
 import type { ClaimKeys, TicketKeys } from './ticket-keys.ts';
 import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
 import {

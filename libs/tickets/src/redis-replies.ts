@@ -1,5 +1,5 @@
-import { RedisUnavailable } from './redis-scripts.ts';
-import { listIn } from './script-values.ts';
+import { RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
+import { listIn } from '@clinical-launch/redis/script-values';
 import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
 import { type BesideIssue, type ChainUseOutcome, type Issue, type Redemption } from './tickets.ts';
 

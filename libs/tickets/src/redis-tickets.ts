@@ -1,11 +1,11 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
+import { defaultPrefix, drawAttempt, rememberMs } from '@clinical-launch/redis/redis-keys';
+import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
+import { eventTexts, listOf, milliseconds, millisecondsOrNone } from '@clinical-launch/redis/script-values';
+import { shardOfText } from '@clinical-launch/redis/shards';
 import { TicketCommands } from './redis-commands.ts';
-import { defaultPrefix, drawAttempt, rememberMs } from './redis-keys.ts';
 import { readBesideIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';
-import { createScriptReader, type RedisClient, RedisScripts } from './redis-scripts.ts';
-import { eventTexts, listOf, milliseconds, millisecondsOrNone } from './script-values.ts';
-import { shardOfText } from './shards.ts';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';
 import { type SealLogger, type TicketSealers, TicketSeals } from './ticket-seals.ts';
 import { beginChain, nameTicket, readChain } from './ticket-text.ts';

@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto';
-import { createRedisKeys } from './redis-keys.ts';
-import type { Shard } from './shards.ts';
+import { createRedisKeys } from '@clinical-launch/redis/redis-keys';
+import type { Shard } from '@clinical-launch/redis/shards';
 import { type TicketKind, ticketPurposes } from './tickets.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { drawBytes } from '@clinical-launch/crypto/random';
-import type { Shard } from './shards.ts';
+import type { Shard } from '@clinical-launch/redis/shards';
 
 /** The parts of every ticket that name its chain. */
 export type Chain = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import type { WaitingTests } from '../../testing/test/waiting-tests.ts';
 import type { BesideIssue, BesideRequest } from '../src/tickets.ts';
 import { createChainSteps } from './chain-steps.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
-import type { WaitingTests } from './waiting-tests.ts';
 
 /** Describes how every implementation of `Tickets` issues one ticket beside another. */
 export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: WaitingTests): void {

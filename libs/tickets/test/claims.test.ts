@@ -1,14 +1,14 @@
+import { type RedisClient, RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
+import { shardOfText } from '@clinical-launch/redis/shards';
+import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
+import { anIssue, aPrefix, sealers } from '@clinical-launch/testing/ticket-fixtures';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Claims, InMemoryClaims } from '../src/claims.ts';
 import { InMemoryTickets } from '../src/in-memory-tickets.ts';
 import { RedisClaims } from '../src/redis-claims.ts';
-import { type RedisClient, RedisUnavailable } from '../src/redis-scripts.ts';
 import { RedisTickets } from '../src/redis-tickets.ts';
-import { shardOfText } from '../src/shards.ts';
 import { createTicketKeys } from '../src/ticket-keys.ts';
 import type { Tickets } from '../src/tickets.ts';
-import { createRedisLab } from './redis-lab.ts';
-import { anIssue, aPrefix, sealers } from './ticket-fixtures.ts';
 
 type ClaimsUnderTest = { readonly tickets: Tickets; readonly claims: Claims; stop(): Promise<void> };
 

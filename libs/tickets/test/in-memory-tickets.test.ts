@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { issueTicket, redeemTicket } from '@clinical-launch/testing/ticket-fixtures';
 import { expect, it } from '@jest/globals';
 import { InMemoryTickets } from '../src/in-memory-tickets.ts';
-import { issueTicket, redeemTicket } from './ticket-fixtures.ts';
 import { describeTickets } from './tickets-contract.ts';
 
 function create(usedMarkerSeconds?: number) {

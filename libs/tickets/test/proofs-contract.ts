@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { describe, expect, it } from '@jest/globals';
+import type { WaitingTests } from '../../testing/test/waiting-tests.ts';
 import type { ChainUse } from '../src/tickets.ts';
 import { createChainSteps, onReplay, successorOf } from './chain-steps.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
-import type { WaitingTests } from './waiting-tests.ts';
 
 type Parts = {
   readonly under: () => TicketsUnderTest;

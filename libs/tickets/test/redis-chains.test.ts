@@ -2,17 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSealers } from '@clinical-launch/crypto/sealing-purposes';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
+import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
+import { type CuttingProxy, startCuttingProxy } from '@clinical-launch/testing/redis/cutting-proxy';
+import { type RedisServer, startRedisServer } from '@clinical-launch/testing/redis/redis-server';
+import { anEvent, anIssue, aPrefix, createTickets } from '@clinical-launch/testing/ticket-fixtures';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { connectRedis } from '../src/connect-redis.ts';
-import { RedisOutbox } from '../src/redis-outbox.ts';
-import type { RedisClient } from '../src/redis-scripts.ts';
 import { RedisTickets } from '../src/redis-tickets.ts';
 import type { RedeemRequest, Redemption, SingleUse, Tickets } from '../src/tickets.ts';
-import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
-import { type RedisServer, startRedisServer } from './redis-server.ts';
-import { anEvent, anIssue, aPrefix, createTickets } from './ticket-fixtures.ts';
 
 const successor = { kind: 'refresh-token', ttlSeconds: 60, isDerived: true } as const;
 

@@ -1,9 +1,10 @@
+import { RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
+import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
+import type { RedisClusterServers } from '@clinical-launch/testing/redis/redis-server';
+import { aPrefix, createTickets, issueTicket, redeemTicket } from '@clinical-launch/testing/ticket-fixtures';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { RedisUnavailable } from '../src/redis-scripts.ts';
-import { createRedisLab } from './redis-lab.ts';
-import type { RedisClusterServers } from './redis-server.ts';
-import { aPrefix, createTickets, issueTicket, redeemTicket, redisUnderTest } from './ticket-fixtures.ts';
+import { redisUnderTest } from './redis-under-test.ts';
 import { describeTickets } from './tickets-contract.ts';
 
 const lab = createRedisLab();

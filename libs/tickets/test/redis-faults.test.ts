@@ -1,12 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { until } from '@clinical-launch/testing/until';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { RedisOutbox } from '../src/redis-outbox.ts';
-import { type RedisClient, RedisUnavailable } from '../src/redis-scripts.ts';
-import type { Tickets } from '../src/tickets.ts';
-import type { CuttingProxy } from './cutting-proxy.ts';
-import { createRedisLab } from './redis-lab.ts';
+import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
+import { type RedisClient, RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
+import type { CuttingProxy } from '@clinical-launch/testing/redis/cutting-proxy';
+import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
 import {
   anEvent,
   anIssue,
@@ -15,7 +12,10 @@ import {
   drainAll,
   issueTicket,
   redeemTicket,
-} from './ticket-fixtures.ts';
+} from '@clinical-launch/testing/ticket-fixtures';
+import { until } from '@clinical-launch/testing/until';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Tickets } from '../src/tickets.ts';
 
 /** Returns the outcome of a redemption, or that Redis was unavailable. */
 const outcomeOf = async (tickets: Tickets, ticket: string) => {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
+import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
+import { anEvent, anIssue, aPrefix, drainAll, sealers } from '@clinical-launch/testing/ticket-fixtures';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RedisOutbox } from '../src/redis-outbox.ts';
-import type { RedisClient } from '../src/redis-scripts.ts';
 import { RedisTickets } from '../src/redis-tickets.ts';
 import { createTicketKeys } from '../src/ticket-keys.ts';
 import type { TicketKind } from '../src/tickets.ts';
-import { createRedisLab } from './redis-lab.ts';
-import { anEvent, anIssue, aPrefix, drainAll, sealers } from './ticket-fixtures.ts';
 
 const lab = createRedisLab();
 let redis: RedisClient;

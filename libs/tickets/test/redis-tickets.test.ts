@@ -1,17 +1,17 @@
-import { until } from '@clinical-launch/testing/until';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RedisOutbox } from '../src/redis-outbox.ts';
-import type { RedisClient } from '../src/redis-scripts.ts';
-import { createRedisLab } from './redis-lab.ts';
-import { type RedisServer } from './redis-server.ts';
+import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
+import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
+import { type RedisServer } from '@clinical-launch/testing/redis/redis-server';
 import {
   anEvent,
   aPrefix,
   createTickets,
   issueTicket,
   redeemTicket,
-  redisUnderTest,
-} from './ticket-fixtures.ts';
+} from '@clinical-launch/testing/ticket-fixtures';
+import { until } from '@clinical-launch/testing/until';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { redisUnderTest } from './redis-under-test.ts';
 import { describeTickets } from './tickets-contract.ts';
 
 describeTickets('Redis', async () => {

@@ -1,10 +1,10 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createWaitingTests } from '../../testing/test/waiting-tests.ts';
 import type { IssueRequest, Tickets } from '../src/tickets.ts';
 import { describeTicketsBeside } from './beside-contract.ts';
 import { describeChains } from './chains-contract.ts';
 import { describeProofs } from './proofs-contract.ts';
-import { createWaitingTests } from './waiting-tests.ts';
 
 /** One implementation, ready for the suite. */
 export type TicketsUnderTest = {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { temporarilyUnavailable } from '@clinical-launch/http/errors';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
-import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
+import type { RevokedTokens } from './revoked-tokens.ts';
 
 /** The revoked access tokens that a verifying process knows. */
 export type Revocations = {

@@ -1,15 +1,15 @@
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
+import { RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
-import { RedisUnavailable } from '@clinical-launch/tickets/redis-scripts';
-import { InMemoryRevokedTokens } from '@clinical-launch/tickets/revocations/in-memory-revoked-tokens';
-import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { InMemoryRevokedTokens } from '../src/in-memory-revoked-tokens.ts';
 import { type FollowedRevocations, followRevocations } from '../src/revocations.ts';
+import type { RevokedTokens } from '../src/revoked-tokens.ts';
 
 const audience = 'api://clinical-launch';
 

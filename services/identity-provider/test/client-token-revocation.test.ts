@@ -2,7 +2,7 @@ import type { Storage } from '@clinical-launch/storage/storage';
 import { MachineClock, TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { createTestKey, startTokenIssuer, type TestKey } from '@clinical-launch/testing/token-issuer';
-import { InMemoryRevokedTokens } from '@clinical-launch/tickets/revocations/in-memory-revoked-tokens';
+import { InMemoryRevokedTokens } from '@clinical-launch/trust/in-memory-revoked-tokens';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as openid from 'openid-client';

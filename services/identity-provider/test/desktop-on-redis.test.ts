@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
 import type { TicketParts } from '@clinical-launch/process/ticket-parts';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { createLogger } from '@clinical-launch/runtime/logger';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { makeDpopProof } from '@clinical-launch/testing/dpop-proof';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { createTestKey } from '@clinical-launch/testing/token-issuer';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
-import type { RedisClient } from '@clinical-launch/tickets/redis-scripts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   authorizeFields,

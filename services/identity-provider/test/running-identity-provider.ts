@@ -11,11 +11,11 @@ import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudony
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import type { TestClock } from '@clinical-launch/testing/test-clock';
-import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { type AccessTokenVerifier, createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { fixedRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
+import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { hashClientSecret } from '../src/domain/client-secrets.ts';
 import { identityProvider } from '../src/service.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { redisAccess } from '@clinical-launch/ops/redis-access';
 import { brokerAccess, databaseAccess } from '@clinical-launch/ops/service-access';
-import { redisAccess } from '@clinical-launch/tickets/redis-access';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startPlatformForTest } from '../running-platform.ts';
 import { edgeMap, ingressPaths } from './edge-map.ts';

@@ -4,13 +4,13 @@ import { createAuditStore } from '@clinical-launch/audit-trail/store/audit-store
 import { openSchema } from '@clinical-launch/audit-trail/store/tables';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
+import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import type { PrivateServer } from '@clinical-launch/testing/servers/private-server';
 import { startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
-import { RedisOutbox } from '@clinical-launch/tickets/redis-outbox';
 import { sql } from 'kysely';
 import { keepAll, startMeasured, useEveryCore } from '../processes.ts';
 import { writeRegistry } from '../registry.ts';

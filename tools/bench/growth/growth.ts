@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { startRedisCluster } from '../../../libs/tickets/test/redis-server.ts';
+import { startRedisCluster } from '@clinical-launch/testing/redis/redis-server';
 import { type Bench, type BenchOptions, type Figure, ratios } from '../bench.ts';
 import { type Contender, contest, figuresOf } from '../contest.ts';
 import { launchRequests, openStage, type Stage, type StageOptions } from '../launch/stage.ts';

@@ -5,11 +5,11 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
+import { defaultPrefix } from '@clinical-launch/redis/redis-keys';
+import { listOf } from '@clinical-launch/redis/script-values';
+import { shardOfText } from '@clinical-launch/redis/shards';
 import { type Command, issueScript, redeemScript } from '@clinical-launch/tickets/redis-commands';
-import { defaultPrefix } from '@clinical-launch/tickets/redis-keys';
-import { listOf } from '@clinical-launch/tickets/script-values';
-import { shardOfText } from '@clinical-launch/tickets/shards';
 import { createTicketKeys } from '@clinical-launch/tickets/ticket-keys';
 import { beginChain, nameTicket, readChain } from '@clinical-launch/tickets/ticket-text';
 import { bodyOf } from '../read-body.ts';

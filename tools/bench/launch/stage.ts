@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createPkcePair } from '@clinical-launch/pms-client';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import { startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
 import { RedisClaims } from '@clinical-launch/tickets/redis-claims';
 import { connections } from '../contest.ts';
 import { get, post, type RequestText, sendAll } from '../load.ts';

@@ -3,11 +3,11 @@ import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { createSealer } from '@clinical-launch/crypto/sealing';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
 import { RedisClaims } from '@clinical-launch/tickets/redis-claims';
-import type { RedisClient } from '@clinical-launch/tickets/redis-scripts';
 import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
 import type { Bench, Figure } from '../bench.ts';
 

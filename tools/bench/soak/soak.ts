@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
-import type { RedisClient } from '@clinical-launch/tickets/redis-scripts';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import type { Bench, Figure } from '../bench.ts';
 import { browserRequest, launchRequests, openStage, type Stage } from '../launch/stage.ts';
 import { sendAll } from '../load.ts';

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventConsumers } from '@clinical-launch/contracts/events/event-routes';
 import { type BrokerUser, rabbitMqDefinitions } from '@clinical-launch/events/rabbitmq-definitions';
-import { redisAclFile } from '@clinical-launch/tickets/redis-access';
 import { readCredentials } from './credentials.ts';
+import { redisAclFile } from './redis-access.ts';
 import { brokerAccess, serviceNames } from './service-access.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import type { PrivateServer } from '@clinical-launch/testing/servers/private-server';
 import { type PrivateRabbitMq, startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
 import pg from 'pg';
 import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
 import { addressAs, redisUsers } from './part-users.ts';

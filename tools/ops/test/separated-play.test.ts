@@ -1,8 +1,8 @@
 import { createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
-import { connectRedis } from '@clinical-launch/tickets/connect-redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { run } from '../../../tests/system/run-command.ts';

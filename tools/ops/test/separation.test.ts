@@ -2,10 +2,10 @@ import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import { eventConsumers } from '@clinical-launch/contracts/events/event-routes';
 import { connectRabbitMq } from '@clinical-launch/events/rabbitmq-bus';
 import { topologyOf } from '@clinical-launch/events/rabbitmq-topology';
-import { redisAccess } from '@clinical-launch/tickets/redis-access';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { Redis } from 'ioredis';
+import { redisAccess } from '../src/redis-access.ts';
 import { brokerAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
 import { type SeparatedParts, startSeparatedParts } from './separated-parts.ts';
 

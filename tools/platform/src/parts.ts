@@ -1,6 +1,7 @@
 import { InMemoryOutbox } from '@clinical-launch/events/in-memory-outbox';
 import { InProcessBus } from '@clinical-launch/events/in-process-bus';
 import type { Relay } from '@clinical-launch/events/relay';
+import { InMemoryLimits } from '@clinical-launch/limits/in-memory-limits';
 import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { PartOptions } from '@clinical-launch/process/part';
 import type { StoragePart } from '@clinical-launch/process/postgres-part';
@@ -17,8 +18,7 @@ import type { Logger } from '@clinical-launch/runtime/logger';
 import { openEmbeddedStorage } from '@clinical-launch/storage/embedded-storage';
 import { InMemoryClaims } from '@clinical-launch/tickets/claims';
 import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
-import { InMemoryLimits } from '@clinical-launch/tickets/limits/in-memory-limits';
-import { InMemoryRevokedTokens } from '@clinical-launch/tickets/revocations/in-memory-revoked-tokens';
+import { InMemoryRevokedTokens } from '@clinical-launch/trust/in-memory-revoked-tokens';
 
 // A real part is loaded only where its variable is set: its client is a tenth of the start and the memory.
 

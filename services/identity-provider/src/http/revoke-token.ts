@@ -1,9 +1,9 @@
 import { sendStatus } from '@clinical-launch/http/answer';
 import { behind, type Handler } from '@clinical-launch/http/endpoint';
 import { authorizationOf } from '@clinical-launch/http/request-target';
-import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
+import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 import { claimedClient } from '../domain/client-assertion.ts';
 import { isConfidential } from '../domain/client-certificates.ts';
 import { readRefreshToken, revocationSeconds } from '../domain/desktop-chain.ts';

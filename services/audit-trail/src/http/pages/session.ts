@@ -4,7 +4,7 @@ import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { temporarilyUnavailable } from '@clinical-launch/http/errors';
 import { readSentCookies, setCookie } from '@clinical-launch/pages/cookies';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import type { RevokedTokens } from '@clinical-launch/tickets/revocations/revoked-tokens';
+import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 
 /** A member of staff who signed in. */
 export type Staff = {

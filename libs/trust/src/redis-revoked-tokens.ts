@@ -1,8 +1,8 @@
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { createRedisKeys, defaultPrefix } from '../redis-keys.ts';
-import { createScriptReader, type RedisClient, RedisScripts } from '../redis-scripts.ts';
-import { eventTexts, listIn, listOf, milliseconds } from '../script-values.ts';
-import { shardOfText } from '../shards.ts';
+import { createRedisKeys, defaultPrefix } from '@clinical-launch/redis/redis-keys';
+import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
+import { eventTexts, listIn, listOf, milliseconds } from '@clinical-launch/redis/script-values';
+import { shardOfText } from '@clinical-launch/redis/shards';
 import {
   defaultMostRevokedTokens,
   type RevocationList,

@@ -1,7 +1,12 @@
-import { createRedisKeys, defaultPrefix, drawAttempt, type RedisKeys } from '../redis-keys.ts';
-import { createScriptReader, type RedisClient, RedisScripts } from '../redis-scripts.ts';
-import { listIn } from '../script-values.ts';
-import { shardOfText } from '../shards.ts';
+import {
+  createRedisKeys,
+  defaultPrefix,
+  drawAttempt,
+  type RedisKeys,
+} from '@clinical-launch/redis/redis-keys';
+import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
+import { listIn } from '@clinical-launch/redis/script-values';
+import { shardOfText } from '@clinical-launch/redis/shards';
 
 export type LeaseRequest = {
   /** The maximum number of requests in any one second. */

@@ -1,5 +1,5 @@
-import { connectRedis } from '../src/connect-redis.ts';
-import type { RedisClient } from '../src/redis-scripts.ts';
+import { connectRedis } from '@clinical-launch/redis/connect-redis';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import {
   type RedisClusterServers,

@@ -1,5 +1,5 @@
-import type { RevocationList } from './revocations/revoked-tokens.ts';
-import { type TicketKind, type TicketPurpose, ticketPurposes } from './tickets.ts';
+import { type TicketKind, type TicketPurpose, ticketPurposes } from '@clinical-launch/tickets/tickets';
+import type { RevocationList } from '@clinical-launch/trust/revoked-tokens';
 
 /**
  * Commands on keys, named as in redis-keys.ts after the shard. A command that reads and changes a key needs

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { createRedisKeys, defaultPrefix, type RedisKeys } from '../redis-keys.ts';
-import { createScriptReader, type RedisClient, RedisScripts } from '../redis-scripts.ts';
-import { eventTexts, listIn, listOf } from '../script-values.ts';
-import { shardOfText, shards } from '../shards.ts';
+import { createRedisKeys, defaultPrefix, type RedisKeys } from '@clinical-launch/redis/redis-keys';
+import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
+import { eventTexts, listIn, listOf } from '@clinical-launch/redis/script-values';
+import { shardOfText, shards } from '@clinical-launch/redis/shards';
 import {
   attemptRules,
   defaultMostRefusalEvents,

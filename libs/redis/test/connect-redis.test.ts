@@ -1,13 +1,13 @@
 import { once } from 'node:events';
+import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
+import { type RedisServer } from '@clinical-launch/testing/redis/redis-server';
+import { aPrefix, createTickets, issueTicket, redeemTicket } from '@clinical-launch/testing/ticket-fixtures';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { connectRedis } from '../src/connect-redis.ts';
 import { type RedisClient, RedisUnavailable } from '../src/redis-scripts.ts';
 import { assertSafeRedis, UnsafeRedis } from '../src/safe-redis.ts';
-import { createRedisLab } from './redis-lab.ts';
-import { type RedisServer } from './redis-server.ts';
-import { aPrefix, createTickets, issueTicket, redeemTicket } from './ticket-fixtures.ts';
 
 function aLogger() {
   const lines: { level: string; fields: object; message: string }[] = [];

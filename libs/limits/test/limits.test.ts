@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
+import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
+import { anEvent, aPrefix, drainAll } from '@clinical-launch/testing/ticket-fixtures';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { InMemoryLimits } from '../src/limits/in-memory-limits.ts';
-import { RedisLimits } from '../src/limits/redis-limits.ts';
-import { RedisRates } from '../src/limits/redis-rates.ts';
-import { RedisOutbox } from '../src/redis-outbox.ts';
-import type { RedisClient } from '../src/redis-scripts.ts';
+import { InMemoryLimits } from '../src/in-memory-limits.ts';
+import { RedisLimits } from '../src/redis-limits.ts';
+import { RedisRates } from '../src/redis-rates.ts';
 import { describeLimits, mostEvents } from './limits-contract.ts';
-import { createRedisLab } from './redis-lab.ts';
-import { anEvent, aPrefix, drainAll } from './ticket-fixtures.ts';
 
 function createInMemory() {
   let now = 0;

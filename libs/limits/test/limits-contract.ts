@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { anEvent } from '@clinical-launch/testing/ticket-fixtures';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Limits } from '../src/limits/limits.ts';
-import { anEvent } from './ticket-fixtures.ts';
-import { createWaitingTests } from './waiting-tests.ts';
+import { createWaitingTests } from '../../testing/test/waiting-tests.ts';
+import type { Limits } from '../src/limits.ts';
 
 /** One implementation, ready for the suite; at most 32 events of refusals wait. */
 export type LimitsUnderTest = {

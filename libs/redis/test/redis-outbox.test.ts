@@ -1,12 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent, RejectedEvent, WrittenEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { startRelay } from '@clinical-launch/events/relay';
+import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
+import {
+  anEvent,
+  aPrefix,
+  createTickets,
+  drainAll,
+  issueTicket,
+  redeemTicket,
+} from '@clinical-launch/testing/ticket-fixtures';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisOutbox } from '../src/redis-outbox.ts';
 import type { RedisClient } from '../src/redis-scripts.ts';
-import { createRedisLab } from './redis-lab.ts';
-import { anEvent, aPrefix, createTickets, drainAll, issueTicket, redeemTicket } from './ticket-fixtures.ts';
 
 const idsOf = (events: readonly CloudEvent[]) => events.map(({ id }) => id).sort();
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ServiceName } from '@clinical-launch/contracts/events/event-routes';
+import { defaultPrefix } from '@clinical-launch/redis/redis-keys';
 import {
   appendsEvents,
   countsRefusals,
@@ -24,7 +25,6 @@ import {
   takesProofs,
   usesChains,
 } from './redis-abilities.ts';
-import { defaultPrefix } from './redis-keys.ts';
 
 /**
  * The activities of each service in Redis, and no others. A service with a new activity gets a new line here.

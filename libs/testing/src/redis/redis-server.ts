@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort } from '@clinical-launch/testing/servers/private-server';
-import { until } from '@clinical-launch/testing/until';
 import { Redis } from 'ioredis';
+import { findFreePort } from '../servers/private-server.ts';
+import { until } from '../until.ts';
 
 /** A private `redis-server` in its own directory. */
 export type RedisServer = {

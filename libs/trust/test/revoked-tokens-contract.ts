@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { anEvent } from '@clinical-launch/testing/ticket-fixtures';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RevokedTokens, TokenRevocation } from '../src/revocations/revoked-tokens.ts';
-import { anEvent } from './ticket-fixtures.ts';
-import { createWaitingTests } from './waiting-tests.ts';
+import { createWaitingTests } from '../../testing/test/waiting-tests.ts';
+import type { RevokedTokens, TokenRevocation } from '../src/revoked-tokens.ts';
 
 /** One implementation, ready for the suite; an owner may have four live entries. */
 export type RevokedTokensUnderTest = {

@@ -1,14 +1,14 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { startRelay } from '@clinical-launch/events/relay';
+import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
+import type { RedisClusterServers } from '@clinical-launch/testing/redis/redis-server';
+import { anEvent, aPrefix } from '@clinical-launch/testing/ticket-fixtures';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster } from 'ioredis';
 import { RedisOutbox } from '../src/redis-outbox.ts';
 import type { RedisClient } from '../src/redis-scripts.ts';
 import { wakeRelays } from '../src/redis-wakes.ts';
-import { createRedisLab } from './redis-lab.ts';
-import type { RedisClusterServers } from './redis-server.ts';
-import { anEvent, aPrefix } from './ticket-fixtures.ts';
 
 const anHourMs = 3_600_000;
 

@@ -1,12 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { createSealers } from '@clinical-launch/crypto/sealing-purposes';
-import { RedisOutbox } from '../src/redis-outbox.ts';
-import type { RedisClient } from '../src/redis-scripts.ts';
-import { RedisTickets } from '../src/redis-tickets.ts';
-import type { IssueRequest, RedeemRequest, Tickets } from '../src/tickets.ts';
-import type { TicketsUnderTest } from './tickets-contract.ts';
+import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
+import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
+import type { IssueRequest, RedeemRequest, Tickets } from '@clinical-launch/tickets/tickets';
 
 export const aPrefix = () => `test-${randomUUID()}:`;
 
@@ -46,19 +44,6 @@ export const createTickets = (
   prefix: string,
   options: { failoverGuardSeconds?: number; usedMarkerSeconds?: number } = {},
 ) => new RedisTickets({ redis, sealers, prefix, ...options });
-
-/** Returns tickets and outbox of a Redis for the contract suite; time advances as it does for Redis. */
-export function redisUnderTest(redis: RedisClient, stop: () => Promise<void>): TicketsUnderTest {
-  const prefix = aPrefix();
-  const outbox = new RedisOutbox({ redis, prefix });
-  return {
-    tickets: createTickets(redis, prefix),
-    outbox: sentBy(outbox),
-    pass: (seconds) => delay(seconds * 1000),
-    isTimeReal: true,
-    stop,
-  };
-}
 
 /** Returns what reads all events that were ever sent; readers at once wait for each other. */
 export function sentBy(outbox: RedisOutbox): () => Promise<readonly CloudEvent[]> {

@@ -3,16 +3,16 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
+import { type RedisClient, RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
+import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
+import type { RedisClusterServers, RedisServer } from '@clinical-launch/testing/redis/redis-server';
+import { anEvent, aPrefix, sentBy } from '@clinical-launch/testing/ticket-fixtures';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RedisOutbox } from '../src/redis-outbox.ts';
-import { type RedisClient, RedisUnavailable } from '../src/redis-scripts.ts';
-import { InMemoryRevokedTokens } from '../src/revocations/in-memory-revoked-tokens.ts';
-import { RedisRevokedTokens } from '../src/revocations/redis-revoked-tokens.ts';
-import { createRedisLab } from './redis-lab.ts';
-import type { RedisClusterServers, RedisServer } from './redis-server.ts';
+import { InMemoryRevokedTokens } from '../src/in-memory-revoked-tokens.ts';
+import { RedisRevokedTokens } from '../src/redis-revoked-tokens.ts';
 import { describeRevokedTokens, mostTokens } from './revoked-tokens-contract.ts';
-import { anEvent, aPrefix, sentBy } from './ticket-fixtures.ts';
 
 describeRevokedTokens('in memory', async () => {
   let now = 0;
