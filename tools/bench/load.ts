@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pause } from '@clinical-launch/runtime/time-out';
 import { quantile } from './bench.ts';
 
 /** One request as it is sent, with its head. */
@@ -53,7 +54,7 @@ export async function sendAll({
     for (let index = next++; index < requests.length; index = next++) {
       const due = dueOf(index) ?? performance.now();
       for (let wait = due - performance.now(); wait > 0; wait = due - performance.now())
-        await (sleeps ? delay(Math.ceil(wait)) : nextTurn());
+        await (sleeps ? pause(Math.ceil(wait)) : nextTurn());
       const answer = await line.send(requests[index] ?? '');
       latencies[index] = performance.now() - due;
       if (answer.status !== expected) throw new Error(`${url} answered ${answer.status}: ${answer.body}`);

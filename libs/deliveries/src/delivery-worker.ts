@@ -1,6 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
+import { backoff, startLoop } from '@clinical-launch/runtime/loop';
+import { within } from '@clinical-launch/runtime/time-out';
 import { inFollowingSpan } from '@clinical-launch/runtime/tracing';
 
 export type DeliveryWorker = {
@@ -34,7 +35,7 @@ type WorkerParts<Due> = {
 
 /** Less than the time of a stopping process, including the requests that end before. */
 const endWithinMs = 3000;
-const firstRetryMs = 1000;
+const firstRetryMs = 2000;
 const longestRetryMs = 5000;
 /** A delivery that is due and cannot be claimed is being claimed by another process. */
 const leastWaitMs = 100;
@@ -48,11 +49,8 @@ export function startDeliveryWorker<Due extends { readonly traceparent: string }
   parts: WorkerParts<Due>,
 ): DeliveryWorker {
   const { slots, pollMs, claim, nextDueAt, attempt, receiverOf, what, clock, logger } = parts;
-  const stopping = new AbortController();
   const ending = new AbortController();
   const underWay = new Map<string, Promise<void>>();
-  let wake = new AbortController();
-  let failures = 0;
 
   const begin = (due: Due) => {
     const receiver = receiverOf(due);
@@ -61,46 +59,35 @@ export function startDeliveryWorker<Due extends { readonly traceparent: string }
       .catch((error: unknown) => logger.error({ err: error }, 'an attempt to deliver could not be recorded'))
       .finally(() => {
         underWay.delete(receiver);
-        wake.abort();
+        loop.nudge();
       });
     underWay.set(receiver, attempted);
   };
-  /** Begins what is due. Returns the milliseconds until the next delivery is. */
-  const beginAll = async (): Promise<number> => {
-    while (underWay.size < slots && !stopping.signal.aborted) {
+  const beginAll = async (stopping: AbortSignal): Promise<number> => {
+    while (underWay.size < slots && !stopping.aborted) {
       const due = await claim([...underWay.keys()]);
       if (due !== undefined) begin(due);
-      else return ((await nextDueAt([...underWay.keys()])) ?? Number.POSITIVE_INFINITY) - clock.now();
+      else {
+        const dueAt = (await nextDueAt([...underWay.keys()])) ?? Number.POSITIVE_INFINITY;
+        return Math.min(pollMs, Math.max(dueAt - clock.now(), leastWaitMs));
+      }
     }
     return pollMs;
   };
-  const run = async () => {
-    while (!stopping.signal.aborted) {
-      wake = new AbortController();
-      const waitMs = await beginAll().then(
-        (dueInMs) => {
-          failures = 0;
-          return Math.min(pollMs, Math.max(dueInMs, leastWaitMs));
-        },
-        (error: unknown) => {
-          failures += 1;
-          logger.error({ err: error }, `the ${what} that are due could not be read from the database`);
-          return Math.min(Math.min(pollMs, firstRetryMs) * 2 ** failures, longestRetryMs);
-        },
-      );
-      const signal = AbortSignal.any(failures === 0 ? [wake.signal, stopping.signal] : [stopping.signal]);
-      await delay(waitMs, undefined, { signal }).catch(() => undefined);
-    }
-  };
-  const running = run();
+  const loop = startLoop({
+    work: beginAll,
+    everyMs: pollMs,
+    onFailure: (error) =>
+      logger.error({ err: error }, `the ${what} that are due could not be read from the database`),
+    retryAfterMs: backoff({ firstMs: Math.min(pollMs, firstRetryMs), maxMs: longestRetryMs }),
+  });
   return {
-    nudge: () => wake.abort(),
+    nudge: loop.nudge,
     async stop() {
-      stopping.abort();
-      await running;
-      const enough = setTimeout(() => ending.abort(), endWithinMs);
-      await Promise.all(underWay.values());
-      clearTimeout(enough);
+      await loop.stop();
+      const all = Promise.all(underWay.values());
+      await within(endWithinMs, all).catch(() => ending.abort());
+      await all;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { within } from '@clinical-launch/runtime/time-out';
 import type { ConfirmChannel, Message } from 'amqplib';
 
 export type OutgoingMessage = {
@@ -48,12 +49,9 @@ export async function publishConfirmed(
     });
 
   channel.on('return', onReturn);
-  const tooLate = Promise.withResolvers<never>();
-  const timer = setTimeout(() => tooLate.reject(timeout(timeoutMs)), timeoutMs);
   try {
-    await Promise.race([Promise.all(messages.map(send)), tooLate.promise]);
+    await within(timeoutMs, Promise.all(messages.map(send)), () => timeout(timeoutMs));
   } finally {
-    clearTimeout(timer);
     channel.off('return', onReturn);
   }
   // A return always comes before the confirm of its message.

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '@clinical-launch/runtime/time-out';
 import { type ConfirmChannel, connect, type GetMessage } from 'amqplib';
 import { publishConfirmed } from './confirmed-publish.ts';
 import { readDeadLetter, resend, type StoredDeadLetter } from './event-message.ts';
@@ -121,7 +121,7 @@ class TakenLetters {
     while ((await this.#channel.checkQueue(this.#queue)).messageCount < this.#count) {
       // Another command may have fetched them already.
       if (performance.now() > giveUpAt) return;
-      await delay(5);
+      await pause(5);
     }
   }
 }

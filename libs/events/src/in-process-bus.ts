@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   assertCloudEvent,
   assertReceivedEvent,
   type CloudEvent,
   type WrittenEvent,
 } from '@clinical-launch/contracts/events/cloud-event';
+import { pause } from '@clinical-launch/runtime/time-out';
 import type { Consumer, EventBus, Outbox } from './event-bus.ts';
 import { batchSizeOf, handleInParts } from './handle-in-parts.ts';
 
@@ -100,7 +100,7 @@ export class InProcessBus implements EventBus, Outbox {
     for (const waitMs of this.#retryAfterMs) {
       if (failed.length === 0) return;
       // A bus that stops does not wait between attempts, so that the current events complete.
-      await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      await pause(waitMs, this.#stopping.signal);
       failed = await attemptAll(
         consumer,
         failed.map(({ event }) => event),

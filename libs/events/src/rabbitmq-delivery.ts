@@ -1,6 +1,7 @@
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventVerifier } from '@clinical-launch/crypto/event-macs';
+import { pause } from '@clinical-launch/runtime/time-out';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 import type { Consumer } from './event-bus.ts';
@@ -115,7 +116,7 @@ export class ChannelDeliveries {
     const fields = { ...this.#fieldsOf(event), attempt, err: error };
     this.#terms.logger.warn(fields, 'an event was not handled: it will be delivered again');
     this.#aside += 1;
-    await delay(waitMs, undefined, { signal: this.#ending }).catch(() => undefined);
+    await pause(waitMs, this.#ending);
     this.#aside -= 1;
     this.#unsettled.retry(message);
     this.#begin();

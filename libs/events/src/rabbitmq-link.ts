@@ -1,4 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { backoff, startLoop } from '@clinical-launch/runtime/loop';
+import { within } from '@clinical-launch/runtime/time-out';
 import { type ChannelModel, connect } from 'amqplib';
 
 /** The log for the bus's changes of state; a pino logger fits. */
@@ -61,57 +62,61 @@ const defaultReconnect = { least: 100, most: 3000 };
 export async function keepConnected<Session>(options: LinkOptions<Session>): Promise<Link<Session>> {
   const { name, logger, reconnectAfterMs: { least, most } = defaultReconnect } = options;
   const address = addressOf(options.url);
-  const stopping = new AbortController();
-  const stopped = new Promise<undefined>((resolve) => {
-    stopping.signal.addEventListener('abort', () => resolve(undefined));
-  });
   const tried = Promise.withResolvers<void>();
   let current: Connected<Session> | undefined;
-  let failures = 0;
   let isKnownDown = false;
+  const exponential = backoff({ firstMs: 2 * least, maxMs: most });
+  const retryAfterMs = (failures: number) => exponential(failures) * (0.5 + Math.random() / 2);
 
-  const tellDown = (err: unknown) => {
-    if (!isKnownDown && !stopping.signal.aborted)
-      logger.warn({ connection: name, err }, 'RabbitMQ is unavailable: reconnecting');
+  const reportDown = (err: unknown) => {
+    if (!isKnownDown) logger.warn({ connection: name, err }, 'RabbitMQ is unavailable: reconnecting');
     isKnownDown = true;
   };
 
-  const stayConnected = async () => {
-    const connected = await openConnection(options, address, stopping.signal);
+  /** Stays connected until the connection is lost. Returns the wait before the next one. */
+  const stayConnected = async (stopping: AbortSignal) => {
+    const connected = await openConnection(options, address, stopping);
     const since = performance.now();
     current = connected;
     isKnownDown = false;
     logger.info({ connection: name }, 'RabbitMQ is connected');
     tried.resolve();
-    const lost = await Promise.race([connected.lost, stopped]);
+    const lost = await Promise.race([connected.lost, abortOf(stopping)]);
     current = undefined;
-    if (lost === undefined) return connected.close();
+    if (lost === undefined) return await connected.close();
     connected.destroy();
     // A connection that is lost immediately counts as a failure to connect.
-    if (performance.now() - since > most) failures = 0;
-    tellDown(lost);
+    if (performance.now() - since <= most) throw lost;
+    reportDown(lost);
+    return retryAfterMs(1);
   };
-  const run = async () => {
-    while (!stopping.signal.aborted) {
-      await stayConnected().catch(tellDown);
+  let isStopped = false;
+  const loop = startLoop({
+    work: stayConnected,
+    everyMs: 0,
+    onFailure(error) {
+      if (!isStopped) reportDown(error);
       tried.resolve();
-      failures += 1;
-      const ceilingMs = Math.min(most, least * 2 ** Math.min(failures, 20));
-      const waitMs = ceilingMs * (0.5 + Math.random() / 2);
-      await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  };
-  const running = run();
+    },
+    retryAfterMs,
+  });
   await tried.promise;
   return {
     session: () => current?.session,
     drop: (cause) => current?.drop(cause),
     async stop() {
-      stopping.abort();
-      await running;
+      isStopped = true;
+      await loop.stop();
     },
   };
 }
+
+/** Resolves when the signal aborts. */
+const abortOf = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
 
 function addressOf(url: string): string {
   const address = URL.parse(url);
@@ -127,7 +132,6 @@ async function openConnection<Session>(
   address: string,
   giveUp: AbortSignal,
 ): Promise<Connected<Session>> {
-  let timer: NodeJS.Timeout | undefined;
   const socket = new AbortController();
   const destroy = () => socket.abort();
   const { promise: lost, resolve: drop } = Promise.withResolvers<Error>();
@@ -136,22 +140,25 @@ async function openConnection<Session>(
     const connection = await connect(address, socketOptions(options.name, socket.signal));
     connection.on('error', drop);
     connection.on('close', (cause) => drop(cause ?? new Error('The broker closed the connection')));
-    const tooLong = () => drop(new Error('The broker does not answer'));
-    timer = setTimeout(tooLong, options.openWithinMs ?? defaultOpenWithinMs);
-    const session = await Promise.race([
-      options.open(connection, drop),
-      lost.then((cause) => Promise.reject(cause)),
-    ]);
+    const session = await within(
+      options.openWithinMs ?? defaultOpenWithinMs,
+      Promise.race([options.open(connection, drop), lost.then((cause) => Promise.reject(cause))]),
+      () => new Error('The broker does not answer'),
+    );
     const closeAll = async () => {
       await options.close(session);
       await connection.close();
     };
-    return { session, lost, drop, destroy, close: () => within(closeWithinMs, closeAll()).finally(destroy) };
+    // A close may fail, and a mute broker does not confirm it.
+    const close = () =>
+      within(closeWithinMs, closeAll())
+        .catch(() => undefined)
+        .finally(destroy);
+    return { session, lost, drop, destroy, close };
   } catch (error) {
     destroy();
     throw error;
   } finally {
-    clearTimeout(timer);
     giveUp.removeEventListener('abort', destroy);
   }
 }
@@ -165,12 +172,4 @@ function socketOptions(name: string, signal: AbortSignal) {
     clientProperties: { connection_name: name },
     signal,
   };
-}
-
-/** Waits for a close, which may fail, but not beyond the given time. */
-async function within(ms: number, ending: Promise<void>): Promise<void> {
-  const timer = new AbortController();
-  const enough = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined);
-  await Promise.race([ending.catch(() => undefined), enough]);
-  timer.abort();
 }

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 
 /** An outbox as the relay sees it. */
 export type OutboxSource<Item = CloudEvent> = {
@@ -49,72 +49,26 @@ export function startRelay<Item>({
   everyMs = 2000,
   longestRetryMs = 2000,
 }: RelayOptions<Item>): Relay {
-  const stopping = new AbortController();
-  const bell = createBell();
-  let failures = 0;
-
-  const isStopping = () => stopping.signal.aborted;
-  const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
-  const drainAll = async () => {
-    try {
-      for (;;) {
-        // This drain finds what was reported until now.
-        bell.silence();
-        const startedAt = performance.now();
-        if ((await source.drain(publish)) === 0) break;
-        await pause(Math.max(0, gatherMs - (performance.now() - startedAt)));
+  const loop = startLoop({
+    async work() {
+      const startedAt = performance.now();
+      // After some events more of them usually wait.
+      if ((await source.drain(publish)) > 0) return Math.max(0, startedAt + gatherMs - performance.now());
+    },
+    everyMs,
+    gatherMs,
+    onFailure,
+    retryAfterMs: backoff({ firstMs: Math.min(firstRetryMs, everyMs), maxMs: longestRetryMs }),
+  });
+  return {
+    nudge: loop.nudge,
+    async stop() {
+      await loop.stop();
+      try {
+        while ((await source.drain(publish)) > 0);
+      } catch (error) {
+        onFailure(error);
       }
-      failures = 0;
-    } catch (error) {
-      failures += 1;
-      onFailure(error);
-    }
-  };
-  const waitMs = () =>
-    failures === 0
-      ? everyMs
-      : Math.min(Math.min(firstRetryMs, everyMs) * 2 ** (failures - 1), longestRetryMs);
-  const run = async () => {
-    while (!isStopping()) {
-      await drainAll();
-      if (!isStopping() && (await bell.wait(waitMs()))) await pause(gatherMs);
-    }
-    await drainAll();
-  };
-  const running = run();
-
-  return {
-    nudge: () => {
-      if (failures === 0) bell.ring();
-    },
-    stop: async () => {
-      stopping.abort();
-      bell.ring();
-      await running;
-    },
-  };
-}
-
-/** Wakes one sleeper, also if it rang before the sleeper lay down. */
-function createBell() {
-  let hasRung = false;
-  let wake = () => {};
-  return {
-    ring(): void {
-      hasRung = true;
-      wake();
-    },
-    silence(): void {
-      hasRung = false;
-    },
-    /** Resolves when it rings, or after this time; with whether it rang. */
-    async wait(ms: number): Promise<boolean> {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, ms);
-      wake = resolve;
-      if (!hasRung) await promise;
-      clearTimeout(timer);
-      return hasRung;
     },
   };
 }

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { within } from '@clinical-launch/runtime/time-out';
 import { inChildSpan, markFailed, type Span, toTraceparent } from '@clinical-launch/runtime/tracing';
 import { createNetworkGuard, type NetworkGuard } from './network-guard.ts';
 import { http } from './node-http.ts';
@@ -184,11 +185,11 @@ function resolvingTo(addresses: readonly LookupAddress[]): LookupFunction {
 }
 
 function endWhenNotConnected(sending: ClientRequest, connecting: AbortController, timeoutMs: number): void {
-  const timer = setTimeout(() => connecting.abort(), timeoutMs);
-  const isConnected = () => clearTimeout(timer);
+  const { promise: connected, resolve: isConnected } = Promise.withResolvers<void>();
   sending.once('close', isConnected).once('socket', (socket) => {
     socket.once('encrypted' in socket ? 'secureConnect' : 'connect', isConnected);
   });
+  void within(timeoutMs, connected).catch(() => connecting.abort());
 }
 
 type Reading = { readonly maxBytes: number; readonly ignoresBody: boolean };
@@ -226,17 +227,15 @@ const discardedWithinMs = 2000;
  */
 async function discard(response: IncomingMessage): Promise<Buffer> {
   let seen = 0;
-  const leave = setTimeout(() => response.destroy(), discardedWithinMs);
-  await new Promise<void>((resolve) => {
-    response
-      .on('error', () => undefined)
-      .once('close', resolve)
-      .on('data', (chunk: Buffer) => {
-        seen += chunk.length;
-        if (seen > discardedBytes) response.destroy();
-      });
-  });
-  clearTimeout(leave);
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  response
+    .on('error', () => undefined)
+    .once('close', close)
+    .on('data', (chunk: Buffer) => {
+      seen += chunk.length;
+      if (seen > discardedBytes) response.destroy();
+    });
+  await within(discardedWithinMs, closed).catch(() => void response.destroy());
   return Buffer.alloc(0);
 }
 

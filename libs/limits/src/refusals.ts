@@ -4,6 +4,7 @@ import { networkOf, plainAddress } from '@clinical-launch/http/address';
 import type { Refusals, RefusedRequest } from '@clinical-launch/http/refusals';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
+import { startLoop } from '@clinical-launch/runtime/loop';
 import { createRefusalMeter, type RefusalMeter } from '@clinical-launch/runtime/metrics';
 import type { Limits, RefusalLimit } from './limits.ts';
 import { type Batches, createBatches } from './refusal-batches.ts';
@@ -50,10 +51,15 @@ export function createRefusals({
     onFailure: (error) => logger.error({ err: error }, 'combined refusals were not kept'),
     onDropped: (count) => meter.dropped(count),
   });
-  const timer = setInterval(() => {
-    forgetEnded(seen, clock.now());
-    void batches.flush();
-  }, sweepEveryMs).unref();
+  const sweeps = startLoop({
+    async work() {
+      forgetEnded(seen, clock.now());
+      await batches.flush();
+    },
+    everyMs: sweepEveryMs,
+    ref: false,
+    onFailure: (error) => logger.error({ err: error }, 'combined refusals were not kept'),
+  });
 
   return {
     async record({ event: sent, address: sentFrom, identity, isAnonymous, isCounted }) {
@@ -80,7 +86,7 @@ export function createRefusals({
       return over(meter, recorded.overForMs);
     },
     async stop() {
-      clearInterval(timer);
+      await sweeps.stop();
       await batches.flush({ isLast: true });
     },
   };

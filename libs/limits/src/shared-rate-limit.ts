@@ -42,6 +42,7 @@ export function createSharedRateLimiter(rates: Rates): RateLimiter {
       left: granted,
       id,
       endsAt: granted > 1 ? askedAt + heldMs : askedAt,
+      // A timer for each lease, which its use clears: neither a loop nor a time-out.
       end: setTimeout(() => giveBack(key, taken), heldMs).unref(),
     };
     held.set(key, taken);

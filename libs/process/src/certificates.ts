@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { Type } from '@clinical-launch/contracts/type';
 import { ConfigurationError, type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
+import { startLoop } from '@clinical-launch/runtime/loop';
 import { meter } from '@clinical-launch/runtime/metrics';
+import { within } from '@clinical-launch/runtime/time-out';
 import type { RunningPart } from './part.ts';
 
 const setting = 'WATCHED_CERTIFICATES';
@@ -49,8 +51,8 @@ export function watchCertificates(places: readonly string[], logger: Logger): Ru
   expiry.addCallback((result) => {
     for (const [name, at] of read) result.observe(at / 1000, { 'clinical_launch.certificate.name': name });
   });
-  const readAll = () =>
-    Promise.all(
+  const readAll = async () => {
+    await Promise.all(
       places.map(async (place) => {
         try {
           read.set(place, await (place.startsWith('/') ? endOfFile(place) : endOfServer(place)));
@@ -59,9 +61,15 @@ export function watchCertificates(places: readonly string[], logger: Logger): Ru
         }
       }),
     );
-  void readAll();
-  const timer = setInterval(readAll, everyMs).unref();
-  return { checks: {}, stop: async () => clearInterval(timer) };
+  };
+  const loop = startLoop({
+    work: readAll,
+    everyMs,
+    ref: false,
+    onFailure: (error) => logger.warn({ err: error }, 'the certificates could not be read'),
+  });
+  // A server that does not answer must not delay the stop.
+  return { checks: {}, stop: async () => void loop.stop() };
 }
 
 async function endOfFile(path: string): Promise<number> {
@@ -75,11 +83,11 @@ async function endOfServer(place: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const host = place.slice(0, end);
   // Only the time is read. A certificate of another name, or one that has expired, must be seen too.
-  const socket = connect({ host, port: Number(place.slice(end + 1)), rejectUnauthorized: false }, () => {
-    resolve(Date.parse(socket.getPeerCertificate().valid_to));
-    socket.destroy();
-  });
-  socket.setTimeout(connectWithinMs, () => socket.destroy(new Error('The server did not answer in time')));
-  socket.once('error', reject);
-  return promise;
+  const socket = connect({ host, port: Number(place.slice(end + 1)), rejectUnauthorized: false }, () =>
+    resolve(Date.parse(socket.getPeerCertificate().valid_to)),
+  );
+  socket.on('error', reject);
+  return await within(connectWithinMs, promise, () => new Error('The server did not answer in time')).finally(
+    () => socket.destroy(),
+  );
 }

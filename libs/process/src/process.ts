@@ -11,6 +11,7 @@ import {
 } from '@clinical-launch/runtime/environment';
 import { createServiceLogger, type Logger, logLevelSetting } from '@clinical-launch/runtime/logger';
 import { assertPublicAddresses, isProduction } from '@clinical-launch/runtime/mode';
+import { pause } from '@clinical-launch/runtime/time-out';
 import { readWatchedCertificates, watchCertificates } from './certificates.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
 import type { RunningPart } from './part.ts';
@@ -203,7 +204,7 @@ async function start<Config>(
     adminPort: admin.port,
     async stop() {
       isServing = false;
-      await new Promise((resolve) => setTimeout(resolve, settings.SHUTDOWN_DELAY_MS));
+      await pause(settings.SHUTDOWN_DELAY_MS);
       for (const one of [server, services, ...parts.toReversed(), metrics, admin, traces]) await one.stop();
     },
   };

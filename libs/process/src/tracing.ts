@@ -10,6 +10,7 @@ import {
   serviceNameEnvDetector,
   trace,
 } from '@clinical-launch/runtime/open-telemetry';
+import { within } from '@clinical-launch/runtime/time-out';
 import { traceIds } from '@clinical-launch/runtime/trace-ids';
 import { enableTracing } from '@clinical-launch/runtime/tracing';
 import { version } from '@clinical-launch/runtime/version';
@@ -82,11 +83,9 @@ export function startTracing(
 }
 
 async function stopWithin(flushed: Promise<void>, logger: Logger): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`Not sent within ${flushWithinMs} ms`)), flushWithinMs);
-  await Promise.race([flushed, late])
-    .catch((error: unknown) => logger.warn({ err: error }, 'the last spans were not sent'))
-    .finally(() => clearTimeout(timer));
+  await within(flushWithinMs, flushed).catch((error: unknown) =>
+    logger.warn({ err: error }, 'the last spans were not sent'),
+  );
 }
 
 /** Logs when the collector becomes unavailable and when it is available again. */

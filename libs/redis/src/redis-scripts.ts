@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Unavailable } from '@clinical-launch/contracts/unavailable';
+import { within } from '@clinical-launch/runtime/time-out';
 import { inChildSpan } from '@clinical-launch/runtime/tracing';
 import type { Cluster, Redis } from 'ioredis';
 import type { ScriptArgument } from './script-values.ts';
@@ -143,16 +144,14 @@ const isUsable = (redis: RedisClient): boolean =>
 /** Resolves with whether the client became ready in time. */
 export async function isReady(redis: RedisClient, withinMs: number): Promise<boolean> {
   if (isUsable(redis)) return true;
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const becomeReady = () => resolve(true);
-  const timer = setTimeout(resolve, withinMs, false);
+  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
   redis.once('ready', becomeReady);
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
-    redis.off('ready', becomeReady);
-  }
+  return await within(withinMs, ready)
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => redis.off('ready', becomeReady));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisOutbox } from './redis-outbox.ts';
 import type { RedisClient } from './redis-scripts.ts';
@@ -6,8 +6,9 @@ import type { RedisClient } from './redis-scripts.ts';
 /** An outbox, and what wakes its relay. */
 export type WokenOutbox = { readonly outbox: RedisOutbox; readonly nudge: () => void };
 
-/** The first and the longest wait before the next connection, in milliseconds. */
-const reconnectAfterMs = { least: 250, most: 5000 };
+/** Milliseconds before the next connection after one that worked. */
+const reconnectAfterMs = 250;
+const retryAfterMs = backoff({ firstMs: 500, maxMs: 5000 });
 
 /**
  * Wakes relays when events are appended: the appending scripts publish the shard. Listens on a connection of
@@ -17,20 +18,21 @@ const reconnectAfterMs = { least: 250, most: 5000 };
  * @returns a function that stops it
  */
 export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): () => Promise<void> {
-  const stopping = new AbortController();
   const byChannel = new Map(woken.map((one) => [one.outbox.channel, one]));
   const onMessage = (channel: string, shard: string) => {
     const one = byChannel.get(channel);
     one?.outbox.report(shard);
     one?.nudge();
   };
-  const listen = async (listener: Redis) => {
+  const listen = async (stopping: AbortSignal) => {
+    const listener = anyNodeOf(redis)?.duplicate({ lazyConnect: true, retryStrategy: null });
+    if (listener === undefined) throw new Error('No node of Redis is known');
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const stop = () => listener.disconnect();
     listener.once('end', end).on('message', onMessage);
     // The main client logs that Redis is unavailable.
     listener.on('error', () => undefined);
-    stopping.signal.addEventListener('abort', stop);
+    stopping.addEventListener('abort', stop);
     try {
       await listener.connect();
       await listener.subscribe(...byChannel.keys());
@@ -42,28 +44,17 @@ export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): (
       await ended;
     } finally {
       stop();
-      stopping.signal.removeEventListener('abort', stop);
+      stopping.removeEventListener('abort', stop);
     }
   };
-  const run = async () => {
-    for (let failures = 0; !stopping.signal.aborted; ) {
-      const listener = anyNodeOf(redis)?.duplicate({ lazyConnect: true, retryStrategy: null });
-      const hasListened =
-        listener !== undefined &&
-        (await listen(listener).then(
-          () => true,
-          () => false,
-        ));
-      failures = hasListened ? 0 : failures + 1;
-      const waitMs = Math.min(reconnectAfterMs.least * 2 ** failures, reconnectAfterMs.most);
-      await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  };
-  const running = run();
-  return async () => {
-    stopping.abort();
-    await running;
-  };
+  const loop = startLoop({
+    work: listen,
+    everyMs: reconnectAfterMs,
+    // The main client logs that Redis is unavailable.
+    onFailure: () => undefined,
+    retryAfterMs,
+  });
+  return loop.stop;
 }
 
 function anyNodeOf(redis: RedisClient): Redis | undefined {

@@ -4,6 +4,7 @@ import {
   faultOfReceivedEvent,
   type RejectedEvent,
 } from '@clinical-launch/contracts/events/cloud-event';
+import { within } from '@clinical-launch/runtime/time-out';
 import { type Generated, type Kysely, sql, type Transaction } from 'kysely';
 
 /** The table in which a service stores events in the same transaction as the change that they report. */
@@ -79,7 +80,12 @@ export function sqlOutbox<Tables extends OutboxTables>(
         const isRejected = new Set(rejections.map(({ place }) => place));
         const good = taken.filter(({ id }) => !isRejected.has(id));
         await setAside(transaction, [...isRejected]);
-        if (good.length > 0) await inTime(publish(good.map(({ event }) => event)), publishTimeoutMs);
+        if (good.length > 0)
+          await within(
+            publishTimeoutMs,
+            publish(good.map(({ event }) => event)),
+            () => new Error(`Nothing was confirmed within ${publishTimeoutMs} ms`),
+          );
         await remove(
           transaction,
           good.map(({ id }) => id),
@@ -126,13 +132,4 @@ async function setAside(transaction: Transaction<OutboxTables>, ids: readonly st
 
 async function remove(transaction: Transaction<OutboxTables>, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await transaction.deleteFrom('outbox').where('id', 'in', ids).execute();
-}
-
-async function inTime(published: Promise<void>, timeoutMs: number): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`Nothing was confirmed within ${timeoutMs} ms`)),
-    timeoutMs,
-  );
-  await Promise.race([published, late]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '@clinical-launch/runtime/time-out';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { release } from './release.ts';
@@ -184,7 +184,7 @@ async function whenPrepared({ withinMs, onWaiting }: SchemaWait, run: () => Prom
       if (!isBeingPrepared(error) || performance.now() + secondMs > deadline) throw error;
       if (attempts === 0) onWaiting?.(error);
     }
-    await delay(secondMs);
+    await pause(secondMs);
   }
 }
 

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { temporarilyUnavailable } from '@clinical-launch/http/errors';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
+import { startLoop } from '@clinical-launch/runtime/loop';
 import type { RevokedTokens } from './revoked-tokens.ts';
 
 /** The revoked access tokens that a verifying process knows. */
@@ -28,11 +28,7 @@ type FollowOptions = {
   readonly everyMs?: number;
   /** Milliseconds after a read in which tokens are accepted by it. */
   readonly currentForMs?: number;
-  /** Waits between two reads. Rejects when the signal aborts. */
-  readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 };
-
-const waitOnTimer = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal, ref: false });
 
 /**
  * Follows the list of revoked tokens: reads the new entries every two seconds, independent of requests, and
@@ -41,14 +37,12 @@ const waitOnTimer = (ms: number, signal: AbortSignal) => delay(ms, undefined, { 
  */
 export async function followRevocations(
   revokedTokens: Pick<RevokedTokens, 'readAfter'>,
-  { clock, logger, everyMs = 2000, currentForMs = 30_000, wait = waitOnTimer }: FollowOptions,
+  { clock, logger, everyMs = 2000, currentForMs = 30_000 }: FollowOptions,
 ): Promise<FollowedRevocations> {
   /** When each revocation ends, in milliseconds since 1970. */
   const endsById = new Map<string, number>();
-  const stopping = new AbortController();
   let position: string | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
-  let isFailing = false;
 
   const readAll = async () => {
     const startedAt = clock.now();
@@ -61,29 +55,18 @@ export async function followRevocations(
     // Only revocations from before the start of the read are certain to be in it.
     readAt = startedAt;
   };
-  const read = async () => {
-    try {
-      await readAll();
-      if (isFailing) logger.info('the revoked tokens can be read again');
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) logger.error({ err: error }, 'the revoked tokens cannot be read');
-      isFailing = true;
-    }
-  };
-  const run = async () => {
-    const { signal } = stopping;
-    const isTime = () =>
-      wait(everyMs, signal).then(
-        () => !signal.aborted,
-        () => false,
-      );
-    while (await isTime()) await read();
-  };
+  const loop = startLoop({
+    work: readAll,
+    everyMs,
+    ref: false,
+    onFailure(error, failures) {
+      if (failures === 1) logger.error({ err: error }, 'the revoked tokens cannot be read');
+    },
+    onRecovery: () => logger.info('the revoked tokens can be read again'),
+  });
   const isCurrent = () => clock.now() - readAt <= currentForMs;
 
-  await read();
-  const running = run();
+  await loop.firstRun;
   return {
     has(tokenId) {
       if (!isCurrent())
@@ -93,9 +76,6 @@ export async function followRevocations(
       return (endsById.get(tokenId) ?? 0) > clock.now();
     },
     isCurrent,
-    async stop() {
-      stopping.abort();
-      await running;
-    },
+    stop: loop.stop,
   };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { startLoop } from '@clinical-launch/runtime/loop';
 
 type WatchOptions<Content> = {
   /** Reads the text of the file. @throws Error when the content is invalid */
@@ -27,8 +28,6 @@ export function watchFile<Content>(
   let judged = readFileSync(path, 'utf8');
   let current = parse(judged);
   let seen = judged;
-  let isStopped = false;
-  let timer: NodeJS.Timeout;
 
   const judge = (text: string) => {
     judged = text;
@@ -39,9 +38,9 @@ export function watchFile<Content>(
     }
     onChange(current);
   };
-  const look = async () => {
+  const look = async (stopping: AbortSignal) => {
     const text = await readFile(path, 'utf8').catch((error: unknown) => error);
-    if (isStopped) return;
+    if (stopping.aborted) return;
     // Reports a missing file once, as it does an invalid one.
     const now = typeof text === 'string' ? text : String(text);
     if (now !== judged && now === seen) {
@@ -53,15 +52,6 @@ export function watchFile<Content>(
     }
     seen = now;
   };
-  const lookLater = () => {
-    timer = setTimeout(() => void look().finally(() => isStopped || lookLater()), everyMs).unref();
-  };
-  lookLater();
-  return {
-    current: () => current,
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
-    },
-  };
+  const loop = startLoop({ work: look, everyMs, ref: false, onFailure: onFault });
+  return { current: () => current, stop: () => void loop.stop() };
 }

@@ -45,6 +45,7 @@ async function waitForServer() {
 
 function pauseOrOnline() {
   return new Promise((resolve) => {
+    // A browser script loads no module of the platform, so it has its own timers.
     setTimeout(resolve, retryMs);
     addEventListener('online', resolve, { once: true });
   });

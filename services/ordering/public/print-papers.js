@@ -15,6 +15,7 @@ function printNext([paper, ...others]) {
   paper.dataset.now = '';
   const goOn = () => {
     delete paper.dataset.now;
+    // In a turn of its own: the dialog has closed only after this event.
     setTimeout(() => printNext(others));
   };
   addEventListener('afterprint', goOn, { once: true });

@@ -32,6 +32,7 @@ export function saveWhileTyping(form, status) {
 
   function saveAfter(ms) {
     clearTimeout(timer);
+    // Each change starts the time again.
     timer = setTimeout(save, ms);
   }
 

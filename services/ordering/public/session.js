@@ -32,6 +32,7 @@ export function watchSession(dialog) {
     answer();
   });
   dialog.addEventListener('click', ({ target }) => target.closest('button') && answer());
+  // A single timer for the end would be late after the computer slept.
   const timer = setInterval(check, 1000);
   addEventListener('pageshow', check);
 

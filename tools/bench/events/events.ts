@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { pause } from '@clinical-launch/runtime/time-out';
 import { type Bench, cpuOf, cpuOfMachine, type Figure, quantile } from '../bench.ts';
 import { openStage, type Stage } from './stage.ts';
 
@@ -53,7 +53,7 @@ async function drain(stage: Stage, count: number): Promise<Drained> {
   await Promise.all(Array.from({ length: appendsAtOnce }, append));
   const measured = await measure(stage, async () => {
     stage.resume();
-    while ((await stage.newestRow()) < firstRow + count) await delay(20);
+    while ((await stage.newestRow()) < firstRow + count) await pause(20);
   });
   const { length } = await stage.rowsAfter(firstRow);
   if (length !== count) throw new Error(`${length} of ${count} events have a row`);
@@ -110,7 +110,7 @@ async function offerEvenly(stage: Stage, seconds: number) {
     for (const [index, event] of events.entries()) {
       const due = startedAt + (index * 1000) / offeredPerSecond;
       // No busy waiting, because the programs need the core.
-      while (performance.now() < due) await delay(1);
+      while (performance.now() < due) await pause(1);
       dueAt.set(event.id, due);
       sending.push(stage.append(event));
     }
@@ -122,7 +122,7 @@ async function offerEvenly(stage: Stage, seconds: number) {
       const now = performance.now();
       row = rows.at(-1)?.row ?? row;
       for (const { id } of rows) took.push(now - (dueAt.get(id) ?? now));
-      await delay(pollMs);
+      await pause(pollMs);
     }
   };
   const { isDisturbed } = await measure(stage, async () => void (await Promise.all([offer(), watch()])));

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kill } from 'node:process';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { pause } from '@clinical-launch/runtime/time-out';
 import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import type { Bench, Figure } from '../bench.ts';
@@ -99,11 +99,11 @@ async function run(program: Parameters<typeof startMeasured>[0]): Promise<Start>
   const begin = performance.now();
   const running = await startMeasured(program);
   const seconds = (performance.now() - begin) / 1000;
-  await delay(settledMs);
+  await pause(settledMs);
   const process = `/proc/${running.pid}`;
   const mebibytes = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`${process}/status`, 'utf8'))?.[1]) / 1024;
   kill(running.pid, 'SIGTERM');
-  while (existsSync(process)) await delay(20);
+  while (existsSync(process)) await pause(20);
   return { seconds, mebibytes };
 }
 

@@ -1,9 +1,8 @@
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
+import { type Loop, startLoop } from '@clinical-launch/runtime/loop';
 import type { Claims } from '@clinical-launch/tickets/claims';
 import type { OriginatingIds } from '../store/originating-ids.ts';
-
-export type ClaimKeeper = { stop(): Promise<void> };
 
 type KeepClaimsOptions = {
   readonly claims: Claims;
@@ -19,39 +18,25 @@ const deleteEveryMs = 3_600_000;
  * Restores the claims of a Redis that lost its data, before it accepts new launches, and deletes expired
  * records. Resolves after the first check; logs a failure and retries each second.
  */
-export async function startClaimKeeper(options: KeepClaimsOptions): Promise<ClaimKeeper> {
+export async function startClaimKeeper(options: KeepClaimsOptions): Promise<Pick<Loop, 'stop'>> {
   const { clock, logger, originatingIds } = options;
   let deletedAt = Number.NEGATIVE_INFINITY;
-  let isFailing = false;
-  const check = async () => {
-    try {
+  const loop = startLoop({
+    async work() {
       await restoreClaims(options);
-      if (clock.now() - deletedAt >= deleteEveryMs) {
-        await originatingIds.deleteExpired(clock.now());
-        deletedAt = clock.now();
-      }
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) logger.error({ err: error }, 'the claims on identifiers cannot be checked or restored');
-      isFailing = true;
-    }
-  };
-  await check();
-  let checking = Promise.resolve();
-  let isBusy = false;
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    checking = check().finally(() => {
-      isBusy = false;
-    });
-  }, checkEveryMs).unref();
-  return {
-    async stop() {
-      clearInterval(timer);
-      await checking;
+      if (clock.now() - deletedAt < deleteEveryMs) return;
+      await originatingIds.deleteExpired(clock.now());
+      deletedAt = clock.now();
     },
-  };
+    everyMs: checkEveryMs,
+    ref: false,
+    onFailure(error, failures) {
+      if (failures === 1)
+        logger.error({ err: error }, 'the claims on identifiers cannot be checked or restored');
+    },
+  });
+  await loop.firstRun;
+  return loop;
 }
 
 async function restoreClaims({ claims, originatingIds, clock, logger }: KeepClaimsOptions): Promise<void> {

@@ -1,10 +1,11 @@
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
+import type { Loop } from '@clinical-launch/runtime/loop';
 import { boundsOf, partitionOf } from '../domain/row-chain.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';
 import type { Partitions } from '../store/partitions.ts';
-import { type Repeated, startRepeated } from './repeated.ts';
+import { startRepeated } from './repeated.ts';
 
 type PartitionOptions = {
   readonly chain: ChainReader;
@@ -21,7 +22,7 @@ const everyMs = 3_600_000;
  * Creates the partitions of this month and the next, and drops those whose last moment is out of retention.
  * The checkpoint of a dropped partition is signed before, and stays.
  */
-export function startPartitions(options: PartitionOptions): Repeated {
+export function startPartitions(options: PartitionOptions): Pick<Loop, 'stop'> {
   const { clock, logger, partitions } = options;
   const keep = async () => {
     const now = new Date(clock.now());

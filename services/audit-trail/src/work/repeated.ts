@@ -1,10 +1,5 @@
 import type { Logger } from '@clinical-launch/runtime/logger';
-
-/** Background work that runs now and then. */
-export type Repeated = {
-  /** Stops after the run that is under way. */
-  stop(): Promise<void>;
-};
+import { type Loop, startLoop } from '@clinical-launch/runtime/loop';
 
 type RepeatedOptions = {
   readonly name: string;
@@ -13,30 +8,14 @@ type RepeatedOptions = {
   readonly work: () => Promise<void>;
 };
 
-/** Runs work now, and again and again, never twice at once. Logs the first failure of a row of them. */
-export function startRepeated({ name, everyMs, logger, work }: RepeatedOptions): Repeated {
-  let isFailing = false;
-  let isBusy = false;
-  const run = async () => {
-    isBusy = true;
-    try {
-      await work();
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) logger.error({ err: error, work: name }, 'background work of the audit trail failed');
-      isFailing = true;
-    } finally {
-      isBusy = false;
-    }
-  };
-  let running = run();
-  const timer = setInterval(() => {
-    if (!isBusy) running = run();
-  }, everyMs).unref();
-  return {
-    async stop() {
-      clearInterval(timer);
-      await running;
+/** Runs background work of the audit trail now and then again and again. Logs the first of several failures in a row. */
+export const startRepeated = ({ name, everyMs, logger, work }: RepeatedOptions): Pick<Loop, 'stop'> =>
+  startLoop({
+    work,
+    everyMs,
+    ref: false,
+    onFailure(error, failures) {
+      if (failures === 1)
+        logger.error({ err: error, work: name }, 'background work of the audit trail failed');
     },
-  };
-}
+  });

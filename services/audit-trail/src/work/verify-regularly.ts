@@ -1,5 +1,6 @@
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
+import type { Loop } from '@clinical-launch/runtime/loop';
 import { meter } from '@clinical-launch/runtime/metrics';
 import { sentenceOf } from '../domain/audit-fault.ts';
 import type { AuditKeys } from '../domain/audit-keys.ts';
@@ -7,7 +8,7 @@ import { nameOf, readCheckpoint } from '../domain/checkpoint.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';
 import type { Progress } from '../store/progress.ts';
-import { type Repeated, startRepeated } from './repeated.ts';
+import { startRepeated } from './repeated.ts';
 import { type Verification, type VerifiedPlace, verifyAudit } from './verify-audit.ts';
 
 type VerifyOptions = {
@@ -30,7 +31,7 @@ const loggedFaults = 20;
  * Verifies what is new, and now and then everything; of several replicas one does. Logs each fault as an
  * error, and reports the faults and the time of the last verification as metrics.
  */
-export function startVerification(options: VerifyOptions): Repeated {
+export function startVerification(options: VerifyOptions): Pick<Loop, 'stop'> {
   const { progress, clock, logger } = options;
   const stopping = new AbortController();
   const measured = observeVerification();

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '@clinical-launch/runtime/time-out';
 
 /**
  * The first query comes soon, because most documents are created quickly; the intervals grow, so that a wait
@@ -19,6 +19,6 @@ export async function awaitDocument<Document>(
     const isLastLook = signal.aborted;
     const document = await look();
     if (document !== undefined || isLastLook) return document;
-    await delay(intervalMs, undefined, { signal }).catch(() => undefined);
+    await pause(intervalMs, signal);
   }
 }

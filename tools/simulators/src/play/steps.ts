@@ -1,3 +1,4 @@
+import { pause } from '@clinical-launch/runtime/time-out';
 import type { Dialect } from '../dialect.ts';
 
 /** The platform that the demo plays on. */
@@ -34,7 +35,7 @@ export async function expectStory(
     if (wanted.every((type) => types.includes(type)))
       return say('the audit trail has the story', types.join(', '));
     if (Date.now() > giveUpAt) throw new Error(`The audit trail has only ${types.join(', ')}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
   }
 }
 

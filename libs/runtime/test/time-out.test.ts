@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { pause, within } from '../src/time-out.ts';
+
+const never = new Promise<never>(() => undefined);
+
+describe('within', () => {
+  it('returns a result that is in time', async () => {
+    expect(await within(60_000, Promise.resolve('result'))).toBe('result');
+  });
+
+  it('throws the error of the work', async () => {
+    await expect(within(60_000, Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+  });
+
+  it('throws when the result is late', async () => {
+    await expect(within(1, never)).rejects.toThrow('There was no result within 1 ms');
+    await expect(within(1, never, () => new TypeError('late'))).rejects.toThrow(TypeError);
+  });
+});
+
+describe('a pause', () => {
+  it('ends after its time', async () => {
+    const startedAt = performance.now();
+    await pause(20);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19);
+  });
+
+  it('ends early when its signal aborts', async () => {
+    const startedAt = performance.now();
+    await pause(60_000, AbortSignal.timeout(1));
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+  });
+});
