@@ -1,34 +1,61 @@
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 import { within } from '@clinical-launch/runtime/time-out';
 import { inFollowingSpan } from '@clinical-launch/runtime/tracing';
+import type { DeliveryAttempt } from './delivery-attempt.ts';
+import { nextAttemptAt } from './delivery-retry.ts';
+import type { LeasedDelivery, Settlement } from './delivery-table.ts';
 
 export type DeliveryWorker = {
   /** Reports that a delivery was added, so that it does not wait for the next poll. */
-  nudge(): void;
-  /** Claims nothing more; gives current deliveries a moment to end, and then releases them. */
-  stop(): Promise<void>;
+  readonly nudge: () => void;
+  /** Leases nothing more; gives current deliveries a moment to end, and then releases them. */
+  readonly stop: () => Promise<void>;
 };
 
-type WorkerParts<Due> = {
+/** The deliveries of a service in its database (delivery-table.ts). Times are milliseconds since 1970. */
+export type DeliveryQueue<Due extends LeasedDelivery> = {
+  /** Leases the delivery that has been due longest, except those for these receivers. */
+  lease(now: number, busyReceivers: readonly string[]): Promise<Due | undefined>;
+  /** Returns when the next delivery is due that nobody holds, except those for these receivers. */
+  nextDueAt(now: number, busyReceivers: readonly string[]): Promise<number | undefined>;
+  /** Releases a lease as if the delivery had not been leased. */
+  release(due: Due): Promise<void>;
+};
+
+type Failed<Reason extends string> = Extract<DeliveryAttempt<Reason>, { outcome: 'failed' }>;
+
+/** An attempt that has ended. */
+export type DeliveryResult<Due, Reason extends string = never> = {
+  readonly due: Due;
+  readonly attempt: Exclude<DeliveryAttempt<Reason>, { outcome: 'interrupted' }>;
+  /** Whether no attempt follows. */
+  readonly isFinal: boolean;
+  /** When it ended, in milliseconds since 1970. */
+  readonly now: number;
+};
+
+type WorkerOptions<Due extends LeasedDelivery, Reason extends string> = {
+  /** What is delivered, for the log: `document`. */
+  readonly what: string;
   /** The maximum number of deliveries at once. */
   readonly slots: number;
   /**
-   * The longest time between polls in milliseconds: they find the deliveries of other processes, and those of
+   * The maximum time between polls in milliseconds: they find the deliveries of other processes, and those of
    * an operator.
    */
   readonly pollMs: number;
-  /** Leases the delivery that has been due longest, except those for these receivers. */
-  readonly claim: (busyReceivers: readonly string[]) => Promise<Due | undefined>;
-  /** Returns when the next delivery is due that is not for these receivers: milliseconds since 1970. */
-  readonly nextDueAt: (busyReceivers: readonly string[]) => Promise<number | undefined>;
-  /** Attempts one delivery and stores the result; releases it if the signal ends it early. */
-  readonly attempt: (due: Due, ending: AbortSignal) => Promise<void>;
-  /** Returns the name of the receiver, which gets one delivery at a time. */
-  readonly receiverOf: (due: Due) => string;
-  /** The name of the deliveries in the log: `documents`. */
-  readonly what: string;
+  readonly queue: DeliveryQueue<Due>;
+  /** Attempts one delivery. The signal ends the attempt early. */
+  readonly deliver: (due: Due, ending: AbortSignal) => Promise<DeliveryAttempt<Reason>>;
+  /** Stores the result of an attempt with its events. If it fails, the delivery is attempted again. */
+  readonly settle: (due: Due, settlement: Settlement, events: readonly CloudEvent[]) => Promise<void>;
+  /** Returns the event that reports a result. */
+  readonly eventOf: (result: DeliveryResult<Due, Reason>) => CloudEvent;
+  /** Describes a delivery in the log, without the address: that may contain a secret of the receiver. */
+  readonly factsOf: (due: Due) => object;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -36,41 +63,41 @@ type WorkerParts<Due> = {
 /** Less than the time of a stopping process, including the requests that end before. */
 const endWithinMs = 3000;
 const firstRetryMs = 2000;
-const longestRetryMs = 5000;
-/** A delivery that is due and cannot be claimed is being claimed by another process. */
-const leastWaitMs = 100;
+const maxRetryMs = 5000;
+/** A delivery that is due and cannot be leased is being leased by another process. */
+const minWaitMs = 100;
 
 /**
  * Delivers due deliveries until it is stopped: several at a time, but one for each receiver, so that a slow
  * receiver delays no other. In between it sleeps until the next delivery is due, unless it is nudged. If a
  * process dies, another one makes its deliveries when the lease ends, so each is made at least once.
  */
-export function startDeliveryWorker<Due extends { readonly traceparent: string }>(
-  parts: WorkerParts<Due>,
+export function startDeliveryWorker<Due extends LeasedDelivery, Reason extends string = never>(
+  options: WorkerOptions<Due, Reason>,
 ): DeliveryWorker {
-  const { slots, pollMs, claim, nextDueAt, attempt, receiverOf, what, clock, logger } = parts;
+  const { slots, pollMs, queue, what, clock, logger } = options;
   const ending = new AbortController();
   const underWay = new Map<string, Promise<void>>();
 
   const begin = (due: Due) => {
-    const receiver = receiverOf(due);
-    const span = { name: `deliver ${what}`, attributes: {}, causes: [due.traceparent] };
-    const attempted = inFollowingSpan(span, () => attempt(due, ending.signal))
+    const span = { name: `deliver ${what}s`, attributes: {}, causes: [due.traceparent] };
+    const attempted = inFollowingSpan(span, () => attemptOnce(options, due, ending.signal))
       .catch((error: unknown) => logger.error({ err: error }, 'an attempt to deliver could not be recorded'))
       .finally(() => {
-        underWay.delete(receiver);
+        underWay.delete(due.receiver);
         loop.nudge();
       });
-    underWay.set(receiver, attempted);
+    underWay.set(due.receiver, attempted);
   };
+  /** Begins what is due. Returns the milliseconds until the next delivery is due, or until the next poll. */
   const beginAll = async (stopping: AbortSignal): Promise<number> => {
     while (underWay.size < slots && !stopping.aborted) {
-      const due = await claim([...underWay.keys()]);
-      if (due !== undefined) begin(due);
-      else {
-        const dueAt = (await nextDueAt([...underWay.keys()])) ?? Number.POSITIVE_INFINITY;
-        return Math.min(pollMs, Math.max(dueAt - clock.now(), leastWaitMs));
+      const due = await queue.lease(clock.now(), [...underWay.keys()]);
+      if (due === undefined) {
+        const dueAt = (await queue.nextDueAt(clock.now(), [...underWay.keys()])) ?? Number.POSITIVE_INFINITY;
+        return Math.min(pollMs, Math.max(dueAt - clock.now(), minWaitMs));
       }
+      begin(due);
     }
     return pollMs;
   };
@@ -78,8 +105,8 @@ export function startDeliveryWorker<Due extends { readonly traceparent: string }
     work: beginAll,
     everyMs: pollMs,
     onFailure: (error) =>
-      logger.error({ err: error }, `the ${what} that are due could not be read from the database`),
-    retryAfterMs: backoff({ firstMs: Math.min(pollMs, firstRetryMs), maxMs: longestRetryMs }),
+      logger.error({ err: error }, `the ${what}s that are due could not be read from the database`),
+    retryAfterMs: backoff({ firstMs: Math.min(pollMs, firstRetryMs), maxMs: maxRetryMs }),
   });
   return {
     nudge: loop.nudge,
@@ -90,4 +117,67 @@ export function startDeliveryWorker<Due extends { readonly traceparent: string }
       await all;
     },
   };
+}
+
+/** Attempts one delivery and stores the result; releases it if the signal ends it early. */
+async function attemptOnce<Due extends LeasedDelivery, Reason extends string>(
+  options: WorkerOptions<Due, Reason>,
+  due: Due,
+  ending: AbortSignal,
+): Promise<void> {
+  const { queue, deliver, settle, eventOf, clock } = options;
+  const attempt = await deliver(due, ending);
+  if (attempt.outcome === 'interrupted') return queue.release(due);
+  const now = clock.now();
+  const next = attempt.outcome === 'delivered' ? undefined : retryAt(due, attempt, now);
+  const result = { due, attempt, isFinal: next === undefined, now };
+  report(options, result);
+  await settle(due, settlementOf(result, next), isReported(result) ? [eventOf(result)] : []);
+}
+
+function retryAt<Reason extends string>(
+  { attempts, giveUpAt }: LeasedDelivery,
+  { reason, retryAfterMs }: Failed<Reason>,
+  now: number,
+): number | undefined {
+  const requested = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return nextAttemptAt({ reason, attempts, now, giveUpAt, random: Math.random(), ...requested });
+}
+
+function settlementOf<Due, Reason extends string>(
+  { attempt, isFinal }: DeliveryResult<Due, Reason>,
+  next: number | undefined,
+): Settlement {
+  const isDelivered = attempt.outcome === 'delivered';
+  return {
+    state: isDelivered ? 'delivered' : isFinal ? 'dead' : 'pending',
+    ...(next === undefined ? {} : { nextAttemptAt: next }),
+    ...(attempt.status === undefined ? {} : { status: attempt.status }),
+    ...(isDelivered ? {} : { failure: attempt.reason }),
+  };
+}
+
+/** Of the failures only the first and the last: a receiver that is down for a day causes two events, not forty. */
+const isReported = <Due extends LeasedDelivery, Reason extends string>({
+  due,
+  attempt,
+  isFinal,
+}: DeliveryResult<Due, Reason>): boolean => attempt.outcome === 'delivered' || isFinal || due.attempts === 1;
+
+function report<Due extends LeasedDelivery, Reason extends string>(
+  { what, factsOf, logger }: WorkerOptions<Due, Reason>,
+  { due, attempt, isFinal }: DeliveryResult<Due, Reason>,
+): void {
+  const facts = { ...factsOf(due), attempts: due.attempts };
+  if (attempt.outcome === 'delivered') return logger.info(facts, `${what} delivered`);
+  const { reason, status, cause } = attempt;
+  const failed = { ...facts, reason, status, code: errorCodeOf(cause) };
+  if (isFinal) logger.error(failed, `${what} not delivered: that was the last attempt`);
+  else logger.warn(failed, `${what} not delivered`);
+}
+
+function errorCodeOf(cause: unknown): string | undefined {
+  const code: unknown =
+    typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? code : undefined;
 }

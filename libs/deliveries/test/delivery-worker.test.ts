@@ -1,55 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { createLogger } from '@clinical-launch/runtime/logger';
 import { until } from '@clinical-launch/testing/until';
 import { describe, expect, it } from '@jest/globals';
+import type { LeasedDelivery } from '../src/delivery-table.ts';
 import { startDeliveryWorker } from '../src/delivery-worker.ts';
 
 const anHourMs = 3_600_000;
 
-type Due = { readonly receiver: string; readonly at: number; readonly traceparent: string };
+type Due = LeasedDelivery & { readonly at: number };
 
-const dueAt = (at: number, receiver = 'one'): Due => ({ receiver, at, traceparent: '' });
+const dueAt = (at: number, receiver = 'one'): Due => ({
+  id: '1',
+  lease: 'lease',
+  messageId: 'message',
+  receiver,
+  traceparent: '',
+  attempts: 1,
+  giveUpAt: Number.POSITIVE_INFINITY,
+  at,
+});
+
+const origin = {
+  source: '/test',
+  correlationId: randomUUID(),
+  traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+  now: new Date(0),
+};
 
 /** Starts a worker on deliveries in memory. It polls by itself only after an hour. */
 function startWorker(pending: Due[], { slots = 8 } = {}) {
   const clock = { now: () => performance.now() };
   const delivered: Due[] = [];
-  let claims = 0;
+  let leases = 0;
   const free = (busy: readonly string[]) => pending.filter(({ receiver }) => !busy.includes(receiver));
   const worker = startDeliveryWorker<Due>({
     slots,
     pollMs: anHourMs,
-    claim: async (busy) => {
-      claims += 1;
-      const due = free(busy).find(({ at }) => at <= clock.now());
-      if (due !== undefined) pending.splice(pending.indexOf(due), 1);
-      return due;
+    queue: {
+      async lease(_now, busy) {
+        leases += 1;
+        const due = free(busy).find(({ at }) => at <= clock.now());
+        if (due !== undefined) pending.splice(pending.indexOf(due), 1);
+        return due;
+      },
+      async nextDueAt(_now, busy) {
+        const times = free(busy).map(({ at }) => at);
+        return times.length === 0 ? undefined : Math.min(...times);
+      },
+      release: async () => undefined,
     },
-    nextDueAt: async (busy) => {
-      const times = free(busy).map(({ at }) => at);
-      return times.length === 0 ? undefined : Math.min(...times);
+    async deliver(due) {
+      delivered.push(due);
+      return { outcome: 'delivered', status: 200 };
     },
-    attempt: async (due) => void delivered.push(due),
-    receiverOf: ({ receiver }) => receiver,
-    what: 'letters',
+    settle: async () => undefined,
+    eventOf: () => createEvent('launch.token.redeemed.v1', origin, {}),
+    factsOf: () => ({}),
+    what: 'letter',
     clock,
     logger: createLogger({ level: 'silent' }),
   });
-  return { worker, pending, delivered, claims: () => claims };
+  return { worker, pending, delivered, leases: () => leases };
 }
 
 describe('a delivery worker', () => {
   it('sleeps until the next delivery is due, without polls in between', async () => {
     const at = performance.now() + 400;
-    const { worker, delivered, claims } = startWorker([dueAt(at)]);
+    const { worker, delivered, leases } = startWorker([dueAt(at)]);
     await until(() => delivered.length === 1);
     // One when it starts, and two when the delivery is due and when it has ended.
-    expect(claims()).toBeLessThanOrEqual(5);
+    expect(leases()).toBeLessThanOrEqual(5);
     await worker.stop();
   });
 
   it('is woken by a delivery that was added meanwhile', async () => {
-    const { worker, pending, delivered, claims } = startWorker([]);
-    await until(() => claims() === 1);
+    const { worker, pending, delivered, leases } = startWorker([]);
+    await until(() => leases() === 1);
     pending.push(dueAt(0));
     worker.nudge();
     await until(() => delivered.length === 1);

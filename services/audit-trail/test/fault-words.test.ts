@@ -42,9 +42,9 @@ const lists: Readonly<Record<string, readonly string[]>> = {
     union,
   ),
   'failed documents': wordsIn(
-    'services/order-renderer/src/domain/failure-reason.ts',
-    ['export type FailureReason =', ';'],
-    union,
+    'services/order-renderer/src/delivery/deliver.ts',
+    ['export type Attempt =', ';'],
+    /'(\w+)'/g,
   ),
   'ended launches': wordsIn(
     'libs/contracts/src/events/catalogue.ts',

@@ -247,7 +247,9 @@ describe('a logout token that is not accepted', () => {
     const { launch } = await startTokens();
     await end(launch);
     expect(await eventOf(launch, failed)).toMatchObject({ reason: 'gone', isFinal: true });
-    const lines = running.lines.filter((line) => line.includes('stopped delivering a logout token'));
+    const lines = running.lines.filter((line) =>
+      line.includes('logout token not delivered: that was the last attempt'),
+    );
     expect(lines.some((line) => line.includes(launch) && line.includes('"level":50'))).toBe(true);
   });
 
@@ -299,14 +301,17 @@ describe('a delivery whose lease has ended', () => {
     const own = await openTestStorage();
     const logouts = createLogouts(await openSchema(own));
     const now = clock.now();
-    const logout = { id: randomUUID(), realm: at, clientId: 'told', launchId: randomUUID() };
+    const logout = { messageId: randomUUID(), realm: at, clientId: 'told', launchId: randomUUID() };
     await logouts.add({ ...logout, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` }, now);
-    const slow = await logouts.claim(now, []);
-    const current = await logouts.claim(now + 76_000, []);
+    const slow = await logouts.lease(now, []);
+    const current = await logouts.lease(now + 76_000, []);
     if (slow === undefined || current === undefined) throw new Error('The delivery was due');
     await logouts.settle(slow, { state: 'delivered', status: 200 });
     // Once more after the second lease.
-    expect(await logouts.claim(now + 152_000, [])).toMatchObject({ id: logout.id, attempts: 3 });
+    expect(await logouts.lease(now + 152_000, [])).toMatchObject({
+      messageId: logout.messageId,
+      attempts: 3,
+    });
     await own.close();
   });
 });

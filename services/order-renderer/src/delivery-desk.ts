@@ -1,7 +1,7 @@
+import { type DeliveryState, deliveryStates } from '@clinical-launch/deliveries/delivery-table';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { type ListedDelivery, listDeliveries, replayDeliveries } from './store/delivery-desk.ts';
 import { openSchema } from './store/documents.ts';
-import { type DeliveryState, deliveryStates } from './store/tables.ts';
 
 export { type DeliveryState, deliveryStates, type ListedDelivery };
 

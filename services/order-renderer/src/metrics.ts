@@ -1,8 +1,6 @@
 import { meter as getMeter } from '@clinical-launch/runtime/metrics';
-import type { Attempt } from './delivery/deliver.ts';
+import type { SettledAttempt } from './delivery/deliver.ts';
 import type { DeliveryLevel } from './store/deliveries.ts';
-
-type SettledAttempt = Exclude<Attempt, { outcome: 'interrupted' }>;
 
 /** Observes how many deliveries wait and how many are dead, at each scrape, as for the outboxes. */
 export function observeDeliveries(level: () => Promise<DeliveryLevel>): void {

@@ -25,14 +25,14 @@ export function onChainRevoked({ realms, tickets, add }: Dependencies): Consumer
     ...eventConsumers['desktop-logout'],
     async handle(event) {
       if (!isRevoked(event) || event.data.reason === 'revoked_by_client') return;
-      const { id, correlationid: launchId, data } = event;
+      const { id: messageId, correlationid: launchId, data } = event;
       const record = await tickets.findChainRecord(launchId);
       // The launch has reached its absolute end, so nothing is left to end.
       if (record === undefined) return;
       const partner = realms.find(data.realm.split('/'))?.desktop?.partners.get(record.audience);
       if (partner?.backchannelLogoutUri === undefined) return;
       const traceparent = currentTraceparent() ?? event.traceparent;
-      await add({ id, realm: data.realm, clientId: partner.clientId, launchId, traceparent });
+      await add({ messageId, realm: data.realm, clientId: partner.clientId, launchId, traceparent });
     },
   };
 }

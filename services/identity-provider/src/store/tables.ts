@@ -1,3 +1,4 @@
+import type { DeliveryColumns } from '@clinical-launch/deliveries/delivery-table';
 import { readMigrations } from '@clinical-launch/storage/service-migration';
 import type { Storage } from '@clinical-launch/storage/storage';
 import type { JWK } from 'jose';
@@ -7,30 +8,8 @@ import type { SigningAlgorithm } from '../domain/realms.ts';
 /** The service's schema. */
 export const schema = 'identity_provider';
 
-type Time = ColumnType<Date, Date, Date>;
-type OptionalTime = ColumnType<Date | null, Date | null | undefined, Date | null>;
-
 /** A logout token to deliver to a partner application. */
-type LogoutTable = {
-  /** The id of the event that revoked the launch. */
-  id: string;
-  realm: string;
-  client_id: string;
-  launch_id: string;
-  traceparent: string;
-  state: 'pending' | 'delivered' | 'dead';
-  /** Attempts that were started, including the current one. */
-  attempts: number;
-  waiting_since: Time;
-  next_attempt_at: Time;
-  /** Set by the first attempt. */
-  give_up_at: OptionalTime;
-  last_status: number | null;
-  last_failure: string | null;
-  /** The process that currently holds the delivery; no other process delivers it until the lease ends. */
-  lease: string | null;
-  leased_until: OptionalTime;
-};
+type DeliveryTable = DeliveryColumns & { realm: string; client_id: string; launch_id: string };
 
 export type Tables = {
   signing_key: {
@@ -42,7 +21,7 @@ export type Tables = {
     signs_from: ColumnType<Date, Date, never>;
     longest_token_seconds: number;
   };
-  logout: LogoutTable;
+  delivery: DeliveryTable;
 };
 
 /** The migrations of the service's schema. */

@@ -1,5 +1,6 @@
+import type { DeliveryState } from '@clinical-launch/deliveries/delivery-table';
 import type { Kysely } from 'kysely';
-import type { DeliveryState, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** A delivery for an operator, without the document. */
 export type ListedDelivery = {
@@ -66,7 +67,7 @@ export async function replayDeliveries(
     state: 'pending',
     attempts: 0,
     give_up_at: null,
-    waiting_since: new Date(now).toISOString(),
+    waiting_since: new Date(now),
   });
   const chosen =
     messageIds === undefined

@@ -14,20 +14,25 @@ create table identity_provider.signing_key (
   unique (realm, signs_from)
 );
 
-create table identity_provider.logout (
-  id uuid primary key,
+-- Logout tokens to deliver. The id of the event that revoked the launch is the id of the message.
+create table identity_provider.delivery (
+  id bigint generated always as identity primary key,
   realm text not null,
   client_id text not null,
   launch_id uuid not null,
+  -- The columns of every table of deliveries (libs/deliveries/src/delivery-table.ts).
+  message_id uuid not null unique,
+  receiver text not null generated always as (realm || ' ' || client_id) stored,
   traceparent text not null,
   state text not null check (state in ('pending', 'delivered', 'dead')),
   attempts integer not null,
   waiting_since timestamptz not null,
   next_attempt_at timestamptz not null,
   give_up_at timestamptz,
+  last_attempt_at timestamptz,
   last_status integer,
   last_failure text,
   lease uuid,
   leased_until timestamptz
 );
-create index logout_due on identity_provider.logout (next_attempt_at) where state = 'pending';
+create index delivery_next_attempt_at_idx on identity_provider.delivery (next_attempt_at) where state = 'pending';

@@ -32,9 +32,11 @@ create table order_renderer.delivery (
   order_guid uuid not null,
   issuer text not null,
   client_id text not null,
-  message_id uuid not null references order_renderer.document (message_id),
   order_version integer not null,
   event_time timestamptz not null,
+  -- The columns of every table of deliveries (libs/deliveries/src/delivery-table.ts).
+  message_id uuid not null references order_renderer.document (message_id),
+  receiver text not null generated always as (issuer || ' ' || client_id) stored,
   traceparent text not null,
   state text not null check (state in ('pending', 'delivered', 'dead')),
   attempts integer not null,

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type ColumnType,
+  type Generated,
+  type GeneratedAlways,
+  type Kysely,
+  type Selectable,
+  sql,
+  type Transaction,
+} from 'kysely';
+
+/** A delivery is pending until it is delivered, or dead after its last attempt. */
+export const deliveryStates = ['dead', 'pending', 'delivered'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+type Time = ColumnType<Date, Date, Date>;
+type OptionalTime = ColumnType<Date | null, Date | null | undefined, Date | null>;
+
+/**
+ * The columns of a table `delivery`, to which each service adds its own. A row is leased as a whole, so no two
+ * processes attempt the same delivery at the same time.
+ */
+export type DeliveryColumns = {
+  id: Generated<string>;
+  /** Names what is delivered. The service may replace it at any time, and resets the attempts then. */
+  message_id: string;
+  /** Computed from columns of the service: a receiver gets one delivery at a time. */
+  receiver: GeneratedAlways<string>;
+  traceparent: string;
+  state: DeliveryState;
+  /** Attempts that were started, including the current one. */
+  attempts: number;
+  /** When it began to wait for delivery: when it was created or replayed. */
+  waiting_since: Time;
+  next_attempt_at: Time;
+  /** Set by the first attempt. */
+  give_up_at: OptionalTime;
+  last_attempt_at: OptionalTime;
+  last_status: number | null;
+  last_failure: string | null;
+  /** The process that currently holds the delivery; no other process delivers it until the lease ends. */
+  lease: string | null;
+  leased_until: OptionalTime;
+};
+
+export type DeliveryTables = { delivery: DeliveryColumns };
+
+/** A delivery that this process holds until its lease ends. */
+export type LeasedDelivery = {
+  readonly id: string;
+  readonly lease: string;
+  readonly messageId: string;
+  readonly receiver: string;
+  readonly traceparent: string;
+  /** The number of attempts, including this one. */
+  readonly attempts: number;
+  /** Milliseconds since 1970. */
+  readonly giveUpAt: number;
+};
+
+/** A leased delivery with all of its columns. */
+type LeasedRow<Tables extends DeliveryTables> = LeasedDelivery & {
+  readonly row: Selectable<Tables['delivery']>;
+};
+
+/** The result of an attempt. */
+export type Settlement = {
+  readonly state: DeliveryState;
+  /** Milliseconds since 1970; absent after the last attempt. */
+  readonly nextAttemptAt?: number;
+  readonly status?: number;
+  readonly failure?: string;
+};
+
+/** Milliseconds of a lease: the longest attempt plus a minute for clocks of replicas that differ. */
+const leaseMs = 75_000;
+
+/** The values of a delivery that waits from now on, with all of its attempts. */
+export const waitingFrom = (now: Date) => ({
+  state: 'pending' as const,
+  attempts: 0,
+  waiting_since: now,
+  next_attempt_at: now,
+  give_up_at: null,
+});
+
+type Database<Tables> = Kysely<Tables> | Transaction<Tables>;
+
+type LeaseOptions = {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly busyReceivers: readonly string[];
+  /** Milliseconds in which a delivery is retried, from its first attempt on. */
+  readonly tryForMs: number;
+};
+
+/** Leases the delivery that has been due longest, except those for busy receivers. Counts the attempt. */
+export async function leaseDelivery<Tables extends DeliveryTables>(
+  database: Database<Tables>,
+  { now, busyReceivers, tryForMs }: LeaseOptions,
+): Promise<LeasedRow<Tables> | undefined> {
+  const lease = randomUUID();
+  const due = selectFree(database, now, busyReceivers)
+    .select('id')
+    .where('next_attempt_at', '<=', new Date(now))
+    .forUpdate()
+    .skipLocked();
+  const row = await onDeliveries(database)
+    .updateTable('delivery')
+    .set(({ eb }) => ({
+      attempts: eb('attempts', '+', 1),
+      lease,
+      leased_until: new Date(now + leaseMs),
+      last_attempt_at: new Date(now),
+      give_up_at: sql<Date>`coalesce(give_up_at, ${new Date(now + tryForMs)}::timestamptz)`,
+    }))
+    .where('id', '=', due)
+    .returningAll()
+    .executeTakeFirst();
+  return (
+    row && {
+      id: row.id,
+      lease,
+      messageId: row.message_id,
+      receiver: row.receiver,
+      traceparent: row.traceparent,
+      attempts: row.attempts,
+      giveUpAt: row.give_up_at?.getTime() ?? now + tryForMs,
+      row: row as unknown as Selectable<Tables['delivery']>,
+    }
+  );
+}
+
+/**
+ * Returns when the next delivery is due that nobody holds, except those for busy receivers. In milliseconds
+ * since 1970.
+ */
+export async function findNextDue<Tables extends DeliveryTables>(
+  database: Database<Tables>,
+  now: number,
+  busyReceivers: readonly string[],
+): Promise<number | undefined> {
+  const next = await selectFree(database, now, busyReceivers).select('next_attempt_at').executeTakeFirst();
+  return next?.next_attempt_at.getTime();
+}
+
+/**
+ * Stores the result of an attempt and releases the lease. Answers `replaced`, and stores no result, if
+ * another message has taken the place of this one; `lost`, and changes nothing, if the lease ended and another
+ * process holds the delivery.
+ */
+export async function settleDelivery<Tables extends DeliveryTables>(
+  database: Database<Tables>,
+  { id, lease, messageId }: LeasedDelivery,
+  { state, nextAttemptAt, status, failure }: Settlement,
+): Promise<'settled' | 'replaced' | 'lost'> {
+  const held = onDeliveries(database)
+    .updateTable('delivery')
+    .set({ lease: null, leased_until: null })
+    .where('id', '=', id)
+    .where('lease', '=', lease);
+  const settled = await held
+    .set({
+      state,
+      last_status: status ?? null,
+      last_failure: failure ?? null,
+      ...(nextAttemptAt === undefined ? {} : { next_attempt_at: new Date(nextAttemptAt) }),
+    })
+    .where('message_id', '=', messageId)
+    .executeTakeFirst();
+  if (settled.numUpdatedRows > 0) return 'settled';
+  return (await held.executeTakeFirst()).numUpdatedRows > 0 ? 'replaced' : 'lost';
+}
+
+/** Releases a lease as if the delivery had not been leased. */
+export async function releaseDelivery<Tables extends DeliveryTables>(
+  database: Database<Tables>,
+  { id, lease, messageId }: LeasedDelivery,
+): Promise<void> {
+  await onDeliveries(database)
+    .updateTable('delivery')
+    .set(({ eb }) => ({
+      lease: null,
+      leased_until: null,
+      // A message that has taken the place of this one has its own attempts.
+      attempts: eb
+        .case()
+        .when('message_id', '=', messageId)
+        .then(eb('attempts', '-', 1))
+        .else(eb.ref('attempts'))
+        .end(),
+    }))
+    .where('id', '=', id)
+    .where('lease', '=', lease)
+    .execute();
+}
+
+/** Selects the delivery that is due first of those that nobody holds, except those for busy receivers. */
+const selectFree = <Tables extends DeliveryTables>(
+  database: Database<Tables>,
+  now: number,
+  busyReceivers: readonly string[],
+) =>
+  onDeliveries(database)
+    .selectFrom('delivery')
+    .where('state', '=', 'pending')
+    .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', new Date(now))]))
+    .where(sql<boolean>`not (receiver = any(${[...busyReceivers]}::text[]))`)
+    .orderBy('next_attempt_at')
+    .orderBy('id')
+    .limit(1);
+
+const onDeliveries = <Tables extends DeliveryTables>(database: Database<Tables>) =>
+  database as unknown as Kysely<DeliveryTables>;
