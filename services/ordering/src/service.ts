@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { createTimeWriter } from '@clinical-launch/contracts/written-time';
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import { startRelay } from '@clinical-launch/events/relay';
@@ -17,7 +18,6 @@ import { pageDialect, pageNotFound } from './errors.ts';
 import { createSearches } from './http/dependencies.ts';
 import { createEndpoints } from './http/endpoints.ts';
 import { createShow } from './http/show.ts';
-import { createTimeWriter } from './present/written-time.ts';
 import { openOrderingDatabase } from './store/database.ts';
 
 export type OrderingDependencies = {

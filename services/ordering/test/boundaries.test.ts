@@ -97,12 +97,14 @@ describe('two patients with one number', () => {
     const order = await anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: twin } }));
     const opened = { ...patient, birthDate: '1958-03-01', identifiers: twin.identifiers };
     const launch = await openAs('PatientRequestList', { patient: opened });
-    expect(await launch.page('requests')).toContain('For <bdi>Whitfield, Martha</bdi>, born 28 Feb 1958');
+    expect(await launch.page('requests')).toContain(
+      'For <bdi>Whitfield, Martha</bdi>, born 28 February 1958',
+    );
     for (const page of ['', '/samples', '/labels']) {
       const html = await launch.page(`requests/${order.guid}${page}`);
       expect(/app-patient__name"><bdi>([^<]*)/.exec(html)?.[1]).toBe('Whitfield, Martha');
       expect(html).toMatch(
-        /Check the patient\.[^]*made for <bdi>Whitfield, Martha<[^]*record that is open in your practice system is for <bdi>Whitfield, Margaret Anne \(Mrs\)<[^]*born 1 Mar 1958/,
+        /Check the patient\.[^]*made for <bdi>Whitfield, Martha<[^]*record that is open in your practice system is for <bdi>Whitfield, Margaret Anne \(Mrs\)<[^]*born 1 March 1958/,
       );
     }
     const same = await openAs('PatientRequestList', { patient: twin });

@@ -32,7 +32,9 @@ describe('two launches that change one request', () => {
     expect(locationOf(refused)).toBe(`${other.home}${other.at}review?conflict`);
     expect((await stored(application, ordered.guid)).version).toBe(2);
     const html = await other.page(`${other.at}review?conflict`);
-    expect(html).toMatch(/Someone else changed this request: Okonkwo, Adaeze \(Dr\) on 2 Mar 2026 at 09:30/);
+    expect(html).toMatch(
+      /Someone else changed this request: Okonkwo, Adaeze \(Dr\) on 2 March 2026 at 9:30am/,
+    );
     expect(html).toMatch(/<textarea[^>]*>Tired<\/textarea>/);
     expect(tickedIn(await other.page(other.at))).toEqual(['HFBC', 'BLFT', 'XCXR']);
     expect(locationOf(await submitChange(other))).toContain('/orders/');

@@ -42,19 +42,19 @@ describe('the same tests as last time', () => {
   it('are chosen by one press, beside what is chosen; the button says which and when', async () => {
     const { guid } = await order(['HFBC', 'BUE', 'BLFT', 'DHBA1C', 'HFER', 'XKNE']);
     const launch = await open();
-    const text = 'Same as last time, 2 Mar 2026: FBC, Ferritin, U&amp;E, LFT, HbA1c and 1 more';
+    const text = 'Same as last time, 2 March 2026: FBC, Ferritin, U&amp;E, LFT, HbA1c and 1 more';
     expect(againIn(await launch.page())).toEqual({ guid, text });
     await press(launch, `again:${guid}`, { tick: ['XCXR'] });
     const html = await launch.page();
     expect(tickedIn(html).toSorted()).toEqual(['BLFT', 'BUE', 'DHBA1C', 'HFBC', 'HFER', 'XCXR', 'XKNE']);
-    expect(html).toContain('Chosen as on 2 Mar 2026: ');
+    expect(html).toContain('Chosen as on 2 March 2026: ');
   });
 
   it('are warned of as repeats, as usual', async () => {
     const { guid } = await order(['DHBA1C']);
     const launch = await open();
     await press(launch, `again:${guid}`);
-    expect(await launch.page()).toContain('HbA1c was requested on 2 Mar 2026');
+    expect(await launch.page()).toContain('HbA1c was requested on 2 March 2026');
   });
 
   it('are those of the latest request, without the tests that were removed from it', async () => {
@@ -65,7 +65,7 @@ describe('the same tests as last time', () => {
     await press(change, 'remove:BLFT', { at: change.at });
     await submitChange(change);
     const again = againIn(await (await open()).page());
-    expect(again).toEqual({ guid: latest.guid, text: 'Same as last time, 2 Mar 2026: U&amp;E' });
+    expect(again).toEqual({ guid: latest.guid, text: 'Same as last time, 2 March 2026: U&amp;E' });
   });
 
   it('are offered to no patient without a request, and not where a request is changed', async () => {
@@ -94,12 +94,12 @@ describe('the same tests as last time', () => {
       .where('guid', '=', guid)
       .execute();
     const launch = await open({ patient: { ...patient, gender: 'female' } });
-    expect(againIn(await launch.page())?.text).toBe('Same as last time, 2 Mar 2026: FBC');
+    expect(againIn(await launch.page())?.text).toBe('Same as last time, 2 March 2026: FBC');
     await press(launch, `again:${guid}`);
     const html = await launch.page();
     expect(tickedIn(html)).toEqual(['HFBC']);
     for (const said of [
-      'Chosen as on 2 Mar 2026: Full blood count.',
+      'Chosen as on 2 March 2026: Full blood count.',
       'Not added, because it does not apply to this patient: Prostate specific antigen.',
       'Not added, because it is not in the catalogue: Urea and electrolytes.',
     ])

@@ -10,7 +10,7 @@ describe('the patient banner', () => {
   it('names the patient as surname, given names (title), with date of birth, age, gender and NHS number', () => {
     expect(presentBanner(request, today)).toEqual({
       name: 'Whitfield, Margaret Anne (Mrs)',
-      born: '28 Feb 1958',
+      born: '28 February 1958',
       age: '68 years',
       gender: 'Female',
       identifiers: [{ label: 'NHS number', value: '943 476 5919' }],

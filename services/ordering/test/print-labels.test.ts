@@ -29,7 +29,7 @@ describe('the labels of several requests', () => {
     const html = await launch.page(addressOf([one.guid, other.guid, without.guid]));
     const labels = labelsIn(html).map(textOf);
     expect(labels.map((label) => /FROST|AMIS/.exec(label)?.[0])).toEqual(['FROST', 'FROST', 'AMIS']);
-    for (const label of labels) expect(label).toContain('Born 28 Feb 1958 M');
+    for (const label of labels) expect(label).toContain('Born 28 February 1958 M');
     const events = await publishedBy(application, launch, 'order.printed.v1');
     const { pseudonyms } = application;
     expect(new Set(events.map(({ data }) => `${data.orderGuid} ${data.patient} ${data.isReprint}`))).toEqual(
@@ -40,7 +40,7 @@ describe('the labels of several requests', () => {
       ),
     );
     expect(textOf(await launch.page(addressOf([other.guid])))).toMatch(
-      /NCP-\d+: Printed before on 2 Mar 2026/,
+      /NCP-\d+: Printed before on 2 March 2026/,
     );
   });
 
@@ -137,6 +137,6 @@ describe('the label stock', () => {
     });
     const launch = await openList(application, 'PatientReport', { request: context.request });
     const [label = ''] = labelsIn(await launch.page(`requests/${guid}/labels`));
-    expect(textOf(label)).toContain(`Born 28 Feb 1958${letter}NHS number`);
+    expect(textOf(label)).toContain(`Born 28 February 1958${letter}NHS number`);
   });
 });

@@ -185,7 +185,7 @@ describe('recording samples', () => {
         '2026-05-31T09:30:00.000Z',
         undefined,
       ]);
-      expect(await later.page(samplesPage(later))).toContain('Collected 31 May 2026 at 10:30');
+      expect(await later.page(samplesPage(later))).toContain('Collected 31 May 2026 at 10:30am');
     } finally {
       await own.stop();
     }

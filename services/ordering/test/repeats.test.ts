@@ -47,7 +47,7 @@ describe('a test that was requested within its minimum interval', () => {
     application.clock.advance({ seconds: 12 * day });
     const launch = await chooseAndReview(application, ['DHBA1C', 'HFBC'], orderFor(patient));
     const today = new Date(application.clock.now() - 12 * day * 1000);
-    const date = `${today.getUTCDate()} ${today.toLocaleString('en-GB', { month: 'short', timeZone: 'UTC' })} ${today.getUTCFullYear()}`;
+    const date = `${today.getUTCDate()} ${today.toLocaleString('en-GB', { month: 'long', timeZone: 'UTC' })} ${today.getUTCFullYear()}`;
     const said = `HbA1c was requested on ${date} (12 days ago) by Bairstow, Thomas (Dr): sample not collected yet. Not usually repeated within 56 days.`;
     const waiting = `Full blood count was requested on ${date} (12 days ago) by Bairstow, Thomas (Dr): sample not collected yet.`;
     expect(warningsIn(await launch.page())).toEqual([waiting, said]);

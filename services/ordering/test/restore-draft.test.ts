@@ -1,4 +1,5 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { createTimeWriter } from '@clinical-launch/contracts/written-time';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -69,10 +70,9 @@ const offerOf = async (launch: OpenLaunch) => offerIn(await launch.page());
 /** The tests of `leaveDraft`. */
 const leftTests = /: Full blood count and Chest X-ray\.$/;
 
-/** When `leaveDraft` changed its draft, in the winter of London: `2 Mar 2026 at 09:30` */
+/** When `leaveDraft` changed its draft, in the winter of London: `2 March 2026 at 9:30am` */
 function leftAt() {
-  const at = new Date(application.clock.now() - 60_000).toISOString();
-  return `${Number(at.slice(8, 10))} Mar 2026 at ${at.slice(11, 16)}`;
+  return createTimeWriter('Europe/London')(application.clock.now() - 60_000);
 }
 
 /** Presses a button of the offer on a page, which is read now if it is not given. */

@@ -1,4 +1,5 @@
 import { localTime } from '@clinical-launch/contracts/time';
+import { writtenClock } from '@clinical-launch/contracts/written-time';
 import {
   type ActivityMeasure,
   type ActivityRow,
@@ -7,7 +8,6 @@ import {
   measureNames,
 } from '../domain/activity.ts';
 import { getFaultWords } from '../domain/fault-words.ts';
-import { clockOf } from './written-time.ts';
 
 type ActivityOptions = {
   readonly rows: readonly ActivityRow[];
@@ -18,7 +18,7 @@ type ActivityOptions = {
 
 /** Returns the charts of the last hours, and the tables with the same figures. */
 export function presentActivity({ rows, begins, timeZone }: ActivityOptions) {
-  const labels = begins.map((begin) => clockOf(localTime(begin, timeZone).slice(11, 16)));
+  const labels = begins.map((begin) => writtenClock(localTime(begin, timeZone).slice(11, 16)));
   const total = (of: readonly ActivityRow[], measure: ActivityMeasure) =>
     of.reduce((sum, row) => sum + amountOf(row, measure), 0);
   const byBegin = Map.groupBy(rows, ({ begin }) => begin);

@@ -1,9 +1,9 @@
+import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import type { Pages } from '@clinical-launch/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Catalogues } from '../domain/catalogues.ts';
 import { createTestSearch, type TestSearch } from '../domain/test-search.ts';
-import type { WriteTime } from '../present/written-time.ts';
 import type { WorkDependencies } from '../work/dependencies.ts';
 import type { Show } from './show.ts';
 

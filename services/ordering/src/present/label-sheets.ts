@@ -1,11 +1,11 @@
 import type { LaunchPatient, PersonName } from '@clinical-launch/contracts/launch-context';
+import { type WriteTime, writtenDate } from '@clinical-launch/contracts/written-time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import type { LabelStock } from '../domain/label-stocks.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { createBarcode } from './barcode.ts';
 import { presentIdentifiers } from './patient-banner.ts';
-import { type WriteTime, writtenDate } from './written-time.ts';
 
 /**
  * Presents the labels: one for each tube or pot of the samples that live tests need, taken or not, in order

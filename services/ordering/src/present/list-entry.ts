@@ -1,10 +1,9 @@
+import { shortened, type WriteTime, writtenDate } from '@clinical-launch/contracts/written-time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { isLive, liveSamples } from '../domain/lifecycle.ts';
 import { fullName, shortName } from '../domain/person-name.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { presentIdentifiers } from './patient-banner.ts';
-import type { WriteTime } from './written-time.ts';
-import { writtenDate } from './written-time.ts';
 
 /** The number of characters of the tests in a row, so that they are a line; the others can be opened. */
 const testsLength = 22;
@@ -20,7 +19,8 @@ export type ListWriting = {
 /** Presents a request as a row of a list, with short names of tests, which fit in a line. */
 export function presentEntry(request: TestRequest, { write, catalogueOf }: ListWriting) {
   const { parties, batches, priority, status, createdAt } = request;
-  const [day, time] = write(createdAt).split(' at ');
+  const [day = '', time] = write(createdAt).split(' at ');
+  const born = writtenDate(parties.patient.birthDate);
   const { orderables } = catalogueOf(request);
   const tests = batches
     .flatMap((batch) => batch.tests.filter(isLive))
@@ -30,7 +30,7 @@ export function presentEntry(request: TestRequest, { write, catalogueOf }: ListW
   const [identifier] = presentIdentifiers(parties.patient);
   return {
     guid: request.guid,
-    orderedAt: { iso: createdAt, day, time },
+    orderedAt: { iso: createdAt, day: shortened(day), time },
     references: batches.map(({ orderReference }) => orderReference),
     tests: { shown: tests.slice(0, shown), more: tests.slice(shown) },
     isUrgent,
@@ -39,7 +39,8 @@ export function presentEntry(request: TestRequest, { write, catalogueOf }: ListW
     requester: shortName(parties.requester.name),
     patient: {
       name: fullName({ family: parties.patient.name.family, given: parties.patient.name.given }),
-      born: writtenDate(parties.patient.birthDate),
+      born,
+      shortBorn: shortened(born),
       identifier,
     },
   };

@@ -1,7 +1,7 @@
+import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { chosenTests, type LeftDraft } from '../domain/draft.ts';
 import { listed } from '../domain/panels.ts';
-import type { WriteTime } from './written-time.ts';
 
 /** The tests that an offer names; it counts the others. */
 const namedTests = 6;

@@ -1,7 +1,7 @@
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
+import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import { fullName } from '../domain/person-name.ts';
 import type { Printing } from '../domain/printing.ts';
-import type { WriteTime } from './written-time.ts';
 
 /** Presents when and by whom a paper is printed, and how often it was printed before. */
 export function presentPrinting({ at, before }: Printing, by: PersonName, write: WriteTime) {

@@ -1,10 +1,10 @@
+import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import { answersFor } from '../domain/answers-for.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { createBarcode } from './barcode.ts';
 import { presentRequest } from './request-report.ts';
 import { writtenAnswer } from './written-answer.ts';
-import type { WriteTime } from './written-time.ts';
 
 type Presenting = { readonly catalogue: Catalogue; readonly write: WriteTime };
 

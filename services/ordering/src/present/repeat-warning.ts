@@ -1,9 +1,9 @@
+import { writtenDate } from '@clinical-launch/contracts/written-time';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import type { Notice } from '../domain/draft.ts';
 import { listed } from '../domain/panels.ts';
 import { fullName } from '../domain/person-name.ts';
 import type { EarlierTest, Repeat } from '../domain/repeats.ts';
-import { writtenDate } from './written-time.ts';
 
 /** Describes by whom and when a test was requested, its current state, and when it is usually repeated. */
 export function describeRepeat({ test, latest, day, daysAgo, minimumIntervalDays: days }: Repeat): string {

@@ -1,7 +1,7 @@
+import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { requestPage, resultPage } from './addresses.ts';
-import type { WriteTime } from './written-time.ts';
 
 type Reported = { readonly request: TestRequest; readonly rule: ActionRule; readonly home: string };
 

@@ -1,5 +1,6 @@
 import type { Action, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { OrderStatus } from '@clinical-launch/contracts/order/order';
+import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { isLive, isTakenFromPatient } from '../domain/lifecycle.ts';
 import { fullName } from '../domain/person-name.ts';
@@ -10,7 +11,6 @@ import {
   type TestRequest,
 } from '../domain/test-request.ts';
 import { writtenAnswer } from './written-answer.ts';
-import type { WriteTime } from './written-time.ts';
 
 type Presenting = { readonly catalogue: Pick<Catalogue, 'containers'>; readonly write: WriteTime };
 

@@ -1,4 +1,5 @@
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
+import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import { collectionNow } from '../domain/collection-entry.ts';
 import { type Draft, maxClinicalDetailsLength } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';
@@ -12,7 +13,6 @@ import {
 } from '../domain/review.ts';
 import { readTypedDate } from '../domain/typed-date.ts';
 import { type Chosen, presentChosen } from './chosen-model.ts';
-import type { WriteTime } from './written-time.ts';
 
 type Step = { readonly author: { readonly name: PersonName }; readonly at: string };
 
@@ -50,7 +50,7 @@ export function presentReview(review: Review) {
     needingDetails: needingDetails(chosen),
     collection: presentCollection(review),
     mayCollect: changed === undefined && needsSamples(chosen),
-    // `Hill, Ada (Dr) on 2 Mar 2026 at 09:31`
+    // `Hill, Ada (Dr) on 2 March 2026 at 9:31am`
     changedBy: changedBy.map(({ author, at }) => `${fullName(author.name)} on ${write(at)}`),
     maxClinicalDetailsLength,
     maxAnswerLength,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import { maxQuantity } from '../domain/record-samples.ts';
@@ -11,7 +12,6 @@ import {
 } from '../domain/samples-entry.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { writtenAnswer } from './written-answer.ts';
-import type { WriteTime } from './written-time.ts';
 
 type Shown = {
   readonly request: TestRequest;

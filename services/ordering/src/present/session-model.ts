@@ -1,4 +1,5 @@
 import { localTime } from '@clinical-launch/contracts/time';
+import { writtenClock } from '@clinical-launch/contracts/written-time';
 
 type SessionLife = { readonly idleSeconds: number; readonly lastSeconds: number };
 
@@ -14,7 +15,7 @@ export function presentSession(
   return {
     idleSeconds,
     ...(Number.isFinite(lastSeconds) ? { lastSeconds: Math.floor(lastSeconds) } : {}),
-    until: localTime(now + leftSeconds * 1000, timeZone).slice(11, 16),
+    until: writtenClock(localTime(now + leftSeconds * 1000, timeZone).slice(11, 16)),
     // Whether a request before then extends it.
     canExtend: lastSeconds > idleSeconds,
   };

@@ -1,4 +1,5 @@
 import { localDay } from '@clinical-launch/contracts/time';
+import { writtenDate } from '@clinical-launch/contracts/written-time';
 import { isFor, type PatientTraits } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { chosenTests, type Draft, type Notice } from '../domain/draft.ts';
@@ -6,7 +7,6 @@ import { orderAgain } from '../domain/order-again.ts';
 import { listed } from '../domain/panels.ts';
 import type { OwnChoices } from '../domain/practice-choices.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import { writtenDate } from './written-time.ts';
 
 /**
  * The characters on the line of chips, which is beside the heading at 1280 pixels; what does not fit is

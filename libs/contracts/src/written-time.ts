@@ -1,0 +1,48 @@
+import { localTime } from './time.ts';
+
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/** Returns `21 November 2026` for a day written YYYY-MM-DD. Read as text, so that no time zone changes it. */
+export function writtenDate(date: string): string {
+  const [year = '', month = '', day = ''] = date.split('-');
+  return `${Number(day)} ${months[Number(month) - 1] ?? month} ${year}`;
+}
+
+/** Returns `21 Nov 2026` for `21 November 2026`, for a table that has no room for the month in full. */
+export const shortened = (written: string): string => written.replace(/([A-Z][a-z]{2})[a-z]+/, '$1');
+
+/** Returns `4:10pm` for `16:10`, and `4:10:05pm` for `16:10:05`. */
+export function writtenClock(time: string): string {
+  const [hour = '', ...rest] = time.split(':');
+  const hours = Number(hour);
+  return `${hours % 12 || 12}:${rest.join(':')}${hours < 12 ? 'am' : 'pm'}`;
+}
+
+/** Returns an instant as pages show it: `21 November 2026 at 4:10pm`. */
+export type WriteTime = (instant: Date | number | string) => string;
+
+/**
+ * Creates a function that writes instants (milliseconds since 1970 or ISO 8601) in local time, to the minute
+ * or to the second.
+ * @param timeZone IANA name, `Europe/London`
+ */
+export function createTimeWriter(timeZone: string, precision: 'minute' | 'second' = 'minute'): WriteTime {
+  const length = precision === 'minute' ? 5 : 8;
+  return (instant) => {
+    const [day = '', time = ''] = localTime(new Date(instant).getTime(), timeZone).split('T');
+    return `${writtenDate(day)} at ${writtenClock(time.slice(0, length))}`;
+  };
+}
