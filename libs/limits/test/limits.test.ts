@@ -8,7 +8,6 @@ import { anEvent, aPrefix, drainAll } from '@clinical-launch/testing/ticket-fixt
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { InMemoryLimits } from '../src/in-memory-limits.ts';
 import { RedisLimits } from '../src/redis-limits.ts';
-import { RedisRates } from '../src/redis-rates.ts';
 import { describeLimits, mostEvents } from './limits-contract.ts';
 
 function createInMemory() {
@@ -158,32 +157,5 @@ describe('RedisLimits', () => {
     expect(await outbox.depth()).toBe(0);
     expect(await outbox.committed()).toBe(1);
     expect(await drainAll(new RedisOutbox({ redis, prefix, stream: 'refused' }))).toEqual([event]);
-  });
-});
-
-describe('RedisRates', () => {
-  const lab = createRedisLab();
-  let rates: RedisRates;
-  beforeAll(async () => {
-    rates = new RedisRates({ redis: await lab.anyClient(), prefix: aPrefix(), service: 'test' });
-  });
-  afterAll(() => lab.stop());
-
-  // Held for longer than the test takes.
-  const request = { perSecond: 10, wanted: 10, heldMs: 60_000 };
-
-  it('leases again what was not used, and nothing of what was', async () => {
-    const { id, granted } = await rates.lease('returned', request);
-    expect(granted).toBe(10);
-    await rates.giveBack('returned', { id, unused: 4 });
-    expect((await rates.lease('returned', request)).granted).toBe(4);
-    expect((await rates.lease('returned', request)).granted).toBe(0);
-  });
-
-  it('counts a lease of several requests for a second after the last moment of its use', async () => {
-    await rates.lease('held', request);
-    const { granted, waitMs } = await rates.lease('held', request);
-    expect(granted).toBe(0);
-    expect(waitMs).toBeGreaterThan(1000);
   });
 });

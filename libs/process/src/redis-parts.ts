@@ -1,6 +1,5 @@
 import type { Relay } from '@clinical-launch/events/relay';
 import { RedisLimits } from '@clinical-launch/limits/redis-limits';
-import { RedisRates } from '@clinical-launch/limits/redis-rates';
 import { createSharedRateLimiter } from '@clinical-launch/limits/shared-rate-limit';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { measureRedis } from '@clinical-launch/redis/redis-level';
@@ -48,7 +47,7 @@ export async function openRedisParts(options: TicketPartOptions): Promise<Ticket
     claims,
     revokedTokens: new RedisRevokedTokens({ ...place, writeEvent }),
     endedSessions: new RedisRevokedTokens({ ...place, list: 'ended-sessions' }),
-    limiter: createSharedRateLimiter(new RedisRates({ ...place, service: options.name })),
+    limiter: createSharedRateLimiter({ ...place, service: options.name }),
     ...limited,
     checks: {
       redis: () => redis.ping().then(() => true),

@@ -229,8 +229,8 @@ export const countsRequests = (service: string): RedisAbility => ({
   does: 'counts the requests of its clients',
   rights: [
     {
-      commands: words('zremrangebyscore zrange zscore zadd zrem pexpire'),
-      changes: [`leases:${service}:*`],
+      commands: words('hmget hset pexpire'),
+      changes: [`rate:${service}:*`],
     },
   ],
 });

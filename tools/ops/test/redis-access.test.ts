@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServiceName } from '@clinical-launch/contracts/events/event-routes';
 import { RedisLimits } from '@clinical-launch/limits/redis-limits';
-import { RedisRates } from '@clinical-launch/limits/redis-rates';
+import { createSharedRateLimiter } from '@clinical-launch/limits/shared-rate-limit';
 import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { wakeRelays } from '@clinical-launch/redis/redis-wakes';
@@ -252,10 +252,7 @@ async function readRevokedTokens(redis: RedisClient): Promise<void> {
 }
 
 async function countRequests(redis: RedisClient, service: string): Promise<void> {
-  const rates = new RedisRates({ redis, prefix, service });
-  const lease = await rates.lease('client', { perSecond: 10, wanted: 5, heldMs: 100 });
-  await rates.giveBack('client', { id: lease.id, unused: 2 });
-  await rates.lease('client', { perSecond: 1, wanted: 1, heldMs: 100 });
+  await createSharedRateLimiter({ redis, prefix, service }).count('client', 10);
 }
 
 /** Creates what other services would create, as an administrator. */

@@ -178,8 +178,8 @@ describe('in Redis', () => {
       resourceApi: [
         'appended:*',
         'committed',
-        'leases:resource-api:*',
         'presented:*',
+        'rate:resource-api:*',
         'refused-addresses',
         'revoked:*',
         'uses:*',
