@@ -33,7 +33,7 @@ export type PublicJwk = Static<typeof publicJwk>;
 const compiled = compileSchema(publicJwk);
 const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 /** The least size of an RSA key that signs a token (RFC 7518 section 3.3). */
-export const leastRsaBits = 2048;
+export const minRsaBits = 2048;
 
 /**
  * Returns the error of a registered key: private or symmetric, weak, or of an unknown kind; undefined for a
@@ -58,7 +58,7 @@ function strengthFault(key: KeyObject | undefined): string | undefined {
   const { modulusLength = 0, namedCurve = '' } = key?.asymmetricKeyDetails ?? {};
   switch (key?.asymmetricKeyType) {
     case 'rsa':
-      return modulusLength < leastRsaBits ? `must have at least ${leastRsaBits} bits` : undefined;
+      return modulusLength < minRsaBits ? `must have at least ${minRsaBits} bits` : undefined;
     case 'ec':
       return curves.has(namedCurve) ? undefined : 'must use the curve P-256, P-384 or P-521';
     case 'ed25519':

@@ -46,6 +46,6 @@ export function activeRegistry({ realms, trustedIssuers, ...others }: Registry):
 const isActive = ({ suspended: isSuspended = false }: { readonly suspended?: boolean }) => !isSuspended;
 
 function registryError(faults: readonly FileFault[]): TypeError {
-  const said = faults.map(({ path, message }) => `${path} ${message}`);
-  return new TypeError(`The registry is invalid:\n  ${said.join('\n  ')}`);
+  const described = faults.map(({ path, message }) => `${path} ${message}`);
+  return new TypeError(`The registry is invalid:\n  ${described.join('\n  ')}`);
 }

@@ -92,8 +92,8 @@ export function createParser<S extends TSchema>(
   const accepts = (candidate: unknown): candidate is StaticOf<S> => compiled.is(candidate);
   return (candidate) => {
     if (accepts(candidate)) return candidate;
-    const said = compiled.faultsOf(candidate).map(({ path, message }) => `${path} ${message}`);
-    throw new TypeError(`The value is not a valid ${name}: ${said.join('; ')}`);
+    const described = compiled.faultsOf(candidate).map(({ path, message }) => `${path} ${message}`);
+    throw new TypeError(`The value is not a valid ${name}: ${described.join('; ')}`);
   };
 }
 

@@ -26,7 +26,7 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
 
 const hourMs = 3_600_000;
 /** Of each zone. The times of a request lie in a few hours, and a hospital's in those of some weeks. */
-const mostHours = 1000;
+const maxHours = 1000;
 
 /**
  * By zone and hour, counted from 1970-01-01T00Z, what one adds to UTC; undefined if it changes in that hour.
@@ -75,7 +75,7 @@ const hourText = (hour: number): string =>
 function knownOf<Key, Value>(known: Map<Key, Value>, key: Key, find: () => Value): Value {
   const value = known.get(key);
   if (value !== undefined || known.has(key)) return value as Value;
-  if (known.size >= mostHours) known.clear();
+  if (known.size >= maxHours) known.clear();
   const found = find();
   known.set(key, found);
   return found;

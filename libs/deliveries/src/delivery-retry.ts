@@ -23,7 +23,7 @@ const finalReasons: readonly string[] = ['unregistered', 'gone'];
 
 const secondMs = 1000;
 const firstWaitMs = 5 * secondMs;
-const longestWaitMs = 3600 * secondMs;
+const maxWaitMs = 3600 * secondMs;
 
 type FailedAttempt = {
   /** A `DeliveryFailure`, or a reason of the service. */
@@ -50,8 +50,8 @@ type FailedAttempt = {
 export function nextAttemptAt(failed: FailedAttempt): number | undefined {
   const { reason, attempts, now, giveUpAt, retryAfterMs = 0, random } = failed;
   if (finalReasons.includes(reason) || now >= giveUpAt) return undefined;
-  const ceilingMs = Math.min(firstWaitMs * 2 ** Math.min(attempts - 1, 20), longestWaitMs);
-  const waitMs = Math.max(ceilingMs * (0.5 + random / 2), Math.min(retryAfterMs, longestWaitMs));
+  const ceilingMs = Math.min(firstWaitMs * 2 ** Math.min(attempts - 1, 20), maxWaitMs);
+  const waitMs = Math.max(ceilingMs * (0.5 + random / 2), Math.min(retryAfterMs, maxWaitMs));
   return Math.min(now + waitMs, giveUpAt);
 }
 

@@ -14,7 +14,7 @@ const reasonHeader = 'dead-letter-reason';
 const attemptsHeader = 'dead-letter-attempts';
 const timeHeader = 'dead-letter-time';
 
-const longestReason = 500;
+const maxReasonLength = 500;
 
 /**
  * Returns an event as a message in structured mode; its type is the routing key (CloudEvents AMQP binding
@@ -61,7 +61,7 @@ export function toDeadLetter(message: Message, queue: string, error: unknown): O
     ...resend(message, queue),
     headers: {
       ...resend(message, queue).headers,
-      [reasonHeader]: reason.slice(0, longestReason),
+      [reasonHeader]: reason.slice(0, maxReasonLength),
       [attemptsHeader]: attemptsOf(message),
       [timeHeader]: new Date().toISOString(),
     },

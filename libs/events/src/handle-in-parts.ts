@@ -4,10 +4,10 @@ import type { Consumer } from './event-bus.ts';
 import { inProcessSpan, type MessagingSystem } from './message-spans.ts';
 
 /** The maximum number of events that a consumer handles together; larger batches gain nothing. */
-const mostTogether = 256;
+const maxBatchSize = 256;
 
 /** Returns how many events this consumer handles at once. */
-export const batchSizeOf = (consumer: Consumer): number => ('handleAll' in consumer ? mostTogether : 1);
+export const batchSizeOf = (consumer: Consumer): number => ('handleAll' in consumer ? maxBatchSize : 1);
 
 type Progress<Item> = {
   /** Where the events come from, for the spans. */

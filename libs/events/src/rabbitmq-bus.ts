@@ -10,12 +10,12 @@ import type { Consumer, EventBus } from './event-bus.ts';
 import { toMessage } from './event-message.ts';
 import { inPublishSpan } from './message-spans.ts';
 import { declareTopology } from './rabbitmq-declare.ts';
-import { keepConnected, type Link, type LinkTerms } from './rabbitmq-link.ts';
+import { type ConnectionOptions, keepConnected, type Link } from './rabbitmq-link.ts';
 import { type Subscription, subscribe } from './rabbitmq-subscription.ts';
 import { type Broker, type Topology, topologyOf } from './rabbitmq-topology.ts';
 
 type RabbitMqOptions = Broker &
-  LinkTerms & {
+  ConnectionOptions & {
     /** Consumers whose queues exist before their first start, so that earlier events wait for them. */
     readonly knownConsumers?: readonly Pick<Consumer, 'name' | 'types'>[];
     /**
@@ -58,17 +58,17 @@ const defaultRetryAfterMs = [100, 500, 2000, 5000, 10_000, 30_000, 60_000, 60_00
  */
 export async function connectRabbitMq(options: RabbitMqOptions): Promise<RabbitMqBus> {
   const { url, logger, reconnectAfterMs } = options;
-  const linkTerms = { url, logger, ...(reconnectAfterMs && { reconnectAfterMs }) };
+  const connectionOptions = { url, logger, ...(reconnectAfterMs && { reconnectAfterMs }) };
   const topology = topologyOf(options.namespace);
   const publisher = await keepConnected<Publisher>({
-    ...linkTerms,
+    ...connectionOptions,
     name: 'publisher',
     open: (connection, drop) =>
       openPublisher(connection, drop, { topology, logger, knownConsumers: options.knownConsumers ?? [] }),
     close: ({ channel }) => channel.close(),
   });
   return new RabbitMqBus({
-    link: linkTerms,
+    link: connectionOptions,
     topology,
     publisher,
     prefetch: options.prefetch,
@@ -79,16 +79,16 @@ export async function connectRabbitMq(options: RabbitMqOptions): Promise<RabbitM
   });
 }
 
-type PublisherTerms = {
+type PublisherDependencies = {
   readonly topology: Topology;
-  readonly logger: LinkTerms['logger'];
+  readonly logger: ConnectionOptions['logger'];
   readonly knownConsumers: readonly Pick<Consumer, 'name' | 'types'>[];
 };
 
 async function openPublisher(
   connection: ChannelModel,
   drop: (cause: Error) => void,
-  { topology, logger, knownConsumers }: PublisherTerms,
+  { topology, logger, knownConsumers }: PublisherDependencies,
 ): Promise<Publisher> {
   await declareTopology(connection, { topology, consumers: knownConsumers });
   const channel = await connection.createConfirmChannel();
@@ -108,8 +108,8 @@ async function openPublisher(
   return { channel, blockage: () => blockage };
 }
 
-type Parts = {
-  readonly link: LinkTerms;
+type BusDependencies = {
+  readonly link: ConnectionOptions;
   readonly topology: Topology;
   readonly publisher: Link<Publisher>;
   readonly prefetch: number | undefined;
@@ -128,12 +128,12 @@ type Parts = {
  * order.
  */
 export class RabbitMqBus implements EventBus {
-  readonly #parts: Parts;
+  readonly #dependencies: BusDependencies;
   readonly #subscriptions = new Map<string, Promise<Subscription>>();
   readonly #publishing = new Set<Promise<void>>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(dependencies: BusDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
@@ -145,13 +145,13 @@ export class RabbitMqBus implements EventBus {
    */
   async publish(events: readonly CloudEvent[]): Promise<void> {
     for (const event of events) assertReceivedEvent(event);
-    const { writeEvent } = this.#parts;
+    const { writeEvent } = this.#dependencies;
     await this.publishWritten(events.map((event) => ({ event, text: writeEvent(event) })));
   }
 
   /** Resolves as `publish`. @throws Error as `publish`, but does not check the events. */
   async publishWritten(events: readonly WrittenEvent[]): Promise<void> {
-    if (events.length > 0) await this.#send(this.#parts.topology.events, events.map(toMessage));
+    if (events.length > 0) await this.#send(this.#dependencies.topology.events, events.map(toMessage));
   }
 
   /**
@@ -162,7 +162,7 @@ export class RabbitMqBus implements EventBus {
   async consume(consumer: Consumer): Promise<void> {
     const { name } = consumer;
     if (this.#subscriptions.has(name)) throw new TypeError(`The bus already has a consumer ${name}`);
-    const { link, topology, prefetch, retryAfterMs, verifierOf } = this.#parts;
+    const { link, topology, prefetch, retryAfterMs, verifierOf } = this.#dependencies;
     const bury = (letter: OutgoingMessage) => this.#send(topology.deadLetters, [letter]);
     const subscription = subscribe({
       link,
@@ -179,7 +179,7 @@ export class RabbitMqBus implements EventBus {
 
   /** Returns whether events are accepted and every consumer is subscribed. */
   async isReady(): Promise<boolean> {
-    const publisher = this.#parts.publisher.session();
+    const publisher = this.#dependencies.publisher.session();
     if (publisher === undefined || publisher.blockage() !== undefined) return false;
     const subscriptions = await Promise.all(this.#subscriptions.values());
     return subscriptions.every((subscription) => subscription.isUp());
@@ -191,18 +191,18 @@ export class RabbitMqBus implements EventBus {
     const started = subscriptions.filter((outcome) => outcome.status === 'fulfilled');
     await Promise.all(started.map(({ value }) => value.stop()));
     await Promise.allSettled(this.#publishing);
-    await this.#parts.publisher.stop();
+    await this.#dependencies.publisher.stop();
   }
 
   async #send(exchange: string, messages: readonly OutgoingMessage[]): Promise<void> {
-    const { publisher, confirmWithinMs } = this.#parts;
+    const { publisher, confirmWithinMs } = this.#dependencies;
     const session = publisher.session();
     if (session === undefined) throw new Error('RabbitMQ is not connected');
     const blockage = session.blockage();
     if (blockage !== undefined) throw new Error(`RabbitMQ accepts no events: ${blockage}`);
-    const terms = { exchange, timeoutMs: confirmWithinMs };
+    const options = { exchange, timeoutMs: confirmWithinMs };
     const sending = inPublishSpan(exchange, messages, () =>
-      publishConfirmed(session.channel, messages, terms),
+      publishConfirmed(session.channel, messages, options),
     );
     this.#publishing.add(sending);
     try {

@@ -3,19 +3,19 @@ import type { Channel, ChannelModel } from 'amqplib';
 import { exchangesOf, queuesOf, type Topology, type WantedEvents } from './rabbitmq-topology.ts';
 
 /** The declarations that a connection needs before it is used. */
-type Needs = { readonly topology: Topology; readonly consumers: readonly WantedEvents[] };
+type Declarations = { readonly topology: Topology; readonly consumers: readonly WantedEvents[] };
 
 /**
  * Declares the exchanges and the consumers' queues, and makes the bindings match the wanted types. Leaves
  * existing declarations unchanged. A user without the configure permission only checks that they exist.
  * @throws Error when one is missing, or exists with other arguments
  */
-export async function declareTopology(connection: ChannelModel, needs: Needs): Promise<void> {
+export async function declareTopology(connection: ChannelModel, declarations: Declarations): Promise<void> {
   try {
-    await onChannel(connection, (channel) => declare(channel, needs));
+    await onChannel(connection, (channel) => declare(channel, declarations));
   } catch (error) {
-    if (codeOf(error) !== accessRefused) throw error;
-    await onChannel(connection, (channel) => check(channel, needs)).catch((cause: unknown) => {
+    if (replyCodeOf(error) !== accessRefused) throw error;
+    await onChannel(connection, (channel) => check(channel, declarations)).catch((cause: unknown) => {
       throw new Error('An exchange or a queue is missing, and this user has no permission to declare it', {
         cause,
       });
@@ -26,7 +26,7 @@ export async function declareTopology(connection: ChannelModel, needs: Needs): P
 /** AMQP 0-9-1 reply codes: access-refused */
 const accessRefused = 403;
 
-const codeOf = (error: unknown) =>
+const replyCodeOf = (error: unknown) =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 
 /** Works on a separate channel, because the broker closes a channel after a refusal. */
@@ -38,7 +38,7 @@ async function onChannel(connection: ChannelModel, work: (channel: Channel) => P
   await channel.close();
 }
 
-async function declare(channel: Channel, { topology, consumers }: Needs): Promise<void> {
+async function declare(channel: Channel, { topology, consumers }: Declarations): Promise<void> {
   for (const { name, type } of exchangesOf(topology))
     await channel.assertExchange(name, type, { durable: true });
   for (const consumer of consumers) await declareConsumer(channel, topology, consumer);
@@ -59,7 +59,7 @@ async function declareConsumer(channel: Channel, topology: Topology, consumer: W
   for (const type of unwanted) await channel.unbindQueue(queue, topology.events, type);
 }
 
-async function check(channel: Channel, { topology, consumers }: Needs): Promise<void> {
+async function check(channel: Channel, { topology, consumers }: Declarations): Promise<void> {
   for (const { name } of exchangesOf(topology)) await channel.checkExchange(name);
   for (const consumer of consumers) {
     for (const { name } of queuesOf(topology, consumer).queues) await channel.checkQueue(name);

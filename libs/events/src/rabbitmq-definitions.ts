@@ -57,7 +57,7 @@ export function rabbitMqDefinitions({ users, consumers, namespace, vhost = '/' }
       vhost,
       exchange: topology.events,
       write: anyOf(publishes),
-      read: nothing,
+      read: noName,
     })),
     exchanges: exchangesOf(topology).map((exchange) => ({ vhost, ...durable(exchange), internal: false })),
     queues: declared.flatMap(({ queues }) => queues.map((queue) => ({ vhost, ...durable(queue) }))),
@@ -93,7 +93,7 @@ const defaultExchange = 'amq.default';
  */
 function permissionsOf(topology: Topology, { publishes, consumes, replays = false }: BrokerAccess) {
   return {
-    configure: nothing,
+    configure: noName,
     write: anyOf([
       ...(publishes.length > 0 ? [topology.events] : []),
       ...(consumes.length > 0 ? [topology.deadLetters] : []),
@@ -106,12 +106,12 @@ function permissionsOf(topology: Topology, { publishes, consumes, replays = fals
 }
 
 /** A pattern that matches no name. */
-const nothing = '^$';
+const noName = '^$';
 
 const literal = (text: string) => text.replaceAll('.', '\\.');
 
 const anyOf = (names: readonly string[]) =>
-  names.length === 0 ? nothing : `^(${names.map(literal).join('|')})$`;
+  names.length === 0 ? noName : `^(${names.map(literal).join('|')})$`;
 
 /**
  * RabbitMQ: Passwords, "Computing Password Hash": Base64 of a 4-byte salt and SHA-256 of salt and password.

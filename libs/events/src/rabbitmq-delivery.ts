@@ -10,7 +10,7 @@ import { batchSizeOf, handleInParts } from './handle-in-parts.ts';
 import type { BusLogger } from './rabbitmq-link.ts';
 import { UnsettledMessages } from './rabbitmq-settlement.ts';
 
-export type DeliveryTerms = {
+export type DeliveryDependencies = {
   readonly queue: string;
   readonly consumer: Consumer;
   readonly logger: BusLogger;
@@ -30,7 +30,7 @@ type Received = { readonly message: ConsumeMessage; readonly event: CloudEvent }
  * The number of events that may wait for their next attempt before no others are begun. If everything fails,
  * as without a database, only so many events at a time use up their attempts.
  */
-const mostAside = 32;
+const maxAside = 32;
 
 /**
  * Completes the messages of one channel. The messages that wait are handled together, as far as the consumer
@@ -39,7 +39,7 @@ const mostAside = 32;
  * verification. Once `ending` is aborted, nothing starts and nothing waits.
  */
 export class ChannelDeliveries {
-  readonly #terms: DeliveryTerms;
+  readonly #dependencies: DeliveryDependencies;
   readonly #ending: AbortSignal;
   readonly #unsettled: UnsettledMessages;
   readonly #underWay = new Set<Promise<void>>();
@@ -47,15 +47,15 @@ export class ChannelDeliveries {
   #aside = 0;
   #isHandling = false;
 
-  constructor(terms: DeliveryTerms, channel: Channel, ending: AbortSignal) {
-    this.#terms = terms;
+  constructor(dependencies: DeliveryDependencies, channel: Channel, ending: AbortSignal) {
+    this.#dependencies = dependencies;
     this.#ending = ending;
     this.#unsettled = new UnsettledMessages(channel);
   }
 
   receive(message: ConsumeMessage): void {
     this.#unsettled.add(message);
-    const { verify, consumer } = this.#terms;
+    const { verify, consumer } = this.#dependencies;
     try {
       const read = readEvent(message);
       const event = verify?.(read) ?? read;
@@ -89,10 +89,10 @@ export class ChannelDeliveries {
     );
   }
 
-  readonly #isFull = () => this.#aside >= mostAside && !this.#ending.aborted;
+  readonly #isFull = () => this.#aside >= maxAside && !this.#ending.aborted;
 
   async #handleWaiting(): Promise<void> {
-    const { consumer, queue, takeTurn } = this.#terms;
+    const { consumer, queue, takeTurn } = this.#dependencies;
     // The other messages of the same packet arrive in this turn of the event loop.
     await turn();
     await takeTurn(async () => {
@@ -111,10 +111,10 @@ export class ChannelDeliveries {
 
   async #fail({ message, event }: Received, error: unknown): Promise<void> {
     const attempt = attemptsOf(message);
-    const waitMs = this.#terms.retryAfterMs[attempt - 1];
+    const waitMs = this.#dependencies.retryAfterMs[attempt - 1];
     if (waitMs === undefined) return this.#bury(message, { error, event });
     const fields = { ...this.#fieldsOf(event), attempt, err: error };
-    this.#terms.logger.warn(fields, 'an event was not handled: it will be delivered again');
+    this.#dependencies.logger.warn(fields, 'an event was not handled: it will be delivered again');
     this.#aside += 1;
     await pause(waitMs, this.#ending);
     this.#aside -= 1;
@@ -123,7 +123,7 @@ export class ChannelDeliveries {
   }
 
   async #bury(message: ConsumeMessage, { error, event }: Failed): Promise<void> {
-    const { logger, bury, queue } = this.#terms;
+    const { logger, bury, queue } = this.#dependencies;
     const fields = { ...this.#fieldsOf(event), attempt: attemptsOf(message), err: error };
     logger.error(fields, 'an event was not handled: it is a dead letter');
     try {
@@ -137,7 +137,7 @@ export class ChannelDeliveries {
 
   #fieldsOf(event: CloudEvent | undefined) {
     return {
-      consumer: this.#terms.consumer.name,
+      consumer: this.#dependencies.consumer.name,
       eventId: event?.id,
       eventType: event?.type,
       correlationId: event?.correlationid,

@@ -17,14 +17,14 @@ export type Link<Session> = {
   stop(): Promise<void>;
 };
 
-export type LinkTerms = {
+export type ConnectionOptions = {
   readonly url: string;
   readonly logger: BusLogger;
   /** The shortest and the longest wait between two attempts to connect, in milliseconds. */
   readonly reconnectAfterMs?: { readonly least: number; readonly most: number };
 };
 
-type LinkOptions<Session> = LinkTerms & {
+type LinkOptions<Session> = ConnectionOptions & {
   /** The connection's name in the log and in the broker's list of connections. */
   readonly name: string;
   /**

@@ -2,12 +2,12 @@ import type { Channel, ChannelModel } from 'amqplib';
 import type { Consumer } from './event-bus.ts';
 import { batchSizeOf } from './handle-in-parts.ts';
 import { declareTopology } from './rabbitmq-declare.ts';
-import { ChannelDeliveries, type DeliveryTerms } from './rabbitmq-delivery.ts';
-import { keepConnected, type LinkTerms } from './rabbitmq-link.ts';
+import { ChannelDeliveries, type DeliveryDependencies } from './rabbitmq-delivery.ts';
+import { type ConnectionOptions, keepConnected } from './rabbitmq-link.ts';
 import { deliveryLimit, type Topology } from './rabbitmq-topology.ts';
 
-type SubscriptionOptions = Pick<DeliveryTerms, 'consumer' | 'retryAfterMs' | 'bury' | 'verify'> & {
-  readonly link: LinkTerms;
+type SubscriptionOptions = Pick<DeliveryDependencies, 'consumer' | 'retryAfterMs' | 'bury' | 'verify'> & {
+  readonly link: ConnectionOptions;
   readonly topology: Topology;
   /** The number of messages held at once: those that wait their turn and those that wait for a retry. */
   readonly prefetch?: number | undefined;
@@ -43,7 +43,7 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
     throw new TypeError(`An event can be retried at most ${deliveryLimit - 1} times`);
   }
   const queue = topology.queueOf(consumer.name);
-  const terms = {
+  const dependencies = {
     queue,
     consumer,
     retryAfterMs,
@@ -66,7 +66,7 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
       drop(new Error('The channel was closed'));
     });
     await channel.prefetch(prefetch);
-    const deliveries = new ChannelDeliveries(terms, channel, ending);
+    const deliveries = new ChannelDeliveries(dependencies, channel, ending);
     underWay.add(deliveries);
     channel.on('close', () => void deliveries.end().then(() => underWay.delete(deliveries)));
     const { consumerTag } = await channel.consume(queue, (message) => {
@@ -97,7 +97,7 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
 }
 
 /** Returns a function that runs work in the order of the calls; a failure does not block the next. */
-function inTurn(): DeliveryTerms['takeTurn'] {
+function inTurn(): DeliveryDependencies['takeTurn'] {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const mine = last.then(work);

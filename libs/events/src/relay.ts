@@ -28,7 +28,7 @@ type RelayOptions<Item> = {
    */
   readonly everyMs?: number;
   /** The longest wait after a failure, in milliseconds. */
-  readonly longestRetryMs?: number;
+  readonly maxRetryMs?: number;
 };
 
 /** Milliseconds in which events gather before they are published together, if publishing takes less time. */
@@ -47,7 +47,7 @@ export function startRelay<Item>({
   publish,
   onFailure,
   everyMs = 2000,
-  longestRetryMs = 2000,
+  maxRetryMs = 2000,
 }: RelayOptions<Item>): Relay {
   const loop = startLoop({
     async work() {
@@ -58,7 +58,7 @@ export function startRelay<Item>({
     everyMs,
     gatherMs,
     onFailure,
-    retryAfterMs: backoff({ firstMs: Math.min(firstRetryMs, everyMs), maxMs: longestRetryMs }),
+    retryAfterMs: backoff({ firstMs: Math.min(firstRetryMs, everyMs), maxMs: maxRetryMs }),
   });
   return {
     nudge: loop.nudge,

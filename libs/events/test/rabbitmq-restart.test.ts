@@ -50,7 +50,7 @@ describe('a broker of its own, which fails', () => {
       },
       everyMs: 10,
       // The broker is back after some seconds, and is known to be within this time.
-      longestRetryMs: 100,
+      maxRetryMs: 100,
     });
     const append = (count: number) => {
       const events = someEvents(count);

@@ -10,7 +10,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 /**
  * More fields than the largest form has. Decoding is costly, and each look-up of a field scans the others.
  */
-const mostFields = 1000;
+const maxFields = 1000;
 
 type BodyOptions = { readonly types: readonly string[]; readonly limitBytes: number };
 
@@ -55,8 +55,8 @@ export async function readForm(
     types: ['application/x-www-form-urlencoded'],
     limitBytes,
   });
-  if (isSplitMoreOften(text, '&', mostFields - 1))
-    throw unreadable({ message: `has more than ${mostFields} fields`, code: 'too-costly' });
+  if (isSplitMoreOften(text, '&', maxFields - 1))
+    throw unreadable({ message: `has more than ${maxFields} fields`, code: 'too-costly' });
   return new URLSearchParams(text);
 }
 

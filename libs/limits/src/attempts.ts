@@ -20,7 +20,7 @@ type AttemptsOptions = {
 };
 
 /** The number of keys that a process remembers. Beyond it, only the shared count decides. */
-const mostKeys = 10_000;
+const maxKeys = 10_000;
 
 /**
  * Creates the slow-down of failed attempts. Failures are counted across all replicas. Each process that saw a
@@ -39,8 +39,8 @@ export function createAttempts({ limits, clock, logger }: AttemptsOptions): Atte
     async failed(key) {
       const attempt = await limits.failAttempt(key).catch(logFailure);
       if (attempt === undefined) return;
-      if (waitsUntil.size >= mostKeys) forgetEnded(waitsUntil, clock.now());
-      if (waitsUntil.size < mostKeys) waitsUntil.set(key, clock.now() + attempt.waitMs);
+      if (waitsUntil.size >= maxKeys) forgetEnded(waitsUntil, clock.now());
+      if (waitsUntil.size < maxKeys) waitsUntil.set(key, clock.now() + attempt.waitMs);
       if (!attempt.isCounted) throw tooMany(attempt.waitMs);
     },
     async succeeded(key) {

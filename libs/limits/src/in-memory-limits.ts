@@ -17,7 +17,7 @@ export type InMemoryLimitsDependencies = {
 
 type Attempts = { readonly count: number; readonly failedAt: number; readonly waitsUntil: number };
 
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 
 /** The limits of one process. */
 export class InMemoryLimits implements Limits {
@@ -47,16 +47,15 @@ export class InMemoryLimits implements Limits {
 
   async failAttempt(key: string): Promise<FailedAttempt> {
     const now = this.#clock.now();
-    const { freeAttempts, firstWaitMs, longestWaitMs, forgottenAfterMs } = attemptRules;
+    const { freeAttempts, firstWaitMs, maxWaitMs, forgottenAfterMs } = attemptRules;
     const known = this.#attempts.get(key);
     if (known !== undefined && known.waitsUntil > now)
       return { isCounted: false, waitMs: known.waitsUntil - now };
     const isForgotten =
       known === undefined || Math.max(known.failedAt, known.waitsUntil) + forgottenAfterMs <= now;
     const count = isForgotten ? 1 : known.count + 1;
-    const waitMs =
-      count < freeAttempts ? 0 : Math.min(firstWaitMs * 2 ** (count - freeAttempts), longestWaitMs);
-    if (this.#attempts.size >= mostEntries) this.#attempts.clear();
+    const waitMs = count < freeAttempts ? 0 : Math.min(firstWaitMs * 2 ** (count - freeAttempts), maxWaitMs);
+    if (this.#attempts.size >= maxEntries) this.#attempts.clear();
     this.#attempts.set(key, { count, failedAt: now, waitsUntil: now + waitMs });
     return { isCounted: true, waitMs };
   }
@@ -71,7 +70,7 @@ export class InMemoryLimits implements Limits {
       this.#windowEndsAt = now + windowSeconds * 1000;
       this.#refusals = new Map();
     }
-    const isKnown = this.#refusals.has(from) || this.#refusals.size < mostEntries;
+    const isKnown = this.#refusals.has(from) || this.#refusals.size < maxEntries;
     const counted = isKnown ? from : othersName;
     const count = (this.#refusals.get(counted) ?? 0) + 1;
     this.#refusals.set(counted, count);

@@ -54,7 +54,7 @@ export interface Limits {
 export const attemptRules = {
   freeAttempts: 5,
   firstWaitMs: 1000,
-  longestWaitMs: 60_000,
+  maxWaitMs: 60_000,
   forgottenAfterMs: 60_000,
 };
 

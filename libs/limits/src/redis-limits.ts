@@ -27,7 +27,7 @@ export type RedisLimitsDependencies = {
    * The maximum number of addresses, and of failing clients, that each of the 16 shards counts; 8 MB of Redis
    * by default.
    */
-  readonly mostEntries?: number;
+  readonly maxEntries?: number;
   /** Signs the events for the services that consume them; without it, they are stored unsigned. */
   readonly writeEvent?: EventWriter;
 };
@@ -41,17 +41,17 @@ export class RedisLimits implements Limits {
   readonly #writeEvent: EventWriter;
   readonly #keys: RedisKeys;
   readonly #mostEventsOfShard: number;
-  readonly #mostEntries: number;
+  readonly #maxEntries: number;
 
   constructor({
     redis,
     prefix = defaultPrefix,
     mostEvents = defaultMostRefusalEvents,
-    mostEntries = 2048,
+    maxEntries = 2048,
     writeEvent = JSON.stringify,
   }: RedisLimitsDependencies) {
     this.#writeEvent = writeEvent;
-    this.#mostEntries = mostEntries;
+    this.#maxEntries = maxEntries;
     this.#scripts = new RedisScripts(redis);
     this.#keys = createRedisKeys(prefix);
     this.#mostEventsOfShard = Math.ceil(mostEvents / shards.length);
@@ -67,7 +67,7 @@ export class RedisLimits implements Limits {
         shortNameOf(from),
         limit?.refusals ?? 0,
         (limit?.windowSeconds ?? 0) * 1000,
-        this.#mostEntries,
+        this.#maxEntries,
         this.#mostEventsOfShard,
         ...listOf(eventTexts(this.#writeEvent, events)),
       ],
@@ -76,21 +76,21 @@ export class RedisLimits implements Limits {
   }
 
   async failAttempt(key: string): Promise<FailedAttempt> {
-    const { freeAttempts, firstWaitMs, longestWaitMs, forgottenAfterMs } = attemptRules;
+    const { freeAttempts, firstWaitMs, maxWaitMs, forgottenAfterMs } = attemptRules;
     const [isCounted, waitMs] = await this.#run(
       failAttemptScript,
       [this.#attemptsOf(key)],
-      [shortNameOf(key), freeAttempts, firstWaitMs, longestWaitMs, forgottenAfterMs, this.#mostEntries],
+      [shortNameOf(key), freeAttempts, firstWaitMs, maxWaitMs, forgottenAfterMs, this.#maxEntries],
     );
     return { isCounted: isCounted === 1, waitMs };
   }
 
   async forgiveAttempts(key: string): Promise<void> {
-    const { longestWaitMs, forgottenAfterMs } = attemptRules;
+    const { maxWaitMs, forgottenAfterMs } = attemptRules;
     const keys = [this.#attemptsOf(key)];
     await this.#scripts.runOnce(forgiveAttemptsScript, keys, [
       shortNameOf(key),
-      longestWaitMs + forgottenAfterMs,
+      maxWaitMs + forgottenAfterMs,
     ]);
   }
 

@@ -28,7 +28,7 @@ type Batch = {
 };
 
 /** The maximum number of batches, of about 2 kB each. */
-const mostBatches = 10_000;
+const maxBatches = 10_000;
 
 /** Creates the batches of a process. */
 export function createBatches({
@@ -63,7 +63,7 @@ export function createBatches({
         batch.count += 1;
         return undefined;
       }
-      if (batches.size >= mostBatches) {
+      if (batches.size >= maxBatches) {
         onDropped(1);
         return undefined;
       }

@@ -24,7 +24,7 @@ const sweepEveryMs = 1000;
  * Addresses that a process remembers itself. Beyond them the shared count decides, with a round trip for
  * each.
  */
-const mostAddresses = 10_000;
+const maxAddresses = 10_000;
 
 type Seen = { count: number; endsAt: number; isOver: boolean };
 
@@ -108,7 +108,7 @@ function countingDropped(limits: Pick<Limits, 'refuse'>, meter: RefusalMeter) {
 /**
  * The number of events of refusals is bounded, so their size has to be: 200 paths of faults may take 40 kB.
  */
-const mostPathCharacters = 4000;
+const maxPathCharacters = 4000;
 
 function bounded(event: CloudEvent<RefusalType>): CloudEvent<RefusalType> {
   const { data } = event;
@@ -116,7 +116,7 @@ function bounded(event: CloudEvent<RefusalType>): CloudEvent<RefusalType> {
   let characters = 0;
   const paths = data.paths.filter((path) => {
     characters += path.length;
-    return characters <= mostPathCharacters;
+    return characters <= maxPathCharacters;
   });
   return { ...event, data: { ...data, paths } };
 }
@@ -151,7 +151,7 @@ function countHere(
 ): number {
   const known = seen.get(network);
   if (known === undefined || known.endsAt <= now) {
-    if (seen.size < mostAddresses)
+    if (seen.size < maxAddresses)
       seen.set(network, { count: 1, endsAt: now + windowSeconds * 1000, isOver: false });
     return 0;
   }

@@ -89,7 +89,7 @@ describe('RedisLimits', () => {
 
   it('stores no more entries in Redis, however many addresses and clients are refused', async () => {
     const prefix = aPrefix();
-    const limits = new RedisLimits({ redis, prefix, mostEvents: 1600, mostEntries: 100 });
+    const limits = new RedisLimits({ redis, prefix, mostEvents: 1600, maxEntries: 100 });
     const flood = () =>
       Promise.all(
         Array.from({ length: 500 }, async () => {
@@ -124,7 +124,7 @@ describe('RedisLimits', () => {
   });
 
   it('counts the failed attempts of a caller that it knows, also when it has room for no other', async () => {
-    const limits = new RedisLimits({ redis, prefix: aPrefix(), mostEntries: 1 });
+    const limits = new RedisLimits({ redis, prefix: aPrefix(), maxEntries: 1 });
     for (let attempt = 1; attempt <= 4; attempt += 1) await limits.failAttempt('key');
     expect(await limits.failAttempt('key')).toEqual({ isCounted: true, waitMs: 1000 });
   });

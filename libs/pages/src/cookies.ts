@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseCookie, type SetCookie, stringifySetCookie } from 'cookie';
 
 /** The number of cookies of one name that are tried, which limits the look-ups of a request. */
-const mostCookies = 4;
+const maxCookies = 4;
 
 /**
  * Returns the values of a cookie that the browser sent, at most four, in its order. There are several if a
@@ -18,7 +18,7 @@ export function readSentCookies(
       .split(';')
       // Each separately, because a parser returns only one of several cookies of one name.
       .flatMap((pair) => parseCookie(pair)[name] || [])
-      .slice(0, mostCookies)
+      .slice(0, maxCookies)
   );
 }
 

@@ -54,7 +54,7 @@ export const sharedKeySettings = {
 /** The settings with sealing keys; each may be given as a file too. */
 export const sealingSettings: readonly string[] = [sharedSetting, ...sealingPurposes.map(sealingSetting)];
 
-type KeyTerms = {
+type KeyOptions = {
   /**
    * Whether `SEALING_KEYS` alone is enough in production: for the process with all services, and for
    * commands. Outside production it always is.
@@ -71,15 +71,19 @@ type KeyTerms = {
 export function openSealers<Purpose extends SealingPurpose>(
   environment: Environment,
   purposes: readonly Purpose[],
-  terms: KeyTerms = {},
+  options: KeyOptions = {},
 ): Pick<Sealers, Purpose> {
   const readers = Object.fromEntries(
-    purposes.map((purpose) => [purpose, () => openSealer(environment, purpose, terms)]),
+    purposes.map((purpose) => [purpose, () => openSealer(environment, purpose, options)]),
   ) as Record<Purpose, () => Sealer>;
   return readTogether(readers);
 }
 
-function openSealer(environment: Environment, purpose: SealingPurpose, { acceptsShared }: KeyTerms): Sealer {
+function openSealer(
+  environment: Environment,
+  purpose: SealingPurpose,
+  { acceptsShared }: KeyOptions,
+): Sealer {
   const own = sealingSetting(purpose);
   if (environment[own]) return createPurposeSealer(purpose, readKeys(environment, own));
   if (isProduction(environment) && !acceptsShared) {

@@ -26,7 +26,7 @@ export function startMemoryRelays(
   );
 }
 
-type RedisRelayTerms = {
+type RedisRelayDependencies = {
   readonly bus: RelayTarget;
   readonly logger: Logger;
   /** Wakes the relays when events are appended; returns a function that stops it (`wakeRelays`). */
@@ -36,7 +36,7 @@ type RedisRelayTerms = {
 /** Starts the relays of outboxes in Redis; the appends of all processes wake them. */
 export function startRedisRelays(
   outboxes: Outboxes<RedisOutbox>,
-  { bus, logger, wake }: RedisRelayTerms,
+  { bus, logger, wake }: RedisRelayDependencies,
 ): readonly Pick<Relay, 'stop'>[] {
   const relayed = Object.entries(outboxes).map(([name, outbox]) => {
     const relay = startRelay({

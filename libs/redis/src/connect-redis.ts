@@ -153,12 +153,12 @@ function reconnectAlways(redis: Redis): Redis {
  */
 function logChanges(redis: RedisClient, logger: RedisLogger): void {
   let isTold = false;
-  const tellOnce = (fields: object) => {
+  const reportOnce = (fields: object) => {
     if (!isTold) logger.warn(fields, 'Redis is unavailable');
     isTold = true;
   };
-  redis.on('error', (error: unknown) => tellOnce({ err: error }));
-  redis.on('close', () => tellOnce({}));
+  redis.on('error', (error: unknown) => reportOnce({ err: error }));
+  redis.on('close', () => reportOnce({}));
   redis.on('ready', () => {
     isTold = false;
     logger.info({}, 'Redis is ready');

@@ -27,7 +27,7 @@ const consumer = 'relay';
 const takenPerShard = 64;
 const batchSize = 256;
 /** The number of the latest set-aside events that are stored, per shard. */
-const mostRejected = 1000;
+const maxRejected = 1000;
 
 /** Milliseconds between looks into all shards, for events of which no report arrived. */
 const lookEverywhereMs = 2000;
@@ -179,7 +179,7 @@ export class RedisOutbox {
     await this.#scripts.run(
       setAsideScript,
       [this.#stream(shard), rejected(shard)],
-      [group, mostRejected, id, reason],
+      [group, maxRejected, id, reason],
     );
     this.#onRejected?.({ place: `${rejected(shard)} ${id}`, reason });
   }

@@ -109,7 +109,7 @@ export class RedisScripts {
     try {
       return await this.#redis.evalsha(script.sha1, keys.length, ...keys, ...args);
     } catch (error) {
-      if (codeOf(error) !== 'NOSCRIPT') throw error;
+      if (replyErrorOf(error) !== 'NOSCRIPT') throw error;
       return await this.#redis.eval(script.lua, keys.length, ...keys, ...args);
     }
   }
@@ -158,13 +158,13 @@ export async function isReady(redis: RedisClient, withinMs: number): Promise<boo
  * Returns the code of an error that Redis itself answered; `undefined` for an error on the way to Redis or
  * back.
  */
-function codeOf(error: unknown): string | undefined {
+function replyErrorOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('name' in error) || !('message' in error))
     return undefined;
   return error.name === 'ReplyError' ? String(error.message).split(' ', 1)[0] : undefined;
 }
 
 function isPassing(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = replyErrorOf(error);
   return code === undefined || passingCodes.has(code);
 }

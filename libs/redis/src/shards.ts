@@ -10,10 +10,10 @@ const shardCount = 16;
 /** `00` to `15` */
 export type Shard = string;
 
-const nameOf = (shard: number): Shard => String(shard).padStart(2, '0');
+const shardNameOf = (shard: number): Shard => String(shard).padStart(2, '0');
 
-export const shards: readonly Shard[] = Array.from({ length: shardCount }, (_, shard) => nameOf(shard));
+export const shards: readonly Shard[] = Array.from({ length: shardCount }, (_, shard) => shardNameOf(shard));
 
 /** Returns the shard of a text, always the same. */
 export const shardOfText = (text: string): Shard =>
-  nameOf(hash('sha256', text, 'buffer').readUInt8(0) % shardCount);
+  shardNameOf(hash('sha256', text, 'buffer').readUInt8(0) % shardCount);

@@ -15,8 +15,8 @@ export type LoggedError = {
 };
 
 const deepestCause = 5;
-const mostErrors = 5;
-const longestMessage = 500;
+const maxErrors = 5;
+const maxMessageLength = 500;
 const withheld = '[redacted]';
 
 /** Built-in errors whose messages quote unreadable text, as those of JSON.parse do. */
@@ -38,7 +38,7 @@ export function describeError(thrown: unknown, depth = 0): LoggedError {
     ...(cause === undefined || isDeepest ? {} : { cause: describeError(cause, depth + 1) }),
     ...(errors.length === 0 || isDeepest
       ? {}
-      : { errors: errors.slice(0, mostErrors).map((one) => describeError(one, depth + 1)) }),
+      : { errors: errors.slice(0, maxErrors).map((one) => describeError(one, depth + 1)) }),
   };
 }
 
@@ -64,7 +64,7 @@ function messageOf(error: Error): string {
     .replace(/\?\S+/g, `?${withheld}`);
   const isOfRuntime = /^(Type|Range|Reference)Error$/.test(error.name);
   const safe = isOfRuntime ? message.replace(/(["'`])(?:(?!\1).)*\1/gs, withheld) : message;
-  return safe.slice(0, longestMessage);
+  return safe.slice(0, maxMessageLength);
 }
 
 function isQuoting(error: Error): boolean {

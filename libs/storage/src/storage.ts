@@ -194,10 +194,10 @@ async function whenPrepared({ withinMs, onWaiting }: SchemaWait, run: () => Prom
  */
 const isBeingPrepared = (error: unknown) =>
   error instanceof StorageUnavailable ||
-  (error instanceof Error && ['42501', '28P01', '28000'].includes(codeOf(error.cause)));
+  (error instanceof Error && ['42501', '28P01', '28000'].includes(sqlStateOf(error.cause)));
 
 /** The role of a single service, which owns no schema. */
-const isForbidden = (error: unknown) => codeOf(error) === '42501';
+const isForbidden = (error: unknown) => sqlStateOf(error) === '42501';
 
-const codeOf = (error: unknown): string =>
+const sqlStateOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';

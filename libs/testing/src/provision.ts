@@ -45,7 +45,7 @@ export async function provision(testFiles: readonly string[]): Promise<Provision
         process.env[part.testVariable] = server.url;
       }),
     ...(isNamed(testFiles, serverWords.haproxy)
-      ? [provideHaproxy().then((program) => tell({ name: 'HAProxy' }, program))]
+      ? [provideHaproxy().then((program) => report({ name: 'HAProxy' }, program))]
       : []),
   ]);
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
@@ -62,16 +62,16 @@ const isNamed = (testFiles: readonly string[], words: readonly string[]) =>
 async function obtain(kind: ServerKind): Promise<{ url: string; stop: () => Promise<void> }> {
   const url = process.env[kind.variable];
   if (url !== undefined && url !== '') {
-    tell(kind, `${kind.variable} of the environment`);
+    report(kind, `${kind.variable} of the environment`);
     return { url, stop: async () => undefined };
   }
   const startedAt = performance.now();
   const { server, from } =
     (await runContainer(kind)) ?? (await runInstalled(kind)) ?? (await runFromPackage(kind));
-  tell(kind, `${from}, up in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  report(kind, `${from}, up in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   return { url: server.url, stop: () => server.stop() };
 }
 
-function tell({ name }: Pick<ServerKind, 'name'>, from: string): void {
+function report({ name }: Pick<ServerKind, 'name'>, from: string): void {
   process.stderr.write(`${name} for the tests: ${from}\n`);
 }

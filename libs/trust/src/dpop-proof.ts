@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
-import { leastRsaBits } from '@clinical-launch/contracts/client-keys';
+import { minRsaBits } from '@clinical-launch/contracts/client-keys';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import {
@@ -102,13 +102,13 @@ function keyIn(proof: string): JWK | undefined {
 
 /** 65537, as every usual generator of RSA keys has it. */
 const rsaExponent = 'AQAB';
-const mostRsaBits = 4096;
+const maxRsaBits = 4096;
 
 /** Returns the fault of a key whose signatures are expensive to verify or weak; undefined for others. */
 function keyFault({ kty, e, n }: JWK = {}): string | undefined {
   if (kty !== 'RSA') return undefined;
   const bits = typeof n === 'string' ? bitsOf(n) : 0;
-  if (e === rsaExponent && bits >= leastRsaBits && bits <= mostRsaBits) return undefined;
+  if (e === rsaExponent && bits >= minRsaBits && bits <= maxRsaBits) return undefined;
   return 'The RSA key of the DPoP proof must have the exponent 65537 and a modulus of 2,048 to 4,096 bits';
 }
 

@@ -1,6 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import {
-  defaultMostRevokedTokens,
+  defaultMaxRevokedTokens,
   type RevokedPage,
   type RevokedTokens,
   type RevokeOutcome,
@@ -12,7 +12,7 @@ export type InMemoryRevokedTokensDependencies = {
   readonly clock: { now(): number };
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
   /** The maximum number of live entries of an owner. */
-  readonly mostTokens?: number;
+  readonly maxTokens?: number;
 };
 
 type Entry = { readonly owner: string; readonly sequence: number; readonly endsAt: number };
@@ -21,15 +21,15 @@ type Entry = { readonly owner: string; readonly sequence: number; readonly endsA
 export class InMemoryRevokedTokens implements RevokedTokens {
   readonly #clock: InMemoryRevokedTokensDependencies['clock'];
   readonly #outbox: InMemoryRevokedTokensDependencies['outbox'];
-  readonly #mostTokens: number;
+  readonly #maxTokens: number;
   /** In the order of their sequence. */
   readonly #entries = new Map<string, Entry>();
   #sequence = 0;
 
-  constructor({ clock, outbox, mostTokens = defaultMostRevokedTokens }: InMemoryRevokedTokensDependencies) {
+  constructor({ clock, outbox, maxTokens = defaultMaxRevokedTokens }: InMemoryRevokedTokensDependencies) {
     this.#clock = clock;
     this.#outbox = outbox;
-    this.#mostTokens = mostTokens;
+    this.#maxTokens = maxTokens;
   }
 
   async revoke(tokenId: string, { owner, forSeconds, events }: TokenRevocation): Promise<RevokeOutcome> {
@@ -39,7 +39,7 @@ export class InMemoryRevokedTokens implements RevokedTokens {
     const ends = [...this.#entries.values()]
       .filter((entry) => entry.owner === owner)
       .map(({ endsAt }) => endsAt);
-    if (ends.length >= this.#mostTokens)
+    if (ends.length >= this.#maxTokens)
       return { outcome: 'full', retryAfterSeconds: (Math.min(...ends) - now) / 1000 };
     this.#sequence += 1;
     this.#entries.set(tokenId, { owner, sequence: this.#sequence, endsAt: now + forSeconds * 1000 });

@@ -1,4 +1,4 @@
-import { leastRsaBits } from '@clinical-launch/contracts/client-keys';
+import { minRsaBits } from '@clinical-launch/contracts/client-keys';
 import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/errors';
 import { asResponse, type OutboundAnswer, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { meter } from '@clinical-launch/runtime/metrics';
@@ -71,7 +71,7 @@ function countingFetches(issuer: string, get: Get): Get {
  */
 function strong<Key extends object>(key: Key): Key {
   const bits: unknown = 'algorithm' in key ? Object(key.algorithm).modulusLength : undefined;
-  if (typeof bits === 'number' && bits < leastRsaBits)
+  if (typeof bits === 'number' && bits < minRsaBits)
     throw invalidToken('the token is signed with a key that is too weak');
   return key;
 }

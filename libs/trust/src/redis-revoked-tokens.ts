@@ -4,7 +4,7 @@ import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-la
 import { eventTexts, listIn, listOf, milliseconds } from '@clinical-launch/redis/script-values';
 import { shardOfText } from '@clinical-launch/redis/shards';
 import {
-  defaultMostRevokedTokens,
+  defaultMaxRevokedTokens,
   type RevocationList,
   type RevokedPage,
   type RevokedTokens,
@@ -38,7 +38,7 @@ export type RedisRevokedTokensDependencies = {
   readonly prefix?: string;
   readonly list?: RevocationList;
   /** The maximum number of live entries of an owner. */
-  readonly mostTokens?: number;
+  readonly maxTokens?: number;
   /** Signs the events for the services that consume them; without it, they are stored unsigned. */
   readonly writeEvent?: EventWriter;
 };
@@ -51,19 +51,19 @@ export class RedisRevokedTokens implements RevokedTokens {
   readonly #scripts: RedisScripts;
   readonly #writeEvent: EventWriter;
   readonly #keys: ReturnType<typeof createListKeys>;
-  readonly #mostTokens: number;
+  readonly #maxTokens: number;
 
   constructor({
     redis,
     prefix = defaultPrefix,
     list = 'revoked-tokens',
-    mostTokens = defaultMostRevokedTokens,
+    maxTokens = defaultMaxRevokedTokens,
     writeEvent = JSON.stringify,
   }: RedisRevokedTokensDependencies) {
     this.#writeEvent = writeEvent;
     this.#scripts = new RedisScripts(redis);
     this.#keys = createListKeys(prefix, list);
-    this.#mostTokens = mostTokens;
+    this.#maxTokens = maxTokens;
   }
 
   async revoke(tokenId: string, { owner, forSeconds, events }: TokenRevocation): Promise<RevokeOutcome> {
@@ -71,7 +71,7 @@ export class RedisRevokedTokens implements RevokedTokens {
     const reply = await this.#scripts.run(
       revokeScript,
       [list, ends, sequence, endsOf(owner), outbox, committed],
-      [tokenId, milliseconds(forSeconds), this.#mostTokens, ...listOf(eventTexts(this.#writeEvent, events))],
+      [tokenId, milliseconds(forSeconds), this.#maxTokens, ...listOf(eventTexts(this.#writeEvent, events))],
     );
     return reply === 'revoked'
       ? { outcome: 'revoked' }

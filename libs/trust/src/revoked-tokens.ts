@@ -53,7 +53,7 @@ export interface RevokedTokens {
 export type RevocationList = 'revoked-tokens' | 'ended-sessions';
 
 /** The maximum number of live entries of an owner, by default. About 0.4 kB of Redis each. */
-export const defaultMostRevokedTokens = 1000;
+export const defaultMaxRevokedTokens = 1000;
 
 /** The maximum number of revocations of one page. */
 export const revokedTokensPerPage = 1000;

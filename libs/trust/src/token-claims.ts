@@ -2,7 +2,7 @@ import type { JWTPayload } from 'jose';
 import { invalidToken } from './invalid-token.ts';
 
 /** No issuer that we know issues access tokens for longer than about a day; a week leaves room. */
-const longestLifeSeconds = 7 * 24 * 3600;
+const maxLifeSeconds = 7 * 24 * 3600;
 
 /**
  * Checks the times of a token that jose does not check (NumericDate, RFC 7519 section 2): they are finite and
@@ -14,8 +14,7 @@ export function assertPossibleTimes({ exp, iat, nbf }: JWTPayload, latestNow: nu
   const times = [exp, iat, nbf].filter((time) => time !== undefined);
   // JSON allows numbers that become infinite here: 1e400.
   if (!times.every((time) => Number.isFinite(time))) throw invalidToken('a time of the token is no date');
-  if (exp === undefined || exp > latestNow + longestLifeSeconds)
-    throw invalidToken('the token expires too late');
+  if (exp === undefined || exp > latestNow + maxLifeSeconds) throw invalidToken('the token expires too late');
   // jose checks `iat` only together with a maximum age.
   if (iat !== undefined && iat > latestNow) throw invalidToken('the token is from the future');
   if (iat !== undefined && exp <= iat) throw invalidToken('the token expires before it is issued');

@@ -17,7 +17,7 @@ export type RevokedTokensUnderTest = {
   stop(): Promise<void>;
 };
 
-export const mostTokens = 4;
+export const maxTokens = 4;
 
 /** Describes the behaviour of every implementation of `RevokedTokens`. */
 export function describeRevokedTokens(name: string, create: () => Promise<RevokedTokensUnderTest>): void {
@@ -98,7 +98,7 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
         const owner = randomUUID();
         const event = anEvent();
         await revoke(randomUUID(), { owner, forSeconds: 3 });
-        for (let tokens = 1; tokens < mostTokens; tokens += 1) await revoke(randomUUID(), { owner });
+        for (let tokens = 1; tokens < maxTokens; tokens += 1) await revoke(randomUUID(), { owner });
         const tokenId = randomUUID();
         const refused = await revoke(tokenId, { owner, events: [event] });
         expect(refused).toEqual({ outcome: 'full', retryAfterSeconds: expect.any(Number) });
@@ -115,7 +115,7 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
 
     it('answers the owner who reached its limit that a token is revoked which already was', async () => {
       const owner = randomUUID();
-      const ids = Array.from({ length: mostTokens }, () => randomUUID());
+      const ids = Array.from({ length: maxTokens }, () => randomUUID());
       for (const id of ids) await revoke(id, { owner });
       expect(await revoke(ids[0] ?? '', { owner })).toEqual({ outcome: 'revoked' });
     });

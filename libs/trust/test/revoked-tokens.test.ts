@@ -12,14 +12,14 @@ import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { InMemoryRevokedTokens } from '../src/in-memory-revoked-tokens.ts';
 import { RedisRevokedTokens } from '../src/redis-revoked-tokens.ts';
-import { describeRevokedTokens, mostTokens } from './revoked-tokens-contract.ts';
+import { describeRevokedTokens, maxTokens } from './revoked-tokens-contract.ts';
 
 describeRevokedTokens('in memory', async () => {
   let now = 0;
   const sent: CloudEvent[] = [];
   const outbox = { append: async (events: readonly CloudEvent[]) => void sent.push(...events) };
   return {
-    revokedTokens: new InMemoryRevokedTokens({ clock: { now: () => now }, outbox, mostTokens }),
+    revokedTokens: new InMemoryRevokedTokens({ clock: { now: () => now }, outbox, maxTokens }),
     outbox: async () => sent,
     pass: async (seconds: number) => {
       now += seconds * 1000;
@@ -33,7 +33,7 @@ function redisUnderTest(redis: RedisClient, stop: () => Promise<void>) {
   const place = { redis, prefix: aPrefix() };
   const outbox = new RedisOutbox(place);
   return {
-    revokedTokens: new RedisRevokedTokens({ ...place, mostTokens }),
+    revokedTokens: new RedisRevokedTokens({ ...place, maxTokens }),
     outbox: sentBy(outbox),
     pass: (seconds: number) => delay(seconds * 1000),
     isTimeReal: true,
@@ -111,7 +111,7 @@ describe('RedisRevokedTokens', () => {
 
   it('takes no more memory of Redis, however many tokens one client revokes one after the other', async () => {
     const prefix = aPrefix();
-    const revokedTokens = new RedisRevokedTokens({ redis, prefix, mostTokens: 50 });
+    const revokedTokens = new RedisRevokedTokens({ redis, prefix, maxTokens: 50 });
     // Keeps the keys from expiring completely.
     await revokedTokens.revoke('long', { ...revocation, owner: 'other' });
     for (let round = 0; round < 3; round += 1) {

@@ -224,7 +224,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     const revokedTokens = new InMemoryRevokedTokens({
       clock: testClock,
       outbox: running.bus,
-      mostTokens: 2,
+      maxTokens: 2,
     });
     const limited = await runDesktop({ clock: testClock, storage, revokedTokens });
     const ends = async (clientId = 'pms-north') => {

@@ -5,13 +5,21 @@ import { ArgumentsError, UsageError } from './usage-error.ts';
 /** Asks a person a question, and resolves with the answer. */
 export type Ask = (question: string) => Promise<string>;
 
-type Given = { readonly arguments: readonly string[]; readonly options: Answers; readonly isJson: boolean };
+type ReadArguments = {
+  readonly arguments: readonly string[];
+  readonly options: Answers;
+  readonly isJson: boolean;
+};
 
 /**
  * Reads the arguments of a command by its description. Asks for missing ones if a person can answer.
  * @throws UsageError that names every missing or invalid argument and option
  */
-export async function readArguments(command: Command, args: readonly string[], ask?: Ask): Promise<Given> {
+export async function readArguments(
+  command: Command,
+  args: readonly string[],
+  ask?: Ask,
+): Promise<ReadArguments> {
   const { positionals, options, isJson } = parse(command, args);
   const questioner = command.isInteractive ? ask : undefined;
   const declared = command.options ?? [];

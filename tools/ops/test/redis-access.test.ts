@@ -137,7 +137,7 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
     const limits = new RedisLimits({ redis, prefix });
     await limits.failAttempt('client');
     await limits.forgiveAttempts('client');
-    const revoked = new RedisRevokedTokens({ redis, prefix, mostTokens: 1 });
+    const revoked = new RedisRevokedTokens({ redis, prefix, maxTokens: 1 });
     await revoked.revoke('a', { owner: 'client', forSeconds: 60, events: [anEvent()] });
     await revoked.revoke('b', { owner: 'client', forSeconds: 60, events: [anEvent()] });
     expect([await revoked.has('a'), await revoked.has('b')]).toEqual([true, false]);
@@ -203,7 +203,7 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
     );
     expect(await claims.areComplete()).toBe(true);
     await readRevokedTokens(redis);
-    const ended = new RedisRevokedTokens({ redis, prefix, list: 'ended-sessions', mostTokens: 1 });
+    const ended = new RedisRevokedTokens({ redis, prefix, list: 'ended-sessions', maxTokens: 1 });
     for (const id of ['a', 'b']) await ended.revoke(id, { owner: 'staff', forSeconds: 60, events: [] });
     expect([await ended.has('a'), await ended.has('b')]).toEqual([true, false]);
     for (const stream of ['outbox', 'refused'] as const) {

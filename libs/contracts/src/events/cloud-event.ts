@@ -154,6 +154,6 @@ function faultOfEvent(candidate: unknown, { envelope, dataOf }: EventChecks): st
       .map((fault) => faultWithin('data', fault)),
   );
   if (faults.length === 0) return undefined;
-  const said = faults.map(({ path, message }) => `${path} ${message}`).join('; ');
-  return `The event ${type} does not match the catalogue: ${said}`;
+  const described = faults.map(({ path, message }) => `${path} ${message}`).join('; ');
+  return `The event ${type} does not match the catalogue: ${described}`;
 }

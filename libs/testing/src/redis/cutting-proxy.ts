@@ -29,16 +29,16 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     target.on('data', (reply) => {
       if (left === 0) return void client.write(reply);
       // The reply to a handshake does not count.
-      if (!asked.has(client)) return void client.write(reply);
+      if (!requesting.has(client)) return void client.write(reply);
       left -= 1;
       cuts += 1;
       end();
     });
     client.on('data', (request) => {
-      if (/\bevalsha\b|\beval\b/i.test(request.toString('latin1'))) asked.add(client);
+      if (/\bevalsha\b|\beval\b/i.test(request.toString('latin1'))) requesting.add(client);
     });
   });
-  const asked = new WeakSet<Socket>();
+  const requesting = new WeakSet<Socket>();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -177,12 +177,12 @@ async function run(settings: readonly string[]): Promise<ChildProcess> {
   process.once('exit', endWithUs);
   child.once('exit', () => process.off('exit', endWithUs));
   const { promise, resolve, reject } = Promise.withResolvers<ChildProcess>();
-  let said = '';
+  let output = '';
   child.once('error', (cause) => reject(new Error('Install redis-server to run these tests', { cause })));
-  child.once('exit', () => reject(new Error(`redis-server ended:\n${said}`)));
+  child.once('exit', () => reject(new Error(`redis-server ended:\n${output}`)));
   child.stdout.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
-    if (said.includes('Ready to accept connections')) resolve(child);
+    output += chunk.toString();
+    if (output.includes('Ready to accept connections')) resolve(child);
   });
   return await promise;
 }

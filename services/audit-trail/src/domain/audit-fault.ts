@@ -25,7 +25,7 @@ export type AuditFault = {
 };
 
 /** Faults that are reported of one partition: after a removed row, all others may differ. */
-export const mostFaults = 100;
+export const maxFaults = 100;
 
 const words: Readonly<Record<AuditFault['kind'], string>> = {
   changed: 'was changed',

@@ -139,10 +139,10 @@ export function withLaunch(columns: AuditColumns, launch: LaunchColumns): AuditC
 }
 
 /** Characters of a key: an index of the database has no room for the longest names that callers may send. */
-const longestKey = 200;
+const maxKeyLength = 200;
 
 /** Returns a text as it is searched for: its beginning, which for codes is all of it. */
-export const keyOf = (text: string): string => Array.from(text).slice(0, longestKey).join('');
+export const keyOf = (text: string): string => Array.from(text).slice(0, maxKeyLength).join('');
 
 /** Returns the form in which names of users are compared: without regard to case. */
 export const userKeyOf = (name: string): string => keyOf(name.normalize('NFC').toLowerCase());

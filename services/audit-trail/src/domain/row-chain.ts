@@ -72,7 +72,7 @@ export const chainedColumns: readonly Column[] = [
 export type ChainEnd = { readonly sequence: number; readonly hash: Buffer };
 
 /** Returns the end of the chain of a partition without rows. */
-export const beginningOf = (partition: string): ChainEnd => ({
+export const genesisOf = (partition: string): ChainEnd => ({
   sequence: 0,
   hash: hash('sha256', partition, 'buffer'),
 });

@@ -4,10 +4,10 @@ import { sql, type Transaction } from 'kysely';
 import { type AuditColumns, columnsOf, launchTypes, withLaunch } from '../domain/audit-row.ts';
 import {
   type AuditRow,
-  beginningOf,
   boundsOf,
   type ChainEnd,
   chainedColumns,
+  genesisOf,
   hashOfRow,
   partitionOf,
   sealOf,
@@ -160,7 +160,7 @@ async function chained(
   for (const partition of partitionsOf(rows)) ends.set(partition, await endOf(transaction, partition));
   return rows.map((unchained) => {
     const partition = partitionOf(unchained.time);
-    const end = ends.get(partition) ?? beginningOf(partition);
+    const end = ends.get(partition) ?? genesisOf(partition);
     const row = { ...unchained, sequence: end.sequence + 1 };
     const hash = hashOfRow(end.hash, row);
     ends.set(partition, { sequence: row.sequence, hash });
@@ -182,7 +182,7 @@ export async function endOf(
     .orderBy('sequence', 'desc')
     .limit(1)
     .executeTakeFirst();
-  if (last === undefined) return beginningOf(partition);
+  if (last === undefined) return genesisOf(partition);
   return { sequence: Number(last.sequence), hash: Buffer.from(last.hash) };
 }
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { beginningOf, boundsOf, type ChainEnd, chainedColumns } from '../domain/row-chain.ts';
+import { boundsOf, type ChainEnd, chainedColumns, genesisOf } from '../domain/row-chain.ts';
 import { endOf } from './audit-store.ts';
 import type { AuditDatabase } from './tables.ts';
 
@@ -107,7 +107,7 @@ export function createChainReader(database: AuditDatabase): ChainReader {
     },
     async before(partition, sequence) {
       const row = await rowOf(partition, sql`sequence < ${sequence} order by sequence desc`);
-      if (row === undefined) return beginningOf(partition);
+      if (row === undefined) return genesisOf(partition);
       return { sequence: Number(row.sequence), hash: Buffer.from(row.hash) };
     },
     gaps: (partition) => findGaps(database, partition),

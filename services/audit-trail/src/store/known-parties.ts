@@ -27,14 +27,14 @@ export type KnownParties = {
 };
 
 /** Parties that a process remembers, so that most batches cost no statement. */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 /** Nobody reads a longer list of choices. */
-const mostFound = 20;
+const maxFound = 20;
 const longest = 300;
 
 /** Creates the record of users and practices. */
 export function createKnownParties(database: AuditDatabase): KnownParties {
-  const remembered = new LRUCache<string, true>({ max: mostRemembered });
+  const remembered = new LRUCache<string, true>({ max: maxRemembered });
   const keyOf = (user: KnownUser) => JSON.stringify([user.name, user.practice]);
   const matching = <Row>(columns: string, { exact, words }: { exact: string; words: string }, text: string) =>
     sql<Row>`select distinct ${sql.raw(columns)} from audit_trail.known_user
@@ -42,7 +42,7 @@ export function createKnownParties(database: AuditDatabase): KnownParties {
         or ((select bool_and(position(word in lower(${sql.ref(words)})) > 0)
               from unnest(${wordsOf(text)}::text[]) as word)
             and not exists (select from audit_trail.known_user where lower(${sql.ref(exact)}) = ${text.toLowerCase()}))
-      order by 1 limit ${mostFound}`;
+      order by 1 limit ${maxFound}`;
   return {
     async record(events) {
       const fresh = new Map(

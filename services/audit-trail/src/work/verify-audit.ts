@@ -1,6 +1,6 @@
 import type { AuditFault } from '../domain/audit-fault.ts';
 import type { AuditKeys } from '../domain/audit-keys.ts';
-import { beginningOf, type ChainEnd } from '../domain/row-chain.ts';
+import { type ChainEnd, genesisOf } from '../domain/row-chain.ts';
 import type { ChainReader, Period } from '../store/chain-reader.ts';
 import type { Checkpoints, NumberRange } from '../store/checkpoints.ts';
 import { type CheckpointPlace, verifyCheckpoints } from './verify-checkpoints.ts';
@@ -51,7 +51,7 @@ export async function verifyAudit(options: VerifyOptions): Promise<Verification>
   const verify = options.isUrgent ? verifyRowsInHalves : verifyRows;
   for (const partition of await chain.partitions()) {
     const range = await rangeOf(chain, partition, period);
-    ranges.set(partition, { ...(range ?? nothing), ...firstSince(since, partition) });
+    ranges.set(partition, { ...(range ?? emptyRange), ...firstSince(since, partition) });
     if (range === undefined) continue;
     const from = since?.ends.get(partition) ?? (await startOf(chain, partition, range.first));
     const verified = await verify({ chain, keys, signal, partition, from, last: range.last });
@@ -73,7 +73,7 @@ const firstSince = (since: VerifiedPlace | undefined, partition: string) => {
   return end === undefined ? {} : { first: end.sequence };
 };
 
-const nothing: NumberRange = { first: 0, last: 0 };
+const emptyRange: NumberRange = { first: 0, last: 0 };
 
 async function rangeOf(
   chain: ChainReader,
@@ -85,7 +85,7 @@ async function rangeOf(
 }
 
 const startOf = (chain: ChainReader, partition: string, first: number) =>
-  first === 1 ? Promise.resolve(beginningOf(partition)) : chain.before(partition, first);
+  first === 1 ? Promise.resolve(genesisOf(partition)) : chain.before(partition, first);
 
 const distinct = (faults: readonly AuditFault[]) => [
   ...new Map(

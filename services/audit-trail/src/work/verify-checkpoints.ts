@@ -1,4 +1,4 @@
-import { type AuditFault, mostFaults } from '../domain/audit-fault.ts';
+import { type AuditFault, maxFaults } from '../domain/audit-fault.ts';
 import type { AuditKeys } from '../domain/audit-keys.ts';
 import { nameOf, readCheckpoint, type SignedCheckpoint } from '../domain/checkpoint.ts';
 import type { ChainEnd } from '../domain/row-chain.ts';
@@ -172,7 +172,7 @@ async function rewrittenIn(
   checkpoints: readonly SignedCheckpoint[],
 ): Promise<AuditFault[]> {
   const faults: AuditFault[] = [];
-  for (let at = 0; at < checkpoints.length && faults.length < mostFaults; at += comparedAtOnce) {
+  for (let at = 0; at < checkpoints.length && faults.length < maxFaults; at += comparedAtOnce) {
     const some = checkpoints.slice(at, at + comparedAtOnce);
     const hashes = await chain.hashesOf(
       partition,
@@ -185,5 +185,5 @@ async function rewrittenIn(
       faults.push({ kind: 'rewritten', partition, sequence, ...row, checkpoint: number });
     }
   }
-  return faults.slice(0, mostFaults);
+  return faults.slice(0, maxFaults);
 }

@@ -1,5 +1,5 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto';
-import { type AuditFault, mostFaults } from '../domain/audit-fault.ts';
+import { type AuditFault, maxFaults } from '../domain/audit-fault.ts';
 import type { AuditKeys } from '../domain/audit-keys.ts';
 import { type ChainEnd, sealOf } from '../domain/row-chain.ts';
 import type { ChainReader, ChainSlice } from '../store/chain-reader.ts';
@@ -42,7 +42,7 @@ export async function verifyRows({
     faults.push(...found);
     slice = next;
   }
-  return { rows, end, faults: faults.slice(0, mostFaults) };
+  return { rows, end, faults: faults.slice(0, maxFaults) };
 }
 
 /**
@@ -58,7 +58,7 @@ export async function verifyRowsInHalves(options: RowsOptions): ReturnType<typeo
     verifyRows({ ...options, last: middle.sequence }),
     verifyRows({ ...options, from: middle }),
   ]);
-  const faults = [...first.faults, ...second.faults].slice(0, mostFaults);
+  const faults = [...first.faults, ...second.faults].slice(0, maxFaults);
   return { rows: first.rows + second.rows, end: second.end, faults };
 }
 
@@ -70,14 +70,14 @@ type SliceFaults = {
 
 async function faultsOf(chain: ChainReader, { partition, slice, seals }: SliceFaults): Promise<AuditFault[]> {
   const unsealed = seals.length === 0 ? new Set<number>() : unsealedIn(slice, seals);
-  const broken = slice.broken.slice(0, mostFaults).flatMap((row): AuditFault[] => {
+  const broken = slice.broken.slice(0, maxFaults).flatMap((row): AuditFault[] => {
     const { sequence, id, time, previous } = row;
     if (sequence !== previous + 1) return [removedBefore(partition, row)];
     // The row before it has a hash that the audit trail did not write, which is reported there.
     if (unsealed.has(previous) || unsealed.has(sequence)) return [];
     return [{ kind: 'changed', partition, sequence, id, time }];
   });
-  const forged = [...unsealed].slice(0, mostFaults).map(async (sequence): Promise<AuditFault> => {
+  const forged = [...unsealed].slice(0, maxFaults).map(async (sequence): Promise<AuditFault> => {
     return { kind: 'forged', partition, sequence, ...(await chain.rowAt(partition, sequence)) };
   });
   return [...broken, ...(await Promise.all(forged))].toSorted(

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
-import { beginningOf, boundsOf, chainedColumns } from '../../src/domain/row-chain.ts';
+import { boundsOf, chainedColumns, genesisOf } from '../../src/domain/row-chain.ts';
 import { rowTextInSql } from '../../src/store/chain-reader.ts';
 import type { AuditDatabase } from '../../src/store/tables.ts';
 
@@ -29,7 +29,7 @@ export async function inventRows(database: AuditDatabase, invention: Invention):
   const { partition, rows, progress } = invention;
   await createChain(database);
   await sql`create table audit_trail.invented (like audit_trail.audit_event)`.execute(database);
-  let previous = beginningOf(partition).hash;
+  let previous = genesisOf(partition).hash;
   for (let first = 1; first <= rows; first += rowsAtOnce) {
     const last = Math.min(rows, first + rowsAtOnce - 1);
     await insertSlice(database, { ...invention, first, last, previous });

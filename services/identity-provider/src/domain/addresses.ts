@@ -5,11 +5,13 @@ const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)
  * character for character. A loopback address may have any port (RFC 8252 section 7.3), because a native
  * application uses whichever port is free.
  */
-export function isRegisteredRedirect(registered: string, asked: string): boolean {
-  if (registered === asked) return true;
+export function isRegisteredRedirect(registered: string, requested: string): boolean {
+  if (registered === requested) return true;
   const [, host, , rest] = loopback.exec(registered) ?? [];
-  const [, askedHost, askedPort = '', askedRest] = loopback.exec(asked) ?? [];
-  return host !== undefined && host === askedHost && rest === askedRest && Number(askedPort) <= 65_535;
+  const [, requestedHost, requestedPort = '', requestedRest] = loopback.exec(requested) ?? [];
+  return (
+    host !== undefined && host === requestedHost && rest === requestedRest && Number(requestedPort) <= 65_535
+  );
 }
 
 /**

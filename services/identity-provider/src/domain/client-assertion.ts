@@ -8,7 +8,7 @@ import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** The longest lifetime of a client assertion, in seconds; each is signed for one request. */
-const longestLifeSeconds = 5 * 60;
+const maxLifeSeconds = 5 * 60;
 const clockToleranceSeconds = 10;
 /** Most libraries send `JWT`; the draft that updates RFC 7523 defines the explicit type. */
 const types = new Set([undefined, 'jwt', 'client-authentication+jwt']);
@@ -93,10 +93,7 @@ function checkClaims(
   const nowSeconds = now / 1000;
   if (iss !== clientId || sub !== clientId) return { fault: 'assertion_of_other_client' };
   if (!audiences.includes(audience)) return { fault: 'assertion_for_other_audience' };
-  if (
-    exp > nowSeconds + longestLifeSeconds + clockToleranceSeconds ||
-    iat > nowSeconds + clockToleranceSeconds
-  )
+  if (exp > nowSeconds + maxLifeSeconds + clockToleranceSeconds || iat > nowSeconds + clockToleranceSeconds)
     return { fault: 'assertion_out_of_time' };
   return { id: jti, singleUseSeconds: exp + clockToleranceSeconds - nowSeconds + 1 };
 }

@@ -9,7 +9,7 @@ export function readScope(scope: string): readonly string[] | undefined {
 }
 
 /** Returns the requested words if all of them may be granted; otherwise undefined. */
-export function narrowScope(asked: string, mayBeGiven: readonly string[]): readonly string[] | undefined {
-  const words = readScope(asked);
+export function narrowScope(requested: string, mayBeGiven: readonly string[]): readonly string[] | undefined {
+  const words = readScope(requested);
   return words?.every((word) => mayBeGiven.includes(word)) === true ? words : undefined;
 }

@@ -34,19 +34,19 @@ export function authorizationCode(tickets: Tickets, prepareTokens: PrepareTokens
     clients: 'public',
     parameters: ['scope', 'code', 'redirect_uri', 'code_verifier'],
     async handle(request) {
-      const asked = readRequest(request);
-      request.call.trace.follow(launchOf(asked.code));
-      const found = await tickets.find('authorization-code', asked.code);
-      if (found === undefined) return refuseDeadCode(tickets, asked.code, request);
-      const scope = agreeScope(found, asked, request);
-      await request.count(asked.partner);
+      const requested = readRequest(request);
+      request.call.trace.follow(launchOf(requested.code));
+      const found = await tickets.find('authorization-code', requested.code);
+      if (found === undefined) return refuseDeadCode(tickets, requested.code, request);
+      const scope = agreeScope(found, requested, request);
+      await request.count(requested.partner);
       const { chainEndsInSeconds } = found;
-      return redeemCode({ tickets, prepareTokens, asked, scope, request, chainEndsInSeconds });
+      return redeemCode({ tickets, prepareTokens, requested, scope, request, chainEndsInSeconds });
     },
   };
 }
 
-type Asked = ReturnType<typeof readRequest>;
+type RequestedCode = ReturnType<typeof readRequest>;
 
 /**
  * Reads every field of the specification's table (Desktop: Token request form fields). @throws TokenRefusal
@@ -78,7 +78,7 @@ function required(parameters: ReadonlyMap<string, string>, parameter: string): s
  */
 function agreeScope(
   found: FoundTicket,
-  { scope, partner }: Asked,
+  { scope, partner }: RequestedCode,
   { realm, call, dpopProof }: PartnerRequest,
 ): string {
   const { context, detail } = readCode(found);
@@ -95,14 +95,14 @@ function agreeScope(
 async function redeemCode({
   tickets,
   prepareTokens,
-  asked: { partner, code, proof },
+  requested: { partner, code, proof },
   scope,
   request,
   chainEndsInSeconds,
 }: {
   tickets: Tickets;
   prepareTokens: PrepareTokens;
-  asked: Asked & { partner: RegisteredPartner };
+  requested: RequestedCode & { partner: RegisteredPartner };
   scope: string;
   request: PartnerRequest;
   chainEndsInSeconds: number | undefined;

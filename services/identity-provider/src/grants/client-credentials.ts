@@ -6,7 +6,7 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import { certificateToBind } from './certificate-binding.ts';
 import type { ClientGrant, ClientRequest, TokenAnswer } from './grant.ts';
 
-type ClientCredentialsParts = {
+type ClientCredentialsDependencies = {
   readonly audience: string;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export function defaultScope(audience: string): string {
  * Creates the client credentials grant (RFC 6749 section 4.4): a client acts for itself (OLTR:
  * Authentication).
  */
-export function clientCredentials({ audience, keyRing, clock }: ClientCredentialsParts): ClientGrant {
+export function clientCredentials({ audience, keyRing, clock }: ClientCredentialsDependencies): ClientGrant {
   return {
     type: 'client_credentials',
     clients: 'confidential',

@@ -19,7 +19,7 @@ import type { TokenAnswer } from './grant.ts';
 /** The purpose under which `launch_context` is sealed for the resource API. */
 const contextSealPurpose = 'access-token-context';
 
-type TokenIssueParts = {
+type TokenIssueDependencies = {
   readonly audience: string;
   readonly keyRing: KeyRing;
   readonly sealer: Sealer;
@@ -56,7 +56,12 @@ export type TokenIssue = {
 export type PrepareTokens = (request: TokenIssueRequest) => Promise<TokenIssue>;
 
 /** Creates the function that prepares the tokens of partner applications. */
-export function createTokenIssue({ audience, keyRing, sealer, clock }: TokenIssueParts): PrepareTokens {
+export function createTokenIssue({
+  audience,
+  keyRing,
+  sealer,
+  clock,
+}: TokenIssueDependencies): PrepareTokens {
   return async ({ realm, clientId, grant, scope, call, binding, chainEndsInSeconds }) => {
     const signer = await keyRing.signer(realm);
     const tokenId = randomUUID();

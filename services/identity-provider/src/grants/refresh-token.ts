@@ -28,20 +28,20 @@ const repeatableSeconds = 10;
  */
 const refreshLimit = { redemptions: 1000 };
 
-type RefreshParts = {
+type RefreshDependencies = {
   readonly tickets: Tickets;
   readonly prepareTokens: PrepareTokens;
   readonly events: Outbox;
 };
 
 /** A refresh token and the request that sent it. */
-type Refresh = RefreshParts & { readonly token: string; readonly request: PartnerRequest };
+type Refresh = RefreshDependencies & { readonly token: string; readonly request: PartnerRequest };
 
 /**
  * Redeems a refresh token and rotates it (RFC 6749 section 6). A token reused after the grace period must
  * have leaked, so the whole token family is revoked (RFC 9700 section 4.14.2).
  */
-export function refreshToken(parts: RefreshParts): PartnerGrant {
+export function refreshToken(dependencies: RefreshDependencies): PartnerGrant {
   return {
     type: 'refresh_token',
     clients: 'public',
@@ -50,8 +50,8 @@ export function refreshToken(parts: RefreshParts): PartnerGrant {
       const token = request.parameters.get('refresh_token');
       if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'refresh_token' });
       request.call.trace.follow(launchOf(token));
-      const refresh = { ...parts, token, request };
-      const found = await parts.tickets.find('refresh-token', token);
+      const refresh = { ...dependencies, token, request };
+      const found = await dependencies.tickets.find('refresh-token', token);
       if (found === undefined) return repeat(refresh);
       const link = linkOf(found);
       await assertOwn(link, request);

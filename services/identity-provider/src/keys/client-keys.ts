@@ -21,10 +21,10 @@ export type FindClientKeys = (owner: KeyOwner) => JWTVerifyGetKey | undefined;
  */
 export function createClientKeys(source: RegistrySource, fetchOutbound: OutboundFetch): FindClientKeys {
   const keys = followRegistry(source, (registry) => keysByOwner(registry, fetchOutbound));
-  return (owner) => keys().get(nameOf(owner));
+  return (owner) => keys().get(keysNameOf(owner));
 }
 
-const nameOf = ({ realm, kind, clientId }: KeyOwner) => `${kind} ${realm} ${clientId}`;
+const keysNameOf = ({ realm, kind, clientId }: KeyOwner) => `${kind} ${realm} ${clientId}`;
 
 function keysByOwner(
   { realms }: Registry,
@@ -44,7 +44,7 @@ function entryBy(fetchOutbound: OutboundFetch) {
     place: Pick<KeyOwner, 'realm' | 'kind'>,
     { clientId, jwks, jwksUri }: RegisteredClient | RegisteredPartner,
   ): (readonly [string, JWTVerifyGetKey])[] => {
-    const name = nameOf({ ...place, clientId });
+    const name = keysNameOf({ ...place, clientId });
     if (jwks !== undefined) return [[name, createLocalJWKSet({ keys: jwks.keys.map(withoutEdDsa) })]];
     return jwksUri === undefined ? [] : [[name, publishedKeys(new URL(jwksUri), fetchOutbound)]];
   };

@@ -17,7 +17,7 @@ import {
 import { createKeyPair, openPrivateKey, type Sign } from './key-pairs.ts';
 import { type KeptKey, openSigningKeyTable, type SigningKeyTable } from './signing-key-table.ts';
 
-type KeyRingParts = {
+type KeyRingDependencies = {
   readonly realms: Realms;
   readonly rotateEveryDays: number;
   readonly storage: Storage;
@@ -50,20 +50,20 @@ const readAgainAfterFailureMs = 5000;
  * sign, until another replica could have replaced them.
  */
 export class KeyRing {
-  readonly #parts: KeyRingParts;
+  readonly #dependencies: KeyRingDependencies;
   readonly #table: SigningKeyTable;
   #known: KnownKeys = { keys: [], signers: new Map(), readAt: Number.NEGATIVE_INFINITY };
   #readAgainAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
-  private constructor(parts: KeyRingParts, table: SigningKeyTable) {
-    this.#parts = parts;
+  private constructor(dependencies: KeyRingDependencies, table: SigningKeyTable) {
+    this.#dependencies = dependencies;
     this.#table = table;
   }
 
   /** Opens the table and makes sure that every realm has a key that signs. @throws Error when it cannot */
-  static async open(parts: KeyRingParts): Promise<KeyRing> {
-    const ring = new KeyRing(parts, await openSigningKeyTable(parts.storage));
+  static async open(dependencies: KeyRingDependencies): Promise<KeyRing> {
+    const ring = new KeyRing(dependencies, await openSigningKeyTable(dependencies.storage));
     await ring.#read();
     return ring;
   }
@@ -75,7 +75,7 @@ export class KeyRing {
    */
   async signer(realm: IssuingRealm): Promise<Signer> {
     const known = await this.#upToDate(realm);
-    const [key] = keysWhere('signs', keysOf(realm, known.keys), this.#parts.clock.now());
+    const [key] = keysWhere('signs', keysOf(realm, known.keys), this.#dependencies.clock.now());
     const sign = key === undefined ? undefined : known.signers.get(key.kid);
     if (key === undefined || sign === undefined) {
       throw keysOutOfReach(new Error(`The realm ${realm.name} has no signing key`));
@@ -96,13 +96,13 @@ export class KeyRing {
    */
   async publicKeys(realm: IssuingRealm): Promise<JWK[]> {
     const { keys } = await this.#upToDate(realm);
-    const published = keysWhere('isPublished', keysOf(realm, keys), this.#parts.clock.now());
+    const published = keysWhere('isPublished', keysOf(realm, keys), this.#dependencies.clock.now());
     return published.map(({ publicJwk }) => publicJwk);
   }
 
   /** Returns when the newest key of each realm is due to be replaced, as this replica knows them. */
   dueAt(): { readonly realm: string; readonly at: number }[] {
-    const { realms, rotateEveryDays } = this.#parts;
+    const { realms, rotateEveryDays } = this.#dependencies;
     return realms.all().flatMap((realm) => {
       const newest = keysOf(realm, this.#known.keys).at(-1);
       return newest === undefined
@@ -116,7 +116,7 @@ export class KeyRing {
     // last read has keys, none of which was opened to sign.
     const { keys, signers } = this.#known;
     const isKnown = keysOf(realm, keys).some(({ kid }) => signers.has(kid));
-    if (!isKnown || this.#parts.clock.now() >= this.#readAgainAt) {
+    if (!isKnown || this.#dependencies.clock.now() >= this.#readAgainAt) {
       this.#reading ??= this.#tryToRead().finally(() => {
         this.#reading = undefined;
       });
@@ -126,7 +126,7 @@ export class KeyRing {
   }
 
   async #tryToRead(): Promise<void> {
-    const { clock, logger } = this.#parts;
+    const { clock, logger } = this.#dependencies;
     try {
       await this.#read();
     } catch (cause) {
@@ -137,7 +137,7 @@ export class KeyRing {
   }
 
   async #read(): Promise<void> {
-    const readAt = this.#parts.clock.now();
+    const readAt = this.#dependencies.clock.now();
     let keys = await this.#table.read();
     if (this.#plansFor(keys, readAt).some(({ plan }) => !isIdle(plan))) keys = await this.#change();
     const signers = this.#openNew(keys, readAt);
@@ -146,7 +146,7 @@ export class KeyRing {
   }
 
   #plansFor(keys: readonly KeptKey[], now: number) {
-    const { realms, rotateEveryDays } = this.#parts;
+    const { realms, rotateEveryDays } = this.#dependencies;
     return realms.all().map((realm) => {
       const { signingAlgorithm: algorithm, accessTokenSeconds } = realm;
       const policy = { algorithm, accessTokenSeconds, rotateEveryDays };
@@ -155,7 +155,7 @@ export class KeyRing {
   }
 
   #change(): Promise<KeptKey[]> {
-    const { clock, logger, sealer } = this.#parts;
+    const { clock, logger, sealer } = this.#dependencies;
     return this.#table.change(async (kept) => {
       for (const { realm, plan } of this.#plansFor(kept.keys, clock.now())) {
         await kept.prolong(plan.prolong, realm.accessTokenSeconds);
@@ -172,12 +172,12 @@ export class KeyRing {
 
   /** Opens the private keys that sign or will sign; keeps those that are already open. */
   #openNew(keys: readonly KeptKey[], now: number): Map<string, Sign> {
-    const signing = this.#parts.realms.all().flatMap((realm) => {
+    const signing = this.#dependencies.realms.all().flatMap((realm) => {
       const ofRealm = keysOf(realm, keys);
       return ofRealm.filter((key) => ['next', 'current'].includes(keyStateAt(key, ofRealm, now)));
     });
     const opened = (key: KeptKey) =>
-      this.#known.signers.get(key.kid) ?? openPrivateKey(key, this.#parts.sealer);
+      this.#known.signers.get(key.kid) ?? openPrivateKey(key, this.#dependencies.sealer);
     return new Map(signing.map((key) => [key.kid, opened(key)]));
   }
 }

@@ -3,13 +3,13 @@ import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { IssuingRealm } from '../domain/realms.ts';
 import type { KeyRing } from './key-ring.ts';
 
-type OwnTokenParts = { readonly audience: string; readonly keyRing: KeyRing; readonly clock: Clock };
+type OwnTokenDependencies = { readonly audience: string; readonly keyRing: KeyRing; readonly clock: Clock };
 
 /** Returns the claims of a live access token of this realm; undefined for anything else. */
 export type FindOwnToken = (realm: IssuingRealm, token: string) => Promise<JWTPayload | undefined>;
 
 /** Creates the function that verifies our own access tokens with the keys that we publish. */
-export function createOwnTokens({ audience, keyRing, clock }: OwnTokenParts): FindOwnToken {
+export function createOwnTokens({ audience, keyRing, clock }: OwnTokenDependencies): FindOwnToken {
   return async (realm, token) => {
     const keys = createLocalJWKSet({ keys: await keyRing.publicKeys(realm) });
     try {

@@ -23,7 +23,7 @@ const description = `Identity provider: access tokens for backends, and desktop 
 A realm has a name of one segment, as \`demo\`, or of two, as \`demo/desktop\`. Partner applications are launched in desktop realms, which have two.
 Every answer has \`X-Correlation-Id\`. Any method that is not described is answered 405 with \`Allow\`.`;
 
-type DocumentParts = {
+type DocumentOptions = {
   readonly grants: readonly Pick<Grant, 'type' | 'clients' | 'parameters'>[];
   /** The scope that a client requests: all of its rights. */
   readonly scope: string;
@@ -33,7 +33,7 @@ const clientRealm: DescribedRealm = { suffix: '', isDesktop: false, tag: 'Client
 const desktopRealm: DescribedRealm = { suffix: 'InDesktopRealm', isDesktop: true, tag: 'Desktop launch' };
 
 /** Returns the OpenAPI document of the identity provider, for every realm. */
-export function identityProviderDocument(parts: DocumentParts): JsonSchema {
+export function identityProviderDocument(options: DocumentOptions): JsonSchema {
   return openApiDocument({
     title: 'Clinical Launch: identity provider',
     description,
@@ -44,11 +44,11 @@ export function identityProviderDocument(parts: DocumentParts): JsonSchema {
     },
     paths: {
       ...below('/idp/{realm}', realmParameters.one, {
-        ...tokenPaths(clientRealm, parts),
+        ...tokenPaths(clientRealm, options),
         ...discoveryPaths(clientRealm, 'ClientConfiguration'),
       }),
       ...below('/idp/{segment1}/{segment2}', realmParameters.two, {
-        ...tokenPaths(desktopRealm, parts),
+        ...tokenPaths(desktopRealm, options),
         '/launches': launchesPath,
         '/launches/{id}': launchPath,
         '/oauth2/v2.0/authorize': authorizePath,
@@ -91,7 +91,7 @@ export function identityProviderDocument(parts: DocumentParts): JsonSchema {
   });
 }
 
-const tokenPaths = (realm: DescribedRealm, { grants, scope }: DocumentParts): Record<string, PathItem> => ({
+const tokenPaths = (realm: DescribedRealm, { grants, scope }: DocumentOptions): Record<string, PathItem> => ({
   '/oauth2/v2.0/token': tokenPath(realm, grants, scope),
   '/oauth2/v2.0/revoke': revocationPath(realm),
   '/oauth2/v2.0/introspect': introspectionPath(realm),

@@ -42,7 +42,7 @@ export type SamplesReading =
 export type Recording = { readonly now: number; readonly timeZone: string; readonly author: string };
 
 /** The empty fields of a sample without its own person or time. */
-export const nothingTyped: CollectionEntry = { by: '', date: { day: '', month: '', year: '' }, time: '' };
+export const emptyEntry: CollectionEntry = { by: '', date: { day: '', month: '', year: '' }, time: '' };
 
 /**
  * Returns the initial form: the recorded values, and for the other samples the author and the current time.
@@ -55,7 +55,7 @@ export function samplesEntryOf(
     sample.id,
     {
       isTaken: sample.completedAt !== undefined,
-      own: recordedEntry(sample, timeZone) ?? nothingTyped,
+      own: recordedEntry(sample, timeZone) ?? emptyEntry,
       quantity: String(quantityOf(sample)),
     },
   ]);

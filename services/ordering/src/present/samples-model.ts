@@ -4,7 +4,7 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import { maxQuantity } from '../domain/record-samples.ts';
 import {
-  nothingTyped,
+  emptyEntry,
   recordedEntry,
   type SampleEntry,
   type SamplesEntry,
@@ -70,7 +70,7 @@ function presentSample(
   const { id, description, completedAt, collectedBy } = sample;
   const faultOf = faultTexts(faults, id);
   const own = typed?.own;
-  const recorded = recordedEntry(sample, timeZone) ?? nothingTyped;
+  const recorded = recordedEntry(sample, timeZone) ?? emptyEntry;
   const isOwn = own !== undefined && !isDeepStrictEqual(own, recorded);
   const notes = tests.flatMap((test) => catalogue.orderables.get(codeOf(test))?.note ?? []);
   return {

@@ -15,7 +15,7 @@ export function requestWords(
   timeZone: string,
 ): { words: RawBuilder<string> } {
   const { ofPractice, ofPatient } = wordsOfRequest({ parties, batches, createdAt }, timeZone);
-  const ownList = beginningOf(practiceKeyOf(parties.practice, client));
+  const ownList = prefixOf(practiceKeyOf(parties.practice, client));
   const lexemes = [
     ...ofPractice.map((word) => lexeme(ownList, word)),
     ...ofPatient.map((word) => lexeme(patientLists, word)),
@@ -27,8 +27,7 @@ type IndexedRequest = Pick<TestRequest, 'client' | 'parties' | 'batches' | 'crea
 
 /** Returns the `tsquery` of a search among the requests of a sight. */
 export function searchCondition(search: RequestSearch, { practiceKey, patientKeys }: Sight): string {
-  const list =
-    practiceKey === undefined || patientKeys !== undefined ? patientLists : beginningOf(practiceKey);
+  const list = practiceKey === undefined || patientKeys !== undefined ? patientLists : prefixOf(practiceKey);
   return and(search.map((term) => or(term.map((words) => and(words.map((word) => sought(list, word)))))));
 }
 
@@ -38,7 +37,7 @@ const patientLists = 'p';
  * Enough to distinguish practices, because the sight decides: rows of another practice with the same prefix
  * are filtered out.
  */
-const beginningOf = (practiceKey: string) => practiceKey.slice(0, 8);
+const prefixOf = (practiceKey: string) => practiceKey.slice(0, 8);
 
 const lexeme = (list: string, word: string) => `${list}:${word}`;
 
