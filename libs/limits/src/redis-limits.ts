@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { createRedisKeys, defaultPrefix, type RedisKeys } from '@clinical-launch/redis/redis-keys';
+import {
+  createRedisKeys,
+  defaultPrefix,
+  type RedisKeys,
+  shardOfText,
+  shards,
+} from '@clinical-launch/redis/redis-keys';
 import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
 import { eventTexts, listIn, listOf } from '@clinical-launch/redis/script-values';
-import { shardOfText, shards } from '@clinical-launch/redis/shards';
 import {
   attemptRules,
   defaultMostRefusalEvents,

@@ -1,7 +1,6 @@
 import { tooMany } from '@clinical-launch/http/errors';
-import { createRedisKeys, defaultPrefix } from '@clinical-launch/redis/redis-keys';
+import { createRedisKeys, defaultPrefix, shardOfText } from '@clinical-launch/redis/redis-keys';
 import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
-import { shardOfText } from '@clinical-launch/redis/shards';
 import type { RateLimiter } from './rate-limit.ts';
 
 const countRequest = createScriptReader(import.meta.url)('count-request');

@@ -1,4 +1,4 @@
-import type { RedisLevel } from '@clinical-launch/redis/redis-level';
+import type { RedisLevel } from '@clinical-launch/redis/redis-info';
 import { meter } from '@clinical-launch/runtime/metrics';
 import type { DatabaseLevel, PoolLevel } from '@clinical-launch/storage/storage';
 

@@ -3,7 +3,7 @@ import { Type } from '@clinical-launch/contracts/type';
 import { createPatientPseudonyms, type PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { ConfigurationError, type Environment, inProduction } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
-import { deriveFromSealingKeys } from './derived-key.ts';
+import { deriveFromSealingKeys } from './sealing-keys.ts';
 
 const setting = 'PATIENT_PSEUDONYM_KEY';
 /** The setting of the key, for the table of settings. */

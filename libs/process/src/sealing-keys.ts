@@ -1,3 +1,4 @@
+import { hkdfSync } from 'node:crypto';
 import { Type } from '@clinical-launch/contracts/type';
 import type { Sealer, SealingKey } from '@clinical-launch/crypto/sealing';
 import {
@@ -119,4 +120,15 @@ function readKeys(environment: Environment, setting: string): readonly SealingKe
     throw new ConfigurationError([`${setting} contains the key of the demo, which is publicly known`]);
   }
   return keys;
+}
+
+/**
+ * Returns 32 secret bytes for a setting that is not set, from `SEALING_KEYS` (HKDF-SHA-256, RFC 5869);
+ * undefined without that.
+ */
+export function deriveFromSealingKeys(
+  { SEALING_KEYS: shared }: Environment,
+  setting: string,
+): Buffer | undefined {
+  return shared ? Buffer.from(hkdfSync('sha256', shared, '', setting, 32)) : undefined;
 }

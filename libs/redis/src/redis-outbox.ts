@@ -5,10 +5,18 @@ import {
   type WrittenEvent,
 } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { createRedisKeys, defaultPrefix, drawAttempt, type RedisKeys, rememberMs } from './redis-keys.ts';
+import {
+  createRedisKeys,
+  defaultPrefix,
+  drawAttempt,
+  type RedisKeys,
+  rememberMs,
+  type Shard,
+  shardOfText,
+  shards,
+} from './redis-keys.ts';
 import { createScriptReader, type RedisClient, RedisScripts } from './redis-scripts.ts';
 import { eventTexts, listIn, listOf } from './script-values.ts';
-import { type Shard, shardOfText, shards } from './shards.ts';
 
 const readScript = createScriptReader(import.meta.url);
 const appendScript = readScript('shared', 'append');

@@ -6,8 +6,8 @@ import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { connectRedis } from '../src/connect-redis.ts';
+import { assertSafeRedis, UnsafeRedis } from '../src/redis-info.ts';
 import { type RedisClient, RedisUnavailable } from '../src/redis-scripts.ts';
-import { assertSafeRedis, UnsafeRedis } from '../src/safe-redis.ts';
 
 function aLogger() {
   const lines: { level: string; fields: object; message: string }[] = [];

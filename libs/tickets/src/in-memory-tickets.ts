@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { shardOfText } from '@clinical-launch/redis/shards';
+import { shardOfText } from '@clinical-launch/redis/redis-keys';
 import type { HeldClaim } from './claims.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import { ChainBounds } from './in-memory-bounds.ts';

@@ -1,6 +1,11 @@
-import { defaultPrefix, drawAttempt } from '@clinical-launch/redis/redis-keys';
+import {
+  defaultPrefix,
+  drawAttempt,
+  type Shard,
+  shardOfText,
+  shards,
+} from '@clinical-launch/redis/redis-keys';
 import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
-import { type Shard, shardOfText, shards } from '@clinical-launch/redis/shards';
 import type { Claims, HeldClaim } from './claims.ts';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';
 

@@ -1,6 +1,5 @@
 import { hash as digest } from 'node:crypto';
-import { createRedisKeys } from '@clinical-launch/redis/redis-keys';
-import type { Shard } from '@clinical-launch/redis/shards';
+import { createRedisKeys, type Shard } from '@clinical-launch/redis/redis-keys';
 import { type TicketKind, ticketPurposes } from './tickets.ts';
 
 /**

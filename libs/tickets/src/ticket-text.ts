@@ -1,5 +1,5 @@
 import { drawBytes } from '@clinical-launch/crypto/random';
-import type { Shard } from '@clinical-launch/redis/shards';
+import type { Shard } from '@clinical-launch/redis/redis-keys';
 
 /** The parts of every ticket that name its chain. */
 export type Chain = {

@@ -1,8 +1,7 @@
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { createRedisKeys, defaultPrefix } from '@clinical-launch/redis/redis-keys';
+import { createRedisKeys, defaultPrefix, shardOfText } from '@clinical-launch/redis/redis-keys';
 import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
 import { eventTexts, listIn, listOf, milliseconds } from '@clinical-launch/redis/script-values';
-import { shardOfText } from '@clinical-launch/redis/shards';
 import {
   defaultMaxRevokedTokens,
   type RevocationList,

@@ -2,8 +2,8 @@ import { hkdfSync, type KeyObject } from 'node:crypto';
 import { Type } from '@clinical-launch/contracts/type';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
-import { deriveFromSealingKeys } from '@clinical-launch/process/derived-key';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
+import { deriveFromSealingKeys } from '@clinical-launch/process/sealing-keys';
 import {
   ConfigurationError,
   type Environment,

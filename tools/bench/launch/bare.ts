@@ -6,9 +6,8 @@ import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/serv
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
-import { defaultPrefix } from '@clinical-launch/redis/redis-keys';
+import { defaultPrefix, shardOfText } from '@clinical-launch/redis/redis-keys';
 import { listOf } from '@clinical-launch/redis/script-values';
-import { shardOfText } from '@clinical-launch/redis/shards';
 import { type Command, issueScript, redeemScript } from '@clinical-launch/tickets/redis-commands';
 import { createTicketKeys } from '@clinical-launch/tickets/ticket-keys';
 import { beginChain, nameTicket, readChain } from '@clinical-launch/tickets/ticket-text';

@@ -12,8 +12,7 @@ import {
 import { narrowScope } from '../domain/scopes.ts';
 import type { TokenBinding } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
-import { certificateToBind } from './certificate-binding.ts';
-import { assertDpopKey, usingUp } from './dpop-binding.ts';
+import { assertDpopKey, certificateToBind, usingUp } from './bindings.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 

@@ -3,7 +3,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import { accessTokenClaims } from '../domain/access-token.ts';
 import { TokenRefusal } from '../errors.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
-import { certificateToBind } from './certificate-binding.ts';
+import { certificateToBind } from './bindings.ts';
 import type { ClientGrant, ClientRequest, TokenAnswer } from './grant.ts';
 
 type ClientCredentialsDependencies = {

@@ -11,8 +11,7 @@ import {
 } from '../domain/desktop-chain.ts';
 import { narrowScope } from '../domain/scopes.ts';
 import { TokenRefusal, tooManyRefreshes } from '../errors.ts';
-import { certificateToBind } from './certificate-binding.ts';
-import { assertDpopKey, usingUp } from './dpop-binding.ts';
+import { assertDpopKey, certificateToBind, usingUp } from './bindings.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 

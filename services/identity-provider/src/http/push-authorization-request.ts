@@ -15,7 +15,7 @@ import { launchProof } from '../domain/desktop-chain.ts';
 import { type PushedParameters, pushedRequestSeconds, requestUriOf } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal, tooManyPushes } from '../errors.ts';
-import { usingUp } from '../grants/dpop-binding.ts';
+import { usingUp } from '../grants/bindings.ts';
 import type { SenderDependencies } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
 import { countHolder } from './authorize.ts';

@@ -1,6 +1,6 @@
 import type { LaunchPatient } from '@clinical-launch/contracts/launch-context';
 import { localDay } from '@clinical-launch/contracts/time';
-import { monthsOld } from './age.ts';
+import { monthsOld } from './days.ts';
 
 /** The patients that a test, a question or an order set is for. An absent limit excludes nobody. */
 export type AppliesTo = {

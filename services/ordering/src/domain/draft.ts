@@ -1,4 +1,5 @@
 import type { Catalogue, Orderable } from './catalogue.ts';
+import type { TypedDate } from './days.ts';
 import { withoutCovered } from './panels.ts';
 import type { PracticeSet } from './practice-choices.ts';
 import { liveCodes, type Priority, type RequestDetails, type TestRequest } from './test-request.ts';
@@ -117,8 +118,7 @@ export type CollectionPlan = { readonly when: 'later' } | ({ readonly when: 'now
 /** Who took a sample and when, in a form. */
 export type CollectionEntry = {
   readonly by: string;
-  /** As typed: day, month and year. */
-  readonly date: { readonly day: string; readonly month: string; readonly year: string };
+  readonly date: TypedDate;
   /** As typed: `14:05` */
   readonly time: string;
 };

@@ -1,9 +1,8 @@
 import { isCalendarDate } from '@clinical-launch/contracts/formats';
 import { isFor, type PatientTraits } from './applies-to.ts';
 import type { Orderable, Question } from './catalogue.ts';
-import { daysBetween } from './days-between.ts';
+import { daysBetween, readTypedDate } from './days.ts';
 import { cleanText } from './draft.ts';
-import { readTypedDate } from './typed-date.ts';
 
 /**
  * A question, asked once for all tests that need it, or once for each; required if any of them requires it.

@@ -1,7 +1,7 @@
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import { localDay } from '@clinical-launch/contracts/time';
 import type { Catalogue, Orderable } from './catalogue.ts';
-import { daysBetween } from './days-between.ts';
+import { daysBetween } from './days.ts';
 
 /** A test that was requested for the patient before and is still wanted. */
 export type EarlierTest = {

@@ -1,10 +1,10 @@
 import { guidForm } from '@clinical-launch/http/call';
 import type { Catalogue, Question } from '../domain/catalogue.ts';
+import { writeTypedDate } from '../domain/days.ts';
 import { beginningOf, cleanText, maxClinicalDetailsLength } from '../domain/draft.ts';
 import { answerKey, maxAnswerLength } from '../domain/questions.ts';
 import type { ReviewEntry, ReviewForm } from '../domain/review-entry.ts';
 import type { Priority } from '../domain/test-request.ts';
-import { writeTypedDate } from '../domain/typed-date.ts';
 import { faultyForm } from '../errors.ts';
 import type { ReviewSave } from '../work/save-review.ts';
 

@@ -1,7 +1,7 @@
 import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { writtenDate } from '@clinical-launch/contracts/written-time';
 import type { ActionRule } from '../domain/action-rules.ts';
-import { monthsOld } from '../domain/age.ts';
+import { monthsOld } from '../domain/days.ts';
 import { fullName } from '../domain/person-name.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 

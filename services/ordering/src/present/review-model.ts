@@ -1,6 +1,7 @@
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import { collectionNow } from '../domain/collection-entry.ts';
+import { readTypedDate } from '../domain/days.ts';
 import { type Draft, maxClinicalDetailsLength } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';
 import { type AskedQuestion, askedBy, maxAnswerLength } from '../domain/questions.ts';
@@ -11,7 +12,6 @@ import {
   type ReviewFault,
   repeatReasonChoices,
 } from '../domain/review.ts';
-import { readTypedDate } from '../domain/typed-date.ts';
 import { type Chosen, presentChosen } from './chosen-model.ts';
 
 type Step = { readonly author: { readonly name: PersonName }; readonly at: string };
