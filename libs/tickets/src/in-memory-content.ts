@@ -1,5 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { FoundTicket, RedeemRequest, Redemption, TicketKind } from './tickets.ts';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Chain, nameTicket } from './ticket-text.ts';
+import type { FoundTicket, RedeemRequest, Redemption, Successor, TicketKind } from './tickets.ts';
 
 /** The content of a ticket of one process. */
 export type Content = {
@@ -17,6 +18,19 @@ export type Content = {
 /** Returns the name under which the content of a ticket is stored. */
 export const keyOf = (kind: TicketKind, ticket: string) =>
   `${kind}:${createHash('sha256').update(ticket).digest('base64url')}`;
+
+/** Returns the successor with its ticket, which is drawn or computed from the predecessor's. */
+export function nameSuccessor(
+  successor: Successor | undefined,
+  predecessor: { readonly ticket: string; readonly chain: Chain },
+  derivationKey: Buffer,
+): (Successor & { readonly ticket: string }) | undefined {
+  if (successor === undefined) return undefined;
+  const own = successor.isDerived
+    ? createHmac('sha256', derivationKey).update(keyOf(successor.kind, predecessor.ticket)).digest()
+    : randomBytes(32);
+  return { ...successor, ticket: nameTicket(predecessor.chain, own) };
+}
 
 /** Returns the seconds from `now` until the chain ends; Infinity for a chain without an end. */
 export const secondsUntilEnd = ({ endsAt }: Content, now: number): number => (endsAt - now) / 1000;

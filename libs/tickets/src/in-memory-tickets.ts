@@ -1,10 +1,18 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { shardOfText } from '@clinical-launch/redis/redis-keys';
 import type { HeldClaim } from './claims.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import { ChainBounds } from './in-memory-bounds.ts';
-import { type Content, exhausted, found, isProven, keyOf, secondsUntilEnd } from './in-memory-content.ts';
+import {
+  type Content,
+  exhausted,
+  found,
+  isProven,
+  keyOf,
+  nameSuccessor,
+  secondsUntilEnd,
+} from './in-memory-content.ts';
 import { beginChain, type Chain, nameTicket, readChain } from './ticket-text.ts';
 import {
   assertRecordable,
@@ -20,16 +28,13 @@ import {
   type IssueRequest,
   type RedeemRequest,
   type Redemption,
-  type RefusalNotice,
   type Successor,
   type TicketKind,
   type Tickets,
   usedUntilChainEnds,
 } from './tickets.ts';
 
-/**
- * The dependencies of the tickets: a clock in milliseconds and a function that appends events synchronously.
- */
+/** A clock in milliseconds, and an outbox that stores events in the same turn. */
 export type InMemoryTicketsDependencies = {
   readonly clock: { now(): number };
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
@@ -75,7 +80,8 @@ export class InMemoryTickets implements Tickets {
 
   async issue(kind: TicketKind, request: IssueRequest): Promise<Issue> {
     assertRecordable(request);
-    const { context, detail, challenge, correlationId, ttlSeconds, chainSeconds, claim, events } = request;
+    const { context, detail, challenge, notice, correlationId, claim } = request;
+    const { ttlSeconds, chainSeconds, events } = request;
     const ticket = nameTicket(beginChain(correlationId, shardOfText(claim?.name ?? correlationId)));
     if (!this.#claim(claim)) return { outcome: 'claimed' };
     const content = {
@@ -87,7 +93,7 @@ export class InMemoryTickets implements Tickets {
     };
     const key = keyOf(kind, ticket);
     this.#keep(key, content, ttlSeconds);
-    if (request.notice !== undefined) this.#keepNotice(key, request.notice);
+    if (notice !== undefined) this.#notices.set(key, JSON.stringify(notice.content), notice.ttlSeconds);
     if (request.chainRecord !== undefined && chainSeconds !== undefined)
       this.#records.set(correlationId, request.chainRecord, chainSeconds);
     await this.#outbox.append(events);
@@ -150,7 +156,7 @@ export class InMemoryTickets implements Tickets {
     this.#bounds.countRedemption(kind, { correlationId, endsInSeconds }, request);
     if (repeatableSeconds !== undefined)
       this.#repeatable.set(key, content, this.#within(content, repeatableSeconds));
-    const next = this.#nameSuccessor(successor, ticket, chain);
+    const next = nameSuccessor(successor, { ticket, chain }, this.#derivationKey);
     if (next !== undefined) this.#issueSuccessor(next, content);
     await this.#append(events, correlationId);
     return {
@@ -237,7 +243,7 @@ export class InMemoryTickets implements Tickets {
     if (content !== undefined && !this.#revoked.has(correlationId) && isProven(content, request)) {
       if (this.#bounds.isExhausted(kind, correlationId, request))
         return exhausted(found(content, this.#clock.now()));
-      const next = this.#nameSuccessor(successor, ticket, chain);
+      const next = nameSuccessor(successor, { ticket, chain }, this.#derivationKey);
       const endsInSeconds = secondsUntilEnd(content, this.#clock.now());
       this.#bounds.countRedemption(kind, { correlationId, endsInSeconds }, request);
       return {
@@ -255,15 +261,6 @@ export class InMemoryTickets implements Tickets {
     return { outcome: 'used', correlationId, ...this.#noticeOf(key) };
   }
 
-  /** Returns the successor with its ticket, which is drawn or computed from the predecessor's. */
-  #nameSuccessor(successor: Successor | undefined, predecessor: string, chain: Chain) {
-    if (successor === undefined) return undefined;
-    const own = successor.isDerived
-      ? createHmac('sha256', this.#derivationKey).update(keyOf(successor.kind, predecessor)).digest()
-      : randomBytes(32);
-    return { ...successor, ticket: nameTicket(chain, own) };
-  }
-
   #issueSuccessor(successor: Successor & { ticket: string }, predecessor: Content): void {
     const { kind, ticket, detail, challenge, ttlSeconds } = successor;
     const { context, correlationId, endsAt } = predecessor;
@@ -273,10 +270,6 @@ export class InMemoryTickets implements Tickets {
 
   #endAfter(chainSeconds = Number.POSITIVE_INFINITY): number {
     return this.#clock.now() + chainSeconds * 1000;
-  }
-
-  #keepNotice(key: string, { content, ttlSeconds }: RefusalNotice): void {
-    this.#notices.set(key, JSON.stringify(content), ttlSeconds);
   }
 
   #noticeOf(key: string): { notice?: unknown } {
