@@ -1,63 +1,67 @@
-import type { Relay } from '@clinical-launch/events/relay';
+import type { EventWriter } from '@clinical-launch/crypto/event-macs';
+import type { Refusals } from '@clinical-launch/http/refusals';
+import type { Limits } from '@clinical-launch/limits/limits';
 import { RedisLimits } from '@clinical-launch/limits/redis-limits';
-import { createSharedRateLimiter } from '@clinical-launch/limits/shared-rate-limit';
+import { readRefusalSettings } from '@clinical-launch/limits/refusal-settings';
+import { createRefusals } from '@clinical-launch/limits/refusals';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { assertSafeRedis, measureRedis } from '@clinical-launch/redis/redis-info';
-import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
-import { wakeRelays } from '@clinical-launch/redis/redis-wakes';
+import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { isProduction } from '@clinical-launch/runtime/mode';
-import { RedisClaims } from '@clinical-launch/tickets/redis-claims';
 import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
-import { RedisRevokedTokens } from '@clinical-launch/trust/redis-revoked-tokens';
+import type { TicketSealers } from '@clinical-launch/tickets/ticket-seals';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { PartOptions, RunningPart } from './part.ts';
 import { observeRedis } from './part-metrics.ts';
-import { reportRejectedEvents } from './rejected-events.ts';
 import { countTickets } from './ticket-metrics.ts';
-import { limitParts, stopTicketParts, type TicketPartOptions, type TicketParts } from './ticket-parts.ts';
-import { startRedisRelays } from './ticket-relays.ts';
 
-/** Opens tickets, limits and the outboxes of their events on the Redis of `REDIS_URL`. */
-export async function openRedisParts(options: TicketPartOptions): Promise<TicketParts> {
-  const { environment, logger, eventKeys, sealers = {}, requiresCompleteClaims = false } = options;
+/** The connection to Redis, with what every part on it is created with. */
+export type RedisPlace = {
+  readonly redis: RedisClient;
+  /** A prefix of its own lets several systems share one Redis. */
+  readonly prefix?: string;
+  /** Signs events. */
+  readonly writeEvent: EventWriter;
+};
+
+/** What every service needs of Redis; it creates the other parts on the same place. */
+export type RedisParts = RunningPart & {
+  readonly place: RedisPlace;
+  readonly tickets: Tickets;
+  readonly limits: Limits;
+  /** Limits and audits the refusals of this process. */
+  readonly refusals: Refusals;
+};
+
+export type RedisPartOptions = PartOptions & {
+  /** The sealers of the kinds of tickets that this process works with. */
+  readonly sealers?: TicketSealers;
+  /** Refuses claims until all recorded claims are held. For services that issue tickets with claims. */
+  readonly requiresCompleteClaims?: boolean;
+};
+
+/** Opens tickets and limits on the Redis of `REDIS_URL`. */
+export async function openRedisParts(options: RedisPartOptions): Promise<RedisParts> {
+  const { environment, clock, logger, eventKeys, sealers = {}, requiresCompleteClaims = false } = options;
   const redis = await connectRedis(environment.REDIS_URL ?? '', { logger });
   await assertSafeRedis(redis, { isProduction: isProduction(environment), logger });
   observeRedis(() => measureRedis(redis));
-  // A prefix of its own lets several systems share one Redis.
-  const place = { redis, ...(environment.REDIS_PREFIX ? { prefix: environment.REDIS_PREFIX } : {}) };
-  const { writeEvent } = eventKeys;
-  const outbox = new RedisOutbox({
-    ...place,
-    writeEvent,
-    onRejected: reportRejectedEvents('tickets', logger),
-  });
-  const onRejected = reportRejectedEvents('refusals', logger);
-  const refused = new RedisOutbox({ ...place, stream: 'refused', writeEvent, onRejected });
-  const claims = new RedisClaims(place);
-  const relays: Pick<Relay, 'stop'>[] = [];
-  const limited = limitParts(
-    options,
-    ({ mostEvents }) => new RedisLimits({ ...place, mostEvents, writeEvent }),
-  );
-  const { refusals } = limited;
+  const place: RedisPlace = {
+    redis,
+    writeEvent: eventKeys.writeEvent,
+    ...(environment.REDIS_PREFIX ? { prefix: environment.REDIS_PREFIX } : {}),
+  };
+  const { mostEvents, ...refusing } = readRefusalSettings(environment);
+  const limits = new RedisLimits({ ...place, mostEvents });
+  const refusals = createRefusals({ ...refusing, limits, clock, logger });
   return {
-    tickets: countTickets(
-      new RedisTickets({ ...place, sealers, logger, requiresCompleteClaims, writeEvent }),
-    ),
-    outbox,
-    claims,
-    revokedTokens: new RedisRevokedTokens({ ...place, writeEvent }),
-    endedSessions: new RedisRevokedTokens({ ...place, list: 'ended-sessions' }),
-    limiter: createSharedRateLimiter({ ...place, service: options.name }),
-    ...limited,
-    checks: {
-      redis: () => redis.ping().then(() => true),
-      ...(requiresCompleteClaims ? { claims: () => claims.areComplete() } : {}),
-    },
-    startRelay(bus) {
-      const outboxes = { tickets: outbox, refusals: refused };
-      relays.push(...startRedisRelays(outboxes, { bus, logger, wake: (woken) => wakeRelays(redis, woken) }));
-    },
+    place,
+    tickets: countTickets(new RedisTickets({ ...place, sealers, logger, requiresCompleteClaims })),
+    limits,
+    refusals,
+    checks: { redis: () => redis.ping().then(() => true) },
     async stop() {
-      await stopTicketParts({ refusals, relays });
+      await refusals.stop();
       redis.disconnect();
     },
   };

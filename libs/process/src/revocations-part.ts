@@ -1,6 +1,6 @@
 import { followRevocations, type Revocations } from '@clinical-launch/trust/revocations';
+import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 import type { PartOptions, RunningPart } from './part.ts';
-import type { TicketParts } from './ticket-parts.ts';
 
 export type RevocationsPart = RunningPart & { readonly revocations: Revocations };
 
@@ -9,7 +9,7 @@ export type RevocationsPart = RunningPart & { readonly revocations: Revocations 
  * list was read.
  */
 export async function openRevocationsPart(
-  { revokedTokens }: Pick<TicketParts, 'revokedTokens'>,
+  { revokedTokens }: { readonly revokedTokens: RevokedTokens },
   options: Pick<PartOptions, 'clock' | 'logger'>,
 ): Promise<RevocationsPart> {
   const revocations = await followRevocations(revokedTokens, options);

@@ -2,10 +2,13 @@ import { openPostgres } from '@clinical-launch/process/postgres-part';
 import { runProcess } from '@clinical-launch/process/process';
 import { openRabbitMq } from '@clinical-launch/process/rabbitmq-part';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
+import { openRedisOutbox, startRedisRelays } from '@clinical-launch/process/redis-relays';
 import { requireParts } from '@clinical-launch/process/required-parts';
 import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { readTogether } from '@clinical-launch/runtime/environment';
+import { RedisClaims } from '@clinical-launch/tickets/redis-claims';
 import { openTokenVerifier } from '@clinical-launch/trust/following-registry';
+import { RedisRevokedTokens } from '@clinical-launch/trust/redis-revoked-tokens';
 import { readTrust } from '@clinical-launch/trust/trust';
 import { readAuditTrailConfig } from './config.ts';
 import { auditTrail } from './service.ts';
@@ -19,21 +22,23 @@ await runProcess({
       parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
     }),
   async open({ auditTrail: config, trust }, tools) {
-    const ticketParts = tools.own(await openRedisParts(tools));
+    const parts = tools.own(await openRedisParts(tools));
+    const { place, refusals } = parts;
     const { storage } = tools.own(await openPostgres(tools));
     const { bus } = tools.own(await openRabbitMq(tools));
     // Only here, so that the launch path needs no broker: launches are audited when this process runs.
-    ticketParts.startRelay(bus);
-    const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
+    tools.own(startRedisRelays(parts, bus, tools));
+    const revokedTokens = new RedisRevokedTokens(place);
+    const { revocations } = tools.own(await openRevocationsPart({ revokedTokens }, tools));
     const { tokens } = tools.own(openTokenVerifier(trust, { ...tools, revocations }));
     const service = await auditTrail(config, {
       ...tools,
       storage,
       tokens,
-      events: ticketParts.outbox,
-      claims: ticketParts.claims,
-      endedSessions: ticketParts.endedSessions,
+      events: openRedisOutbox(parts, tools),
+      claims: new RedisClaims(place),
+      endedSessions: new RedisRevokedTokens({ ...place, list: 'ended-sessions' }),
     });
-    return { mounts: [{ path: '/', service }], bus, refusals: ticketParts.refusals };
+    return { mounts: [{ path: '/', service }], bus, refusals };
   },
 });

@@ -1,15 +1,19 @@
 import type { Registry } from '@clinical-launch/contracts/registry';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { createAttempts } from '@clinical-launch/limits/attempts';
+import { createSharedRateLimiter } from '@clinical-launch/limits/shared-rate-limit';
 import { openPostgres } from '@clinical-launch/process/postgres-part';
 import { runProcess } from '@clinical-launch/process/process';
 import { openRabbitMq } from '@clinical-launch/process/rabbitmq-part';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
+import { openRedisOutbox } from '@clinical-launch/process/redis-relays';
 import { requireParts } from '@clinical-launch/process/required-parts';
 import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
 import { createFollowingVerifier, watchRegistry } from '@clinical-launch/trust/following-registry';
 import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
+import { RedisRevokedTokens } from '@clinical-launch/trust/redis-revoked-tokens';
 import { readTrust } from '@clinical-launch/trust/trust';
 import { readIdentityProviderConfig } from './config.ts';
 import { identityProvider } from './service.ts';
@@ -33,9 +37,10 @@ await runProcess({
     tools.own({ checks: {}, stop: async () => registry.stop() });
     const policiesOf = (current: Registry) => issuerPolicies(current, trust.options);
     const fetchOutbound = createOutboundFetch({ allowedNetworks: trust.allowedNetworks });
-    const ticketParts = tools.own(await openRedisParts({ ...tools, sealers }));
-    const { tickets, outbox, revokedTokens, refusals, limiter, attempts } = ticketParts;
-    const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
+    const parts = tools.own(await openRedisParts({ ...tools, sealers }));
+    const { place, tickets, limits, refusals } = parts;
+    const revokedTokens = new RedisRevokedTokens(place);
+    const { revocations } = tools.own(await openRevocationsPart({ revokedTokens }, tools));
     const database = await openPostgres(tools);
     // No readiness check: if the database is down, the known keys continue to sign for a while.
     const { storage } = tools.own({ ...database, checks: {} });
@@ -46,9 +51,9 @@ await runProcess({
       storage,
       tickets,
       revokedTokens,
-      limiter,
-      attempts,
-      events: outbox,
+      limiter: createSharedRateLimiter({ ...place, service: tools.name }),
+      attempts: createAttempts({ limits, clock, logger }),
+      events: openRedisOutbox(parts, tools),
       sealers,
       tokens: createFollowingVerifier(registry, { clock, policiesOf, fetchOutbound, revocations }),
       fetchOutbound,

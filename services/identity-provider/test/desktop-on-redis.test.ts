@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
-import { openRedisParts } from '@clinical-launch/process/redis-parts';
-import type { TicketParts } from '@clinical-launch/process/ticket-parts';
+import { openRedisParts, type RedisParts } from '@clinical-launch/process/redis-parts';
+import { openRedisOutbox } from '@clinical-launch/process/redis-relays';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { createLogger } from '@clinical-launch/runtime/logger';
@@ -25,7 +25,7 @@ import { deploymentSealer, record } from './running-identity-provider.ts';
 
 const clock = new TestClock();
 let storage: Storage;
-let parts: TicketParts;
+let parts: RedisParts;
 let running: RunningDesktop;
 let redis: RedisClient;
 const prefix = `test-${randomUUID()}:`;
@@ -34,10 +34,11 @@ beforeAll(async () => {
   if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
   storage = await openTestStorage();
   redis = await connectRedis(REDIS_URL);
+  const logger = createLogger({ level: 'silent' });
   parts = await openRedisParts({
     environment: { REDIS_URL, REDIS_PREFIX: prefix },
     clock,
-    logger: createLogger({ level: 'silent' }),
+    logger,
     eventKeys: readSharedEventKeys({}),
     name: 'test',
     sealers: { desktop: deploymentSealer },
@@ -48,7 +49,7 @@ beforeAll(async () => {
     storage,
     replicas: 2,
     tickets: parts.tickets,
-    events: parts.outbox,
+    events: openRedisOutbox(parts, { logger }),
   });
 });
 afterAll(async () => {

@@ -1,11 +1,14 @@
+import { createSharedRateLimiter } from '@clinical-launch/limits/shared-rate-limit';
 import { runProcess } from '@clinical-launch/process/process';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
 import { requireParts } from '@clinical-launch/process/required-parts';
 import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
+import { RedisClaims } from '@clinical-launch/tickets/redis-claims';
 import { openDirectories, readDirectories } from '@clinical-launch/trust/directory-file';
 import { openTokenVerifier } from '@clinical-launch/trust/following-registry';
+import { RedisRevokedTokens } from '@clinical-launch/trust/redis-revoked-tokens';
 import { readTrust } from '@clinical-launch/trust/trust';
 import { readLaunchApiConfig } from './config.ts';
 import { launchApi } from './service.ts';
@@ -21,9 +24,13 @@ await runProcess({
       parts: () => requireParts(environment, ['REDIS_URL']),
     }),
   async open({ launchApi: config, trust, sealers, sharedDirectory: sharedFile }, tools) {
-    const ticketParts = tools.own(await openRedisParts({ ...tools, sealers, requiresCompleteClaims: true }));
-    const { tickets, refusals, limiter } = ticketParts;
-    const { revocations } = tools.own(await openRevocationsPart(ticketParts, tools));
+    const parts = tools.own(await openRedisParts({ ...tools, sealers, requiresCompleteClaims: true }));
+    const { place, tickets, refusals } = parts;
+    const claims = new RedisClaims(place);
+    tools.own({ checks: { claims: () => claims.areComplete() }, stop: async () => undefined });
+    const limiter = createSharedRateLimiter({ ...place, service: tools.name });
+    const revokedTokens = new RedisRevokedTokens(place);
+    const { revocations } = tools.own(await openRevocationsPart({ revokedTokens }, tools));
     const { registryFile } = trust;
     const directories = openDirectories({ sharedFile, registryFile, logger: tools.logger });
     tools.own({ checks: {}, stop: async () => directories.stop() });

@@ -6,6 +6,7 @@ import { systemClock } from '@clinical-launch/runtime/clock';
 import { createLogger } from '@clinical-launch/runtime/logger';
 import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
 import { until } from '@clinical-launch/testing/until';
+import { RedisRevokedTokens } from '@clinical-launch/trust/redis-revoked-tokens';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { audience, startLaunchApi } from './launch-api.ts';
 
@@ -41,12 +42,13 @@ async function startReplica() {
   if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
   const environment = { REDIS_URL, REDIS_PREFIX: prefix };
   const parts = kept(await openRedisParts({ ...options, environment }));
-  const { revocations } = kept(await openRevocationsPart(parts, options));
+  const revokedTokens = new RedisRevokedTokens(parts.place);
+  const { revocations } = kept(await openRevocationsPart({ revokedTokens }, options));
   const trustedIssuers = [{ issuer: issuer.issuer, clients: [{ clientId: 'pms' }] }];
   const api = kept(await startLaunchApi({ trustedIssuers, revocations }));
   // Its clock is in the past, where a current token is from the future.
   api.clock.advance({ seconds: (Date.now() - api.clock.now()) / 1000 });
-  return { ...api, revokedTokens: parts.revokedTokens };
+  return { ...api, revokedTokens };
 }
 
 const statuses = (token: string) =>

@@ -3,8 +3,7 @@ import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { createSealers } from '@clinical-launch/crypto/sealing-purposes';
 import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
-import { openRedisParts } from '@clinical-launch/process/redis-parts';
-import type { TicketParts } from '@clinical-launch/process/ticket-parts';
+import { openRedisParts, type RedisParts } from '@clinical-launch/process/redis-parts';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import type { Storage } from '@clinical-launch/storage/storage';
@@ -20,7 +19,7 @@ const prefix = `test-${randomUUID()}:`;
 const clock = new TestClock();
 const backing = createTestBacking(clock);
 let redis: RedisClient;
-let parts: TicketParts;
+let parts: RedisParts;
 let storage: Storage;
 let server: Awaited<ReturnType<typeof serveForTest>>;
 beforeAll(async () => {

@@ -1,3 +1,4 @@
+import { createSharedRateLimiter } from '@clinical-launch/limits/shared-rate-limit';
 import { runProcess } from '@clinical-launch/process/process';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
 import { requireParts } from '@clinical-launch/process/required-parts';
@@ -28,7 +29,8 @@ await runProcess({
         revocations: undefined,
       }),
     );
-    const { tickets, refusals, limiter } = tools.own(await openRedisParts(tools));
+    const { place, tickets, refusals } = tools.own(await openRedisParts(tools));
+    const limiter = createSharedRateLimiter({ ...place, service: tools.name });
     const service = resourceApi(config, { ...tools, tokens, tickets, limiter, sealers });
     return { mounts: [{ path: '/', service }], refusals };
   },

@@ -1,32 +1,112 @@
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { EventBus, Outbox } from '@clinical-launch/events/event-bus';
 import { InMemoryOutbox } from '@clinical-launch/events/in-memory-outbox';
 import { InProcessBus } from '@clinical-launch/events/in-process-bus';
 import type { Relay } from '@clinical-launch/events/relay';
+import type { Refusals } from '@clinical-launch/http/refusals';
+import { type Attempts, createAttempts } from '@clinical-launch/limits/attempts';
 import { InMemoryLimits } from '@clinical-launch/limits/in-memory-limits';
-import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
-import type { PartOptions } from '@clinical-launch/process/part';
+import { createRateLimiter, type RateLimiter } from '@clinical-launch/limits/rate-limit';
+import { readRefusalSettings } from '@clinical-launch/limits/refusal-settings';
+import { createRefusals } from '@clinical-launch/limits/refusals';
+import { startOutboxRelay } from '@clinical-launch/process/outbox-relay';
+import type { PartOptions, RunningPart } from '@clinical-launch/process/part';
 import type { StoragePart } from '@clinical-launch/process/postgres-part';
 import type { BusPart } from '@clinical-launch/process/rabbitmq-part';
+import type { RedisPartOptions } from '@clinical-launch/process/redis-parts';
 import { countTickets } from '@clinical-launch/process/ticket-metrics';
-import {
-  limitParts,
-  stopTicketParts,
-  type TicketPartOptions,
-  type TicketParts,
-} from '@clinical-launch/process/ticket-parts';
-import { startMemoryRelays } from '@clinical-launch/process/ticket-relays';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { openEmbeddedStorage } from '@clinical-launch/storage/embedded-storage';
-import { InMemoryClaims } from '@clinical-launch/tickets/claims';
+import { type Claims, InMemoryClaims } from '@clinical-launch/tickets/claims';
 import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { InMemoryRevokedTokens } from '@clinical-launch/trust/in-memory-revoked-tokens';
+import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 
 // A real part is loaded only where its variable is set: its client is a tenth of the start and the memory.
 
+/** The parts that are on Redis in a deployment. */
+export type TicketParts = RunningPart & {
+  readonly tickets: Tickets;
+  readonly events: Outbox;
+  readonly claims: Claims;
+  readonly revokedTokens: RevokedTokens;
+  readonly endedSessions: RevokedTokens;
+  readonly limiter: RateLimiter;
+  readonly attempts: Attempts;
+  readonly refusals: Refusals;
+  /** Moves events to the bus from now on, until the part that it returns is stopped. */
+  readonly startRelay: (bus: EventBus) => RunningPart;
+};
+
 /** Opens the tickets: on Redis, or in memory without `REDIS_URL`. */
-export async function chooseTicketParts(options: TicketPartOptions): Promise<TicketParts> {
-  if (!options.environment.REDIS_URL) return createTicketParts(options);
-  const { openRedisParts } = await import('@clinical-launch/process/redis-parts');
-  return openRedisParts(options);
+export const chooseTicketParts = (options: RedisPartOptions): Promise<TicketParts> =>
+  options.environment.REDIS_URL ? openOnRedis(options) : Promise.resolve(createInMemory(options));
+
+async function openOnRedis(options: RedisPartOptions): Promise<TicketParts> {
+  const [
+    { openRedisParts },
+    { openRedisOutbox, startRedisRelays },
+    { RedisClaims },
+    { RedisRevokedTokens },
+    { createSharedRateLimiter },
+  ] = await Promise.all([
+    import('@clinical-launch/process/redis-parts'),
+    import('@clinical-launch/process/redis-relays'),
+    import('@clinical-launch/tickets/redis-claims'),
+    import('@clinical-launch/trust/redis-revoked-tokens'),
+    import('@clinical-launch/limits/shared-rate-limit'),
+  ]);
+  const parts = await openRedisParts(options);
+  const { place, limits } = parts;
+  const claims = new RedisClaims(place);
+  return {
+    ...parts,
+    events: openRedisOutbox(parts, options),
+    claims,
+    revokedTokens: new RedisRevokedTokens(place),
+    endedSessions: new RedisRevokedTokens({ ...place, list: 'ended-sessions' }),
+    limiter: createSharedRateLimiter({ ...place, service: options.name }),
+    attempts: createAttempts({ ...options, limits }),
+    checks: { ...parts.checks, claims: () => claims.areComplete() },
+    startRelay: (bus) => startRedisRelays(parts, bus, options),
+  };
+}
+
+/** Creates tickets, limits and the outboxes of their events in memory. */
+function createInMemory({ environment, clock, logger }: RedisPartOptions): TicketParts {
+  const relays: Relay[] = [];
+  const createOutbox = () => new InMemoryOutbox(() => relays.forEach((relay) => relay.nudge()));
+  const outboxes = { tickets: createOutbox(), refusals: createOutbox() };
+  const outbox = outboxes.tickets;
+  const tickets = new InMemoryTickets({ clock, outbox });
+  const { mostEvents, ...refusing } = readRefusalSettings(environment);
+  const limits = new InMemoryLimits({ clock, outbox: outboxes.refusals, mostEvents });
+  const refusals = createRefusals({ ...refusing, limits, clock, logger });
+  return {
+    tickets: countTickets(tickets),
+    events: outbox,
+    claims: new InMemoryClaims(tickets),
+    revokedTokens: new InMemoryRevokedTokens({ clock, outbox }),
+    endedSessions: new InMemoryRevokedTokens({ clock, outbox }),
+    limiter: createRateLimiter(clock),
+    attempts: createAttempts({ limits, clock, logger }),
+    refusals,
+    checks: {},
+    startRelay(bus) {
+      for (const [name, source] of Object.entries(outboxes)) {
+        const publish = (events: readonly CloudEvent[]) => bus.publish(events);
+        relays.push(startOutboxRelay({ name, outbox: source, publish, logger }));
+      }
+      return {
+        checks: {},
+        async stop() {
+          for (const relay of relays) await relay.stop();
+        },
+      };
+    },
+    stop: () => refusals.stop(),
+  };
 }
 
 /** Opens the event bus: RabbitMQ, or within the process without `AMQP_URL`. */
@@ -44,33 +124,6 @@ export async function chooseStorage(options: PartOptions): Promise<StoragePart> 
   }
   const storage = await openEmbeddedStorage();
   return { storage, checks: { database: () => storage.isReady() }, stop: () => storage.close() };
-}
-
-/** Creates tickets, limits and the outboxes of their events in memory. */
-function createTicketParts(options: TicketPartOptions): TicketParts {
-  const { clock, logger } = options;
-  const relays: Relay[] = [];
-  const createOutbox = () => new InMemoryOutbox(() => relays.forEach((relay) => relay.nudge()));
-  const [outbox, refused] = [createOutbox(), createOutbox()];
-  const tickets = new InMemoryTickets({ clock, outbox });
-  const limited = limitParts(
-    options,
-    ({ mostEvents }) => new InMemoryLimits({ clock, outbox: refused, mostEvents }),
-  );
-  const { refusals } = limited;
-  return {
-    tickets: countTickets(tickets),
-    outbox,
-    claims: new InMemoryClaims(tickets),
-    revokedTokens: new InMemoryRevokedTokens({ clock, outbox }),
-    endedSessions: new InMemoryRevokedTokens({ clock, outbox }),
-    limiter: createRateLimiter(clock),
-    ...limited,
-    checks: {},
-    startRelay: (bus) =>
-      void relays.push(...startMemoryRelays({ tickets: outbox, refusals: refused }, { bus, logger })),
-    stop: () => stopTicketParts({ refusals, relays }),
-  };
 }
 
 function createBus(logger: Logger): BusPart {

@@ -130,11 +130,11 @@ async function openParts(options: PartsOptions) {
     publicUrl: configs.identityProvider.publicUrl,
     refusals: parts.refusals,
   });
-  parts.startRelay();
+  const relay = parts.startRelay();
   return {
     listener: services.listener,
     checks: parts.checks,
-    stop: () => stopAll([services, parts]),
+    stop: () => stopAll([services, relay, parts]),
   };
 }
 
@@ -176,7 +176,7 @@ async function connectParts({
       policiesOf: (current) => policies(current, trust),
       fetchOutbound,
     });
-  const { tickets, claims, limiter, attempts, outbox: events, refusals } = ticketParts;
+  const { tickets, claims, limiter, attempts, events, refusals } = ticketParts;
   const { revokedTokens, endedSessions } = ticketParts;
   const { bus } = busPart;
   const { storage } = storagePart;

@@ -1,0 +1,32 @@
+import type { OutboxSource } from '@clinical-launch/events/relay';
+import { type Relay, startRelay } from '@clinical-launch/events/relay';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import { observeOutbox } from '@clinical-launch/runtime/metrics';
+
+type MeasuredOutbox<Item> = OutboxSource<Item> & {
+  /** The number of events that wait. */
+  depth(): Promise<number>;
+  /** Milliseconds that the oldest of them waits. */
+  oldestAgeMs(): Promise<number>;
+};
+
+type RelayOptions<Item> = {
+  /** In metrics and in the log: `tickets` */
+  readonly name: string;
+  readonly outbox: MeasuredOutbox<Item>;
+  readonly publish: (events: readonly Item[]) => Promise<void>;
+  readonly logger: Logger;
+};
+
+/** Starts the relay of an outbox, measures the outbox, and logs when its events have to wait. */
+export function startOutboxRelay<Item>({ name, outbox, publish, logger }: RelayOptions<Item>): Relay {
+  observeOutbox(name, async () => ({
+    depth: await outbox.depth(),
+    oldestAgeSeconds: (await outbox.oldestAgeMs()) / 1000,
+  }));
+  return startRelay({
+    source: outbox,
+    publish,
+    onFailure: (error) => logger.error({ err: error }, `events wait in the outbox of the ${name}`),
+  });
+}

@@ -1,0 +1,52 @@
+import type { EventBus } from '@clinical-launch/events/event-bus';
+import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
+import { wakeRelays } from '@clinical-launch/redis/redis-wakes';
+import { startOutboxRelay } from './outbox-relay.ts';
+import type { PartOptions, RunningPart } from './part.ts';
+import type { RedisParts } from './redis-parts.ts';
+import { reportRejectedEvents } from './rejected-events.ts';
+
+/** Opens the outbox of the tickets, to append events that belong to no ticket. */
+export const openRedisOutbox = (
+  { place }: Pick<RedisParts, 'place'>,
+  { logger }: Pick<PartOptions, 'logger'>,
+): RedisOutbox => new RedisOutbox({ ...place, onRejected: reportRejectedEvents('tickets', logger) });
+
+/**
+ * Moves the events of tickets and refusals from Redis to the bus; the appends of all processes wake the
+ * relays. Each outbox has its own relay, so that no refusal delays the events of accepted work.
+ */
+export function startRedisRelays(
+  { place }: Pick<RedisParts, 'place'>,
+  bus: Pick<EventBus, 'publishWritten'>,
+  { logger }: Pick<PartOptions, 'logger'>,
+): RunningPart {
+  const outboxes = {
+    tickets: openRedisOutbox({ place }, { logger }),
+    refusals: new RedisOutbox({
+      ...place,
+      stream: 'refused',
+      onRejected: reportRejectedEvents('refusals', logger),
+    }),
+  };
+  const relayed = Object.entries(outboxes).map(([name, outbox]) => ({
+    outbox,
+    relay: startOutboxRelay({
+      name,
+      outbox,
+      publish: (events) => bus.publishWritten(events),
+      logger,
+    }),
+  }));
+  const stopListening = wakeRelays(
+    place.redis,
+    relayed.map(({ outbox, relay }) => ({ outbox, nudge: () => relay.nudge() })),
+  );
+  return {
+    checks: {},
+    async stop() {
+      await stopListening();
+      for (const { relay } of relayed) await relay.stop();
+    },
+  };
+}
