@@ -4,12 +4,14 @@
  */
 import { writeFileSync } from 'node:fs';
 import { asyncApiFile, asyncApiText } from './asyncapi.ts';
+import { errorsFile, errorsText } from './errors.ts';
 import { eventsFile, eventsText } from './events.ts';
 import { settingsFile, settingsText } from './settings.ts';
 
 /** The generated documents: the path of each, and the function that returns its text. */
 export const generatedDocuments = [
   { file: asyncApiFile, text: asyncApiText },
+  { file: errorsFile, text: errorsText },
   { file: eventsFile, text: eventsText },
   { file: settingsFile, text: settingsText },
 ] as const;

@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { eventSources, type ServiceName } from '@clinical-launch/contracts/events/event-routes';
 import { faultCodes } from '@clinical-launch/contracts/fault';
-import { refusalCodes } from '@clinical-launch/contracts/refusal-codes';
 import { tools } from '@clinical-launch/ops/tools';
 import { tokenReasons } from '@clinical-launch/trust/invalid-token';
 import { describe, expect, it } from '@jest/globals';
@@ -123,7 +122,6 @@ describe('docs/reference/errors.md', () => {
   it.each([
     ['Codes of faults', faultCodes],
     ['Why an access token is refused', tokenReasons],
-    ['Codes of refusals', refusalCodes],
   ])('lists under “%s” every code that the services can send, and no other', (heading, codes) => {
     expect(rowsBelow(heading).toSorted()).toEqual(codes.toSorted());
   });

@@ -1,6 +1,7 @@
+import type { DeliveryFailure } from '@clinical-launch/contracts/refusals/delivery';
 import { OutboundError } from '@clinical-launch/http/outbound-error';
 import type { OutboundAnswer } from '@clinical-launch/http/outbound-fetch';
-import { type DeliveryFailure, readRetryAfter } from './delivery-retry.ts';
+import { readRetryAfter } from './delivery-retry.ts';
 
 /** The result of one attempt. A service may have its own reasons. */
 export type DeliveryAttempt<Reason extends string = never> =

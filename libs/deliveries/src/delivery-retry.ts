@@ -1,20 +1,3 @@
-import type { OutboundFailure } from '@clinical-launch/http/outbound-error';
-
-/**
- * Why an attempt to deliver to a registered address failed, in the words that operators and the audit trail
- * read.
- */
-export type DeliveryFailure =
-  /** The receiver no longer has an address in the registry. */
-  | 'unregistered'
-  /** The request was refused, or failed. */
-  | Exclude<OutboundFailure, 'interrupted'>
-  /** The receiver answered with a status other than 2xx. */
-  | 'redirected'
-  | 'not_accepted'
-  /** The receiver answered 410: it wants no more of these. */
-  | 'gone';
-
 /**
  * Reasons that end a delivery immediately, because no later attempt can succeed. The others may be fixed in
  * time.

@@ -131,8 +131,7 @@ function createRouter(mountedAt: string, { endpoints, below = [], edges = [] }: 
   return router;
 }
 
-const notFound = () =>
-  new ServiceError({ status: 404, code: 'not_found', message: 'There is nothing at this address' });
+const notFound = () => new ServiceError({ code: 'not_found', message: 'There is nothing at this address' });
 
 function refuseWith(create: () => ServiceError): RequestHandler {
   return () => {

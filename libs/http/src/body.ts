@@ -92,7 +92,6 @@ function assertMediaType({ headers }: IncomingMessage, types: readonly string[])
   const encoding = headers['content-encoding'] ?? 'identity';
   if (types.includes(type.trim()) && isUtf8 && encoding === 'identity') return;
   throw new ServiceError({
-    status: 415,
     code: 'unsupported_media_type',
     message: `Send the body as ${types.join(' or ')}, in UTF-8, without a Content-Encoding`,
   });
@@ -137,7 +136,6 @@ export function readBytes(
 
 const tooLarge = (limitBytes: number) =>
   new ServiceError({
-    status: 413,
     code: 'too_large',
     message: `The body must have at most ${limitBytes} bytes`,
     // The rest of the body is not read, so the connection cannot be used again.
@@ -149,7 +147,6 @@ type Unreadable = { readonly message: string; readonly code: FaultCode };
 function unreadable({ message, code }: Unreadable, cause?: unknown): ServiceError {
   const faults: Fault[] = [{ path: '', message: `The body ${message}`, code }];
   return new ServiceError({
-    status: 400,
     code: 'invalid_request',
     message: 'The body could not be read',
     faults,

@@ -168,7 +168,6 @@ export function endpoint<Placed extends Exchange, Reached extends Exchange>({
 
 function methodNotAllowed(allowed: readonly string[]): ServiceError {
   return new ServiceError({
-    status: 405,
     code: 'method_not_allowed',
     message: `Use ${allowed.join(' or ')} here`,
     headers: { Allow: allowed.join(', ') },

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Fault } from '@clinical-launch/contracts/fault';
-import type { RefusalCode } from '@clinical-launch/contracts/refusal-codes';
+import { type RefusalCode, refusals } from '@clinical-launch/contracts/refusals/codes';
 import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import { preferredType, sendJson, sendText, setHeaders } from './answer.ts';
 import type { Call } from './call.ts';
@@ -11,8 +11,9 @@ import { operationOutcome } from './operation-outcome.ts';
 import type { RefusedRequest } from './refusals.ts';
 
 type ServiceErrorOptions = {
-  readonly status: number;
   readonly code: RefusalCode;
+  /** The usual status of the code by default. */
+  readonly status?: number;
   /** Tells the reader what to do. Contains no value of the caller. */
   readonly message: string;
   readonly faults?: readonly Fault[];
@@ -27,7 +28,14 @@ export class ServiceError extends Error {
   readonly faults: readonly Fault[];
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor({ status, code, message, faults = [], headers = {}, cause }: ServiceErrorOptions) {
+  constructor({
+    code,
+    status = refusals[code][0],
+    message,
+    faults = [],
+    headers = {},
+    cause,
+  }: ServiceErrorOptions) {
     super(message, { cause });
     this.name = 'ServiceError';
     this.status = status;
@@ -46,7 +54,6 @@ export function temporarilyUnavailable(
   { retryAfterSeconds = 5, cause }: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
 ): ServiceError {
   return new ServiceError({
-    status: 503,
     code: 'temporarily_unavailable',
     message: `${message}. Try again`,
     headers: { 'Retry-After': String(Math.ceil(retryAfterSeconds)) },
@@ -124,7 +131,7 @@ export function tooMany(
 ): ServiceError {
   const seconds = waitMs === undefined ? undefined : Math.max(1, Math.ceil(waitMs / 1000));
   const headers = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
-  return new ServiceError({ status: 429, code: 'too_many_requests', message, headers, cause });
+  return new ServiceError({ code: 'too_many_requests', message, headers, cause });
 }
 
 const emptyStatuses = new Set([401, 403, 404, 409, 410, 429]);
@@ -197,7 +204,6 @@ export function asServiceError(thrown: unknown): ServiceError {
     });
   }
   return new ServiceError({
-    status: 500,
     code: 'server_error',
     message: 'The request failed because of an error on our side. Report the correlation id to support.',
     cause: thrown,

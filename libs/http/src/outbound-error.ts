@@ -1,17 +1,4 @@
-/** Why a request failed. */
-export type OutboundFailure =
-  /** The name resolves to no address, or only to addresses that are not allowed. */
-  | 'unresolved'
-  | 'address_refused'
-  /** http, outside the allowed networks. */
-  | 'insecure_address'
-  | 'unreachable'
-  | 'untrusted_certificate'
-  | 'timeout'
-  /** The answer is not HTTP, or its body is larger than `maxBytes`. */
-  | 'bad_answer'
-  /** The caller's signal ended the request. */
-  | 'interrupted';
+import type { OutboundFailure } from '@clinical-launch/contracts/refusals/delivery';
 
 /** A request that was refused or failed. */
 export class OutboundError extends Error {

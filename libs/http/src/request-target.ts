@@ -26,7 +26,6 @@ export function authorizationOf({
   }
   if (count <= 1) return headers.authorization;
   throw new ServiceError({
-    status: 400,
     code: 'invalid_request',
     message: 'Send only one Authorization header',
     faults: [{ path: 'Authorization', message: 'must not be sent more than once', code: 'duplicate' }],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { RefusalCode } from '@clinical-launch/contracts/refusal-codes';
+import type { RefusalCode } from '@clinical-launch/contracts/refusals/codes';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { http } from './node-http.ts';
 

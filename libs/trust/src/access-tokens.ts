@@ -207,7 +207,6 @@ function wordsOf(claim: unknown): string[] {
 export function assertRight(caller: Caller, right: string): void {
   if (caller.rights.has(right)) return;
   throw new ServiceError({
-    status: 403,
     code: 'insufficient_scope',
     message: `The token does not have the right ${right}`,
     headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${right}"` },

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '@clinical-launch/contracts/refusal-codes';
+import type { RefusalCode } from '@clinical-launch/contracts/refusals/codes';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { errors } from 'jose';
 

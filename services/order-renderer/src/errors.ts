@@ -7,7 +7,6 @@ const retryAfterSeconds = 2;
 /** Creates the error for a request without a live launch session. */
 export const sessionRequired = () =>
   new ServiceError({
-    status: 401,
     code: 'session_required',
     message: 'Your session has ended. Open the request again from your practice system.',
   });
@@ -18,7 +17,6 @@ export const sessionRequired = () =>
  */
 export const orderNotFound = () =>
   new ServiceError({
-    status: 404,
     code: 'order_not_found',
     message: 'Order not found. Open it again from your practice system.',
   });
@@ -26,7 +24,6 @@ export const orderNotFound = () =>
 /** Creates the error for a document that was not created while the reader waited. */
 export const documentNotReady = () =>
   new ServiceError({
-    status: 503,
     code: 'document_not_ready',
     message: 'Your order is being prepared. This page refreshes automatically.',
     headers: { 'Retry-After': String(retryAfterSeconds) },

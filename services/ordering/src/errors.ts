@@ -9,7 +9,6 @@ import type { Pages } from '@clinical-launch/pages/templates';
  */
 export const sessionEnded = () =>
   new ServiceError({
-    status: 401,
     code: 'session_ended',
     message: 'Your session has ended',
   });
@@ -17,7 +16,6 @@ export const sessionEnded = () =>
 /** Creates the error for a form from a page of another site. */
 export const foreignForm = () =>
   new ServiceError({
-    status: 403,
     code: 'foreign_form',
     message: 'This form was sent from another website. Nothing has been changed',
   });
@@ -25,7 +23,6 @@ export const foreignForm = () =>
 /** Creates the error for a form of another launch, whose patient may be a different one. */
 export const formOfAnotherLaunch = () =>
   new ServiceError({
-    status: 409,
     code: 'form_of_another_launch',
     message: 'This form belongs to another patient’s window. Nothing has been changed',
   });
@@ -33,7 +30,6 @@ export const formOfAnotherLaunch = () =>
 /** Creates the error for a step that the launch's action does not allow (OLTR: Action definitions). */
 export const notOfThisAction = () =>
   new ServiceError({
-    status: 403,
     code: 'not_of_this_action',
     message: 'You cannot do this here. Nothing has been changed',
   });
@@ -41,7 +37,6 @@ export const notOfThisAction = () =>
 /** Creates the error for a change of the practice's favourites or order sets by a user who may not. */
 export const notPracticeEditor = () =>
   new ServiceError({
-    status: 403,
     code: 'not_practice_editor',
     message: 'You cannot change the favourites and order sets of the practice. Nothing has been changed',
   });
@@ -49,13 +44,11 @@ export const notPracticeEditor = () =>
 /** Creates the error for a launch that orders tests of a laboratory without a catalogue. */
 export const noCatalogueOfLaboratory = () =>
   new ServiceError({
-    status: 404,
     code: 'no_catalogue',
     message: 'You cannot request tests from this laboratory here',
   });
 
-export const pageNotFound = () =>
-  new ServiceError({ status: 404, code: 'not_found', message: 'Page not found' });
+export const pageNotFound = () => new ServiceError({ code: 'not_found', message: 'Page not found' });
 
 /**
  * Creates the error for a request that does not exist or that this launch may not see; the answer does not
@@ -63,7 +56,6 @@ export const pageNotFound = () =>
  */
 export const requestNotFound = () =>
   new ServiceError({
-    status: 404,
     code: 'request_not_found',
     message: 'Request not found',
   });
@@ -71,7 +63,6 @@ export const requestNotFound = () =>
 /** Creates the error for a change of a Complete request, which is immutable (OLTR: Request status). */
 export const requestComplete = () =>
   new ServiceError({
-    status: 409,
     code: 'request_complete',
     message: 'This request has been submitted to the laboratory, so you cannot change it',
   });
@@ -79,14 +70,13 @@ export const requestComplete = () =>
 /** Creates the error for a prefetch: its answer could be read later without an audit event. */
 export const speculativeReading = () =>
   new ServiceError({
-    status: 400,
     code: 'speculative_request',
     message: 'This page cannot be loaded in advance',
   });
 
 /** Creates the error for a form with a button that no page of ours has. */
 export const faultyForm = () =>
-  new ServiceError({ status: 400, code: 'faulty_form', message: 'The form could not be read' });
+  new ServiceError({ code: 'faulty_form', message: 'The form could not be read' });
 
 /** What the user can do next, by the status of an error page. */
 const advice: Readonly<Record<number, string>> = {

@@ -34,5 +34,4 @@ export function getPatient(id: string | null): Patient {
 }
 
 /** Creates the 400 of a simulator's own form. */
-export const badRequest = (message: string) =>
-  new ServiceError({ status: 400, code: 'invalid_request', message });
+export const badRequest = (message: string) => new ServiceError({ code: 'invalid_request', message });

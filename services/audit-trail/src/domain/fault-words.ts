@@ -1,3 +1,11 @@
+import type { EventData } from '@clinical-launch/contracts/events/catalogue';
+import type { AuthorizeReason } from '@clinical-launch/contracts/refusals/authorize';
+import type { RefusalCode } from '@clinical-launch/contracts/refusals/codes';
+import type { DocumentFailure } from '@clinical-launch/contracts/refusals/delivery';
+import type { TokenReason } from '@clinical-launch/contracts/refusals/token';
+
+type RevocationReason = EventData<'desktop.chain.revoked.v1'>['reason'];
+
 /** A cause in plain words, and what the support desk can say to the caller. */
 export type FaultWords = { readonly cause: string; readonly advice: string };
 
@@ -11,8 +19,8 @@ const askBoth = 'This is for the supplier of the application that called. Give t
 const checkCredentials =
   'The supplier checks the client id and its credentials. If they were changed here, give the supplier the new ones.';
 
-/** Reasons of refusals that several services use: docs/reference/errors.md, “Codes of refusals”. */
-const codes: Readonly<Record<string, Row>> = {
+/** The codes of refusals. */
+const codes: Readonly<Record<RefusalCode, Row>> = {
   invalid_payload: ['The practice system sent details of the launch that are not valid.', askSupplier],
   invalid_request: ['The request was not complete, or could not be read.', askBoth],
   invalid_request_uri: ['The prepared request is unknown, expired or already used.', startFromHost],
@@ -105,7 +113,7 @@ const codes: Readonly<Record<string, Row>> = {
 };
 
 /** Why a token was refused: the catalogue of the identity provider. */
-const tokenReasons: Readonly<Record<string, Row>> = {
+const tokenReasons: Readonly<Record<Exclude<TokenReason, RefusalCode>, Row>> = {
   not_a_form: ['The token request was not a form.', askBoth],
   body_too_large: ['The token request was too large.', askBoth],
   request_too_large: ['The application prepared a request that was too large.', askPartner],
@@ -158,7 +166,7 @@ const tokenReasons: Readonly<Record<string, Row>> = {
 };
 
 /** Why a desktop launch was not continued, or ended. */
-const desktopReasons: Readonly<Record<string, Row>> = {
+const desktopReasons: Readonly<Record<AuthorizeReason | RevocationReason, Row>> = {
   faulty_parameters: ['The application asked to sign in with parameters that are not valid.', askPartner],
   unknown_launch: ['The launch is unknown or has expired.', startFromHost],
   used_launch: ['The launch had already been opened.', startFromHost],
@@ -186,7 +194,7 @@ const desktopReasons: Readonly<Record<string, Row>> = {
 const receiver = 'The supplier checks the address that receives documents. The operator can send it again.';
 
 /** Why a document or a message was not delivered. */
-const deliveryReasons: Readonly<Record<string, Row>> = {
+const deliveryReasons: Readonly<Record<DocumentFailure, Row>> = {
   unregistered: [
     'The receiver has no address in the registry any more.',
     'The operator registers the address and sends it again.',

@@ -139,7 +139,6 @@ const fault = (path: string, message: string): Fault => ({ path, message, code: 
 /** Creates the 400 of a search. */
 export const invalidSearch = (faults: readonly Fault[]): ServiceError =>
   new ServiceError({
-    status: 400,
     code: 'invalid_request',
     message: 'The query is invalid. Correct the parameters listed in `errors` and send it again.',
     faults,

@@ -129,7 +129,6 @@ function validate(
   if (faults.length === 0 && 'launch' in read && partner !== undefined)
     return { launch: read.launch, partner };
   throw new ServiceError({
-    status: 400,
     code: 'invalid_request',
     message: 'The launch is invalid. Correct the fields listed in `errors` and send it again.',
     faults: faults.slice(0, maxFaults),

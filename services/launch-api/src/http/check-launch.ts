@@ -124,7 +124,6 @@ function validate(
     ...('faults' in read ? read.faults : []),
   ];
   throw new ServiceError({
-    status: 400,
     code: 'invalid_payload',
     message: 'The request is invalid. Correct the fields listed in `errors` and send it again.',
     faults: faults.slice(0, maxFaults),

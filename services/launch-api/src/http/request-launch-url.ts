@@ -92,7 +92,6 @@ function launchNotice({ policy: { launchErrorPage: errorPage } }: Caller): Pick<
 
 const identifierUsed = () =>
   new ServiceError({
-    status: 409,
     code: 'identifier_used',
     message: 'The identifier was already used. Send a new identifier',
   });

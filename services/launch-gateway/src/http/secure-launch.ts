@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
 import { escapeMarkup } from '@clinical-launch/contracts/markup';
-import type { RefusalCode } from '@clinical-launch/contracts/refusal-codes';
+import type { RefusalCode } from '@clinical-launch/contracts/refusals/codes';
 import { sendText, setHeaders } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Call } from '@clinical-launch/http/call';
@@ -114,13 +114,12 @@ async function readLaunchForm(request: IncomingMessage, response: ServerResponse
 type Redeemed = { readonly context: LaunchContext; readonly session: string };
 
 const refusals = {
-  used: { status: 410, code: 'token_used', message: 'The launch token was already used' },
+  used: { code: 'token_used', message: 'The launch token was already used' },
   mismatch: {
-    status: 401,
     code: 'verifier_mismatch',
     message: 'The code verifier does not match the code challenge',
   },
-  unknown: { status: 401, code: 'token_unknown', message: 'The launch token is unknown or has expired' },
+  unknown: { code: 'token_unknown', message: 'The launch token is unknown or has expired' },
 } as const;
 
 /** @throws ServiceError 410 or 401, after the call has the GUID of the launch that it belongs to */

@@ -100,7 +100,6 @@ async function keep(
 function assertPermission(authorizations: readonly string[], permission: string | undefined): void {
   if (permission === undefined || authorizations.includes(permission)) return;
   throw new ServiceError({
-    status: 403,
     code: 'insufficient_scope',
     message: `The user does not have the permission ${permission}`,
     headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' },

@@ -133,7 +133,6 @@ export function partnerSimulator(simulation: Simulation): Endpoint[] {
     const session = sessions.get(textParameter(exchange, 'id'));
     if (session === undefined || session.secret !== cookiesOf(exchange.request)[sessionCookie]) {
       throw new ServiceError({
-        status: 401,
         code: 'session_required',
         message: 'No patient is open in this window.',
       });

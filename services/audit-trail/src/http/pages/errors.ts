@@ -6,7 +6,6 @@ import type { Pages } from '@clinical-launch/pages/templates';
 /** Creates the error for an answer of the issuer that completes no sign-in of this browser. */
 export const signInFailed = (cause?: unknown) =>
   new ServiceError({
-    status: 400,
     code: 'sign_in_failed',
     message: 'You could not be signed in',
     cause,
@@ -14,24 +13,21 @@ export const signInFailed = (cause?: unknown) =>
 
 /** Creates the error for a form from a page of another site. */
 export const foreignForm = () =>
-  new ServiceError({ status: 403, code: 'foreign_form', message: 'This form was sent from another website' });
+  new ServiceError({ code: 'foreign_form', message: 'This form was sent from another website' });
 
 /** Creates the error for a person without the right to read the audit trail. */
 export const notAllowed = () =>
   new ServiceError({
-    status: 403,
     code: 'insufficient_scope',
     message: 'You may not read the audit trail',
   });
 
 /** Creates the error for an address without a page. */
-export const pageNotFound = () =>
-  new ServiceError({ status: 404, code: 'not_found', message: 'Page not found' });
+export const pageNotFound = () => new ServiceError({ code: 'not_found', message: 'Page not found' });
 
 /** Creates the error for a search in an address that cannot be read. */
 export const addressNotReadable = () =>
   new ServiceError({
-    status: 400,
     code: 'invalid_request',
     message: 'The address has a value that cannot be searched for',
   });

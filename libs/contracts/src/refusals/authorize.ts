@@ -1,0 +1,38 @@
+import type { RefusalCode } from './codes.ts';
+
+type AuthorizeRefusal = { readonly code: RefusalCode; readonly message: string };
+
+/** Why an authorization request is refused; the reason is for the audit trail. */
+export const authorizeRefusals = {
+  faulty_parameters: { code: 'invalid_request', message: 'The request is invalid' },
+  unknown_launch: deadLaunch(),
+  used_launch: deadLaunch(),
+  launch_of_other_client: deadLaunch(),
+  // RFC 9126 section 4
+  unpushed_request: {
+    code: 'invalid_request',
+    message:
+      'This application must push its authorization requests. Use pushed_authorization_request_endpoint of the discovery document',
+  },
+  unknown_request_uri: deadRequestUri(),
+  used_request_uri: deadRequestUri(),
+  request_uri_of_other_client: deadRequestUri(),
+} as const satisfies Readonly<Record<string, AuthorizeRefusal>>;
+
+export type AuthorizeReason = keyof typeof authorizeRefusals;
+
+/**
+ * Answers alike for an identifier that never existed, was used, or belongs to another application, so that an
+ * attacker who guesses or replays learns nothing.
+ */
+function deadLaunch() {
+  const message =
+    'The launch identifier is unknown, has expired, was already used or is for another application. Start again from the host application';
+  return { code: 'invalid_request', message } as const;
+}
+
+function deadRequestUri() {
+  const message =
+    'The request_uri is unknown, has expired, was already used or is for another application. Push the request again';
+  return { code: 'invalid_request_uri', message } as const;
+}

@@ -1,0 +1,134 @@
+/** Builds the table of refusal codes in docs/reference/errors.md; the rest of the page is written by hand. */
+import { readFileSync } from 'node:fs';
+import { type RefusalCode, refusalCodes, refusals } from '@clinical-launch/contracts/refusals/codes';
+
+/** The path of the page. */
+export const errorsFile = new URL('../docs/reference/errors.md', import.meta.url);
+
+/** What a code means for a developer, and what to do. The audit trail has the words for support desks. */
+const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: string]>> = {
+  invalid_payload: ['The ServiceRequest or the code challenge has faults', 'Correct what `errors` lists'],
+  invalid_request: [
+    'The request or its body cannot be read, or has faults',
+    'Correct what `errors` or the description names',
+  ],
+  invalid_request_uri: [
+    'The `request_uri` of an authorization request is unknown, has expired, was used or replaced, or is of another application',
+    'Push the request again (RFC 9126)',
+  ],
+  invalid_scope: ['A requested scope is not granted', 'Request the scopes of your registration'],
+  invalid_grant: [
+    'The code or refresh token is unknown, expired, used, or of another application or key',
+    'Start again from the host application',
+  ],
+  invalid_dpop_proof: ['The DPoP proof is missing, wrong or used', 'Make one proof for each request'],
+  unauthorized_client: [
+    '`client_id` names no partner application of the realm',
+    'Check the realm and the registration',
+  ],
+  unsupported_response_type: ['`response_type` is not `code`', 'Send `code`'],
+  unsupported_grant_type: [
+    'The realm does not offer the grant',
+    'See `grant_types_supported` of the discovery document',
+  ],
+  no_host: ['The request has no header `Host` (HTTP/1.1)', 'Send it'],
+  fragment_in_target: [
+    'The address in the request has a `#` (RFC 9112 section 3.2)',
+    'Send the address without `#` and what follows',
+  ],
+  faulty_form: ['The form of a page is invalid', 'Open the page again'],
+  speculative_request: [
+    'A browser fetched a page or `/secureLaunch` ahead of its user. Nothing was used up',
+    "Nothing: the user's own request works",
+  ],
+  invalid_client: [
+    'Client authentication failed, or `client_id` is not known',
+    'Check the realm, the client id and its secret or key',
+  ],
+  invalid_token: ['The access token is missing or refused', 'See the table above'],
+  sign_in_failed: [
+    'The sign-in to the audit pages was begun in another browser, took too long, or was refused by the identity provider of the staff',
+    'Open the audit trail again',
+  ],
+  missing_parameter: [
+    '`launchToken` or `codeVerifier` is missing or repeated in `/secureLaunch`',
+    'Send each once. The names are case-sensitive',
+  ],
+  unreadable_form: [
+    'The body of a POST to `/secureLaunch` is not a form',
+    'Send `launchToken` and `codeVerifier` as a form',
+  ],
+  token_unknown: [
+    'The launch token never existed or is older than ten seconds',
+    'Request another launch URL, and open it at once',
+  ],
+  verifier_mismatch: [
+    'The code verifier does not match the code challenge; the token can still be used',
+    'Send the verifier whose SHA-256 was the challenge',
+  ],
+  session_ended: [
+    'The launch session ended, or belongs to another launch',
+    'Launch again from the practice system',
+  ],
+  session_required: ['There is no launch session for the document', 'Launch again from the practice system'],
+  insufficient_scope: [
+    'The token lacks the right that the challenge names, or the user lacks the permission',
+    'Ask the operator for the right, or the host application for the permission',
+  ],
+  foreign_form: ['A form was sent from a page of another site', 'Send it from the page of the application'],
+  not_of_this_action: ['The action of the launch does not allow this', 'Launch with the action that does'],
+  not_practice_editor: [
+    'The user may not change the favourites and order sets of the practice',
+    'Ask the operator to list the user among the `editors` of the practice',
+  ],
+  not_found: ['The address, the realm or the launch does not exist', 'Check the address'],
+  order_not_found: ['The launch has no such order', 'Check the address, or launch again'],
+  no_catalogue: [
+    'There is no catalogue of the laboratory that the launch names as performer',
+    'Launch with another performer, or ask the operator to add its catalogue',
+  ],
+  request_not_found: ['The launch does not see such a request', 'Check the request in the practice system'],
+  method_not_allowed: ['The address has no such method', 'Use a method that `Allow` names'],
+  identifier_used: [
+    "The caller's identifier was used before by this client",
+    'Use a new identifier for each new request',
+  ],
+  form_of_another_launch: [
+    'A form was made in the window of another patient',
+    'Close the page and use the current one',
+  ],
+  request_complete: [
+    'The request is complete and cannot be changed',
+    'Order the missing tests in a new request',
+  ],
+  token_used: ['The launch token was used before', 'Request another launch URL'],
+  too_large: ['The body has more bytes than the limit in the message', 'Send less'],
+  unsupported_media_type: [
+    'The body is of another media type or charset, or is compressed',
+    'Send `application/json` or `application/fhir+json` in UTF-8, uncompressed',
+  ],
+  too_many_requests: [
+    'A limit of the client, the address or the launch is reached',
+    'Wait as long as `Retry-After` says',
+  ],
+  server_error: ['A defect or a failure of the service', 'Report the correlation id'],
+  temporarily_unavailable: [
+    'Redis, the database or another dependency does not answer',
+    'Repeat the request after `Retry-After`',
+  ],
+  document_not_ready: ['The order document is being prepared', 'Repeat the request after `Retry-After`'],
+};
+
+const heading = '\n## Codes of refusals\n';
+const table = /(?:^\|.*\n)+/m;
+
+/** Returns the page with the table of the catalogue. */
+export function errorsText(): string {
+  const [before = '', after = ''] = readFileSync(errorsFile, 'utf8').split(heading);
+  const rows = refusalCodes.map((code) => {
+    const [cause, remedy] = words[code];
+    return `| \`${code}\` | ${[...refusals[code]].toSorted((one, other) => one - other).join(', ')} | ${cause} | ${remedy} |\n`;
+  });
+  const head = '| code | status | cause | what to do |\n|---|---|---|---|\n';
+  return before + heading + after.replace(table, () => head + rows.join(''));
+}
