@@ -141,14 +141,26 @@ export function hasProblemBody(status: number, { isProduction }: { isProduction:
   return !emptyStatuses.has(status) && !(status >= 500 && isProduction);
 }
 
+type ProblemDialectOptions = {
+  readonly isProduction: boolean;
+  /** Returns the reason that the caller may read, where it is not the code. */
+  readonly reasonOf?: (error: ServiceError) => string;
+};
+
 /**
  * Answers with RFC 9457 problem details, or an OperationOutcome for `Accept: application/fhir+json`; with an
- * empty body where the OLTR specification has none. In production, the GUID of a 5xx is only in the header
- * (OLTR: Errors).
+ * empty body where the OLTR specification has none, and the reason of the refusal in `Launch-Refusal`. In
+ * production, the GUID of a 5xx is only in the header (OLTR: Errors).
  */
-export function problemDialect({ isProduction }: { isProduction: boolean }): ErrorDialect {
+export function problemDialect({
+  isProduction,
+  reasonOf = ({ code }) => code,
+}: ProblemDialectOptions): ErrorDialect {
   return (error, { request, response, call }) => {
-    if (!hasProblemBody(error.status, { isProduction })) return void response.end();
+    if (!hasProblemBody(error.status, { isProduction })) {
+      if (error.status < 500) response.setHeader('Launch-Refusal', reasonOf(error));
+      return void response.end();
+    }
     if (
       preferredType(request, ['application/problem+json', 'application/json', 'application/fhir+json']) ===
       'application/fhir+json'

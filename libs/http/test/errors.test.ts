@@ -133,6 +133,7 @@ describe('a refusal as problem+json (RFC 9457)', () => {
       const { response, text } = await get(`/refused/${status}`, { accept });
       expect([response.status, text]).toEqual([status, '']);
       expect(response.headers.get('x-reason')).toBe('refused');
+      expect(response.headers.get('launch-refusal')).toBe('not_found');
     }
   });
 

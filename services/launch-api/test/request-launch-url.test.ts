@@ -229,11 +229,11 @@ describe("the caller's identifier (IdByCaller)", () => {
   const launch = (action: Parameters<typeof aServiceRequest>[0], token?: string) =>
     api.post({ payload: aServiceRequest(action), ...(token === undefined ? {} : { token }) });
 
-  it('is answered 409 when it was used before, without a body', async () => {
+  it('is answered 409 when it was used before, with the reason in a header and without a body', async () => {
     const first = await launch({ originatingId: 'once' });
     const second = await launch({ originatingId: 'once' });
     expect([first.status, second.status]).toEqual([200, 409]);
-    expect(await second.text()).toBe('');
+    expect([second.headers.get('launch-refusal'), await second.text()]).toEqual(['identifier_used', '']);
   });
 
   it('is told in the log and to the audit trail when it was used before', async () => {

@@ -87,4 +87,7 @@ export async function expectEmpty(response: Response, status: number) {
   expect([response.status, await response.text()]).toEqual([status, '']);
   expect(response.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
   expect(response.headers.get('cache-control')).toBe('no-store');
+  // One reason for every 401: the answer does not reveal whether a launch token is live.
+  const reason = { 401: 'not_valid', 410: 'token_used' }[status];
+  if (reason !== undefined) expect(response.headers.get('launch-refusal')).toBe(reason);
 }

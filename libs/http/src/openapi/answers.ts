@@ -34,6 +34,11 @@ export const commonHeaders = {
     required: true,
     schema: { type: 'integer', minimum: 1 },
   },
+  Refusal: {
+    description: 'The reason of a refusal without a body (docs/reference/errors.md).',
+    required: true,
+    schema: { type: 'string', pattern: '^[a-z_]+$' },
+  },
   Challenge: {
     description: 'How to authenticate, and why the token is refused (RFC 6750 section 3).',
     required: true,
@@ -120,7 +125,14 @@ export function problemRefusals(
     readonly hasBody: (status: number) => boolean;
   },
 ): DescribedAnswers {
-  return refusals(options, (status) =>
+  const withReason = options.statuses
+    .filter((status) => !options.hasBody(status) && status < 500)
+    .map((status) => [
+      status,
+      { 'Launch-Refusal': headerReference('Refusal'), ...options.headers?.[status] },
+    ]);
+  const described = { ...options, headers: { ...options.headers, ...Object.fromEntries(withReason) } };
+  return refusals(described, (status) =>
     options.hasBody(status)
       ? {
           'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },

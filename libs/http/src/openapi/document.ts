@@ -42,6 +42,8 @@ const version = '1.0.0';
  */
 export function openApiDocument({ title, description, tags, schemas, ...rest }: DocumentOptions): JsonSchema {
   const { paths, securitySchemes, externalDocs } = rest;
+  const written = JSON.stringify(paths);
+  const isUsed = ([name]: [string, object]) => written.includes(`"#/components/headers/${name}"`);
   return {
     openapi: '3.1.1',
     info: { title, version, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
@@ -53,7 +55,7 @@ export function openApiDocument({ title, description, tags, schemas, ...rest }: 
       schemas: Object.fromEntries(
         Object.entries(schemas).map(([name, schema]) => [name, publishedSchema(schema)]),
       ),
-      headers: commonHeaders,
+      headers: Object.fromEntries(Object.entries(commonHeaders).filter(isUsed)),
       securitySchemes,
     },
   };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parseLaunchNotice } from '@clinical-launch/contracts/launch-context';
 import { withParameters } from '@clinical-launch/contracts/registered-address';
-import { type ErrorDialect, problemDialect } from '@clinical-launch/http/errors';
+import { type ErrorDialect, problemDialect, type ServiceError } from '@clinical-launch/http/errors';
 import type { LaunchGatewayConfig } from '../config.ts';
 
 /** The parameters of the page of a practice system. */
@@ -30,12 +30,15 @@ export function toErrorPage(
   };
 }
 
+/** One reason for every 401, so that the answer does not reveal whether a launch token is live. */
+const reasonOf = ({ status, code }: ServiceError) => (status === 401 ? 'not_valid' : code);
+
 /**
  * Answers a refusal with a `Location` as a redirect (RFC 9110 section 15.4.4), and every other one without a
  * body. Logs, events and metrics have the status of the refusal.
  */
 export function launchDialect(config: LaunchGatewayConfig): ErrorDialect {
-  const problem = problemDialect(config);
+  const problem = problemDialect({ ...config, reasonOf });
   return (error, exchange) => {
     if (error.headers.Location === undefined) return problem(error, exchange);
     exchange.response.statusCode = 303;
