@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto';
+import { createHash, hkdfSync } from 'node:crypto';
 import { createSealer, type Sealer, type SealingKey } from './sealing.ts';
 
 /**
@@ -54,3 +54,9 @@ export const createSealers = (keys: readonly SealingKey[]): Sealers => ({
   order: createPurposeSealer('order', keys),
   callback: createPurposeSealer('callback', keys),
 });
+
+/** Public, so that the demo's processes and restarts share it; production refuses it. */
+export const demoSealingKey = {
+  id: 'demo',
+  key: createHash('sha256').update('clinical-launch demo sealing key').digest(),
+};

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { withIds } from '@clinical-launch/runtime/trace-ids';
 import {
   isTracing,
   linkTo,
@@ -11,6 +10,7 @@ import {
   startSpan,
   toTraceparent,
   traceOfLaunch,
+  withIds,
   withinRequest,
 } from '@clinical-launch/runtime/tracing';
 

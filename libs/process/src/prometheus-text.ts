@@ -1,4 +1,4 @@
-import { findExemplar } from '@clinical-launch/runtime/exemplars';
+import { findExemplar } from '@clinical-launch/runtime/metrics';
 import { DataPointType } from '@clinical-launch/runtime/open-telemetry';
 import type {
   DataPoint,

@@ -3,6 +3,7 @@ import { Type } from '@clinical-launch/contracts/type';
 import type { Sealer, SealingKey } from '@clinical-launch/crypto/sealing';
 import {
   createPurposeSealer,
+  demoSealingKey,
   type Sealers,
   type SealingPurpose,
   sealingPurposes,
@@ -14,7 +15,6 @@ import {
   readTogether,
 } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
-import { demoSealingKey } from '@clinical-launch/trust/demo-sealing-key';
 
 const sharedSetting = 'SEALING_KEYS';
 

@@ -1,6 +1,7 @@
 import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
+import { version } from '@clinical-launch/runtime/logger';
 import {
   context,
   detectResources,
@@ -11,9 +12,7 @@ import {
   trace,
 } from '@clinical-launch/runtime/open-telemetry';
 import { within } from '@clinical-launch/runtime/time-out';
-import { traceIds } from '@clinical-launch/runtime/trace-ids';
-import { enableTracing } from '@clinical-launch/runtime/tracing';
-import { version } from '@clinical-launch/runtime/version';
+import { enableTracing, traceIds } from '@clinical-launch/runtime/tracing';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 
 /** Variables of OpenTelemetry. The exporter reads the others that begin with `OTEL_EXPORTER_OTLP_`. */

@@ -1,9 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { types } from 'node:util';
 import { Type } from '@clinical-launch/contracts/type';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { describeError } from './logged-error.ts';
 import { currentSpan, type SpanContext } from './tracing.ts';
-import { version } from './version.ts';
 
 export type { Logger } from 'pino';
 
@@ -140,3 +140,8 @@ function redactValue(value: unknown, done: Map<object, unknown>): unknown {
   }
   return done.get(value);
 }
+
+/** The version of the platform. */
+export const { version } = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+) as { readonly version: string };

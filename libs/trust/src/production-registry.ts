@@ -9,9 +9,8 @@ import {
   type Registry,
   type TrustedIssuer,
 } from '@clinical-launch/contracts/registry';
-import { createPurposeSealer } from '@clinical-launch/crypto/sealing-purposes';
+import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sealing-purposes';
 import { ConfigurationError } from '@clinical-launch/runtime/environment';
-import { demoSealingKey } from './demo-sealing-key.ts';
 
 /** The clients of the demo registry. The secret of each is its id with `-secret`, so it is public. */
 const demoClients = [

@@ -1,4 +1,3 @@
-import { orderDocumentXsd } from '@clinical-launch/contracts/order/order-document-xsd';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { publishDocument } from '@clinical-launch/http/published-document';
 import type { LaunchApiConfig } from '../config.ts';
@@ -18,7 +17,10 @@ export function publishedDocuments(config: LaunchApiConfig): Readonly<Record<str
     }),
     [addresses.orderSchema]: publishDocument({
       contentType: 'application/xml',
-      make: async () => orderDocumentXsd(config.xmlNamespace),
+      make: async () => {
+        const { orderDocumentXsd } = await import('@clinical-launch/contracts/order/order-document-xsd');
+        return orderDocumentXsd(config.xmlNamespace);
+      },
     }),
   };
 }

@@ -1,4 +1,4 @@
-import { isSpeculative } from '@clinical-launch/http/speculative';
+import { isSpeculative } from '@clinical-launch/http/request-target';
 import type { TestRequest } from '../domain/test-request.ts';
 import { speculativeReading } from '../errors.ts';
 import { recordView } from '../work/record-view.ts';
