@@ -131,8 +131,9 @@ async function attemptOnce<Due extends LeasedDelivery, Reason extends string>(
   const now = clock.now();
   const next = attempt.outcome === 'delivered' ? undefined : retryAt(due, attempt, now);
   const result = { due, attempt, isFinal: next === undefined, now };
-  report(options, result);
   await settle(due, settlementOf(result, next), isReported(result) ? [eventOf(result)] : []);
+  // Only now, so that the log never reports a result that is not stored.
+  report(options, result);
 }
 
 function retryAt<Reason extends string>(
