@@ -38,7 +38,7 @@ export default {
   testSequencer: `${jest}/slowest-first.ts`,
   // A fault test starts every service and loads both cores.
   maxWorkers: tier === 'faults' ? 1 : '100%',
-  // A fresh one loads everything again. Most keep about 300 MB; with more, the run exceeds 1 GB.
+  // At 450 MB the processes of the run had more than 1 GB together. A new worker loads everything again.
   workerIdleMemoryLimit: '350MB',
   testTimeout: testLimitMs,
   // A test that failed may have left a server open, and the run is over all the same.

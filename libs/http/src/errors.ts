@@ -90,9 +90,9 @@ export async function refuse(
   const error = await withinLimit(found, { event, call, address: call.address });
   // Without `resource`, because its id comes from the caller.
   const faults = error.faults.map(({ path, message, code }) => ({ path, message, code }));
-  const said = { status: error.status, code: error.code, faults };
-  if (error.status >= 500) call.logger.error({ ...said, err: error.cause ?? error }, error.message);
-  else call.logger.warn(said, error.message);
+  const facts = { status: error.status, code: error.code, faults };
+  if (error.status >= 500) call.logger.error({ ...facts, err: error.cause ?? error }, error.message);
+  else call.logger.warn(facts, error.message);
   if (response.headersSent) return void response.destroy();
   response.statusCode = error.status;
   setHeaders(response, { 'Cache-Control': 'no-store', ...error.headers });

@@ -82,7 +82,7 @@ export async function identityProvider(
     authorizationCode(tickets, prepareTokens),
     refreshToken({ tickets, prepareTokens, events }),
   ];
-  const parts = {
+  const dependencies = {
     ...backing,
     realms,
     keyRing,
@@ -97,7 +97,7 @@ export async function identityProvider(
   };
 
   const logouts = createLogouts(await openSchema(backing.storage));
-  const worker = startLogoutDelivery({ ...parts, logouts });
+  const worker = startLogoutDelivery({ ...dependencies, logouts });
   const consumer = onChainRevoked({
     realms,
     tickets,
@@ -107,7 +107,7 @@ export async function identityProvider(
   });
   return {
     name: 'identity-provider',
-    endpoints: [publishedDescription(parts), ...realmEndpoints(parts)],
+    endpoints: [publishedDescription(dependencies), ...realmEndpoints(dependencies)],
     edges: [{ path: '/', dialect: oauthDialect }],
     consumers: [consumer],
     stop: () => worker.stop(),

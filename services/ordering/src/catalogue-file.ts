@@ -30,7 +30,7 @@ function readNamed(folder: string, name: string): Catalogue {
   try {
     return readCatalogue(join(folder, name));
   } catch (cause) {
-    const said = cause instanceof TypeError ? cause.message : 'cannot be read as JSON';
-    throw new TypeError(`${name}: ${said}`, { cause });
+    const reason = cause instanceof TypeError ? cause.message : 'cannot be read as JSON';
+    throw new TypeError(`${name}: ${reason}`, { cause });
   }
 }

@@ -65,7 +65,7 @@ function readCataloguesFor(path: string | undefined): Catalogues {
     return readCatalogues(path);
   } catch (cause) {
     // The errors of a catalogue name paths in it, never a value of the environment.
-    const said = cause instanceof TypeError ? cause.message : 'cannot be read as JSON';
-    throw new ConfigurationError([`CATALOGUE_FILE ${said}`], { cause });
+    const reason = cause instanceof TypeError ? cause.message : 'cannot be read as JSON';
+    throw new ConfigurationError([`CATALOGUE_FILE ${reason}`], { cause });
   }
 }

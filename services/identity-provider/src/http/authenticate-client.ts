@@ -17,7 +17,7 @@ import { authenticateByAssertion, readClientAssertion } from './client-assertion
 import { type ClientCredentials, readClientCredentials } from './client-credentials.ts';
 import type { FormExchange, NamedExchange } from './realm-guards.ts';
 
-export type ClientAuthenticationParts = {
+export type ClientAuthenticationDependencies = {
   readonly findClientKeys: FindClientKeys;
   readonly tickets: Pick<Tickets, 'claim'>;
   readonly events: Outbox;
@@ -28,11 +28,11 @@ export type ClientAuthenticationParts = {
   readonly clientCertificateHeader?: string | undefined;
 };
 
-export type SenderDependencies = ClientAuthenticationParts & { readonly limiter: RateLimiter };
+export type SenderDependencies = ClientAuthenticationDependencies & { readonly limiter: RateLimiter };
 
 /** The parts of a request that can authenticate a client. */
 type Authenticating = Pick<FormExchange, 'realm' | 'parameters'> & {
-  readonly parts: SenderDependencies;
+  readonly dependencies: SenderDependencies;
   readonly authorization: string | undefined;
   readonly address: string | undefined;
   readonly certificate: ClientCertificate | undefined;
@@ -53,38 +53,45 @@ export type ClientExchange = FormExchange &
  * 2). It counts the request. It throws TokenRefusal 401, ServiceError 429 after wrong secrets or beyond the
  * client's limit, and 400 for two kinds of credentials at once.
  */
-export function authenticateClient(parts: SenderDependencies) {
+export function authenticateClient(dependencies: SenderDependencies) {
   return async <In extends FormExchange>(exchange: In): Promise<In & ClientExchange> => {
     const { request, realm, parameters, call } = exchange;
     const { address } = call;
     const authorization = authorizationOf(request);
-    const certificate = clientCertificateOf(request, parts.clientCertificateHeader);
-    const proven = await proveClient({ parts, realm, parameters, authorization, certificate, address });
+    const certificate = clientCertificateOf(request, dependencies.clientCertificateHeader);
+    const proven = await proveClient({
+      dependencies,
+      realm,
+      parameters,
+      authorization,
+      certificate,
+      address,
+    });
     const { clientId, requestsPerSecond } = proven.client;
     call.identify(`client ${realm.issuer} ${clientId}`, clientId);
     // Counted only now, so that only callers with the client's credentials can use up its limit.
-    await parts.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
+    await dependencies.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
     return { ...exchange, ...proven, certificate, clientId };
   };
 }
 
 async function proveClient(exchange: Authenticating): Promise<AuthenticatedClient> {
-  const { parts, realm, parameters } = exchange;
+  const { dependencies, realm, parameters } = exchange;
   const assertion = readClientAssertion(exchange);
   if (assertion === undefined) {
     const client = authenticateByCertificate(exchange) ?? (await authenticateBySecret(exchange));
-    return { client, commit: (events) => parts.events.append(events) };
+    return { client, commit: (events) => dependencies.events.append(events) };
   }
   const { client, singleUse } = await authenticateByAssertion({
     assertion,
     realm,
     kind: 'client',
     registered: realm.clients,
-    findKeys: parts.findClientKeys,
+    findKeys: dependencies.findClientKeys,
     clientId: parameters.get('client_id'),
-    now: parts.clock.now(),
+    now: dependencies.clock.now(),
   });
-  return { client, commit: (events) => useUp(parts.tickets, singleUse, events) };
+  return { client, commit: (events) => useUp(dependencies.tickets, singleUse, events) };
 }
 
 /**
@@ -106,7 +113,7 @@ export async function useUp(
  * @throws TokenRefusal 401
  */
 function authenticateByCertificate({
-  parts,
+  dependencies,
   realm,
   parameters,
   authorization,
@@ -116,13 +123,13 @@ function authenticateByCertificate({
     return undefined;
   const client = realm.clients.get(parameters.get('client_id') ?? '');
   if (client === undefined || !hasCertificates(client)) return undefined;
-  if (isCertificateOf(client, certificate, parts.clock.now())) return client;
+  if (isCertificateOf(client, certificate, dependencies.clock.now())) return client;
   throw new TokenRefusal('wrong_certificate', { clientId: client.clientId });
 }
 
 async function authenticateBySecret(exchange: Authenticating): Promise<RegisteredClient> {
   const { realm, parameters, authorization, address } = exchange;
-  const { attempts } = exchange.parts;
+  const { attempts } = exchange.dependencies;
   const credentials = readClientCredentials({ authorization, parameters, realm: realm.name });
   // Counted whether the client exists or not, so that the answer does not reveal which clients exist.
   const key = JSON.stringify([realm.name, credentials.clientId, networkOf(plainAddress(address))]);
@@ -138,11 +145,11 @@ async function authenticateBySecret(exchange: Authenticating): Promise<Registere
 
 /** Returns the client, or the reason why these credentials are refused. */
 function checkSecret(
-  { parts, realm }: Authenticating,
+  { dependencies, realm }: Authenticating,
   { clientId, clientSecret, challenge: headers }: ClientCredentials,
 ): RegisteredClient | TokenRefusal {
   const client = realm.clients.get(clientId);
-  const check = checkClientSecret(client, clientSecret, parts.clock.now());
+  const check = checkClientSecret(client, clientSecret, dependencies.clock.now());
   if (client === undefined) return new TokenRefusal('unknown_client', { headers });
   switch (check) {
     case 'accepted':

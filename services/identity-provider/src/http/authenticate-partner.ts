@@ -20,17 +20,17 @@ export type PartnerExchange = NamedExchange<DesktopIssuingRealm> & {
  * which is used up here, or by mutual TLS. Its request is counted here, and its refusals are its own. The
  * guard throws TokenRefusal, and ServiceError 429 beyond the limit of a partner that has authenticated.
  */
-export function authenticatePartner(parts: SenderDependencies) {
+export function authenticatePartner(dependencies: SenderDependencies) {
   return async <In extends FormExchange<DesktopIssuingRealm>>(
     exchange: In,
   ): Promise<In & PartnerExchange> => {
-    const partner = await findPartner(parts, exchange);
+    const partner = await findPartner(dependencies, exchange);
     return { ...exchange, partner, clientId: partner?.clientId };
   };
 }
 
 async function findPartner(
-  parts: SenderDependencies,
+  dependencies: SenderDependencies,
   exchange: FormExchange<DesktopIssuingRealm>,
 ): Promise<RegisteredPartner | undefined> {
   const { realm, parameters, request } = exchange;
@@ -44,12 +44,12 @@ async function findPartner(
       realm,
       kind: 'partner',
       registered,
-      findKeys: parts.findClientKeys,
+      findKeys: dependencies.findClientKeys,
       clientId,
-      now: parts.clock.now(),
+      now: dependencies.clock.now(),
     });
-    await countAuthenticated(client, parts, exchange);
-    await useUp(parts.tickets, singleUse, [], client.clientId);
+    await countAuthenticated(client, dependencies, exchange);
+    await useUp(dependencies.tickets, singleUse, [], client.clientId);
     return client;
   }
   if (authorization !== undefined || parameters.has('client_secret')) {
@@ -58,11 +58,11 @@ async function findPartner(
   if (clientId === undefined) return undefined;
   const partner = registered.get(clientId);
   if (partner === undefined) throw new TokenRefusal('unknown_partner');
-  const certificate = clientCertificateOf(request, parts.clientCertificateHeader);
+  const certificate = clientCertificateOf(request, dependencies.clientCertificateHeader);
   if (certificate !== undefined && hasCertificates(partner)) {
-    if (!isCertificateOf(partner, certificate, parts.clock.now()))
+    if (!isCertificateOf(partner, certificate, dependencies.clock.now()))
       throw new TokenRefusal('wrong_certificate', { clientId });
-    await countAuthenticated(partner, parts, exchange);
+    await countAuthenticated(partner, dependencies, exchange);
     return partner;
   }
   if (isConfidential(partner)) throw new TokenRefusal('no_authentication', { clientId });

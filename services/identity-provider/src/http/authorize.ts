@@ -19,7 +19,7 @@ import { TokenRefusal } from '../errors.ts';
 import { type DesktopExchange, type NamedExchange, senderOf } from './realm-guards.ts';
 import { readTokenForm } from './token-form.ts';
 
-type AuthorizeParts = {
+type AuthorizeDependencies = {
   readonly tickets: Tickets;
   readonly limiter: RateLimiter;
 };
@@ -30,18 +30,18 @@ type AuthorizeParts = {
  * 4.1.1). Answers errors directly and never by a redirect; an error does not use up the launch identifier. A
  * `request_uri` names a request that was pushed before (RFC 9126 section 4).
  */
-export function authorize({ tickets, limiter }: AuthorizeParts): Handler<DesktopExchange> {
+export function authorize({ tickets, limiter }: AuthorizeDependencies): Handler<DesktopExchange> {
   return behind(readParameters, async ({ realm, response, call, sent }) => {
     const isPushed = sent.has('request_uri');
-    const asked = isPushed
+    const authorization = isPushed
       ? assertInOrder(await redeemPushed({ tickets, realm, sent, call }), realm)
       : assertPlain(assertInOrder(sent, realm));
-    call.trace.follow(launchOf(asked.launch));
+    call.trace.follow(launchOf(authorization.launch));
     // A pushed request was counted when it was pushed.
-    if (!isPushed) await countHolder({ tickets, limiter, realm, asked });
-    const redemption = await redeemLaunch({ tickets, realm, asked, call });
+    if (!isPushed) await countHolder({ tickets, limiter, realm, authorization });
+    const redemption = await redeemLaunch({ tickets, realm, authorization, call });
     const code = assertRedeemed(redemption, call);
-    const { redirectUri, state } = asked;
+    const { redirectUri, state } = authorization;
     const issuer = realm.desktop.sendsIssuer ? { iss: realm.issuer } : {};
     redirect(response, withParameters(redirectUri, { code, state, ...issuer }), 302);
   });
@@ -67,10 +67,10 @@ function assertInOrder(sent: URLSearchParams, realm: DesktopIssuingRealm) {
 }
 
 /** Refuses a plain request of a partner that is registered to push every request (RFC 9126 section 4). */
-function assertPlain(asked: AuthorizationRequest): AuthorizationRequest {
-  if (asked.partner.requirePushedAuthorizationRequests === true)
+function assertPlain(authorization: AuthorizationRequest): AuthorizationRequest {
+  if (authorization.partner.requirePushedAuthorizationRequests === true)
     throw new AuthorizeRefusal('unpushed_request');
-  return asked;
+  return authorization;
 }
 
 type PushedUse = {
@@ -113,7 +113,7 @@ async function redeemPushed({ tickets, realm, sent, call }: PushedUse): Promise<
 type LaunchUse = {
   readonly tickets: Tickets;
   readonly realm: DesktopIssuingRealm;
-  readonly asked: AuthorizationRequest;
+  readonly authorization: AuthorizationRequest;
 };
 
 /**
@@ -124,16 +124,21 @@ export async function countHolder({
   tickets,
   limiter,
   realm,
-  asked,
+  authorization,
 }: LaunchUse & { readonly limiter: RateLimiter }): Promise<void> {
-  const { clientId, requestsPerSecond } = asked.partner;
+  const { clientId, requestsPerSecond } = authorization.partner;
   if (requestsPerSecond === undefined) return;
-  const found = await tickets.find('launch-identifier', asked.launch);
+  const found = await tickets.find('launch-identifier', authorization.launch);
   if (found !== undefined) await limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
 }
 
-function redeemLaunch({ tickets, realm, asked, call }: LaunchUse & { call: Call }): Promise<Redemption> {
-  const { redirectUri, codeChallenge, scope, nonce, dpopKey, partner } = asked;
+function redeemLaunch({
+  tickets,
+  realm,
+  authorization,
+  call,
+}: LaunchUse & { call: Call }): Promise<Redemption> {
+  const { redirectUri, codeChallenge, scope, nonce, dpopKey, partner } = authorization;
   const { clientId } = partner;
   const ttlSeconds = realm.desktop.authorizationCodeSeconds;
   const detail: CodeDetail = {
@@ -143,7 +148,7 @@ function redeemLaunch({ tickets, realm, asked, call }: LaunchUse & { call: Call 
     ...(nonce === undefined ? {} : { nonce }),
     ...(dpopKey === undefined ? {} : { dpopKey }),
   };
-  return tickets.redeem('launch-identifier', asked.launch, {
+  return tickets.redeem('launch-identifier', authorization.launch, {
     proofs: [launchProof({ realm: realm.name, clientId })],
     successor: {
       kind: 'authorization-code',

@@ -5,7 +5,7 @@ import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
 
 type DpopExchange = {
-  readonly parts: { readonly clock: Clock };
+  readonly dependencies: { readonly clock: Clock };
   readonly realm: DesktopIssuingRealm;
   readonly request: Pick<IncomingMessage, 'headers' | 'method'>;
   /** The last segment of the endpoint's address. */
@@ -19,7 +19,7 @@ type DpopExchange = {
  * @throws TokenRefusal 400 for a proof that is invalid or is for another request
  */
 export async function readDpopProof({
-  parts,
+  dependencies,
   realm,
   request,
   endpoint,
@@ -28,7 +28,11 @@ export async function readDpopProof({
   const { dpop: header } = request.headers;
   if (typeof header !== 'string') return undefined;
   const url = `${realm.baseUrl}/oauth2/v2.0/${endpoint}`;
-  const proof = await verifyDpopProof(header, { method: request.method ?? '', url }, parts.clock.now());
+  const proof = await verifyDpopProof(
+    header,
+    { method: request.method ?? '', url },
+    dependencies.clock.now(),
+  );
   if ('fault' in proof) throw new TokenRefusal('invalid_dpop_proof', { message: proof.fault });
   return proof;
 }

@@ -4,7 +4,7 @@ import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { launchOwner, revocationSeconds } from '../domain/desktop-chain.ts';
 import { unknownLaunch } from '../errors.ts';
-import { behindHost, type HostParts } from './issue-launch.ts';
+import { behindHost, type HostDependencies } from './issue-launch.ts';
 import type { DesktopExchange } from './realm-guards.ts';
 
 /**
@@ -13,9 +13,11 @@ import type { DesktopExchange } from './realm-guards.ts';
  * 204 as well for a launch that has already ended, until its absolute end. Answers 404 for an unknown launch
  * and for a launch of another host.
  */
-export function endLaunch(parts: HostParts & { readonly tickets: Tickets }): Handler<DesktopExchange> {
-  const { tickets } = parts;
-  return behindHost(parts, async (exchange) => {
+export function endLaunch(
+  dependencies: HostDependencies & { readonly tickets: Tickets },
+): Handler<DesktopExchange> {
+  const { tickets } = dependencies;
+  return behindHost(dependencies, async (exchange) => {
     const { realm, host, response, call } = exchange;
     const launchId = await findLaunchId(tickets, textParameter(exchange, 'id'));
     if (launchId === undefined) throw unknownLaunch();

@@ -9,7 +9,7 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import { clientAuthenticationMethods } from './client-credentials.ts';
 import { type DesktopExchange, isDesktopRealm, type RealmExchange } from './realm-guards.ts';
 
-type DiscoveryParts = {
+type DiscoveryDependencies = {
   readonly grants: readonly Grant[];
   readonly keyRing: KeyRing;
   /** The scopes that clients with a secret may request. */
@@ -22,13 +22,13 @@ type DiscoveryParts = {
  * Connect Discovery 1.0 section 3, RFC 8414 section 2). Contains the lists that the standards require even
  * where they are empty.
  */
-export function getDiscovery(parts: DiscoveryParts): Handler<RealmExchange> {
+export function getDiscovery(dependencies: DiscoveryDependencies): Handler<RealmExchange> {
   return async ({ realm, response }) => {
-    const keys = await parts.keyRing.publicKeys(realm);
+    const keys = await dependencies.keyRing.publicKeys(realm);
     response.setHeader('Cache-Control', 'public, max-age=300');
     sendJson(response, {
-      ...sharedMetadata(parts, realm),
-      ...tokenAuthentication(realm, parts),
+      ...sharedMetadata(dependencies, realm),
+      ...tokenAuthentication(realm, dependencies),
       subject_types_supported: ['public'],
       // While the algorithm changes, tokens of both algorithms are valid.
       id_token_signing_alg_values_supported: [
@@ -44,26 +44,26 @@ export function getDiscovery(parts: DiscoveryParts): Handler<RealmExchange> {
  * `GET {issuer}/.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). Only the ID token names
  * the patient, so no capability states otherwise.
  */
-export function getSmartConfiguration(parts: DiscoveryParts): Handler<DesktopExchange> {
+export function getSmartConfiguration(dependencies: DiscoveryDependencies): Handler<DesktopExchange> {
   return ({ realm, response }) => {
     response.setHeader('Cache-Control', 'public, max-age=300');
     sendJson(response, {
-      ...sharedMetadata(parts, realm),
-      ...tokenAuthentication(realm, parts),
+      ...sharedMetadata(dependencies, realm),
+      ...tokenAuthentication(realm, dependencies),
       capabilities: ['launch-ehr', 'client-public', 'authorize-post', 'permission-offline'],
     });
   };
 }
 
-function sharedMetadata(parts: DiscoveryParts, realm: IssuingRealm) {
-  const { grants, scopes } = parts;
+function sharedMetadata(dependencies: DiscoveryDependencies, realm: IssuingRealm) {
+  const { grants, scopes } = dependencies;
   const base = realm.baseUrl;
   const clientScopes = hasClients(realm) ? scopes : [];
   return {
     issuer: realm.issuer,
     token_endpoint: `${base}/oauth2/v2.0/token`,
     jwks_uri: `${base}/discovery/v2.0/keys`,
-    ...revocationMetadata(realm, parts),
+    ...revocationMetadata(realm, dependencies),
     introspection_endpoint: `${base}/oauth2/v2.0/introspect`,
     // RFC 8414 section 2 allows access token types here too.
     introspection_endpoint_auth_methods_supported: ['Bearer'],
@@ -114,19 +114,19 @@ function partnerScopes({ desktop }: DesktopIssuingRealm): string[] {
   return [...new Set([...desktop.partners.values()].flatMap(({ scopes }) => scopes))];
 }
 
-function tokenAuthentication(realm: IssuingRealm, parts: CertificateSetting) {
-  const { methods, algorithms } = authenticationOf(realm, parts);
+function tokenAuthentication(realm: IssuingRealm, dependencies: CertificateSetting) {
+  const { methods, algorithms } = authenticationOf(realm, dependencies);
   return {
     token_endpoint_auth_methods_supported: methods,
     // RFC 8705 section 3.3
-    ...(seesCertificates(parts) ? { tls_client_certificate_bound_access_tokens: true } : {}),
+    ...(seesCertificates(dependencies) ? { tls_client_certificate_bound_access_tokens: true } : {}),
     ...(algorithms && { token_endpoint_auth_signing_alg_values_supported: algorithms }),
   };
 }
 
 /** RFC 7009: clients and partners authenticate as at the token endpoint. */
-function revocationMetadata(realm: IssuingRealm, parts: CertificateSetting) {
-  const { methods, algorithms } = authenticationOf(realm, parts);
+function revocationMetadata(realm: IssuingRealm, dependencies: CertificateSetting) {
+  const { methods, algorithms } = authenticationOf(realm, dependencies);
   return {
     revocation_endpoint: `${realm.baseUrl}/oauth2/v2.0/revoke`,
     revocation_endpoint_auth_methods_supported: methods,
@@ -134,17 +134,17 @@ function revocationMetadata(realm: IssuingRealm, parts: CertificateSetting) {
   };
 }
 
-type CertificateSetting = Pick<DiscoveryParts, 'clientCertificateHeader'>;
+type CertificateSetting = Pick<DiscoveryDependencies, 'clientCertificateHeader'>;
 
 const seesCertificates = ({ clientCertificateHeader }: CertificateSetting) =>
   clientCertificateHeader !== undefined;
 
 /** Returns `private_key_jwt` if a client or a partner of the realm registered keys (RFC 8414 section 2). */
-function authenticationOf(realm: IssuingRealm, parts: CertificateSetting) {
+function authenticationOf(realm: IssuingRealm, dependencies: CertificateSetting) {
   const methods = [
     ...(isDesktopRealm(realm) ? ['none'] : []),
     ...(hasClients(realm) ? clientAuthenticationMethods : []),
-    ...(seesCertificates(parts) ? certificateMethods(realm) : []),
+    ...(seesCertificates(dependencies) ? certificateMethods(realm) : []),
   ];
   return offersAssertions(realm)
     ? { methods: [...methods, 'private_key_jwt'], algorithms: asymmetricAlgorithms }

@@ -19,7 +19,7 @@ import { pickParameters, readTokenForm } from './token-form.ts';
 /** The right that a resource server needs. */
 export const introspectionRight = 'token.introspect';
 
-type IntrospectParts = {
+type IntrospectDependencies = {
   readonly tickets: Tickets;
   readonly revokedTokens: Pick<RevokedTokens, 'has'>;
   readonly tokens: AccessTokenVerifier;
@@ -34,8 +34,8 @@ type IntrospectParts = {
  * They send an access token of one of our realms with the right `token.introspect` (section 2.1). Returns
  * nothing about the patient.
  */
-export function introspectToken(parts: IntrospectParts): Handler<RealmExchange> {
-  const { tokens, limiter, events, clientCertificateHeader } = parts;
+export function introspectToken(dependencies: IntrospectDependencies): Handler<RealmExchange> {
+  const { tokens, limiter, events, clientCertificateHeader } = dependencies;
   return async ({ realm, request, response, call }) => {
     const requester = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, clientCertificateHeader),
@@ -49,7 +49,7 @@ export function introspectToken(parts: IntrospectParts): Handler<RealmExchange> 
     const form = await readTokenForm(request, response);
     const token = pickParameters(form, ['token', 'token_type_hint']).get('token');
     if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'token' });
-    const answer = await lookUp(parts, realm, token);
+    const answer = await lookUp(dependencies, realm, token);
     const introspected = call.event('access.introspected.v1', {
       realm: realm.name,
       issuer: requester.issuer,
@@ -65,8 +65,12 @@ type Introspection = { readonly active: boolean; readonly [member: string]: unkn
 
 const inactive: Introspection = { active: false };
 
-async function lookUp(parts: IntrospectParts, realm: IssuingRealm, token: string): Promise<Introspection> {
-  const { tickets, findOwnToken } = parts;
+async function lookUp(
+  dependencies: IntrospectDependencies,
+  realm: IssuingRealm,
+  token: string,
+): Promise<Introspection> {
+  const { tickets, findOwnToken } = dependencies;
   const found = await tickets.find('refresh-token', token);
   if (found !== undefined) {
     const { context, detail } = readRefreshToken(found);
@@ -76,7 +80,7 @@ async function lookUp(parts: IntrospectParts, realm: IssuingRealm, token: string
     return { active: true, client_id, scope, sub: context.user.userERN, iss: realm.issuer, ...bound };
   }
   const claims = await findOwnToken(realm, token);
-  if (claims === undefined || (await hasEnded(claims, realm, parts))) return inactive;
+  if (claims === undefined || (await hasEnded(claims, realm, dependencies))) return inactive;
   return { active: true, token_type: isBoundToKey(claims) ? 'DPoP' : 'Bearer', ...publicClaimsOf(claims) };
 }
 
@@ -87,7 +91,7 @@ async function lookUp(parts: IntrospectParts, realm: IssuingRealm, token: string
 async function hasEnded(
   { sid, jti, client_id }: JWTPayload,
   { clients }: IssuingRealm,
-  { tickets, revokedTokens }: Pick<IntrospectParts, 'tickets' | 'revokedTokens'>,
+  { tickets, revokedTokens }: Pick<IntrospectDependencies, 'tickets' | 'revokedTokens'>,
 ): Promise<boolean> {
   if (typeof sid === 'string') return await tickets.isChainRevoked(sid);
   // A client that was removed from the registry is refused everywhere, and its tokens too.

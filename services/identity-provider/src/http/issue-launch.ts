@@ -34,13 +34,13 @@ export const hostRight = 'launch.issue';
 export const launchBody = { types: ['application/json'], limitBytes: 32 * 1024 };
 
 /** The dependencies that authenticate a host application. */
-export type HostParts = {
+export type HostDependencies = {
   readonly tokens: AccessTokenVerifier;
   readonly limiter: RateLimiter;
   readonly clientCertificateHeader?: string | undefined;
 };
 
-export type IssueLaunchParts = HostParts & {
+export type IssueLaunchDependencies = HostDependencies & {
   readonly tickets: Tickets;
   readonly clock: Clock;
   readonly isProduction: boolean;
@@ -53,10 +53,10 @@ export type IssueLaunchParts = HostParts & {
  * patient in context: `POST /{realm}/launches` (Desktop: What the service does, steps 1 to 3). The host opens
  * the launch URL, or the service calls it if the host requests so.
  */
-export function issueLaunch(parts: IssueLaunchParts): Handler<DesktopExchange> {
-  const { tickets, clock, callLaunchUrl, pseudonyms } = parts;
-  return behindHost(parts, async ({ realm, request, response, call, host }) => {
-    const { launch, partner } = validate(await readJson(request, response, launchBody), realm, parts);
+export function issueLaunch(dependencies: IssueLaunchDependencies): Handler<DesktopExchange> {
+  const { tickets, clock, callLaunchUrl, pseudonyms } = dependencies;
+  return behindHost(dependencies, async ({ realm, request, response, call, host }) => {
+    const { launch, partner } = validate(await readJson(request, response, launchBody), realm, dependencies);
     call.concern(concerningDesktopLaunch(launch, pseudonyms));
     const { launchIdentifierSeconds: ttlSeconds, sessionSeconds: chainSeconds } = realm.desktop;
     const issue = await tickets.issue('launch-identifier', {
@@ -86,7 +86,7 @@ type HostExchange = DesktopExchange & { readonly host: Caller };
  * right `launch.issue`. It throws ServiceError 401, 429 or 403.
  */
 export function behindHost(
-  { tokens, limiter, clientCertificateHeader }: HostParts,
+  { tokens, limiter, clientCertificateHeader }: HostDependencies,
   handle: Handler<HostExchange>,
 ): Handler<DesktopExchange> {
   const authenticate = async (exchange: DesktopExchange): Promise<HostExchange> => {
@@ -112,7 +112,7 @@ export function behindHost(
 function validate(
   sent: unknown,
   realm: DesktopIssuingRealm,
-  { isProduction, clock }: Pick<IssueLaunchParts, 'isProduction' | 'clock'>,
+  { isProduction, clock }: Pick<IssueLaunchDependencies, 'isProduction' | 'clock'>,
 ): { readonly launch: DesktopLaunch; readonly partner: RegisteredPartner } {
   const read = readDesktopLaunch(sent, clock.now());
   const clientId = memberOf(sent, 'client_id');

@@ -24,7 +24,7 @@ import { readDpopProof } from './dpop.ts';
 import type { DesktopExchange, FormExchange } from './realm-guards.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-type PushParts = SenderDependencies & { readonly tickets: Tickets };
+type PushDependencies = SenderDependencies & { readonly tickets: Tickets };
 
 /** The maximum size of a stored request, as JSON. */
 export const pushedRequestBytes = 4096;
@@ -39,19 +39,19 @@ const pushLimit = { tickets: 10, seconds: 60 };
  * launch. Authenticates as the token endpoint does. Stores nothing for callers without a live launch
  * identifier.
  */
-export function pushAuthorizationRequest(parts: PushParts): Handler<DesktopExchange> {
-  const { tickets, limiter } = parts;
-  const push = behind(authenticatePartner(parts)<PushExchange>, async (exchange) => {
+export function pushAuthorizationRequest(dependencies: PushDependencies): Handler<DesktopExchange> {
+  const { tickets, limiter } = dependencies;
+  const push = behind(authenticatePartner(dependencies)<PushExchange>, async (exchange) => {
     const { realm, request, response, call, form } = exchange;
-    const asked = assertPushable(form, realm);
-    call.trace.follow(launchOf(asked.launch));
+    const authorization = assertPushable(form, realm);
+    call.trace.follow(launchOf(authorization.launch));
     // A partner that authenticated was counted then.
-    if (!isConfidential(asked.partner)) await countHolder({ tickets, limiter, realm, asked });
-    const dpopProof = await readDpopProof({ parts, realm, request, endpoint: 'par' });
-    const dpopKey = agreeDpopKey(asked, dpopProof?.thumbprint);
-    const proof = launchProof({ realm: realm.name, clientId: asked.partner.clientId });
+    if (!isConfidential(authorization.partner)) await countHolder({ tickets, limiter, realm, authorization });
+    const dpopProof = await readDpopProof({ dependencies, realm, request, endpoint: 'par' });
+    const dpopKey = agreeDpopKey(authorization, dpopProof?.thumbprint);
+    const proof = launchProof({ realm: realm.name, clientId: authorization.partner.clientId });
     const issue = await tickets.issueBeside('pushed-request', {
-      live: { kind: 'launch-identifier', ticket: asked.launch, proofs: [proof] },
+      live: { kind: 'launch-identifier', ticket: authorization.launch, proofs: [proof] },
       context: pushedParameters(form, dpopKey),
       challenge: proof,
       ...usingUp(dpopProof),

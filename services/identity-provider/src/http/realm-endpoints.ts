@@ -29,7 +29,7 @@ import { auditRefusal, neverCached, requestToken } from './request-token.ts';
 import { revokeToken } from './revoke-token.ts';
 
 /** The dependencies of the endpoints. */
-export type RouteParts = {
+export type RouteDependencies = {
   readonly realms: Realms;
   readonly grants: readonly Grant[];
   readonly keyRing: KeyRing;
@@ -52,41 +52,41 @@ export type RouteParts = {
 };
 
 /** Creates the endpoints of every realm: tokens, desktop launches and the documents that clients need. */
-export function realmEndpoints(parts: RouteParts): Endpoint[] {
-  const place = inRealm(parts.realms);
+export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
+  const place = inRealm(dependencies.realms);
   const shared = { source, dialect: oauthDialect, place };
   const oauth = '/*realm/oauth2/v2.0';
   const tokens = { ...shared, headers: neverCached, anyOrigin: true, audit: auditRefusal };
   const launches = { ...shared, headers: neverCached };
   const documents = { ...shared, anyOrigin: true };
 
-  const callLaunchUrl = createLaunchCaller(parts.fetchOutbound);
-  const authorizing = behind(inDesktopRealm, authorize(parts));
-  const discover = getDiscovery(parts);
-  const configure = behind(inDesktopRealm, getSmartConfiguration(parts));
-  const keys = getKeys(parts.keyRing);
+  const callLaunchUrl = createLaunchCaller(dependencies.fetchOutbound);
+  const authorizing = behind(inDesktopRealm, authorize(dependencies));
+  const discover = getDiscovery(dependencies);
+  const configure = behind(inDesktopRealm, getSmartConfiguration(dependencies));
+  const keys = getKeys(dependencies.keyRing);
   return [
-    endpoint({ ...tokens, path: `${oauth}/token`, methods: { POST: requestToken(parts) } }),
-    endpoint({ ...tokens, path: `${oauth}/revoke`, methods: { POST: revokeToken(parts) } }),
-    endpoint({ ...tokens, path: `${oauth}/introspect`, methods: { POST: introspectToken(parts) } }),
+    endpoint({ ...tokens, path: `${oauth}/token`, methods: { POST: requestToken(dependencies) } }),
+    endpoint({ ...tokens, path: `${oauth}/revoke`, methods: { POST: revokeToken(dependencies) } }),
+    endpoint({ ...tokens, path: `${oauth}/introspect`, methods: { POST: introspectToken(dependencies) } }),
 
     endpoint({
       ...launches,
       path: '/*realm/launches',
-      methods: { POST: behind(inDesktopRealm, issueLaunch({ ...parts, callLaunchUrl })) },
+      methods: { POST: behind(inDesktopRealm, issueLaunch({ ...dependencies, callLaunchUrl })) },
       audit: auditLaunchRefusal('launches'),
     }),
     endpoint({
       ...launches,
       path: '/*realm/launches/:id',
-      methods: { DELETE: behind(inDesktopRealm, endLaunch(parts)) },
+      methods: { DELETE: behind(inDesktopRealm, endLaunch(dependencies)) },
       audit: auditLaunchRefusal('end'),
     }),
     endpoint({
       ...launches,
       path: `${oauth}/par`,
       anyOrigin: true,
-      methods: { POST: behind(inDesktopRealm, pushAuthorizationRequest(parts)) },
+      methods: { POST: behind(inDesktopRealm, pushAuthorizationRequest(dependencies)) },
       audit: auditAuthorizeRefusal('push'),
     }),
     endpoint({

@@ -18,18 +18,18 @@ import {
 } from './realm-guards.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-type RequestTokenParts = SenderDependencies & { readonly grants: readonly Grant[] };
+type RequestTokenDependencies = SenderDependencies & { readonly grants: readonly Grant[] };
 
 /** The headers of every answer with a token (RFC 6749 section 5.1). */
 export const neverCached = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
 
 /** Issues tokens: `POST /{realm}/oauth2/v2.0/token` (RFC 6749 section 3.2). */
-export function requestToken(parts: RequestTokenParts): Handler<RealmExchange> {
-  const serveClient = createClientHandler(parts);
-  const servePartner = createPartnerHandler(parts);
+export function requestToken(dependencies: RequestTokenDependencies): Handler<RealmExchange> {
+  const serveClient = createClientHandler(dependencies);
+  const servePartner = createPartnerHandler(dependencies);
   return async (exchange) => {
     const form = await readTokenForm(exchange.request, exchange.response);
-    const grant = chooseGrant(parts.grants, form);
+    const grant = chooseGrant(dependencies.grants, form);
     const { realm } = exchange;
     const parameters = pickParameters(form, [...clientParameters, ...grant.parameters]);
     if (grant.clients === 'public') {
@@ -51,9 +51,9 @@ function chooseGrant(grants: readonly Grant[], form: URLSearchParams): Grant {
 
 type ClientGrantExchange = FormExchange & { readonly grant: ClientGrant };
 
-function createClientHandler(parts: RequestTokenParts): Handler<ClientGrantExchange> {
+function createClientHandler(dependencies: RequestTokenDependencies): Handler<ClientGrantExchange> {
   return behind(
-    authenticateClient(parts)<ClientGrantExchange>,
+    authenticateClient(dependencies)<ClientGrantExchange>,
     async ({ grant, realm, client, certificate, parameters, call, commit, response }) => {
       const thumbprint = certificate?.thumbprint;
       sendJson(
@@ -66,22 +66,22 @@ function createClientHandler(parts: RequestTokenParts): Handler<ClientGrantExcha
 
 type PartnerGrantExchange = FormExchange<DesktopIssuingRealm> & { readonly grant: PartnerGrant };
 
-function createPartnerHandler(parts: RequestTokenParts): Handler<PartnerGrantExchange> {
-  return behind(authenticatePartner(parts)<PartnerGrantExchange>, async (exchange) => {
+function createPartnerHandler(dependencies: RequestTokenDependencies): Handler<PartnerGrantExchange> {
+  return behind(authenticatePartner(dependencies)<PartnerGrantExchange>, async (exchange) => {
     const { grant, realm, partner, request, response, parameters, call } = exchange;
-    const dpopProof = await readDpopProof({ parts, realm, request, endpoint: 'token' });
+    const dpopProof = await readDpopProof({ dependencies, realm, request, endpoint: 'token' });
     const answer = await grant.handle({
       realm,
       partner,
       dpopProof,
-      certificate: clientCertificateOf(request, parts.clientCertificateHeader)?.thumbprint,
+      certificate: clientCertificateOf(request, dependencies.clientCertificateHeader)?.thumbprint,
       parameters,
       call,
       // A partner that authenticated was counted then.
       count: (holder) =>
         isConfidential(holder)
           ? undefined
-          : parts.limiter.count(`${realm.name} ${holder.clientId}`, holder.requestsPerSecond),
+          : dependencies.limiter.count(`${realm.name} ${holder.clientId}`, holder.requestsPerSecond),
     });
     sendJson(response, answer);
   });

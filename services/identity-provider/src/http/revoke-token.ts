@@ -16,7 +16,7 @@ import { clientParameters } from './client-credentials.ts';
 import { type FormExchange, isDesktopRealm, type RealmExchange } from './realm-guards.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-type RevokeParts = SenderDependencies & {
+type RevokeDependencies = SenderDependencies & {
   readonly tickets: Tickets;
   readonly revokedTokens: RevokedTokens;
   readonly findOwnToken: FindOwnToken;
@@ -27,19 +27,19 @@ type RevokeParts = SenderDependencies & {
  * application ends a refresh or an access token, and with it all codes and tokens of the same launch. Answers
  * the same for a token that is not live.
  */
-export function revokeToken(parts: RevokeParts): Handler<RealmExchange> {
-  const ofClient = behind(authenticateClient(parts)<FormExchange>, (exchange) =>
-    revokeClientToken(parts, exchange),
+export function revokeToken(dependencies: RevokeDependencies): Handler<RealmExchange> {
+  const ofClient = behind(authenticateClient(dependencies)<FormExchange>, (exchange) =>
+    revokeClientToken(dependencies, exchange),
   );
-  const ofPartner = behind(authenticatePartner(parts)<FormExchange<DesktopIssuingRealm>>, (exchange) =>
-    revokeLaunch(parts, exchange),
+  const ofPartner = behind(authenticatePartner(dependencies)<FormExchange<DesktopIssuingRealm>>, (exchange) =>
+    revokeLaunch(dependencies, exchange),
   );
   return async (sent) => {
     const { realm, request, response } = sent;
     const form = await readTokenForm(request, response);
     const parameters = pickParameters(form, [...clientParameters, 'token', 'token_type_hint']);
     const exchange = { ...sent, parameters };
-    if (isDesktopRealm(realm) && isPartner(parts, { ...exchange, realm }))
+    if (isDesktopRealm(realm) && isPartner(dependencies, { ...exchange, realm }))
       await ofPartner({ ...exchange, realm });
     else await ofClient(exchange);
     sendStatus(response, 200);
@@ -52,7 +52,7 @@ export function revokeToken(parts: RevokeParts): Handler<RealmExchange> {
  * does not reveal which clients exist.
  */
 function isPartner(
-  { clientCertificateHeader }: RevokeParts,
+  { clientCertificateHeader }: RevokeDependencies,
   { realm, parameters, request }: FormExchange<DesktopIssuingRealm>,
 ): boolean {
   const { clients, desktop } = realm;
@@ -70,11 +70,11 @@ function isPartner(
 }
 
 async function revokeLaunch(
-  parts: RevokeParts,
+  dependencies: RevokeDependencies,
   exchange: FormExchange<DesktopIssuingRealm> & PartnerExchange,
 ): Promise<void> {
   const { realm, call, partner } = exchange;
-  const held = await findHeld(parts, realm, tokenOf(exchange));
+  const held = await findHeld(dependencies, realm, tokenOf(exchange));
   if (held === undefined) return;
   if (partner !== undefined && held.clientId !== partner.clientId) {
     throw new TokenRefusal('token_of_other_client');
@@ -84,7 +84,7 @@ async function revokeLaunch(
     throw new TokenRefusal('no_authentication');
   call.adopt(held.chain);
   const data = { realm: realm.name, reason: 'revoked_by_client' } as const;
-  await parts.tickets.revokeChain(held.chain, {
+  await dependencies.tickets.revokeChain(held.chain, {
     forSeconds: revocationSeconds(realm),
     events: [call.event('desktop.chain.revoked.v1', data)],
   });
@@ -93,7 +93,7 @@ async function revokeLaunch(
 type Held = { readonly clientId: string; readonly chain: string };
 
 async function findHeld(
-  { tickets, findOwnToken }: RevokeParts,
+  { tickets, findOwnToken }: RevokeDependencies,
   realm: IssuingRealm,
   token: string,
 ): Promise<Held | undefined> {
@@ -113,10 +113,10 @@ async function findHeld(
 /** Seconds that verifiers' clocks may be behind ours, their tolerance included. */
 const clockSlackSeconds = 60;
 
-async function revokeClientToken(parts: RevokeParts, exchange: ClientExchange): Promise<void> {
+async function revokeClientToken(dependencies: RevokeDependencies, exchange: ClientExchange): Promise<void> {
   const { realm, call, client, commit } = exchange;
   const owner = `${realm.name} ${client.clientId}`;
-  const claims = await parts.findOwnToken(realm, tokenOf(exchange));
+  const claims = await dependencies.findOwnToken(realm, tokenOf(exchange));
   if (claims !== undefined && claims.client_id !== client.clientId) {
     throw new TokenRefusal('token_of_other_client');
   }
@@ -124,9 +124,9 @@ async function revokeClientToken(parts: RevokeParts, exchange: ClientExchange): 
   await commit([]);
   if (claims?.jti === undefined || claims.exp === undefined) return;
   const data = { realm: realm.name, clientId: client.clientId, tokenId: claims.jti };
-  const revoked = await parts.revokedTokens.revoke(claims.jti, {
+  const revoked = await dependencies.revokedTokens.revoke(claims.jti, {
     owner,
-    forSeconds: claims.exp - parts.clock.now() / 1000 + clockSlackSeconds,
+    forSeconds: claims.exp - dependencies.clock.now() / 1000 + clockSlackSeconds,
     events: [call.event('access.token.revoked.v1', data)],
   });
   if (revoked.outcome === 'full') throw tooManyRevokedTokens(revoked.retryAfterSeconds);
