@@ -4,6 +4,7 @@ import type { PatientTraits } from '../src/domain/applies-to.ts';
 import { parseCatalogue } from '../src/domain/catalogue.ts';
 import { safetyFaults } from '../src/domain/catalogue-safety.ts';
 import { askedBy } from '../src/domain/questions.ts';
+import { jsonb, openOrderingDatabase } from '../src/store/database.ts';
 import { stored } from './changes.ts';
 import {
   type Application,
@@ -12,6 +13,8 @@ import {
   aPatient,
   aYoungPatient,
   chooseAndReview,
+  fieldValues,
+  neededFor,
   openAction,
   startOrdering,
   submit,
@@ -71,7 +74,17 @@ describe('a catalogue that may harm', () => {
   const ask = (topic: string, question: object = {}, isRequired = true) =>
     [
       { asks: [{ question: 'q', isRequired }] },
-      [{ id: 'q', text: 'Q', kind: 'text', topic, ...question }],
+      [
+        {
+          id: 'q',
+          text: 'Q',
+          topic,
+          ...(topic === 'pregnancy'
+            ? { kind: 'choice', options: ['Yes', 'No', 'Not known'] }
+            : { kind: 'text' }),
+          ...question,
+        },
+      ],
     ] as const;
 
   it.each([
@@ -120,6 +133,20 @@ describe('a catalogue that may harm', () => {
     expect(check({ ...xray, ...asks }, [...whole])).toEqual([]);
   });
 
+  it('is reported: a pregnancy enquiry with answers of its own', () => {
+    const [asks, reversed] = ask('pregnancy', { options: ['No', 'Yes', 'Not known'] });
+    expect(check({ imaging: { modality: 'x-ray' }, ...asks }, [...reversed])).toEqual([
+      'question q must offer Yes, No, Not known, in this order',
+    ]);
+  });
+
+  it('is reported: two questions of one topic', () => {
+    const [asks, one] = ask('pregnancy');
+    expect(check({ imaging: { modality: 'x-ray' }, ...asks }, [...one, { ...one[0], id: 'other' }])).toEqual([
+      'questions q and other must be one: both have the topic pregnancy',
+    ]);
+  });
+
   it('is reported: a side that is asked once for all', () => {
     const [asks, once] = ask('side');
     expect(check({ imaging: { modality: 'ultrasound', hasSides: true }, ...asks }, [...once])).toEqual([
@@ -140,13 +167,72 @@ describe('a request for examinations', () => {
     const launch = await chooseAndReview(application, ['XKNE', 'XSHO'], context);
     const html = await launch.page('review');
     expect(html).toContain('Which side? (Knee X-ray)');
-    expect(html.match(/name="answer:could-be-pregnant"/g)).toHaveLength(3);
+    expect(html.match(/name="answer:pregnancy"/g)).toHaveLength(3);
     const guid = (await submit(launch, 'Fall')).headers.get('location')?.split('/').at(-1) ?? '';
     expect((await stored(application, guid)).answers.map(({ text, answer }) => `${text} ${answer}`)).toEqual([
       'Which side? (Knee X-ray) Left',
       'Is the patient pregnant, or might the patient be? No',
       'Which side? (Shoulder X-ray) Left',
     ]);
+  });
+
+  it('asks a pregnancy once beside a test that need not know, and prints the answer on both forms', async () => {
+    const context = aLaunchContext({ request: { patient: aYoungPatient() } });
+    const launch = await chooseAndReview(application, ['KMSU', 'XKNE'], context);
+    const html = await launch.page('review');
+    expect(html.match(/pregnan[^<]*(?=<\/legend>)/g)).toEqual([
+      expect.stringMatching(/^pregnant, or might the patient be\?\s*$/),
+    ]);
+    expect(html).toContain('Asked for: MSU, Knee X-ray');
+    const options = [...html.matchAll(/name="answer:pregnancy" type="radio" value="([^"]*)"/g)];
+    expect(options.map(([, value]) => value)).toEqual(['Yes', 'No', 'Not known']);
+    const guid = (await submit(launch, 'Fall')).headers.get('location')?.split('/').at(-1) ?? '';
+    const forms = await launch.page(`requests/${guid}/form`);
+    expect(forms.match(/might the patient be\?<\/dt><dd[^>]*><bdi>No</g)).toHaveLength(2);
+    expect(await launch.page(`orders/${guid}`)).not.toContain('ionising');
+  });
+
+  it.each(['Yes', 'Not known'])('says what to do if the answer about a pregnancy is %s', async (answer) => {
+    const context = aLaunchContext({ request: { patient: aYoungPatient() } });
+    const launch = await chooseAndReview(application, ['KMSU', 'XKNE', 'TCHD', 'UABD'], context);
+    const html = await launch.page('review');
+    const answers = neededFor(html).map(([name, value]): [string, string] =>
+      name === 'answer:pregnancy' ? [name, answer] : [name, value],
+    );
+    const { headers } = await launch.post('review', [
+      ['version', fieldValues(html, 'version')[0] ?? ''],
+      ...answers,
+      ['answer:contrast-allergy', 'No'],
+      ['answer:kidney-function', 'Not known'],
+      ['action', 'submit'],
+    ]);
+    const result = await launch.page(`orders/${headers.get('location')?.split('/').at(-1)}`);
+    for (const page of [html, result]) {
+      expect(page.replace(/<[^>]*>/g, '')).toContain(
+        'Knee X-ray and CT head use ionising radiation. Telephone Seaview Imaging Centre on 01632 960203 before the patient attends.',
+      );
+    }
+    expect(result).toContain('The patient is or might be pregnant');
+  });
+
+  it('shows an answer of an older catalogue, and asks anew in a change', async () => {
+    const context = aLaunchContext({ request: { patient: aYoungPatient() } });
+    const order = await anOrder(application, ['KMSU'], context);
+    const database = await openOrderingDatabase(application.storage);
+    const before = [{ question: 'pregnant', text: 'Is the patient pregnant?', answer: 'Not known' }];
+    await database
+      .updateTable('test_requests')
+      .set({ answers: jsonb(before) })
+      .where('guid', '=', order.guid)
+      .execute();
+    const report = await openAction(application, 'PatientReport', order);
+    for (const path of [`requests/${order.guid}`, `requests/${order.guid}/form`]) {
+      expect(await report.page(path)).toMatch(/Is the patient pregnant\?<\/dt>\s*<dd[^>]*><bdi>Not known</);
+    }
+    const change = await openAction(application, 'UpdateTest', order);
+    const review = await change.page(`requests/${order.guid}/tests/review`);
+    expect(review).toContain('name="answer:pregnancy"');
+    expect(review).not.toMatch(/name="answer:pregnan[^>]* checked/);
   });
 
   it.each([

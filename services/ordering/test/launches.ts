@@ -185,7 +185,7 @@ export async function submit(launch: OpenLaunch, details = ''): Promise<Response
 
 /** Returns the fields without which the examinations of a review are not submitted. */
 export function neededFor(html: string): [string, string][] {
-  const answers = Object.entries({ side: 'Left', 'could-be-pregnant': 'No', 'mri-safety': 'None of these' });
+  const answers = Object.entries({ side: 'Left', pregnancy: 'No', 'mri-safety': 'None of these' });
   const names = new Set(
     [...html.matchAll(/name="answer:([^":]*)((?::[A-Z0-9]+)?)"/g)].map(
       ([, id = '', code = '']) => `${id}${code}`,

@@ -36,7 +36,7 @@ async function leaveDraft(context = aLaunchContext({ request: { patient: aPatien
   await launch.post('review', [
     ['details', 'Cough for three weeks'],
     ['priority', 'urgent'],
-    ['answer:could-be-pregnant', 'No'],
+    ['answer:pregnancy', 'No'],
     ['collect', 'now'],
     ['collected-by', 'Nurse Hill'],
     ['action', 'back'],

@@ -107,7 +107,13 @@ describe('imaging', () => {
       'Enter clinical details. Knee X-ray cannot be done without them',
     ]);
     await page.getByRole('group', { name: 'Which side?' }).getByLabel('Right').check();
-    await page.getByRole('group', { name: 'pregnant' }).getByLabel('No', { exact: true }).check();
+    const pregnancy = page.getByRole('group', { name: 'pregnant' });
+    const advice = page.getByText('Telephone Seaview Imaging Centre');
+    expect(await advice.isVisible()).toBe(false);
+    await pregnancy.getByLabel('Not known').check();
+    await advice.waitFor();
+    await pregnancy.getByLabel('No', { exact: true }).check();
+    await advice.waitFor({ state: 'hidden' });
     await page.locator('#details').fill('Locking after a fall');
     await submitOrder(page);
     await isSubmitted(page);

@@ -22,18 +22,40 @@ const isIonising: Readonly<Record<Imaging['modality'], boolean>> = {
   ultrasound: false,
 };
 
+/** Returns whether a test exposes the patient to ionising radiation. */
+export const isExposure = ({ imaging }: Pick<Orderable, 'imaging'>) =>
+  imaging !== undefined && isIonising[imaging.modality];
+
 /** The years in which every enquiry about a pregnancy is made, both inclusive. */
 const pregnancyAges = { ageFrom: 12, ageTo: 55 } as const satisfies AppliesTo;
 
+/** The answers to a pregnancy enquiry. All but `No` need a conversation before an exposure. */
+const pregnancyAnswers = ['Yes', 'No', 'Not known'];
+
+/** Returns whether the answer to a question rules an exposure out until someone has been telephoned. */
+export const isPregnancyPossible = ({ topic }: Pick<Question, 'topic'>, answer: string) =>
+  topic === 'pregnancy' && answer !== 'No';
+
 /**
  * Returns the faults of a valid catalogue that may harm a patient: examinations without clinical details or
- * without a question that they need. Each is a line that names the test.
+ * without a question that they need, and questions that can contradict each other. Each is a line that names the test.
  */
 export function safetyFaults({ orderables, questions }: Catalogue): string[] {
   return [
     ...[...orderables.values()].flatMap(imagingFaults),
     ...[...questions.values()].flatMap(questionFaults),
+    ...topicFaults([...questions.values()]),
   ];
+}
+
+/** Two questions of one topic would be asked, and answered differently, in one request. */
+function topicFaults(questions: readonly Question[]): string[] {
+  const byTopic = Map.groupBy(questions, ({ topic }) => topic);
+  return [...byTopic].flatMap(([topic, own]) =>
+    topic === undefined || own.length === 1
+      ? []
+      : [`questions ${own.map(({ id }) => id).join(' and ')} must be one: both have the topic ${topic}`],
+  );
 }
 
 function imagingFaults({ code, imaging, location, needsClinicalDetails, asks }: Orderable): string[] {
@@ -50,12 +72,15 @@ function imagingFaults({ code, imaging, location, needsClinicalDetails, asks }: 
 }
 
 function questionFaults(question: Question): string[] {
-  const { id, topic, perTest } = question;
+  const { id, topic, perTest, options = [] } = question;
   const isAskedOf = (age: number) => isFor(question, { gender: 'female', age });
   const isNarrow = !isAskedOf(pregnancyAges.ageFrom) || !isAskedOf(pregnancyAges.ageTo);
   return [
     ...(topic === 'pregnancy' && isNarrow
       ? [`question ${id} must be asked of women from 12 to 55 years`]
+      : []),
+    ...(topic === 'pregnancy' && options.join() !== pregnancyAnswers.join()
+      ? [`question ${id} must offer ${pregnancyAnswers.join(', ')}, in this order`]
       : []),
     ...(topic === 'side' && perTest !== true ? [`question ${id} must be asked per test`] : []),
   ];

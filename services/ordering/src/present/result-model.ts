@@ -7,6 +7,7 @@ import { fullName } from '../domain/person-name.ts';
 import { samplesOf } from '../domain/record-samples.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { requestPage, resultPage } from './addresses.ts';
+import { adviseOnRequest } from './exposure-advice.ts';
 
 type Result = {
   readonly order: TestRequest;
@@ -43,6 +44,7 @@ export function presentResult({ order, version, others, action, rule, home, cata
       .flatMap(({ tests }) => tests.filter(isLive))
       .filter((test) => catalogue.orderables.get(codeOf(test))?.telephoneFirst === true)
       .map(({ description }) => description),
+    exposure: adviseOnRequest(order, catalogue),
     isPaperNeeded: order.clinicalDetails !== '' || order.answers.length > 0,
     laboratories: order.batches
       .filter(({ tests }) => tests.some(isLive))

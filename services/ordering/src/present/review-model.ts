@@ -13,6 +13,7 @@ import {
   repeatReasonChoices,
 } from '../domain/review.ts';
 import { type Chosen, presentChosen } from './chosen-model.ts';
+import { adviseOnExposure } from './exposure-advice.ts';
 
 type Step = { readonly author: { readonly name: PersonName }; readonly at: string };
 
@@ -69,6 +70,8 @@ function presentQuestion({ question, key, text, tests, isRequired }: AskedQuesti
     askedFor: tests.map(({ name, abbreviation }) => abbreviation ?? name).join(', '),
     typed,
     date: readTypedDate(question.kind === 'date' ? typed : ''),
+    // The stylesheet shows it once the answer is chosen.
+    advice: question.topic === 'pregnancy' ? adviseOnExposure(tests) : [],
   };
 }
 
